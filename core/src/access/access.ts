@@ -50,11 +50,11 @@ type MaybeLater<T> = T | Promise<T>;
 
 /** Builds the one authorization path. Deny wins, and whatever goes wrong inside is a refusal. */
 export function createAccess(parts: AccessParts): AccessService {
-  const { client, states, pluginIn, clock, log } = parts;
+  const { client, pluginIn, clock, log } = parts;
   const owners = createOwners(parts);
   const memberships = createMemberships(client, clock);
-  const subjects = createSubjects({ client, states, isOwner: owners.has, clock, memberships });
-  const places = createPlaceResolver({ identities: parts.identities, client });
+  const subjects = createSubjects(parts, owners.has, memberships);
+  const places = createPlaceResolver(parts);
 
   const failedCheck = (rule: string, error: unknown): DecisionReason => {
     log.error('an access check failed, so the answer was no', { rule, error });

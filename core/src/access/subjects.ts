@@ -13,8 +13,9 @@ import {
   type PrivateThreadChannel,
 } from 'discord.js';
 import { LRUCache } from 'lru-cache';
-import type { GuildState, GuildStates } from '../contracts.js';
+import type { GuildState } from '../contracts.js';
 import type { ResolvedPlace } from '../identities/identities.js';
+import type { AccessParts } from './access.js';
 import type { RulePosition } from './rules.js';
 import {
   IN_DIRECT_MESSAGES,
@@ -25,14 +26,6 @@ import {
   whileTimedOut,
 } from './visibility.js';
 
-interface Parts {
-  readonly client: Client;
-  readonly states: GuildStates;
-  readonly isOwner: (userId: string) => boolean;
-  readonly clock: Clock;
-  readonly memberships: Memberships;
-}
-
 const HIDDEN = 'you can no longer see this channel';
 
 /** Permissions do not say who is in a private thread. */
@@ -41,7 +34,11 @@ const isForFew = (channel: Channel) => !channel.isDMBased() && isPrivateThread(c
 /**
  * Finds the subject of a decision: at once where everything is in memory. `fresh` asks Discord again wherever the cache may lag behind.
  */
-export function createSubjects({ client, states, isOwner, clock, memberships }: Parts) {
+export function createSubjects(
+  { client, states, clock }: Pick<AccessParts, 'client' | 'states' | 'clock'>,
+  isOwner: (userId: string) => boolean,
+  memberships: Memberships,
+) {
   const standIn = (
     { guild, state, member, me }: Omit<Position, 'channel' | 'isBotOwner'>,
     channel: Channel,
@@ -288,22 +285,13 @@ type Found = Subject | Absence;
 const RECENT_MS = 5_000;
 const MOST_REMEMBERED = 5_000;
 
-/** The members of guilds with their roles, and those of private threads, as Discord has them now. */
-export interface Memberships {
-  /** Whether Discord sends an event for every change of members and of threads' members. */
-  live(): boolean;
-  /** `undefined` for a user who is not in the guild. @param fresh asks anew, unless Discord sends changes */
-  member(guild: Guild, userId: string, fresh?: boolean): Promise<GuildMember | undefined>;
-  isInThread(thread: PrivateThreadChannel, userId: string): Promise<boolean>;
-  /** Drops what is remembered of one user: the next decision asks Discord. */
-  forget(userId: string): void;
-}
+export type Memberships = ReturnType<typeof createMemberships>;
 
 /**
- * The one place where the host learns of memberships. With the intent GuildMembers the gateway keeps the caches of discord.js true. Without it a
+ * The members of guilds with their roles, and those of private threads, as Discord has them now: the one place where the host reads them. With the intent GuildMembers the gateway keeps the caches of discord.js true. Without it a
  * cached member is as old as their last message, so Discord is asked, and its answer holds for the few seconds that one call takes.
  */
-export function createMemberships(client: Client, clock: Clock): Memberships {
+export function createMemberships(client: Client, clock: Clock) {
   const cache = { ...maxEntries(MOST_REMEMBERED), ttl: RECENT_MS, ttlResolution: 0, perf: { now: () => clock.now() } };
   const members = new LRUCache<string, Promise<GuildMember | undefined>>(cache);
   const threads = new LRUCache<string, Promise<boolean>>(cache);
@@ -341,9 +329,12 @@ export function createMemberships(client: Client, clock: Clock): Memberships {
   };
 
   return {
+    /** Whether Discord sends an event for every change of members and of threads' members. */
     live,
+    /** Drops what is remembered of one user: the next decision asks Discord. */
     forget,
-    async member(guild, userId, fresh = false) {
+    /** `undefined` for a user who is not in the guild. @param fresh asks anew, unless Discord sends changes */
+    async member(guild: Guild, userId: string, fresh = false): Promise<GuildMember | undefined> {
       if (live()) return unlessUnreachable(guild.members.fetch(userId));
       const key = keyOf(guild.id, userId);
       if (fresh) members.delete(key);
@@ -354,7 +345,7 @@ export function createMemberships(client: Client, clock: Clock): Memberships {
         return member;
       });
     },
-    async isInThread(thread, userId) {
+    async isInThread(thread: PrivateThreadChannel, userId: string): Promise<boolean> {
       if (live()) return isIn(thread, userId, false);
       return asked(threads, keyOf(thread.id, userId), () => isIn(thread, userId, true));
     },

@@ -35,12 +35,12 @@ import type { Memberships, Permissions } from './subjects.js';
 const { ViewChannel, ReadMessageHistory, Connect } = PermissionFlagsBits;
 
 /**
- * Whether everybody who can see one place may read another, by roles and overwrites alone: no member is fetched. Where it does not follow
+ * Whether all members who can see one place may read another, by roles and overwrites alone: no member is fetched. Where it does not follow
  * from these, the other counts as more private.
  */
 function isOpenTo(client: Client, read: Place, told: Place): boolean {
   if (read.channelId !== undefined && read.channelId === told.channelId) return true;
-  // A direct message has one reader, who may read the source; and what was said in one is told in no other place.
+  // A direct message has one reader, who may read the source; and its content is shown in no other place.
   if (told.guildId === null) return read.guildId !== null;
   if (read.guildId !== told.guildId) return false;
   // A guild's members and roles are for its members.
@@ -139,14 +139,8 @@ export interface ProvenanceService extends Provenance {
   readonly messages: ExistingMessages;
 }
 
-interface Parts {
-  readonly client: Client;
-  readonly access: Pick<Access, 'mayEnter'>;
-  readonly log: Logger;
-}
-
 /** Decides to whom content from a source may be shown, by the present permissions and messages. */
-export function createProvenance({ client, access, log }: Parts): ProvenanceService {
+export function createProvenance(client: Client, access: Pick<Access, 'mayEnter'>, log: Logger): ProvenanceService {
   const messages = createExistingMessages(client, log);
 
   const mayRead = (actor: Actor, source: ToolSource) =>
@@ -190,16 +184,10 @@ const PAGE = 100;
 /** What is scattered over more of a channel than this is not looked for, and counts as gone. */
 const MOST_PAGES = 5;
 
-/** Whether messages are still there that something was made from. */
-interface ExistingMessages {
-  /** Notes messages that have just been read. */
-  seen(channelId: string, messageIds: readonly string[]): void;
-  /** Asks Discord about those of which the gateway has not told since they were last seen. */
-  stand(channelId: string, messageIds: readonly string[]): Promise<boolean>;
-}
+type ExistingMessages = ReturnType<typeof createExistingMessages>;
 
 /** Remembers which messages are there, kept true by the gateway's events; a session that is lost makes it ask again. */
-function createExistingMessages(client: Client, log: Logger): ExistingMessages {
+function createExistingMessages(client: Client, log: Logger) {
   const known = new LRUCache<string, 'there' | 'gone'>(maxEntries(MOST_REMEMBERED));
 
   const gone = (messageIds: readonly string[]) => {
@@ -243,11 +231,13 @@ function createExistingMessages(client: Client, log: Logger): ExistingMessages {
   };
 
   return {
-    seen(channelId, messageIds) {
+    /** Notes messages that have just been read. */
+    seen(channelId: string, messageIds: readonly string[]): void {
       if (!isTold(channelId)) return;
       for (const id of messageIds) if (known.get(id) !== 'gone') known.set(id, 'there');
     },
-    async stand(channelId, messageIds) {
+    /** Whether messages that something was made from still exist. Asks Discord about those of which no event has come since they were last seen. */
+    async stand(channelId: string, messageIds: readonly string[]): Promise<boolean> {
       if (messageIds.some((id) => known.get(id) === 'gone')) return false;
       const doubted = isTold(channelId) ? messageIds.filter((id) => known.get(id) !== 'there') : messageIds;
       if (doubted.length === 0) return true;

@@ -17,7 +17,7 @@ import { type CommandEntry, type Entry, type GroupEntry, leavesOf, MAX_OPTIONS }
 
 export type CommandPayload = RESTPostAPIChatInputApplicationCommandsJSONBody;
 
-/** A command as Discord is told of it; `keep` says which commands of a group are among it. */
+/** A command as it is sent to Discord; `keep` says which commands of a group are among it. */
 function commandPayload(entry: Entry, scope: SlashScope, keep: (command: CommandEntry) => boolean): CommandPayload {
   const kept = (command: CommandEntry) => belongs(command, scope) && keep(command);
   return {
@@ -68,7 +68,7 @@ function subcommand(command: CommandEntry): APIApplicationCommandSubcommandOptio
   };
 }
 
-/** An option as Discord's slash menu is told of it. */
+/** An option as it is sent for Discord's slash menu. */
 function optionPayload(spec: OptionSpec): APIApplicationCommandBasicOption {
   const base = { name: spec.name, description: described(spec), required: spec.required };
   switch (spec.kind) {
@@ -211,7 +211,7 @@ const MAX_COMMANDS = 100;
 const MAX_CHARACTERS = 8000;
 const MAX_CHOICE_LENGTH = 100;
 const MAX_DESCRIPTION = 100;
-/** The longest text that Discord can be told to demand. */
+/** The longest text that an option can require. */
 const MAX_TEXT_LENGTH = 6000;
 
 /** Which of Discord's lists: a guild's own, or the global one, which Cinnabar uses for direct messages alone. */

@@ -13,7 +13,7 @@ import { denial, explain, isReadByOperator, notice } from '../commands/answers.j
 import type { Boundary, ComponentService, EnabledIn, Owner } from '../contracts.js';
 import { untilInterrupted } from '../gateway/boundary.js';
 
-/** What the room of components is built from. */
+/** What the registry of components is built from. */
 interface ComponentServices {
   readonly enabledIn: EnabledIn;
   readonly access: Access;
@@ -88,16 +88,9 @@ function assertFree(existing: Registered | undefined, name: string): void {
   }
 }
 
-interface Parts {
-  readonly access: Access;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-}
-
 /** Checks access, runs the component, and sees to it that Discord never shows "interaction failed". */
 async function runComponent(
-  { access, clock, random, log }: Parts,
+  { access, clock, random, log }: ComponentServices,
   owner: Owner,
   definition: ComponentDefinition,
   interaction: ComponentInteraction,

@@ -110,12 +110,12 @@ function registerState(service: Register): void {
     }),
   );
   service(KEYS.audit, (get) =>
-    createAuditLog({
-      documents: get(KEYS.storage).collection('audit', { scope: 'guild', version: 1, schema: auditSchema }),
-      logs: get(KEYS.logs),
-      clock: get(KEYS.clock),
-      log: get(KEYS.logs).logger('host'),
-    }),
+    createAuditLog(
+      get(KEYS.storage).collection('audit', { scope: 'guild', version: 1, schema: auditSchema }),
+      get(KEYS.logs),
+      get(KEYS.clock),
+      get(KEYS.logs).logger('host'),
+    ),
   );
   service(KEYS.files, (get) => createFiles(get(KEYS.config), get(KEYS.diskWatch)));
   service(KEYS.diskWatch, (get) =>
@@ -247,7 +247,7 @@ function registerSurfaces(service: Register): void {
     });
   });
   service(KEYS.provenance, (get) =>
-    createProvenance({ ...basics(get, 'access'), client: get(KEYS.gateway).client, access: get(KEYS.access) }),
+    createProvenance(get(KEYS.gateway).client, get(KEYS.access), get(KEYS.logs).logger('access')),
   );
   service(KEYS.commands, (get) =>
     createCommands({

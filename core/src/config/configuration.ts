@@ -36,7 +36,7 @@ interface ConfigurationOptions {
   readonly botName: string | undefined;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Told of every edit that cannot be used. Must not throw. */
+  /** Gets a sentence for every edit that cannot be used. Must not throw. */
   readonly onProblem?: (sentence: string) => void;
   readonly watch?: WatchFolder;
 }

@@ -12,7 +12,7 @@ interface Parts {
   /** Look at a message or interaction before the listeners do: commands and components. */
   readonly onMessage: (message: Message) => unknown;
   readonly onInteraction: (interaction: Interaction) => unknown;
-  /** Gets the interactions that come after `close`: each is a person who waits for an answer. */
+  /** Gets the interactions that come after `close`: their members wait for an answer. */
   readonly onLate: (interaction: Interaction) => unknown;
 }
 

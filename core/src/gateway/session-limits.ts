@@ -19,19 +19,6 @@ export type GatewayBot = z.output<typeof informationSchema>;
 /** Statuses below 500 that pass by themselves: a firewall's block, a proxy's time-out, a rate limit. */
 const PASSING: ReadonlySet<number> = new Set([403, 408, 429]);
 
-/** Where the gateway is, how many shards it wants, how many sessions may be opened: `GET /gateway/bot`. */
-export interface GatewayInformation {
-  /**
-   * The first answer, kept. Asks again and again, with growing pauses, while Discord is away.
-   * @throws what waiting cannot mend: a token that is refused, an address that is not Discord's
-   */
-  get(): Promise<GatewayBot>;
-  /** Asks once more; the answer of before when that fails. */
-  refreshed(): Promise<GatewayBot>;
-  /** Asks once more; `undefined` when that fails. */
-  askAgain(): Promise<GatewayBot | undefined>;
-}
-
 interface Parts {
   readonly ask: () => Promise<unknown>;
   readonly clock: Clock;
@@ -40,7 +27,10 @@ interface Parts {
   readonly onUnreachable: (detail: string, retryInMs: number) => void;
 }
 
-export function createGatewayInformation({ ask, clock, random, signal, onUnreachable }: Parts): GatewayInformation {
+export type GatewayInformation = ReturnType<typeof createGatewayInformation>;
+
+/** Where the gateway is, how many shards it wants, how many sessions may be opened: `GET /gateway/bot`. */
+export function createGatewayInformation({ ask, clock, random, signal, onUnreachable }: Parts) {
   let known: GatewayBot | undefined;
   let pending: Promise<GatewayBot> | undefined;
 
@@ -63,7 +53,11 @@ export function createGatewayInformation({ ask, clock, random, signal, onUnreach
     }
   };
 
-  const get = async () => {
+  /**
+   * The first answer, kept. Asks again and again, with growing pauses, while Discord is away.
+   * @throws what waiting cannot mend: a token that is refused, an address that is not Discord's
+   */
+  const get = async (): Promise<GatewayBot> => {
     if (known !== undefined) return known;
     pending ??= askUntilAnswered();
     try {
@@ -73,7 +67,8 @@ export function createGatewayInformation({ ask, clock, random, signal, onUnreach
     }
   };
 
-  const askAgain = async () => {
+  /** Asks once more; `undefined` when that fails. */
+  const askAgain = async (): Promise<GatewayBot | undefined> => {
     try {
       return await askOnce();
     } catch {
@@ -81,7 +76,12 @@ export function createGatewayInformation({ ask, clock, random, signal, onUnreach
     }
   };
 
-  return { get, askAgain, refreshed: async () => (await askAgain()) ?? get() };
+  return {
+    get,
+    askAgain,
+    /** Asks once more; the answer of before when that fails. */
+    refreshed: async (): Promise<GatewayBot> => (await askAgain()) ?? get(),
+  };
 }
 
 /** The error to give up with, if waiting does not help. */
@@ -113,18 +113,10 @@ interface Permit {
   release(): void;
 }
 
-export interface IdentifyLimits {
-  /**
-   * Waits until Discord admits one session more. Above the limit of a day it would close every session and take the token away.
-   * @returns `undefined` when the signal aborted first
-   */
-  permit(signal: AbortSignal): Promise<Permit | undefined>;
-  /** Waits for the shard's turn: Discord wants sessions opened one after another. `false` when the signal aborted first. */
-  turn(shardId: number, signal: AbortSignal): Promise<boolean>;
-}
+export type IdentifyLimits = ReturnType<typeof createIdentifyLimits>;
 
 /** Keeps Discord's limits on opening sessions. @see https://discord.com/developers/docs/events/gateway#session-start-limit-object */
-export function createIdentifyLimits(clock: Clock, information: GatewayInformation, log: Logger): IdentifyLimits {
+export function createIdentifyLimits(clock: Clock, information: GatewayInformation, log: Logger) {
   /** By group: when the next may identify, and the last that waits. */
   const nextAt = new Map<number, number>();
   const lines = new Map<number, Promise<boolean>>();
@@ -161,7 +153,11 @@ export function createIdentifyLimits(clock: Clock, information: GatewayInformati
   };
 
   return {
-    async permit(signal) {
+    /**
+     * Waits until Discord admits one session more. Above the limit of a day it would close every session and take the token away.
+     * @returns `undefined` when the signal aborted first
+     */
+    async permit(signal: AbortSignal): Promise<Permit | undefined> {
       await renew();
       while (left <= 0) {
         const waitMs = Math.max(0, renewedAt - clock.now());
@@ -180,7 +176,8 @@ export function createIdentifyLimits(clock: Clock, information: GatewayInformati
         },
       };
     },
-    async turn(shardId, signal) {
+    /** Waits for the shard's turn: Discord wants sessions opened one after another. `false` when the signal aborted first. */
+    async turn(shardId: number, signal: AbortSignal): Promise<boolean> {
       const { session_start_limit: limit } = await information.get();
       const group = shardId % limit.max_concurrency;
       const turn = (lines.get(group) ?? Promise.resolve()).then(() => takeTurn(group, signal));
@@ -206,24 +203,19 @@ interface Attempt {
   readonly renewing: boolean;
 }
 
-interface Backoff {
-  /** Milliseconds until the next attempt. */
-  next(attempt: Attempt): number;
-  /** Attempts in a row that did not lead to a sound connection. */
-  readonly failures: number;
-}
-
 /**
  * The schedule of one shard. The first attempt after a sound connection comes at once, the next after 1 s, 2 s, 4 s … up to a minute,
  * each between half of that and all of it, so that shards that failed together do not come back together.
  */
-export function createBackoff(random: Random): Backoff {
+export function createBackoff(random: Random) {
   let failures = 0;
   return {
-    get failures() {
+    /** Attempts in a row that did not lead to a sound connection. */
+    get failures(): number {
       return failures;
     },
-    next({ readyForMs, resumed, renewing }) {
+    /** Milliseconds until the next attempt. */
+    next({ readyForMs, resumed, renewing }: Attempt): number {
       if (renewing) return 0;
       if (readyForMs !== undefined && readyForMs >= SOUND_MS) failures = 0;
       failures += 1;

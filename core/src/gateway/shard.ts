@@ -36,7 +36,7 @@ interface Parts {
 }
 
 export interface Sharding extends IShardingStrategy {
-  /** Opens a new session for each shard, with what is asked for then; one after another, so that the others go on hearing. */
+  /** Opens a new session for each shard, with what is asked for then; one after another, so that the others go on receiving events. */
   identifyAnew(): void;
 }
 
@@ -179,7 +179,7 @@ const READY_WITHIN_MS = 30_000;
 /** After as many failures Discord's general address is tried in turn with the session's own. */
 const FAILURES_AT_SESSION_ADDRESS = 3;
 
-/** What discord.js has to hear of. */
+/** The events that discord.js needs. */
 interface ShardEvents {
   hello(): void;
   ready(data: GatewayReadyDispatchData): void;
@@ -207,21 +207,13 @@ interface ShardParts {
   readonly isFatal: (code: number, reason: string) => boolean;
 }
 
-interface Shard {
-  readonly ready: boolean;
-  start(): void;
-  send(payload: GatewaySendPayload): Promise<void>;
-  /** Gives up the session and opens a new one, with what the identity says then. Resolves when it is ready, or the shard has ended. */
-  identifyAnew(): Promise<void>;
-  /** Ends the session and the loop. */
-  stop(): Promise<void>;
-}
+type Shard = ReturnType<typeof createShard>;
 
 /**
  * One shard: a loop that has one connection at a time, from its first attempt until it is stopped or Discord wants no further attempt.
  * The session is kept and resumed whatever ended the connection, unless Discord says that it is gone.
  */
-function createShard(parts: ShardParts): Shard {
+function createShard(parts: ShardParts) {
   const { id, shardCount, identity, address, withParameters, limits, clock, random, report, events, isFatal } = parts;
   const stopping = new AbortController();
   const backoff = createBackoff(random);
@@ -370,21 +362,23 @@ function createShard(parts: ShardParts): Shard {
   };
 
   return {
-    get ready() {
+    get ready(): boolean {
       return connection !== undefined && outbox.isOpen();
     },
-    start() {
+    start(): void {
       running ??= run();
     },
-    send: (payload) => outbox.send(payload),
-    async identifyAnew() {
+    send: (payload: GatewaySendPayload): Promise<void> => outbox.send(payload),
+    /** Gives up the session and opens a new one, with what the identity says then. Resolves when it is ready, or the shard has ended. */
+    async identifyAnew(): Promise<void> {
       const ready = new Promise<void>((resolve) => waitingForReady.add(resolve));
       setSession(undefined);
       renewing = connection !== undefined;
       connection?.end('Identifying with other intents', true);
       await ready;
     },
-    async stop() {
+    /** Ends the session and the loop. */
+    async stop(): Promise<void> {
       stopping.abort();
       connection?.end('The bot stops', true);
       await running;

@@ -46,7 +46,7 @@ const QUIET_MS = 60 * 60_000;
 
 /** The host's logs. Secrets known to `redactor`, and whatever looks like one, are taken out of every entry. */
 export interface Logs {
-  /** A logger whose entries carry the component: a room of the host, or a plugin's id. */
+  /** A logger whose entries carry the component: a service of the host, or a plugin's id. */
   logger(component: string): Logger;
   /** Writes to the audit file alone, whatever the level. */
   audit(entry: LogFields): void;
@@ -289,15 +289,13 @@ export interface AuditLogService extends AuditLog {
   readonly personalData: PersonalData;
 }
 
-interface Parts {
-  readonly documents: Collection<z.output<typeof auditSchema>, 'guild'>;
-  readonly logs: Pick<Logs, 'audit' | 'redactor'>;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly log: Logger;
-}
-
 /** Writes acts to the audit file, and the latest of each guild to where they can be read in Discord. */
-export function createAuditLog({ documents, logs, clock, log }: Parts): AuditLogService {
+export function createAuditLog(
+  documents: Collection<z.output<typeof auditSchema>, 'guild'>,
+  logs: Pick<Logs, 'audit' | 'redactor'>,
+  clock: Pick<Clock, 'now'>,
+  log: Logger,
+): AuditLogService {
   return {
     record({ actor, act, outcome, reason }) {
       const written = {

@@ -60,7 +60,7 @@ const OTHER = 'other';
 /** How exactly the lag of the event loop is measured. */
 const LAG_PRECISION_MS = 20;
 
-/** @param log hears of metrics that fail */
+/** @param log gets an entry for each metric that fails */
 export function createMetrics(log: Logger): MetricsService {
   const declared = new Map<string, Declared>();
   let opened: { readonly prom: Prom; readonly registry: Registry } | undefined;
@@ -189,7 +189,7 @@ function mapValues(labels: Labels, change: (value: string) => string): Labels {
   return Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, change(value)]));
 }
 
-interface Parts {
+interface HostSources {
   readonly metrics: Metrics;
   readonly client: Client;
   readonly gateway: GatewayStatus;
@@ -198,14 +198,14 @@ interface Parts {
   readonly tools: Tools;
 }
 
-/** Declares what the host itself publishes, but for what its rooms count themselves. Commands count in `commands/`. */
-export function publishHostMetrics(parts: Parts): void {
+/** Declares what the host itself publishes, but for what its services count themselves. Commands count in `commands/`. */
+export function publishHostMetrics(parts: HostSources): void {
   publishGateway(parts);
   publishRest(parts);
   publishWork(parts);
 }
 
-function publishGateway({ metrics, client, gateway }: Parts): void {
+function publishGateway({ metrics, client, gateway }: HostSources): void {
   metrics.gauge({
     name: 'gateway_shard_state',
     help: 'State of each shard: 1 for the one that it is in (waiting, connecting, ready, refused, stopped).',
@@ -245,7 +245,7 @@ function publishGateway({ metrics, client, gateway }: Parts): void {
   });
 }
 
-function publishRest({ metrics, client }: Parts): void {
+function publishRest({ metrics, client }: HostSources): void {
   const responses = metrics.counter({
     name: 'discord_rest_responses_total',
     help: "Answers of Discord's REST API, every attempt: status is the code, but 2xx and 3xx for any of those.",
@@ -256,7 +256,7 @@ function publishRest({ metrics, client }: Parts): void {
   );
 }
 
-function publishWork({ metrics, inFlight, plugins, tools }: Parts): void {
+function publishWork({ metrics, inFlight, plugins, tools }: HostSources): void {
   metrics.gauge({
     name: 'handlers_in_flight',
     help: 'Handlers under way, by plugin.',

@@ -58,7 +58,7 @@ export function createPluginManager(options: PluginManagerOptions): PluginManage
   // Every plugin that loads listens to it, all at once.
   setMaxListeners(0, ending.signal);
   const lifecycle = createLifecycle(options, ending.signal);
-  const finder = createFinder({ lifecycle, discover: options.discover, loader: options.loader });
+  const finder = createFinder(lifecycle, options.discover, options.loader);
   const enabling = createEnabling(lifecycle, options.guildStates);
   const queue = createChangeQueue(lifecycle.touched, options.onChange, options.log);
   options.services.observe(watchServices(lifecycle, queue));

@@ -2,7 +2,7 @@ import { CinnabarError, type Injection, type Token } from '@cinnabar/sdk';
 import type { DependencyContainer } from 'tsyringe';
 import type { ServiceRegistry } from '../contracts.js';
 
-/** `ServiceRoom`, and what the lifecycle needs to know of it. */
+/** `ServiceRegistry`, and what the lifecycle needs to know of it. */
 export interface PluginServices extends ServiceRegistry {
   /** Differs for each `provide`: tells whether a service is still the one that was injected. `undefined` when there is none. */
   provision(tokenId: string): number | undefined;
@@ -10,7 +10,7 @@ export interface PluginServices extends ServiceRegistry {
   providerOf(tokenId: string): string | undefined;
   /** Whether the host itself provides it. */
   ofHost(tokenId: string): boolean;
-  /** Sets who is told of changes. */
+  /** Sets the observer of changes. */
   observe(observer: ServiceObserver): void;
 }
 
@@ -31,7 +31,7 @@ interface Provided {
 const OF_HOST = 0;
 
 /**
- * Builds the room of plugin services, in a child container of the host's own.
+ * Builds the registry of plugin services, in a child container of the host's own.
  * @param parent where the host's services are registered, under `token.id`
  */
 export function createServices(parent: DependencyContainer): PluginServices {
@@ -43,7 +43,7 @@ export function createServices(parent: DependencyContainer): PluginServices {
   const ofHost = (tokenId: string) => parent.isRegistered(tokenId, true);
   const has = (tokenId: string) => container.isRegistered(tokenId, true);
 
-  // A container cannot forget a single registration: it forgets all, and is told again what is left.
+  // A container cannot forget a single registration: it forgets all, and gets those that are left again.
   const remove = (tokenId: string) => {
     provided.delete(tokenId);
     container.reset();

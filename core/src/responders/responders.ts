@@ -13,7 +13,7 @@ interface Registered {
   readonly definition: ResponderDefinition;
 }
 
-/** What the room of responders is built from. */
+/** What the registry of responders is built from. */
 export interface ResponderServices {
   readonly enabledIn: EnabledIn;
   readonly boundary: Boundary;
@@ -26,7 +26,7 @@ export interface ResponderServices {
 const RETURN_WITHIN_MS = 5_000;
 const NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
 
-/** Builds the registry of responders: the minds that `ai` can route a turn to. */
+/** Builds the registry of responders, to which `ai` routes turns. */
 export function createResponders({ enabledIn, boundary, clock, pluginsIdle }: ResponderServices): ResponderService {
   const registered = new Map<string, Registered>();
 

@@ -47,7 +47,7 @@ export interface Proposal {
   readonly reading: ToolCall['reading'];
   readonly session: ToolSession | undefined;
   readonly step: ToolStep | undefined;
-  /** What the tool is told to tell attempts of one call by. */
+  /** Idempotency key for the tool: the same in every attempt of one call. */
   readonly key: string;
   readonly signal: AbortSignal;
   readonly card: CallCard;
@@ -94,7 +94,7 @@ export function createLiveCall(proposal: Proposal, trail: AuditTrail, ledger: Ca
   const move: LiveCall['move'] = async (from, to, add) => {
     if (abandoned) return false;
     const moved = await ledger.move(id, from, to, add);
-    // Abandoned while this move waited for its turn: its end has been told, so nothing may follow from the move.
+    // Abandoned while this move waited for its turn: its end has been announced, so nothing may follow from the move.
     return moved !== undefined && !abandoned;
   };
   const end: LiveCall['end'] = async (from, outcome, add) => {

@@ -133,7 +133,7 @@ export function createInvoke(
     return undefined;
   }
 
-  /** Where it takes effect, and who acts there. */
+  /** The place in which the call takes effect, and the actor there. */
   async function actorOf({ actor: asked }: ToolRequest, tool: RegisteredTool, input: Arguments, trail: AuditTrail) {
     const at = await targetOf(tool, input, asked);
     if (at === undefined) return { at, actor: asked };

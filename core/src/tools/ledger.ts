@@ -2,11 +2,9 @@ import {
   type Actor,
   type CallState,
   CinnabarError,
-  type Clock,
   isOf,
   type Ledger,
   type LedgerEntry,
-  type Logger,
   type Outcome,
   type PersonalData,
   type SettledOutcome,
@@ -14,15 +12,8 @@ import {
 } from '@cinnabar/sdk';
 import PQueue from 'p-queue';
 import { failed, failedWith, outcomeOf, readArguments } from './call.js';
-import { createHistory, KEPT_CALLS, type KeptCalls, type LedgerStore } from './ledger-store.js';
-import type { ToolRegistry } from './tools.js';
-
-interface LedgerParts {
-  readonly store: LedgerStore;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly kept?: KeptCalls;
-}
+import { createHistory, KEPT_CALLS } from './ledger-store.js';
+import type { ToolParts, ToolRegistry } from './tools.js';
 
 type FirstRow = Omit<LedgerEntry, 'state' | 'createdAt' | 'updatedAt' | keyof RowDetails>;
 /** What a move adds to the row. */
@@ -46,18 +37,23 @@ export interface CallLedger extends Ledger {
   byKey(key: string): Promise<KeyedRow | undefined>;
   /** The row of a call under way in this process; `undefined` once it has ended. */
   underWay(callId: string): LedgerEntry | undefined;
-  /** What one person asked for, and its removal: all that has ended. */
+  /** The ended calls that a member requested, and their removal. */
   readonly personalData: PersonalData;
-  /** Puts an ended call away, once those that listen for ends have been told. Never rejects: what fails is repeated with the next. */
+  /** Archives an ended call, after its end has been announced. Never rejects: what fails is repeated with the next. */
   archive(callId: string): Promise<void>;
   /**
-   * At start: ends what an earlier process left open. Returns it, with what that process ended but did not archive: of both, those that listen
-   * for ends may not have been told.
+   * At start: ends what an earlier process left open. Returns it, with what that process ended but did not archive: the ends of both may not
+   * have been announced.
    */
   recover(): Promise<readonly LedgerEntry[]>;
 }
 
-export function createLedger({ store, clock, log, kept = KEPT_CALLS }: LedgerParts): CallLedger {
+export function createLedger({
+  store,
+  clock,
+  log,
+  kept = KEPT_CALLS,
+}: Pick<ToolParts, 'store' | 'clock' | 'log' | 'kept'>): CallLedger {
   const open = new Map<string, { entry: LedgerEntry; readonly moves: PQueue }>();
   /** Calls that have ended and are not archived yet; and those of them that may be. */
   const ended = new Map<string, LedgerEntry>();

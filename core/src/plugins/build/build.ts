@@ -84,7 +84,7 @@ export async function readCacheFile(file: string): Promise<CachedBundle | undefi
   }
 }
 
-/** Writes a cache file, whole or not at all: who reads it meanwhile has the old one. Several processes may share the folder. */
+/** Writes a cache file, whole or not at all: a concurrent reader gets the old one. Several processes may share the folder. */
 async function writeCacheFile(file: string, { code, madeBy, inputs }: CachedBundle): Promise<void> {
   const trailer: z.input<typeof trailerSchema> = { madeBy, codeHash: sha256(code), inputs: [...inputs] };
   await makeFolder(dirname(file));

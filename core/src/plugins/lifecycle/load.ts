@@ -205,25 +205,10 @@ function renamed({ records }: LifecycleContext, record: PluginRecord, id: string
   return named;
 }
 
-interface Finder {
-  /** Looks at the disk, and makes records of what is new. Returns what cannot be used. */
-  refresh(): Promise<readonly CinnabarError[]>;
-  /** Makes a record of an in-memory plugin, or gives the one that is there its next version. */
-  add(plugin: Plugin, path: string): PluginRecord;
-  /** Makes a record of a plugin's folder, wherever it is. @throws CINNABAR_PLUGIN_INVALID, CINNABAR_PLUGIN_DUPLICATE */
-  include(folder: string): Promise<PluginRecord | undefined>;
-  /** A record by id, or by the folder that it is in. */
-  find(idOrFolder: string): PluginRecord | undefined;
-}
+export type Finder = ReturnType<typeof createFinder>;
 
-interface Parts {
-  readonly lifecycle: LifecycleContext;
-  readonly discover: Discover;
-  readonly loader: PluginLoader;
-}
-
-/** Builds what keeps the records in line with what there is. */
-export function createFinder({ lifecycle, discover, loader }: Parts): Finder {
+/** Keeps the records in line with the plugins that there are on the disk and in memory. */
+export function createFinder(lifecycle: LifecycleContext, discover: Discover, loader: PluginLoader) {
   const { records } = lifecycle;
 
   const onDisk = ({ source, path }: DiscoveredPlugin): Origin => ({
@@ -248,25 +233,28 @@ export function createFinder({ lifecycle, discover, loader }: Parts): Finder {
     return undefined;
   };
 
-  const find = (idOrFolder: string) => {
+  const find = (idOrFolder: string): PluginRecord | undefined => {
     const path = resolve(idOrFolder);
     const inFolder = ({ origin }: PluginRecord) => origin.path === path || basename(origin.path) === idOrFolder;
     return records.get(idOrFolder) ?? [...records.values()].find(inFolder);
   };
 
   return {
-    async include(folder) {
+    /** Makes a record of a plugin's folder, wherever it is. @throws CINNABAR_PLUGIN_INVALID, CINNABAR_PLUGIN_DUPLICATE */
+    async include(folder: string): Promise<PluginRecord | undefined> {
       const problem = await note(await inspectFolder(await realpath(folder), 'folder'));
       if (problem !== undefined) throw problem;
       return find(await realpath(folder));
     },
-    async refresh() {
+    /** Looks at the disk, and makes records of what is new. Returns what cannot be used. */
+    async refresh(): Promise<readonly CinnabarError[]> {
       const { plugins, problems } = await discover();
       const noted: (CinnabarError | undefined)[] = [];
       for (const found of plugins) noted.push(await note(found));
       return [...problems, ...noted.filter((problem) => problem !== undefined)];
     },
-    add(plugin, path) {
+    /** Makes a record of an in-memory plugin, or gives the one that is there its next version. */
+    add(plugin: Plugin, path: string): PluginRecord {
       const { id } = plugin.manifest;
       const origin: Origin = { source: 'folder', path, load: () => Promise.resolve(plugin) };
       const record = records.get(id) ?? unseen(id, origin, plugin.manifest);
@@ -275,6 +263,7 @@ export function createFinder({ lifecycle, discover, loader }: Parts): Finder {
       records.set(id, record);
       return record;
     },
+    /** A record by id, or by the folder that it is in. */
     find,
   };
 }

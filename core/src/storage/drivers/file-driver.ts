@@ -169,7 +169,7 @@ function signalListeners(): Map<string, readonly unknown[]> {
 }
 
 /**
- * Loads conf at the first write, since it brings a JSON Schema compiler that costs more start time than everything else in this room.
+ * Loads conf at the first write, since it brings a JSON Schema compiler that costs more start time than everything else in the storage.
  * conf's atomic writer also installs handlers that answer SIGINT and SIGTERM by raising the signal again, which would end the host in the middle
  * of its clean stop; its writes here are synchronous and leave nothing to clean up, so those handlers are taken out again. Loading is
  * synchronous, so that no other handler can run in between.
