@@ -2,11 +2,11 @@ import { createTestHost } from '@cinnabar/core/testing';
 import { say, startAnthropicStandIn, startOpenAiStandIn } from '@cinnabar/local-models';
 import { Personas } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { plan, result, setStage, speak, think, told } from '../plugins/persona/stage.js';
+import { openPersonaHarness, plan, result, speak, think, told } from '../plugins/persona/harness.js';
 
 describe('a persona, from Discord to its plan and back', () => {
   it('thinks, changes its mood, stores a memory and speaks: one call, every event in order', async () => {
-    await using stage = await setStage([
+    await using stage = await openPersonaHarness([
       plan([
         think('Alice trusts me with that.'),
         { action: 'UPDATE_MOOD', context: 'she confided in me', result: { mood: 'touched', intensity: 7 } },
@@ -42,7 +42,9 @@ describe('a persona, from Discord to its plan and back', () => {
   });
 
   it('stays silent when it has nothing to say', async () => {
-    await using stage = await setStage([plan([think('They are talking among themselves.'), { action: 'DONE' }])]);
+    await using stage = await openPersonaHarness([
+      plan([think('They are talking among themselves.'), { action: 'DONE' }]),
+    ]);
     expect(await stage.hears('See you all tomorrow')).to.deep.equal([]);
     expect(told(stage.events)).to.deep.equal([
       'started',
@@ -54,7 +56,7 @@ describe('a persona, from Discord to its plan and back', () => {
   });
 
   it('is stopped when it repeats itself', async () => {
-    await using stage = await setStage([
+    await using stage = await openPersonaHarness([
       plan([speak('The rain never stops in this city, does it?')]),
       plan([think('Rain again.'), speak('The rain never stops in this city, does it?'), speak('Really.')]),
       result({ message: 'The rain never stops in this city, does it?' }),
@@ -78,7 +80,7 @@ describe('a persona, from Discord to its plan and back', () => {
   });
 
   it('extends its plan twice', async () => {
-    await using stage = await setStage([
+    await using stage = await openPersonaHarness([
       plan([think('Who is she?')], { canExtend: true }),
       plan([{ action: 'ADD_GOAL', context: 'get to know her' }], { canExtend: true }),
       result({ goal: 'Find out what Alice likes' }),

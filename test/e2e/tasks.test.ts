@@ -1,9 +1,9 @@
 import { say } from '@cinnabar/local-models';
 import { expect } from 'chai';
-import { askUser, done, type Office, openOffice, update, use } from '../plugins/tasks/office.js';
+import { askUser, done, openTaskHarness, type TaskHarness, update, use } from '../plugins/tasks/harness.js';
 
 describe('a task, from the command to its end', () => {
-  let office: Office;
+  let office: TaskHarness;
 
   afterEach(async () => {
     office.llm.release();
@@ -11,7 +11,7 @@ describe('a task, from the command to its end', () => {
   });
 
   it('works through twelve steps with two tools, a question, an approval that is denied, and an update', async () => {
-    office = await openOffice({
+    office = await openTaskHarness({
       steps: [
         say('I will look at the shelves first.'),
         use('look', 'shelf A'),
@@ -78,7 +78,7 @@ describe('a task, from the command to its end', () => {
     const running = new Promise<void>((resolve) => {
       began = resolve;
     });
-    office = await openOffice({
+    office = await openTaskHarness({
       steps: [use('look', 'shelf A'), use('stamp', 'everything'), done('It should never come to this.')],
       onDeed({ tool }, { signal }) {
         if (tool !== 'stamp') return;

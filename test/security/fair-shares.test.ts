@@ -5,7 +5,7 @@ import { definePlugin, type Outcome, SettingsCatalog, Tools, z } from '@cinnabar
 import { expect } from 'chai';
 import { createGate, createMind } from '../plugins/ai/harness.js';
 import { openDesk } from '../plugins/confirm/desk.js';
-import { done, openOffice } from '../plugins/tasks/office.js';
+import { done, openTaskHarness } from '../plugins/tasks/harness.js';
 import { makeFolder } from '../support/folder.js';
 
 describe('security: fair shares', () => {
@@ -120,7 +120,7 @@ describe('security: fair shares', () => {
   });
 
   it('of tasks: guilds take turns', async () => {
-    const office = await openOffice({ steps: [hang(done('One.')), done('Two.'), done('Three.'), done('Four.')] });
+    const office = await openTaskHarness({ steps: [hang(done('One.')), done('Two.'), done('Three.'), done('Four.')] });
     const { host } = office;
     try {
       await host.resolve(SettingsCatalog).set('tasks', 'maxRunning', '1', office.actor(host.you));

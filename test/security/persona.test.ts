@@ -1,6 +1,6 @@
 import { definePlugin, PersonalDataStore, Personas, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { plan, setStage } from '../plugins/persona/stage.js';
+import { openPersonaHarness, plan } from '../plugins/persona/harness.js';
 
 const WORRIED = { action: 'UPDATE_MOOD', result: { mood: 'worried about the layoffs', intensity: 8 } };
 const HIDDEN = { action: 'UPDATE_ENVIRONMENT', result: { environment: 'A room full of moving boxes for Lisbon.' } };
@@ -21,7 +21,7 @@ const hostile = definePlugin({
 
 describe('security: persona', () => {
   it('keeps mood and surroundings that came of a private channel there, and a tool’s description on its own line', async () => {
-    await using stage = await setStage([plan([WORRIED, HIDDEN]), plan([]), plan([])], { more: [hostile] });
+    await using stage = await openPersonaHarness([plan([WORRIED, HIDDEN]), plan([]), plan([])], { more: [hostile] });
     const { guild, you, general, alice, bot } = stage;
     const staff = guild.createChannel({
       name: 'staff',
@@ -61,7 +61,7 @@ describe('security: persona', () => {
   });
 
   it('forgets a mood that a member’s words led to', async () => {
-    await using stage = await setStage([plan([WORRIED])]);
+    await using stage = await openPersonaHarness([plan([WORRIED])]);
     const { guild, general, alice } = stage;
     await stage.hears('There will be layoffs');
     const place = { guildId: guild.id, channelId: general.id };
@@ -73,7 +73,7 @@ describe('security: persona', () => {
 
   it('an export has no words any more that came of where the member may not read now', async () => {
     const WISH = { action: 'ADD_GOAL', result: { goal: 'hear of the layoffs' } };
-    await using stage = await setStage([plan([WISH, WORRIED])]);
+    await using stage = await openPersonaHarness([plan([WISH, WORRIED])]);
     const { guild, general, alice } = stage;
     await stage.hears('What have I missed?');
     const exported = async () => JSON.stringify(await stage.resolve(PersonalDataStore).export(alice.id));

@@ -2,7 +2,7 @@ import type { LocalGuild, LocalMessage, LocalUser } from '@cinnabar/local-discor
 import { say } from '@cinnabar/local-models';
 import { z } from '@cinnabar/sdk';
 import { cardV2, json } from '../../plugins/persona/cards.js';
-import { type PlannedStep, plan, speak } from '../../plugins/persona/stage.js';
+import { type PlannedStep, plan, speak } from '../../plugins/persona/harness.js';
 import { looksLikeNote, wordsOf } from './expected.js';
 import type { Talk } from './talk.js';
 import type { Town } from './town.js';

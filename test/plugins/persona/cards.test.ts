@@ -2,37 +2,37 @@ import { Personas } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { base64, cardV2, cardV3, chunk, iTXt, json, png, tEXt, zTXt } from './cards.js';
-import { plan, type Stage, setStage } from './stage.js';
+import { openPersonaHarness, type PersonaHarness, plan } from './harness.js';
 
 describe('persona: character cards', () => {
-  let stage: Stage;
+  let harness: PersonaHarness;
   before(async function () {
     this.timeout(60_000);
-    stage = await setStage(() => plan([]));
-    stage.you.say(stage.general, '!ai use persona');
+    harness = await openPersonaHarness(() => plan([]));
+    harness.you.say(harness.general, '!ai use persona');
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => harness[Symbol.asyncDispose]());
 
   /** Imports a file as the guild's owner; what the bot says to it. */
   const take = async (data: Buffer, name = 'judy.png') => {
-    const before = stage.general.messages.length;
-    stage.you.say(stage.general, '!persona import', { files: [{ name, data, contentType: 'image/png' }] });
-    await stage.settled();
-    return stage.general.messages
+    const before = harness.general.messages.length;
+    harness.you.say(harness.general, '!persona import', { files: [{ name, data, contentType: 'image/png' }] });
+    await harness.settled();
+    return harness.general.messages
       .slice(before + 1)
       .map(({ content }) => content)
       .join('\n');
   };
-  const state = () => stage.resolve(Personas).state({ guildId: stage.guild.id, channelId: stage.general.id });
+  const state = () => harness.resolve(Personas).state({ guildId: harness.guild.id, channelId: harness.general.id });
   const exported = async (version: 'v2' | 'v3') => {
-    const interaction = stage.you.slash(stage.general, 'persona export', { version });
-    await stage.settled();
+    const interaction = harness.you.slash(harness.general, 'persona export', { version });
+    await harness.settled();
     const [file] = interaction.messages[0]?.attachments ?? [];
     return { name: file?.filename, card: JSON.parse(Buffer.from(file?.data ?? []).toString('utf8')) };
   };
   const situation = async () => {
-    await stage.hears('Who are you?');
-    return JSON.stringify(stage.llm.requests.at(-1)?.messages);
+    await harness.hears('Who are you?');
+    return JSON.stringify(harness.llm.requests.at(-1)?.messages);
   };
 
   it('of format V2 are read from images, and shape the persona', async () => {
@@ -58,8 +58,8 @@ describe('persona: character cards', () => {
 
   it('are given back as they came, with what has become of the persona', async () => {
     await take(json(cardV2()), 'judy.json');
-    stage.you.say(stage.general, '!persona goals add Fix the jukebox');
-    await stage.settled();
+    harness.you.say(harness.general, '!persona goals add Fix the jukebox');
+    await harness.settled();
     const v2 = await exported('v2');
     expect(v2.name).to.equal('judy.v2.json');
     const { data } = cardV2();
@@ -72,8 +72,8 @@ describe('persona: character cards', () => {
     const v3 = await exported('v3');
     expect(v3.card).to.deep.include({ spec: 'chara_card_v3', spec_version: '3.0' });
     expect(v3.card.data.group_only_greetings).to.deep.equal([]);
-    stage.you.say(stage.general, '!persona create Blank Nothing yet.');
-    await stage.settled();
+    harness.you.say(harness.general, '!persona create Blank Nothing yet.');
+    await harness.settled();
     await take(json(v3.card), 'judy.json');
     expect((await state()).goals).to.deep.equal(['Fix the jukebox']);
   });
@@ -91,16 +91,16 @@ describe('persona: character cards', () => {
     expect(await situation())
       .to.include('It is the year 2077.')
       .and.not.match(/Afterlife is|Switched off|A pattern/);
-    await stage.hears('Meet me at the Afterlife');
-    const told = JSON.stringify(stage.llm.requests.at(-1)?.messages);
+    await harness.hears('Meet me at the Afterlife');
+    const told = JSON.stringify(harness.llm.requests.at(-1)?.messages);
     expect(told).to.match(/2077.*an old morgue/);
   });
 
   it('can be undone', async () => {
     await take(json(cardV2({ name: 'First', creator: 'one' })), 'a.json');
     await take(json(cardV2({ name: 'Second', creator: 'two' })), 'b.json');
-    stage.you.say(stage.general, '!persona undo');
-    await stage.settled();
+    harness.you.say(harness.general, '!persona undo');
+    await harness.settled();
     expect((await state()).name).to.equal('First');
     expect((await exported('v2')).card.data.creator, 'with all that its card held').to.equal('one');
   });
@@ -147,8 +147,8 @@ describe('persona: character cards', () => {
       const keys = Array.from({ length: 30_000 }, () => 'ab');
       const entries = [{ keys, content: 'Never told.', enabled: true }];
       await take(json(cardV2({ character_book: { extensions: {}, entries } })), 'book.json');
-      expect(await stage.hears('a'.repeat(1_900))).to.be.an('array');
-      expect(JSON.stringify(stage.llm.requests.at(-1)?.messages)).to.not.include('Never told.');
+      expect(await harness.hears('a'.repeat(1_900))).to.be.an('array');
+      expect(JSON.stringify(harness.llm.requests.at(-1)?.messages)).to.not.include('Never told.');
       await take(json(cardV2(before)), 'sane.json');
     });
 
@@ -173,9 +173,9 @@ describe('persona: character cards', () => {
       expect(said)
         .to.match(/is here now/)
         .and.not.match(/(?<!\\)@everyone|<script>/);
-      stage.you.say(stage.general, '!persona show');
-      await stage.settled();
-      const shown = stage.general.messages.at(-1);
+      harness.you.say(harness.general, '!persona show');
+      await harness.settled();
+      const shown = harness.general.messages.at(-1);
       expect(shown?.content)
         .to.include('\\<script>')
         .and.not.match(/(?<!\\)@everyone|(?<!\\)\]\(https|\u202E/);
@@ -216,12 +216,12 @@ describe('persona: character cards', () => {
   });
 
   it('are for admins alone', async () => {
-    const before = stage.general.messages.length;
-    stage.alice.say(stage.general, '!persona import', {
+    const before = harness.general.messages.length;
+    harness.alice.say(harness.general, '!persona import', {
       files: [{ name: 'a.json', data: json(cardV2({ name: 'Mine' })) }],
     });
-    await stage.settled();
-    expect(stage.general.messages.slice(before + 1).map(({ content }) => content)[0]).to.match(
+    await harness.settled();
+    expect(harness.general.messages.slice(before + 1).map(({ content }) => content)[0]).to.match(
       /You may not do that: .*admin/,
     );
     expect((await state()).name).to.not.equal('Mine');

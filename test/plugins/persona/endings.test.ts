@@ -2,7 +2,7 @@ import { hang } from '@cinnabar/local-models';
 import { definePlugin, PersonaActions, Personas, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { createShelf, decide } from '../chat/harness.js';
-import { plan, result, type Stage, set, setStage, speak, told } from './stage.js';
+import { openPersonaHarness, type PersonaHarness, plan, result, set, speak, told } from './harness.js';
 
 describe('persona: how runs end', () => {
   /** An action that takes until it is let go. */
@@ -39,16 +39,16 @@ describe('persona: how runs end', () => {
 
   it('does nothing more, and says nothing, once its time is up', async () => {
     const wait = createWait();
-    await using stage = await setStage([plan([{ action: 'WAIT' }, mood, speak('Here I am, late.')])], {
+    await using harness = await openPersonaHarness([plan([{ action: 'WAIT' }, mood, speak('Here I am, late.')])], {
       more: [wait.plugin],
     });
-    await set(stage, 'maxSeconds', 10);
-    stage.alice.say(stage.general, '!ai Hello?');
+    await set(harness, 'maxSeconds', 10);
+    harness.alice.say(harness.general, '!ai Hello?');
     await wait.under;
-    stage.clock.advance(10_000);
+    harness.clock.advance(10_000);
     wait.letGo();
-    await stage.settled();
-    expect(told(stage.events)).to.deep.equal([
+    await harness.settled();
+    expect(told(harness.events)).to.deep.equal([
       'started',
       'planned',
       'started WAIT',
@@ -56,18 +56,20 @@ describe('persona: how runs end', () => {
       'bound_reached',
       'finished',
     ]);
-    const { mood: now } = await stage.resolve(Personas).state({ guildId: stage.guild.id, channelId: stage.general.id });
+    const { mood: now } = await harness
+      .resolve(Personas)
+      .state({ guildId: harness.guild.id, channelId: harness.general.id });
     expect(now.name).to.equal('calm');
-    expect(stage.general.messages.map(({ content }) => content)).to.not.include('Here I am, late.');
+    expect(harness.general.messages.map(({ content }) => content)).to.not.include('Here I am, late.');
   });
 
   it('tells of the end of every action that it has told of the beginning of', async () => {
-    await using stage = await setStage([plan([{ action: 'UPDATE_MOOD' }]), hang()]);
-    await set(stage, 'maxSeconds', 10);
-    stage.alice.say(stage.general, '!ai Hello?');
-    await stage.llm.hanging();
-    await stage.advance(10_000);
-    expect(told(stage.events)).to.deep.equal([
+    await using harness = await openPersonaHarness([plan([{ action: 'UPDATE_MOOD' }]), hang()]);
+    await set(harness, 'maxSeconds', 10);
+    harness.alice.say(harness.general, '!ai Hello?');
+    await harness.llm.hanging();
+    await harness.advance(10_000);
+    expect(told(harness.events)).to.deep.equal([
       'started',
       'planned',
       'started UPDATE_MOOD',
@@ -79,8 +81,8 @@ describe('persona: how runs end', () => {
 
   it('is stopped with the plugin when nobody waits for it, and has put down by then what it did', async () => {
     const shelf = createShelf();
-    const begin = (): Promise<Stage> =>
-      setStage(
+    const begin = (): Promise<PersonaHarness> =>
+      openPersonaHarness(
         [
           plan([{ action: 'USE_TOOL', result: { tool: 'take', arguments: { thing: 'book' } } }, { action: 'SPEAK' }]),
           result({ message: 'As soon as you agree.' }),
@@ -96,38 +98,38 @@ describe('persona: how runs end', () => {
     await first.llm.hanging();
     await first.stop();
     expect(told(first.events).slice(-2)).to.deep.equal(['stopped', 'finished']);
-    await using second = await setStage([], { world: first, dataDir: first.dataDir });
+    await using second = await openPersonaHarness([], { world: first, dataDir: first.dataDir });
     const kept = await second.resolve(Personas).recent(second.general.id);
     expect(told(kept).slice(-2)).to.deep.equal(['stopped', 'finished']);
   });
 
   it('does not think about the end of a call where it has been switched off meanwhile', async () => {
     const shelf = createShelf();
-    await using stage = await setStage(
+    await using harness = await openPersonaHarness(
       [plan([{ action: 'USE_TOOL', result: { tool: 'take', arguments: { thing: 'book' } } }])],
       { more: [shelf.plugin, 'confirm'] },
     );
-    await stage.hears('Take the book');
-    stage.you.say(stage.general, '!plugin disable persona');
-    await stage.settled();
-    await decide(stage, '👍');
+    await harness.hears('Take the book');
+    harness.you.say(harness.general, '!plugin disable persona');
+    await harness.settled();
+    await decide(harness, '👍');
     expect(shelf.taken).to.deep.equal(['book']);
-    expect(stage.llm.requests).to.have.length(1);
+    expect(harness.llm.requests).to.have.length(1);
   });
 
   it('knows what it has said when the rest of that could not be sent', async () => {
     const long = Array.from({ length: 500 }, (_, index) => `word${index}`).join(' ');
-    await using stage = await setStage([plan([speak(long)]), plan([])]);
+    await using harness = await openPersonaHarness([plan([speak(long)]), plan([])]);
     const messages = { method: 'POST', route: '/channels/:channelId/messages' };
     const failNext = ({ method, path }: { method: string; path: string }) => {
       if (method !== 'POST' || !path.endsWith('/messages')) return;
-      stage.client.rest.off('response', failNext);
-      stage.discord.faults.rest.fail(400, messages);
+      harness.client.rest.off('response', failNext);
+      harness.discord.faults.rest.fail(400, messages);
     };
-    stage.client.rest.on('response', failNext);
-    const [part, ...others] = await stage.hears('Tell me everything');
+    harness.client.rest.on('response', failNext);
+    const [part, ...others] = await harness.hears('Tell me everything');
     expect(others, 'no excuse after the first part').to.deep.equal([]);
-    await stage.hears('Go on');
-    expect(JSON.stringify(stage.llm.requests.at(-1)?.messages)).to.include(part);
+    await harness.hears('Go on');
+    expect(JSON.stringify(harness.llm.requests.at(-1)?.messages)).to.include(part);
   });
 });

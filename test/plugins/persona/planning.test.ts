@@ -1,11 +1,11 @@
 import { fail, hang, say } from '@cinnabar/local-models';
 import { definePlugin, PersonaActions, Personas, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { plan, result, type Stage, set, setStage, speak, think, told } from './stage.js';
+import { openPersonaHarness, type PersonaHarness, plan, result, set, speak, think, told } from './harness.js';
 
 describe('persona: planning', () => {
-  const promptOf = (stage: Stage, index: number) => {
-    const request = stage.llm.requests[index];
+  const promptOf = (harness: PersonaHarness, index: number) => {
+    const request = harness.llm.requests[index];
     const text = request?.messages.flatMap(({ content }) =>
       content.map((block) => ('text' in block ? block.text : '')),
     );
@@ -13,9 +13,9 @@ describe('persona: planning', () => {
   };
 
   it('tells the planner every action with the context that it needs and the form of its result', async () => {
-    await using stage = await setStage([plan([])]);
-    await stage.hears('Hello');
-    const { system } = promptOf(stage, 0);
+    await using harness = await openPersonaHarness([plan([])]);
+    await harness.hears('Hello');
+    const { system } = promptOf(harness, 0);
     expect(system).to.include('- UPDATE_MOOD: Change my current mood');
     expect(system).to.match(
       /UPDATE_MOOD.*\n {2}Context needed: .+\n {2}Result: \{"mood": string .*"intensity": number/,
@@ -26,45 +26,45 @@ describe('persona: planning', () => {
   });
 
   it('repairs a malformed plan once', async () => {
-    await using stage = await setStage([say('I think I should say hello!'), plan([speak('Hello.')])]);
-    expect(await stage.hears('Hello')).to.deep.equal(['Hello.']);
-    expect(promptOf(stage, 1).text).to.include('could not be used');
+    await using harness = await openPersonaHarness([say('I think I should say hello!'), plan([speak('Hello.')])]);
+    expect(await harness.hears('Hello')).to.deep.equal(['Hello.']);
+    expect(promptOf(harness, 1).text).to.include('could not be used');
   });
 
   it('refuses a plan that stays malformed, with a sentence to whoever asked', async () => {
-    await using stage = await setStage([say('no'), say('{"actions": 4}')]);
-    expect(await stage.hears('Hello')).to.deep.equal([
+    await using harness = await openPersonaHarness([say('no'), say('{"actions": 4}')]);
+    expect(await harness.hears('Hello')).to.deep.equal([
       'I could not make up my mind about that. Please say it again, or put it differently.',
     ]);
-    expect(told(stage.events)).to.deep.equal(['started', 'plan_refused', 'finished']);
+    expect(told(harness.events)).to.deep.equal(['started', 'plan_refused', 'finished']);
   });
 
   it('drops actions that there are not, and says so', async () => {
-    await using stage = await setStage([plan([{ action: 'DANCE' }, speak('La la.')])]);
-    expect(await stage.hears('Dance!')).to.deep.equal(['La la.']);
-    expect(told(stage.events)).to.deep.equal(['started', 'action_dropped', 'planned', 'said: La la.', 'finished']);
-    expect(stage.events[1]).to.have.property('message', 'there is no action called "DANCE"');
+    await using harness = await openPersonaHarness([plan([{ action: 'DANCE' }, speak('La la.')])]);
+    expect(await harness.hears('Dance!')).to.deep.equal(['La la.']);
+    expect(told(harness.events)).to.deep.equal(['started', 'action_dropped', 'planned', 'said: La la.', 'finished']);
+    expect(harness.events[1]).to.have.property('message', 'there is no action called "DANCE"');
   });
 
   it('asks again only for results that the plan has left open', async () => {
-    await using stage = await setStage([
+    await using harness = await openPersonaHarness([
       plan([think('She is glad.'), { action: 'UPDATE_MOOD', context: 'joy is catching' }, speak('Lovely!')]),
       result({ mood: 'glad', intensity: 6 }),
     ]);
-    expect(await stage.hears('I passed!')).to.deep.equal(['Lovely!']);
-    expect(stage.llm.requests).to.have.length(2);
-    const { text } = promptOf(stage, 1);
+    expect(await harness.hears('I passed!')).to.deep.equal(['Lovely!']);
+    expect(harness.llm.requests).to.have.length(2);
+    const { text } = promptOf(harness, 1);
     expect(text).to.include('I carry out UPDATE_MOOD now').and.include('joy is catching');
     expect(text, 'what was done is told').to.include('{"action":"THINK","result":"She is glad."}');
   });
 
   it('goes on when one action cannot be carried out', async () => {
-    await using stage = await setStage([
+    await using harness = await openPersonaHarness([
       plan([{ action: 'REMOVE_GOAL', result: { goal: 'fly', outcome: 'abandoned' } }, speak('Never mind.')]),
       result({ message: 'I had no such goal.' }),
     ]);
-    expect(await stage.hears('Forget about flying')).to.deep.equal(['I had no such goal.']);
-    expect(told(stage.events)).to.deep.equal([
+    expect(await harness.hears('Forget about flying')).to.deep.equal(['I had no such goal.']);
+    expect(told(harness.events)).to.deep.equal([
       'started',
       'planned',
       'started REMOVE_GOAL',
@@ -76,11 +76,11 @@ describe('persona: planning', () => {
   });
 
   it('carries actions out after those that they depend on', async () => {
-    await using stage = await setStage([
+    await using harness = await openPersonaHarness([
       plan([{ action: 'UPDATE_MOOD', result: { mood: 'sad', intensity: 4 } }, think('That was sad.')]),
     ]);
-    await stage.hears('My cat ran away');
-    expect(told(stage.events)).to.deep.equal([
+    await harness.hears('My cat ran away');
+    expect(told(harness.events)).to.deep.equal([
       'started',
       'planned',
       'thought: That was sad.',
@@ -92,34 +92,34 @@ describe('persona: planning', () => {
   });
 
   it('writes chains out', async () => {
-    await using stage = await setStage([
+    await using harness = await openPersonaHarness([
       plan([{ action: 'FEEL_AND_ANSWER', context: 'she is kind' }]),
       result({ thought: 'How kind.' }),
       result({ mood: 'warm', intensity: 5 }),
       result({ message: 'Thank you!' }),
     ]);
-    expect(await stage.hears('I baked you a cake')).to.deep.equal(['Thank you!']);
-    expect(told(stage.events)).to.include.members(['thought: How kind.', 'finished UPDATE_MOOD']);
+    expect(await harness.hears('I baked you a cake')).to.deep.equal(['Thank you!']);
+    expect(told(harness.events)).to.include.members(['thought: How kind.', 'finished UPDATE_MOOD']);
   });
 
   it('carries out nothing after DONE', async () => {
-    await using stage = await setStage([plan([{ action: 'DONE' }, speak('Too late.')])]);
-    expect(await stage.hears('Hello')).to.deep.equal([]);
+    await using harness = await openPersonaHarness([plan([{ action: 'DONE' }, speak('Too late.')])]);
+    expect(await harness.hears('Hello')).to.deep.equal([]);
   });
 
   it('runs neighbours that may run at the same time together, and tells of them one after another', async () => {
-    await using stage = await setStage([
+    await using harness = await openPersonaHarness([
       plan([{ action: 'ADD_GOAL' }, { action: 'ADD_DESIRE' }, speak('So it is.')]),
       hang(result({ goal: 'Sleep more' })),
       hang(result({ desire: 'A nap' })),
     ]);
-    stage.alice.say(stage.general, '!ai You look tired');
-    await stage.llm.hanging();
-    await stage.llm.hanging();
-    expect(stage.llm.requests, 'both ask before either is answered').to.have.length(3);
-    stage.llm.release();
-    await stage.settled();
-    expect(told(stage.events)).to.deep.equal([
+    harness.alice.say(harness.general, '!ai You look tired');
+    await harness.llm.hanging();
+    await harness.llm.hanging();
+    expect(harness.llm.requests, 'both ask before either is answered').to.have.length(3);
+    harness.llm.release();
+    await harness.settled();
+    expect(told(harness.events)).to.deep.equal([
       'started',
       'planned',
       'started ADD_GOAL',
@@ -152,20 +152,20 @@ describe('persona: planning', () => {
       },
     });
     const water = { action: 'WATER_PLANTS', context: 'it is hot', result: { litres: 3 } };
-    await using stage = await setStage([plan([water]), plan([water])], { more: [garden] });
-    await stage.hears('It is so hot');
+    await using harness = await openPersonaHarness([plan([water]), plan([water])], { more: [garden] });
+    await harness.hears('It is so hot');
     expect(watered).to.deep.equal(['3 l because it is hot (user_input)']);
-    expect(told(stage.events)).to.include('finished WATER_PLANTS');
-    stage.you.say(stage.general, '!plugin disable garden');
-    await stage.settled();
-    await stage.hears('Still hot');
+    expect(told(harness.events)).to.include('finished WATER_PLANTS');
+    harness.you.say(harness.general, '!plugin disable garden');
+    await harness.settled();
+    await harness.hears('Still hot');
     expect(watered).to.have.length(1);
-    expect(told(stage.events)).to.include('action_dropped');
+    expect(told(harness.events)).to.include('action_dropped');
   });
 
   it('refuses to be taught an action of a name that is taken or not allowed', async () => {
-    await using stage = await setStage();
-    const actions = stage.resolve(PersonaActions);
+    await using harness = await openPersonaHarness();
+    const actions = harness.resolve(PersonaActions);
     const named = (name: string) => () =>
       actions.register('garden', { name, description: '', contextNeeded: '', result: z.object({}), execute: () => '' });
     expect(named('SPEAK')).to.throw('already registered by the plugin "persona"');
@@ -176,61 +176,63 @@ describe('persona: planning', () => {
   });
 
   it('ends when its time is up, whatever the model does', async () => {
-    await using stage = await setStage([hang()]);
-    await set(stage, 'maxSeconds', 10);
-    stage.alice.say(stage.general, '!ai Hello?');
-    await stage.llm.hanging();
-    await stage.advance(10_000);
-    await stage.discord.expectMessage({ author: stage.bot, content: /could not make up my mind in time/ });
-    expect(told(stage.events)).to.deep.equal(['started', 'bound_reached', 'finished']);
+    await using harness = await openPersonaHarness([hang()]);
+    await set(harness, 'maxSeconds', 10);
+    harness.alice.say(harness.general, '!ai Hello?');
+    await harness.llm.hanging();
+    await harness.advance(10_000);
+    await harness.discord.expectMessage({ author: harness.bot, content: /could not make up my mind in time/ });
+    expect(told(harness.events)).to.deep.equal(['started', 'bound_reached', 'finished']);
   });
 
   it('ends when its tokens are used up', async () => {
     const usage = { inputTokens: 3_000, outputTokens: 10 };
-    await using stage = await setStage([
+    await using harness = await openPersonaHarness([
       { ...plan([{ action: 'THINK' }, { action: 'SPEAK' }]), usage },
       { ...result({ thought: 'Hm.' }), usage },
     ]);
-    await set(stage, 'maxTokens', 5_000);
-    expect(await stage.hears('Hello')).to.deep.equal([
+    await set(harness, 'maxTokens', 5_000);
+    expect(await harness.hears('Hello')).to.deep.equal([
       'I did not get to an answer: my plan was longer than I may go on for. Please ask for less at once.',
     ]);
-    expect(told(stage.events)).to.deep.equal(['started', 'planned', 'thought: Hm.', 'bound_reached', 'finished']);
+    expect(told(harness.events)).to.deep.equal(['started', 'planned', 'thought: Hm.', 'bound_reached', 'finished']);
   });
 
   it('lets whoever asked know when the model cannot be reached', async () => {
-    await using stage = await setStage([fail(503)]);
-    expect(await stage.hears('Hello')).to.deep.equal(['The language model cannot be reached at the moment.']);
-    expect(told(stage.events)).to.deep.equal(['started', 'stopped', 'finished']);
+    await using harness = await openPersonaHarness([fail(503)]);
+    expect(await harness.hears('Hello')).to.deep.equal(['The language model cannot be reached at the moment.']);
+    expect(told(harness.events)).to.deep.equal(['started', 'stopped', 'finished']);
   });
 
   it('keeps what was said when the model fails afterwards', async () => {
-    await using stage = await setStage([plan([speak('Let me think.')], { canExtend: true }), fail(503)]);
-    expect(await stage.hears('Hello')).to.deep.equal(['Let me think.']);
-    expect(told(stage.events)).to.deep.equal(['started', 'planned', 'said: Let me think.', 'stopped', 'finished']);
+    await using harness = await openPersonaHarness([plan([speak('Let me think.')], { canExtend: true }), fail(503)]);
+    expect(await harness.hears('Hello')).to.deep.equal(['Let me think.']);
+    expect(told(harness.events)).to.deep.equal(['started', 'planned', 'said: Let me think.', 'stopped', 'finished']);
   });
 
   it('may react to what it does not answer', async () => {
-    await using stage = await setStage([plan([])]);
-    await set(stage, 'silentReaction', '👀');
-    const asked = stage.alice.say(stage.general, '!ai I am off to bed');
-    await stage.settled();
-    expect(stage.general.messages.at(-1)).to.equal(asked);
+    await using harness = await openPersonaHarness([plan([])]);
+    await set(harness, 'silentReaction', '👀');
+    const asked = harness.alice.say(harness.general, '!ai I am off to bed');
+    await harness.settled();
+    expect(harness.general.messages.at(-1)).to.equal(asked);
     expect(asked.reactions.map(({ emoji }) => emoji.name)).to.deep.equal(['👀']);
   });
 
   it('answers a slash command also when it stays silent', async () => {
-    await using stage = await setStage([plan([think('Nothing to add.')])]);
-    const interaction = stage.alice.slash(stage.general, 'ai', { text: 'Good night' });
-    await stage.settled();
+    await using harness = await openPersonaHarness([plan([think('Nothing to add.')])]);
+    const interaction = harness.alice.slash(harness.general, 'ai', { text: 'Good night' });
+    await harness.settled();
     expect(interaction.messages.map(({ content }) => content)).to.deep.equal(['*(says nothing)*']);
   });
 
   it('keeps its state across a restart', async () => {
-    await using first = await setStage([plan([{ action: 'UPDATE_APPEARANCE', result: { appearance: 'Green hair' } }])]);
+    await using first = await openPersonaHarness([
+      plan([{ action: 'UPDATE_APPEARANCE', result: { appearance: 'Green hair' } }]),
+    ]);
     await first.hears('Dye your hair green!');
     await first.stop();
-    await using second = await setStage([], { world: first, dataDir: first.dataDir });
+    await using second = await openPersonaHarness([], { world: first, dataDir: first.dataDir });
     const state = await second.resolve(Personas).state({ guildId: second.guild.id, channelId: second.general.id });
     expect(state.appearance).to.equal('Green hair');
   });
@@ -238,19 +240,19 @@ describe('persona: planning', () => {
 
 describe('persona: when it is stopped', () => {
   it('breaks off what it is doing, and leaves nothing behind', async () => {
-    await using stage = await setStage([plan([think('One moment.'), { action: 'SPEAK' }]), hang()]);
-    stage.alice.say(stage.general, '!ai Hello');
-    await stage.llm.hanging();
-    const unloaded = stage.plugins.unload('persona');
-    await stage.discord.settled();
+    await using harness = await openPersonaHarness([plan([think('One moment.'), { action: 'SPEAK' }]), hang()]);
+    harness.alice.say(harness.general, '!ai Hello');
+    await harness.llm.hanging();
+    const unloaded = harness.plugins.unload('persona');
+    await harness.discord.settled();
     // Work under way has a few seconds to end.
-    stage.clock.advance(10_000);
+    harness.clock.advance(10_000);
     await unloaded;
-    await stage.settled();
-    expect(stage.plugins.list().find(({ id }) => id === 'persona')?.effects).to.deep.equal([]);
-    expect(told(stage.events).at(-1)).to.equal('finished');
-    await stage.plugins.load('persona');
-    stage.llm.push(plan([speak('I am back.')]));
-    expect(await stage.hears('Hello?')).to.deep.equal(['I am back.']);
+    await harness.settled();
+    expect(harness.plugins.list().find(({ id }) => id === 'persona')?.effects).to.deep.equal([]);
+    expect(told(harness.events).at(-1)).to.equal('finished');
+    await harness.plugins.load('persona');
+    harness.llm.push(plan([speak('I am back.')]));
+    expect(await harness.hears('Hello?')).to.deep.equal(['I am back.']);
   });
 });

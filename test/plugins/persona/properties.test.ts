@@ -2,7 +2,7 @@ import { say } from '@cinnabar/local-models';
 import { type PersonaEvent, Personas } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Stage, set, setStage } from './stage.js';
+import { openPersonaHarness, type PersonaHarness, set } from './harness.js';
 
 const NAMES = [
   'THINK',
@@ -54,24 +54,24 @@ const anyAnswer = fc.oneof(
 );
 
 describe('persona: whatever the model plans', () => {
-  let stage: Stage;
+  let harness: PersonaHarness;
   let answers: readonly string[] = [];
   let asked = 0;
   before(async function () {
     this.timeout(60_000);
-    stage = await setStage(() => say(answers[asked++ % answers.length] ?? ''));
-    stage.you.say(stage.general, '!set ai turnsPerMinute 0');
-    for (const [key, value] of Object.entries(LIMITS)) await set(stage, key, value);
+    harness = await openPersonaHarness(() => say(answers[asked++ % answers.length] ?? ''));
+    harness.you.say(harness.general, '!set ai turnsPerMinute 0');
+    for (const [key, value] of Object.entries(LIMITS)) await set(harness, key, value);
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => harness[Symbol.asyncDispose]());
 
   /** Has the model give these answers, over and over, to one remark. */
   const run = async (given: readonly string[]) => {
     answers = given;
     asked = 0;
-    const before = stage.events.length;
-    const said = await stage.hears('What do you think?');
-    return { said, events: stage.events.slice(before), calls: asked };
+    const before = harness.events.length;
+    const said = await harness.hears('What do you think?');
+    return { said, events: harness.events.slice(before), calls: asked };
   };
 
   const expectBounded = async ({ said, events, calls }: Awaited<ReturnType<typeof run>>) => {
@@ -83,7 +83,7 @@ describe('persona: whatever the model plans', () => {
     // A sentence of its own, a sentence why there is none, or silence.
     if (spoken.length === 0) expect(said.length).to.be.at.most(1);
     expect(said.join('\n')).to.not.match(/Something went wrong/);
-    const state = await stage.resolve(Personas).state({ guildId: stage.guild.id, channelId: stage.general.id });
+    const state = await harness.resolve(Personas).state({ guildId: harness.guild.id, channelId: harness.general.id });
     expect(state.mood.intensity).to.be.within(0, 10);
     expect(state.goals.length).to.be.at.most(20);
     expect(state.desires.length).to.be.at.most(20);

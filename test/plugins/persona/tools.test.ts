@@ -1,7 +1,7 @@
 import { Ledger } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { createShelf, decide, letLook } from '../chat/harness.js';
-import { plan, result, set, setStage, speak, told } from './stage.js';
+import { openPersonaHarness, plan, result, set, speak, told } from './harness.js';
 
 describe('persona: tools of the host', () => {
   const use = (tool: string, args: Readonly<Record<string, unknown>> = {}) => ({
@@ -13,16 +13,16 @@ describe('persona: tools of the host', () => {
     JSON.stringify(request?.messages);
 
   it('are used for whoever asked, and what comes of it is spoken of afterwards, not before', async () => {
-    await using stage = await setStage(
+    await using harness = await openPersonaHarness(
       [
         plan([use('look', { shelf: 'A' }), speak('There is probably a lamp on it.')]),
         result({ message: 'There is a book on A.' }),
       ],
       { more: [createShelf().plugin, 'confirm'] },
     );
-    await letLook(stage);
-    expect(await stage.hears('What is on shelf A?')).to.deep.equal(['There is a book on A.']);
-    expect(told(stage.events)).to.deep.equal([
+    await letLook(harness);
+    expect(await harness.hears('What is on shelf A?')).to.deep.equal(['There is a book on A.']);
+    expect(told(harness.events)).to.deep.equal([
       'started',
       'planned',
       'started USE_TOOL',
@@ -30,28 +30,28 @@ describe('persona: tools of the host', () => {
       'said: There is a book on A.',
       'finished',
     ]);
-    expect(text(stage.llm.requests[1])).to.include('On A: a book');
-    const [entry] = await stage.resolve(Ledger).recent({ limit: 1 });
+    expect(text(harness.llm.requests[1])).to.include('On A: a book');
+    const [entry] = await harness.resolve(Ledger).recent({ limit: 1 });
     expect(entry).to.deep.include({ tool: 'look', origin: 'persona', state: 'done' });
-    expect(entry?.actor.userId).to.equal(stage.alice.id);
+    expect(entry?.actor.userId).to.equal(harness.alice.id);
   });
 
   it('are those that the one who asks may use: no other is listed, none runs', async () => {
-    await using stage = await setStage([plan([use('close_library')]), plan([])], {
+    await using harness = await openPersonaHarness([plan([use('close_library')]), plan([])], {
       more: [createShelf().plugin, 'confirm'],
     });
-    await stage.hears('Close the library');
-    const { system = '' } = stage.llm.requests[0] ?? {};
+    await harness.hears('Close the library');
+    const { system = '' } = harness.llm.requests[0] ?? {};
     expect(system).to.include('"tool":"look","description":"Look at a shelf').and.not.include('close_library');
-    expect(told(stage.events)).to.include('failed USE_TOOL');
-    expect(await stage.resolve(Ledger).recent({ limit: 1 })).to.deep.equal([]);
-    await stage.hears('And now?', stage.you);
-    expect(stage.llm.requests[1]?.system).to.include('close_library');
+    expect(told(harness.events)).to.include('failed USE_TOOL');
+    expect(await harness.resolve(Ledger).recent({ limit: 1 })).to.deep.equal([]);
+    await harness.hears('And now?', harness.you);
+    expect(harness.llm.requests[1]?.system).to.include('close_library');
   });
 
   it('that have to be confirmed have not run yet; once they have, the persona hears of it', async () => {
     const shelf = createShelf();
-    await using stage = await setStage(
+    await using harness = await openPersonaHarness(
       [
         plan([use('take', { thing: 'book' }), speak('I took it!')]),
         result({ message: 'I will, once you confirm.' }),
@@ -59,43 +59,45 @@ describe('persona: tools of the host', () => {
       ],
       { more: [shelf.plugin, 'confirm'] },
     );
-    await stage.hears('Take the book');
+    await harness.hears('Take the book');
     expect(shelf.taken).to.deep.equal([]);
-    expect(text(stage.llm.requests[1])).to.match(/not run yet/i);
-    const before = stage.events.length;
-    await decide(stage, '👍');
+    expect(text(harness.llm.requests[1])).to.match(/not run yet/i);
+    const before = harness.events.length;
+    await decide(harness, '👍');
     expect(shelf.taken).to.deep.equal(['book']);
-    expect(told(stage.events.slice(before))).to.deep.equal([
+    expect(told(harness.events.slice(before))).to.deep.equal([
       'started',
       'planned',
       'said: Here is your book.',
       'finished',
     ]);
-    const asked = text(stage.llm.requests[2]);
+    const asked = text(harness.llm.requests[2]);
     expect(asked).to.include('a tool call that had to wait has ended').and.include('book taken');
-    expect(stage.llm.requests[2]?.system, 'a result leads to no other call').to.not.include('- USE_TOOL');
+    expect(harness.llm.requests[2]?.system, 'a result leads to no other call').to.not.include('- USE_TOOL');
   });
 
   it('that were cancelled are left at that, but later it is known how they stand', async () => {
     const shelf = createShelf();
-    await using stage = await setStage([plan([use('take', { thing: 'book' })]), plan([])], {
+    await using harness = await openPersonaHarness([plan([use('take', { thing: 'book' })]), plan([])], {
       more: [shelf.plugin, 'confirm'],
     });
-    await stage.hears('Take the book');
-    await decide(stage, '👎');
-    expect(stage.llm.requests).to.have.length(1);
-    await stage.hears('Well?');
-    expect(text(stage.llm.requests[1])).to.include('did not run');
+    await harness.hears('Take the book');
+    await decide(harness, '👎');
+    expect(harness.llm.requests).to.have.length(1);
+    await harness.hears('Well?');
+    expect(text(harness.llm.requests[1])).to.include('did not run');
     expect(shelf.taken).to.deep.equal([]);
   });
 
   it('do not make it think again where the guild does not want that', async () => {
     const shelf = createShelf();
-    await using stage = await setStage([plan([use('take', { thing: 'book' })])], { more: [shelf.plugin, 'confirm'] });
-    await set(stage, 'toolResults', false);
-    await stage.hears('Take the book');
-    await decide(stage, '👍');
+    await using harness = await openPersonaHarness([plan([use('take', { thing: 'book' })])], {
+      more: [shelf.plugin, 'confirm'],
+    });
+    await set(harness, 'toolResults', false);
+    await harness.hears('Take the book');
+    await decide(harness, '👍');
     expect(shelf.taken).to.deep.equal(['book']);
-    expect(stage.llm.requests).to.have.length(1);
+    expect(harness.llm.requests).to.have.length(1);
   });
 });

@@ -2,88 +2,90 @@ import { hang, say } from '@cinnabar/local-models';
 import { chosenBy } from '@cinnabar/plugin-tasks/discord/incoming-messages';
 import { Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { askUser, done, isOver, type Office, openOffice, use } from './office.js';
+import { askUser, done, isOver, openTaskHarness, type TaskHarness, use } from './harness.js';
 
 describe('a conversation with a task', () => {
-  let office: Office;
+  let harness: TaskHarness;
 
   afterEach(async () => {
-    office.llm.release();
-    await office[Symbol.asyncDispose]();
+    harness.llm.release();
+    await harness[Symbol.asyncDispose]();
   });
 
   const asked = async (id: string) => {
-    await office.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
-    await office.host.settled();
+    await harness.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
+    await harness.host.settled();
   };
-  const requested = (index: number) => JSON.stringify(office.llm.requests[index]);
+  const requested = (index: number) => JSON.stringify(harness.llm.requests[index]);
 
   it('hears at its next step what I write in its thread while it works, and shows me that it has', async () => {
-    office = await openOffice({ steps: [hang(done('In red.')), done('In blue.')] });
-    const { host } = office;
-    const { id } = await office.give('Paint the door');
-    const thread = await office.thread(id);
-    await office.llm.hanging();
+    harness = await openTaskHarness({ steps: [hang(done('In red.')), done('In blue.')] });
+    const { host } = harness;
+    const { id } = await harness.give('Paint the door');
+    const thread = await harness.thread(id);
+    await harness.llm.hanging();
     const words = host.alice.say(thread, 'In blue, please!');
     await host.settled();
     expect(words.reactions.map(({ emoji }) => emoji.name)).to.deep.equal(['👀']);
     // Whom the server trusts with it replies to it.
-    host.you.say(host.general, 'And quickly', { replyTo: office.saying(host.general, 'Paint the door') });
+    host.you.say(host.general, 'And quickly', { replyTo: harness.saying(host.general, 'Paint the door') });
     // What others say among themselves there is not for the task, nor what they say to it.
-    host.bob.say(host.general, 'In yellow!', { replyTo: office.saying(host.general, 'Paint the door') });
+    host.bob.say(host.general, 'In yellow!', { replyTo: harness.saying(host.general, 'Paint the door') });
     host.bob.say(thread, 'I like green');
     await host.settled();
-    office.llm.release();
-    expect((await office.over(id)).ending).to.equal('In blue.');
+    harness.llm.release();
+    expect((await harness.over(id)).ending).to.equal('In blue.');
     expect(requested(1)).to.include('In blue, please!').and.include('And quickly');
     expect(requested(1)).to.not.match(/green|yellow/);
   });
 
   it('stops when I write stop in its thread, also while it asks', async () => {
-    office = await openOffice({ steps: [askUser('Which colour?', ['Red', 'Blue'])] });
-    const { id } = await office.give('Paint the door');
-    const thread = await office.thread(id);
+    harness = await openTaskHarness({ steps: [askUser('Which colour?', ['Red', 'Blue'])] });
+    const { id } = await harness.give('Paint the door');
+    const thread = await harness.thread(id);
     await asked(id);
-    office.host.bob.say(thread, 'stop');
-    await office.host.settled();
-    expect((await office.tasks.get(id))?.status).to.equal('waiting_user');
-    office.host.alice.say(thread, 'Stop!');
-    expect((await office.over(id)).status).to.equal('cancelled');
+    harness.host.bob.say(thread, 'stop');
+    await harness.host.settled();
+    expect((await harness.tasks.get(id))?.status).to.equal('waiting_user');
+    harness.host.alice.say(thread, 'Stop!');
+    expect((await harness.over(id)).status).to.equal('cancelled');
   });
 
   it('goes on after its end with a new word: by reply, or by command', async () => {
-    office = await openOffice({ steps: [done('It is red.'), done('It is blue.'), done('It is green.')] });
-    const { host } = office;
-    await office.configure('maxSteps', '1');
-    const { id } = await office.give('Paint the door');
-    const thread = await office.thread(id);
-    await office.over(id);
+    harness = await openTaskHarness({ steps: [done('It is red.'), done('It is blue.'), done('It is green.')] });
+    const { host } = harness;
+    await harness.configure('maxSteps', '1');
+    const { id } = await harness.give('Paint the door');
+    const thread = await harness.thread(id);
+    await harness.over(id);
     host.alice.say(thread, 'Thank you!');
     await host.settled();
-    expect((await office.tasks.get(id))?.status).to.equal('completed');
-    host.alice.say(thread, 'Blue would be nicer', { replyTo: office.saying(thread, 'It is red.') });
-    await office.when(id, ({ ending }) => ending === 'It is blue.');
-    await office.over(id);
+    expect((await harness.tasks.get(id))?.status).to.equal('completed');
+    host.alice.say(thread, 'Blue would be nicer', { replyTo: harness.saying(thread, 'It is red.') });
+    await harness.when(id, ({ ending }) => ending === 'It is blue.');
+    await harness.over(id);
     expect(requested(1)).to.include('Paint the door').and.include('It is red.').and.include('Blue would be nicer');
-    expect(office.saying(thread, 'It is blue.').content).to.include('Task complete').and.include(`<@${host.alice.id}>`);
+    expect(harness.saying(thread, 'It is blue.').content)
+      .to.include('Task complete')
+      .and.include(`<@${host.alice.id}>`);
     host.alice.say(host.general, '!task continue No, in green');
-    await office.when(id, ({ ending }) => ending === 'It is green.');
-    const { stepCount, status } = await office.over(id);
+    await harness.when(id, ({ ending }) => ending === 'It is green.');
+    const { stepCount, status } = await harness.over(id);
     expect([stepCount, status]).to.deep.equal([3, 'completed']);
-    office.saying(thread, 'It is green.');
+    harness.saying(thread, 'It is green.');
     expect(requested(2)).to.include('No, in green');
     host.bob.say(host.general, `!task continue ${id.slice(-5)} In black`);
     await host.settled();
-    office.saying(host.general, 'Only the member who asked for this task can continue it');
+    harness.saying(host.general, 'Only the member who asked for this task can continue it');
   });
 
   it('shows its question in the form, and refuses strangers before they type', async () => {
-    office = await openOffice({ steps: [askUser('What is the name of your cat?'), done('Thanks.')] });
-    const { host } = office;
-    const { id } = await office.give('Ask me');
-    const thread = await office.thread(id);
+    harness = await openTaskHarness({ steps: [askUser('What is the name of your cat?'), done('Thanks.')] });
+    const { host } = harness;
+    const { id } = await harness.give('Ask me');
+    const thread = await harness.thread(id);
     await asked(id);
-    const question = office.saying(thread, 'name of your cat');
+    const question = harness.saying(thread, 'name of your cat');
     const foreign = host.bob.click(question, 'Answer…');
     await foreign.answered();
     expect(foreign.modal).to.equal(undefined);
@@ -92,32 +94,35 @@ describe('a conversation with a task', () => {
     await form.answered();
     expect(JSON.stringify(form.modal)).to.include('What is the name of your cat?');
     host.alice.submit(form, { Answer: 'Nibbles' });
-    await office.over(id);
+    await harness.over(id);
     expect(question.content).to.match(/answered by <@\d+>: Nibbles/);
   });
 
   it('takes a choice that I type, shows it, and does not take “one moment” for one', async () => {
-    office = await openOffice({ steps: [askUser('Which shelf?', ['Shelf A', 'Shelf B']), done('Tidy.')] });
-    const { host } = office;
-    const { id } = await office.give('Tidy');
-    const thread = await office.thread(id);
+    harness = await openTaskHarness({ steps: [askUser('Which shelf?', ['Shelf A', 'Shelf B']), done('Tidy.')] });
+    const { host } = harness;
+    const { id } = await harness.give('Tidy');
+    const thread = await harness.thread(id);
     await asked(id);
     host.alice.say(thread, 'one moment');
     await host.settled();
-    expect((await office.tasks.get(id))?.status).to.equal('waiting_user');
-    office.saying(thread, 'The question is still open: Shelf A · Shelf B');
+    expect((await harness.tasks.get(id))?.status).to.equal('waiting_user');
+    harness.saying(thread, 'The question is still open: Shelf A · Shelf B');
     host.alice.say(thread, 'shelf b!');
-    await office.over(id);
+    await harness.over(id);
     expect(requested(1)).to.include('The user answered: Shelf B').and.include('one moment');
-    expect(office.saying(thread, 'Which shelf?').content).to.include(': Shelf B');
+    expect(harness.saying(thread, 'Which shelf?').content).to.include(': Shelf B');
     expect(chosenBy('2', ['Yes', 'No'])).to.equal('No');
     expect(chosenBy('no', ['Yes, send it', 'No, leave it'])).to.equal('No, leave it');
     expect(chosenBy('n', ['Yes', 'No'])).to.equal(undefined);
   });
 
   it('takes the answer that I type in a direct message', async () => {
-    office = await openOffice({ steps: [askUser('What is its name?'), done('Thanks.')], plugins: ['ai', 'chat'] });
-    const { host } = office;
+    harness = await openTaskHarness({
+      steps: [askUser('What is its name?'), done('Thanks.')],
+      plugins: ['ai', 'chat'],
+    });
+    const { host } = harness;
     const direct = host.alice.openDm(host.application);
     host.alice.say(direct, '!task Ask me');
     await host.discord.expectMessage({ channel: direct, content: /What is its name/ });
@@ -127,23 +132,25 @@ describe('a conversation with a task', () => {
     await host.advance(1_000);
     await host.discord.expectMessage({ channel: direct, content: /Task complete/ });
     expect(requested(1)).to.include('The user answered: Nibbles');
-    expect(office.llm.requests).to.have.length(2);
+    expect(harness.llm.requests).to.have.length(2);
   });
 
   it('stops when I write stop in the direct message where it works', async () => {
-    office = await openOffice({ steps: [hang(done('Late.')), say('I am the chat.')], plugins: ['ai', 'chat'] });
-    const { host } = office;
+    harness = await openTaskHarness({ steps: [hang(done('Late.')), say('I am the chat.')], plugins: ['ai', 'chat'] });
+    const { host } = harness;
     const direct = host.alice.openDm(host.application);
     host.alice.say(direct, '!task Work');
-    await office.llm.hanging();
+    await harness.llm.hanging();
     host.alice.say(direct, 'Stop please');
     await host.discord.expectMessage({ channel: direct, content: /Task stopped/ });
-    expect(office.llm.requests).to.have.length(1);
+    expect(harness.llm.requests).to.have.length(1);
   });
 
   it('takes my answer and my stop in the thread in which I asked for it, and says in a channel how to answer', async () => {
-    office = await openOffice({ steps: [askUser('What is its name?'), hang(done('Named.')), askUser('And here?')] });
-    const { host } = office;
+    harness = await openTaskHarness({
+      steps: [askUser('What is its name?'), hang(done('Named.')), askUser('And here?')],
+    });
+    const { host } = harness;
     const thread = host.alice.startThread(host.general, 'plans');
     const hears = async (user: typeof host.alice, text: string) => {
       user.say(thread, text);
@@ -151,55 +158,55 @@ describe('a conversation with a task', () => {
     };
     await hears(host.alice, '!task Name the cat');
     await host.advance(1_000);
-    expect(office.saying(thread, 'What is its name?').content).to.not.include('as a reply');
+    expect(harness.saying(thread, 'What is its name?').content).to.not.include('as a reply');
     await hears(host.bob, 'Nobody');
     await hears(host.alice, 'Nibbles');
-    await office.llm.hanging();
+    await harness.llm.hanging();
     expect(requested(1)).to.include('The user answered: Nibbles');
     await hears(host.bob, 'stop');
     await hears(host.alice, 'I am off');
     await hears(host.alice, 'stop');
     await host.advance(1_000);
-    const [task] = await office.tasks.list({});
+    const [task] = await harness.tasks.list({});
     expect(task?.status).to.equal('cancelled');
-    await office.configure('threads', 'false');
-    const { id } = await office.give('Ask here');
+    await harness.configure('threads', 'false');
+    const { id } = await harness.give('Ask here');
     await asked(id);
-    expect(office.saying(host.general, 'And here?').content).to.include('answer with a button, or as a reply to this');
+    expect(harness.saying(host.general, 'And here?').content).to.include('answer with a button, or as a reply to this');
   });
 
   it('says how it stands: no waiting where there is room, typing where it works, its end in its details', async () => {
-    office = await openOffice({ steps: [hang(use('look', 'one')), done('One.')] });
-    const { host } = office;
+    harness = await openTaskHarness({ steps: [hang(use('look', 'one')), done('One.')] });
+    const { host } = harness;
     const contents: string[] = [];
     const typing: string[] = [];
     host.discord.observe((event) => {
       if (event.type === 'messageCreate' || event.type === 'messageEdit') contents.push(event.message.content);
       if (event.type === 'typing') typing.push(event.channel.id);
     });
-    const { id } = await office.give('Look');
-    const thread = await office.thread(id);
-    await office.llm.hanging();
+    const { id } = await harness.give('Look');
+    const thread = await harness.thread(id);
+    await harness.llm.hanging();
     await host.settled();
-    office.llm.release();
-    await office.over(id);
+    harness.llm.release();
+    await harness.over(id);
     expect(contents.filter((content) => content.includes('waiting for room'))).to.deep.equal([]);
     expect(typing).to.include(thread.id).and.not.include(host.general.id);
-    const click = host.alice.click(office.saying(host.general, 'Look'), 'Details');
+    const click = host.alice.click(harness.saying(host.general, 'Look'), 'Details');
     await click.answered();
     expect(click.response?.content).to.include('`task_complete` ✓').and.not.include('not run');
   });
 
   it('is explained by `!why`, as a reply to what it has said and to its status', async () => {
-    office = await openOffice({ steps: [say('Here I am.'), done('Done.')], plugins: ['accounts'] });
-    const { host } = office;
-    const { id } = await office.give('Say something');
-    const thread = await office.thread(id);
-    await office.over(id);
+    harness = await openTaskHarness({ steps: [say('Here I am.'), done('Done.')], plugins: ['accounts'] });
+    const { host } = harness;
+    const { id } = await harness.give('Say something');
+    const thread = await harness.thread(id);
+    await harness.over(id);
     const why = async (channel: typeof thread, text: string) => {
-      host.alice.say(channel, '!why', { replyTo: office.saying(channel, text) });
+      host.alice.say(channel, '!why', { replyTo: harness.saying(channel, text) });
       await host.settled();
-      return office.said(channel).at(-1)?.content;
+      return harness.said(channel).at(-1)?.content;
     };
     expect(await why(thread, 'Here I am.')).to.include('step 1');
     expect(await why(thread, 'Task complete')).to.include('step 2');
@@ -207,15 +214,15 @@ describe('a conversation with a task', () => {
   });
 
   it('counts for the channel in which it was started: its cost, its budget', async () => {
-    office = await openOffice({ steps: [say('Here I am.'), done('Done.')], plugins: ['accounts'] });
-    const { host } = office;
-    const { id } = await office.give('Say something');
-    const thread = await office.thread(id);
-    await office.over(id);
+    harness = await openTaskHarness({ steps: [say('Here I am.'), done('Done.')], plugins: ['accounts'] });
+    const { host } = harness;
+    const { id } = await harness.give('Say something');
+    const thread = await harness.thread(id);
+    await harness.over(id);
     const cost = async (channel: typeof thread) => {
       host.alice.say(channel, '!cost channel');
       await host.settled();
-      return office.said(channel).at(-1)?.content;
+      return harness.said(channel).at(-1)?.content;
     };
     const ofChannel = await cost(host.general);
     expect(ofChannel).to.include('2 runs');
@@ -223,19 +230,19 @@ describe('a conversation with a task', () => {
   });
 
   it('tells the conversation in which another mind started it how it ended', async () => {
-    office = await openOffice({ steps: [done('All is tidy.')] });
-    const { host } = office;
-    const actor = office.actor();
+    harness = await openTaskHarness({ steps: [done('All is tidy.')] });
+    const { host } = harness;
+    const actor = harness.actor();
     const outcome = await host
       .resolve(Tools)
       .invoke({ name: 'start_task', arguments: { goal: 'Tidy up' }, actor, origin: 'chat' });
     await host.settled();
-    host.alice.react(office.saying(host.general, 'start a task: Tidy up'), '👍');
+    host.alice.react(harness.saying(host.general, 'start a task: Tidy up'), '👍');
     if (outcome.status === 'deferred') await outcome.settled;
-    const [task] = await office.tasks.list({});
-    await office.when(task?.id ?? '', isOver);
-    await office.over(task?.id ?? '');
-    expect(office.saying(host.general, 'All is tidy.').content).to.match(
+    const [task] = await harness.tasks.list({});
+    await harness.when(task?.id ?? '', isOver);
+    await harness.over(task?.id ?? '');
+    expect(harness.saying(host.general, 'All is tidy.').content).to.match(
       /^The task \w+ that I started for .* is complete: All is tidy\.$/,
     );
   });

@@ -5,7 +5,7 @@ import { createMemoryDriver } from '@cinnabar/core/testing';
 import { callTools, type ModelScript } from '@cinnabar/local-models';
 import { expect } from 'chai';
 import { createMortalDriver } from '../../campaign/confirm/mortal-driver.js';
-import { askUser, type Deed, done, type Office, openOffice, update, use } from './office.js';
+import { askUser, type Deed, done, openTaskHarness, type TaskHarness, update, use } from './harness.js';
 
 /** A model that goes on from what it is shown: what it did before the restart is in there. */
 function scripted(...steps: ReturnType<typeof use>[]): ModelScript {
@@ -23,19 +23,19 @@ describe('a task after a restart', () => {
   let driver = createMortalDriver(disk.current);
   let dataDir: string;
   let deeds: Deed[];
-  let office: Office;
-  let first: Office['host'];
+  let harness: TaskHarness;
+  let first: TaskHarness['host'];
 
   const open = async (steps: ModelScript, onDeed: (deed: Deed) => unknown = () => undefined) => {
-    office = await openOffice({ steps, deeds, onDeed, driver, dataDir });
-    first = office.host;
+    harness = await openTaskHarness({ steps, deeds, onDeed, driver, dataDir });
+    first = harness.host;
   };
   /** The process dies: nothing that it does from now on reaches the disk. */
   const restart = async (steps: ModelScript, onDeed: (deed: Deed) => unknown = () => undefined) => {
     driver.kill();
-    await office.host.stop();
+    await harness.host.stop();
     driver = createMortalDriver(disk.current);
-    office = await openOffice({ steps, deeds, onDeed, driver, dataDir, world: office.host });
+    harness = await openTaskHarness({ steps, deeds, onDeed, driver, dataDir, world: harness.host });
   };
 
   beforeEach(async () => {
@@ -45,52 +45,52 @@ describe('a task after a restart', () => {
     deeds = [];
   });
   afterEach(async () => {
-    await office.host.stop();
+    await harness.host.stop();
     await first.discord.close();
     await rm(dataDir, { recursive: true, force: true });
   });
 
   it('goes on where it was: what was done is not done again, and the model is told of it', async () => {
     await open(scripted(use('stamp', 'one'), askUser('Shall I go on?')));
-    const { id } = await office.give('Stamp two things');
-    await office.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
-    await office.host.settled();
+    const { id } = await harness.give('Stamp two things');
+    await harness.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
+    await harness.host.settled();
     await restart(scripted(use('stamp', 'two'), done('Two stamps.')));
 
-    const thread = await office.thread(id);
-    office.host.alice.say(thread, 'Yes, please');
-    const { status, stepCount } = await office.over(id);
+    const thread = await harness.thread(id);
+    harness.host.alice.say(thread, 'Yes, please');
+    const { status, stepCount } = await harness.over(id);
     expect([status, stepCount]).to.deep.equal(['completed', 4]);
     expect(deeds.map(({ what }) => what)).to.deep.equal(['one', 'two']);
-    expect(JSON.stringify(office.llm.requests[0])).to.include('stamp did one').and.include('Yes, please');
-    expect(office.said(thread).filter(({ content }) => content.includes('Shall I go on?'))).to.have.length(1);
+    expect(JSON.stringify(harness.llm.requests[0])).to.include('stamp did one').and.include('Yes, please');
+    expect(harness.said(thread).filter(({ content }) => content.includes('Shall I go on?'))).to.have.length(1);
   });
 
   it('takes an answer that was given while nobody was there to act upon it', async () => {
     await open(scripted(askUser('Which one?', ['This', 'That'])));
-    const { id } = await office.give('Choose');
-    const { channelId } = await office.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
-    await office.host.settled();
+    const { id } = await harness.give('Choose');
+    const { channelId } = await harness.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
+    await harness.host.settled();
     // The answer is written, and then the process is gone before it goes on.
-    const answered = office.tasks.answer(id, 'That', { ...office.actor(), channelId });
+    const answered = harness.tasks.answer(id, 'That', { ...harness.actor(), channelId });
     await answered;
     await restart(scripted(done('That one.')));
-    const { status } = await office.over(id);
+    const { status } = await harness.over(id);
     expect(status).to.equal('completed');
   });
 
   it('asks anew for an approval whose card went down with the process', async () => {
     await open(scripted(use('send_note', 'a note')));
-    const { id } = await office.give('Send a note');
-    const thread = await office.thread(id);
-    await office.when(id, ({ status }) => status === 'waiting_approval');
-    await office.host.settled();
+    const { id } = await harness.give('Send a note');
+    const thread = await harness.thread(id);
+    await harness.when(id, ({ status }) => status === 'waiting_approval');
+    await harness.host.settled();
     await restart(scripted(done('Sent.')));
-    await office.when(id, ({ status }) => status === 'waiting_approval');
-    await office.host.settled();
+    await harness.when(id, ({ status }) => status === 'waiting_approval');
+    await harness.host.settled();
     expect(deeds).to.deep.equal([]);
-    office.host.alice.click(office.saying(thread, 'a note'), 'Once');
-    const { status } = await office.over(id);
+    harness.host.alice.click(harness.saying(thread, 'a note'), 'Once');
+    const { status } = await harness.over(id);
     expect(status).to.equal('completed');
     expect(deeds.map(({ what }) => what)).to.deep.equal(['a note']);
   });
@@ -98,32 +98,32 @@ describe('a task after a restart', () => {
   it('asks anew for each approval of a step that was not decided, and repeats none that was', async () => {
     const notes = ['one', 'two', 'three'].map((what) => ({ name: 'send_note', arguments: { what } }));
     await open(() => callTools(notes));
-    const { id } = await office.give('Send three notes');
-    const thread = await office.thread(id);
-    await office.when(id, ({ status }) => status === 'waiting_approval');
-    await office.host.settled();
-    office.host.alice.click(office.saying(thread, 'two'), 'Once');
-    await office.host.settled();
+    const { id } = await harness.give('Send three notes');
+    const thread = await harness.thread(id);
+    await harness.when(id, ({ status }) => status === 'waiting_approval');
+    await harness.host.settled();
+    harness.host.alice.click(harness.saying(thread, 'two'), 'Once');
+    await harness.host.settled();
     await restart(scripted(done('Sent.')));
-    await office.when(id, ({ status }) => status === 'waiting_approval');
-    await office.host.settled();
-    for (const what of ['three', 'one']) office.host.alice.click(office.saying(thread, what), 'Once');
-    const { status } = await office.over(id);
+    await harness.when(id, ({ status }) => status === 'waiting_approval');
+    await harness.host.settled();
+    for (const what of ['three', 'one']) harness.host.alice.click(harness.saying(thread, what), 'Once');
+    const { status } = await harness.over(id);
     expect(status).to.equal('completed');
     expect(deeds.map(({ what }) => what).sort()).to.deep.equal(['one', 'three', 'two']);
   });
 
   it('sleeps on until the time for which it waited, and still hears what was said to it', async () => {
     await open(() => callTools([{ name: 'wait', arguments: { minutes: 30, reason: 'the build' } }]));
-    const { id } = await office.give('Wait for the build');
-    await office.when(id, ({ status }) => status === 'waiting_time');
-    await office.host.settled();
+    const { id } = await harness.give('Wait for the build');
+    await harness.when(id, ({ status }) => status === 'waiting_time');
+    await harness.host.settled();
     await restart(scripted(done('Built.')));
-    await office.when(id, ({ status }) => status === 'waiting_time');
-    await office.host.advance(20 * 60_000);
-    expect((await office.tasks.get(id))?.status).to.equal('waiting_time');
-    await office.host.advance(11 * 60_000);
-    expect((await office.over(id)).ending).to.equal('Built.');
+    await harness.when(id, ({ status }) => status === 'waiting_time');
+    await harness.host.advance(20 * 60_000);
+    expect((await harness.tasks.get(id))?.status).to.equal('waiting_time');
+    await harness.host.advance(11 * 60_000);
+    expect((await harness.over(id)).ending).to.equal('Built.');
   });
 
   it('does not repeat a call of which nobody knows how it ended, and tells the model and the people', async () => {
@@ -139,17 +139,17 @@ describe('a task after a restart', () => {
       begun();
       return held;
     });
-    const { id } = await office.give('Stamp something');
-    const thread = await office.thread(id);
+    const { id } = await harness.give('Stamp something');
+    const thread = await harness.thread(id);
     await running;
     driver.kill();
     release();
     await restart(scripted(done('I could not tell.')));
-    const { unknowns } = await office.over(id);
+    const { unknowns } = await harness.over(id);
     expect(deeds.map(({ what }) => what)).to.deep.equal(['half']);
     expect(unknowns).to.have.length(1);
-    expect(JSON.stringify(office.llm.requests[0])).to.include('Nobody knows whether stamp has run');
-    expect(office.saying(thread, 'Task complete').content).to.include('Nobody knows').and.include('stamp');
+    expect(JSON.stringify(harness.llm.requests[0])).to.include('Nobody knows whether stamp has run');
+    expect(harness.saying(thread, 'Task complete').content).to.include('Nobody knows').and.include('stamp');
   });
 
   it('repeats one that does no more when it is made twice, under the same key', async () => {
@@ -165,12 +165,12 @@ describe('a task after a restart', () => {
       begun();
       return held;
     });
-    const { id } = await office.give('Ring the bell');
+    const { id } = await harness.give('Ring the bell');
     await running;
     driver.kill();
     release();
     await restart(scripted(done('It rang.')));
-    const { unknowns } = await office.over(id);
+    const { unknowns } = await harness.over(id);
     expect(unknowns).to.deep.equal([]);
     expect(deeds).to.have.length(2);
     expect(deeds[0]?.key).to.equal(deeds[1]?.key);
@@ -178,31 +178,31 @@ describe('a task after a restart', () => {
 
   it('says nothing twice that it had said when the process died', async () => {
     await open(scripted(update('Half way.'), askUser('Really?')));
-    const { id } = await office.give('Say something');
-    const thread = await office.thread(id);
+    const { id } = await harness.give('Say something');
+    const thread = await harness.thread(id);
     // The update reaches Discord, and the process dies before it can write that it did.
-    office.host.discord.observe((event) => {
+    harness.host.discord.observe((event) => {
       if (event.type === 'messageCreate' && event.message.content.startsWith('Half way.')) driver.kill();
     });
-    await office.host.discord.expectMessage({ channel: thread, content: /Half way/ });
-    await office.host.discord.settled();
+    await harness.host.discord.expectMessage({ channel: thread, content: /Half way/ });
+    await harness.host.discord.settled();
     await restart(scripted(done('Said.')));
-    await office.over(id);
-    expect(office.said(thread).filter(({ content }) => content.startsWith('Half way.'))).to.have.length(1);
+    await harness.over(id);
+    expect(harness.said(thread).filter(({ content }) => content.startsWith('Half way.'))).to.have.length(1);
   });
 
   it('tells of its end when the process died before it could', async () => {
     await open(scripted(done('All done.')));
-    office.host.discord.observe((event) => {
+    harness.host.discord.observe((event) => {
       if (event.type === 'messageCreate' && event.message.content.includes('Task complete')) driver.kill();
     });
-    const { id } = await office.give('Be done');
-    const thread = await office.thread(id);
-    await office.host.discord.expectMessage({ channel: thread, content: /Task complete/ });
-    await office.host.discord.settled();
+    const { id } = await harness.give('Be done');
+    const thread = await harness.thread(id);
+    await harness.host.discord.expectMessage({ channel: thread, content: /Task complete/ });
+    await harness.host.discord.settled();
     await restart(scripted());
-    await office.over(id);
-    expect(office.said(thread).filter(({ content }) => content.includes('Task complete'))).to.have.length(1);
-    expect(office.saying(office.host.general, 'Be done').content).to.include('Task complete');
+    await harness.over(id);
+    expect(harness.said(thread).filter(({ content }) => content.includes('Task complete'))).to.have.length(1);
+    expect(harness.saying(harness.host.general, 'Be done').content).to.include('Task complete');
   });
 });

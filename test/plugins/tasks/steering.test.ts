@@ -1,76 +1,78 @@
 import { callTools, hang, say } from '@cinnabar/local-models';
 import { Accounts } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { askUser, done, isOver, type Office, openOffice, update, use } from './office.js';
+import { askUser, done, isOver, openTaskHarness, type TaskHarness, update, use } from './harness.js';
 
 describe('steering a task', () => {
-  let office: Office;
+  let harness: TaskHarness;
 
   afterEach(async () => {
-    office.llm.release();
-    await office[Symbol.asyncDispose]();
+    harness.llm.release();
+    await harness[Symbol.asyncDispose]();
   });
 
-  const statusOf = (prompt: string) => office.saying(office.host.general, prompt);
+  const statusOf = (prompt: string) => harness.saying(harness.host.general, prompt);
 
   it('stops while the model thinks: its request is cancelled, and none follows', async () => {
-    office = await openOffice({ steps: [hang(done('Too late.'))] });
-    const { id } = await office.give('Think for ever');
-    await office.llm.hanging();
-    const { alice } = office.host;
+    harness = await openTaskHarness({ steps: [hang(done('Too late.'))] });
+    const { id } = await harness.give('Think for ever');
+    await harness.llm.hanging();
+    const { alice } = harness.host;
     await alice.click(statusOf('Think for ever'), 'Stop').answered();
-    expect(office.llm.requests[0]?.signal?.aborted).to.equal(true);
-    const { status } = await office.over(id);
+    expect(harness.llm.requests[0]?.signal?.aborted).to.equal(true);
+    const { status } = await harness.over(id);
     expect(status).to.equal('cancelled');
-    expect(office.llm.requests).to.have.length(1);
+    expect(harness.llm.requests).to.have.length(1);
   });
 
   it('takes the request for approval back when it is stopped', async () => {
-    office = await openOffice({ steps: [use('send_note', 'a note')] });
-    const { id } = await office.give('Send a note');
-    const thread = await office.thread(id);
-    await office.when(id, ({ status }) => status === 'waiting_approval');
-    await office.host.settled();
-    office.host.alice.say(thread, '!task stop');
-    await office.over(id);
-    const card = office.saying(thread, 'a note');
+    harness = await openTaskHarness({ steps: [use('send_note', 'a note')] });
+    const { id } = await harness.give('Send a note');
+    const thread = await harness.thread(id);
+    await harness.when(id, ({ status }) => status === 'waiting_approval');
+    await harness.host.settled();
+    harness.host.alice.say(thread, '!task stop');
+    await harness.over(id);
+    const card = harness.saying(thread, 'a note');
     expect(card.components).to.have.length(0);
-    expect(office.deeds).to.deep.equal([]);
-    expect(office.saying(thread, 'Task stopped').content).to.include('Halted: `send_note` (not decided)');
+    expect(harness.deeds).to.deep.equal([]);
+    expect(harness.saying(thread, 'Task stopped').content).to.include('Halted: `send_note` (not decided)');
   });
 
   it('asks once for what was allowed for the whole task, until that is taken back', async () => {
     const notes = ['one', 'two', 'three'].map((what) => use('send_note', what));
-    office = await openOffice({ steps: [...notes.slice(0, 2), askUser('More?'), ...notes.slice(2), done('Sent.')] });
-    const { host } = office;
-    const { id } = await office.give('Send notes');
-    const thread = await office.thread(id);
-    await office.when(id, ({ status }) => status === 'waiting_approval');
+    harness = await openTaskHarness({
+      steps: [...notes.slice(0, 2), askUser('More?'), ...notes.slice(2), done('Sent.')],
+    });
+    const { host } = harness;
+    const { id } = await harness.give('Send notes');
+    const thread = await harness.thread(id);
+    await harness.when(id, ({ status }) => status === 'waiting_approval');
     await host.settled();
-    host.alice.click(office.saying(thread, 'one'), 'For this task');
-    await office.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
-    expect(office.deeds.map(({ what }) => what)).to.deep.equal(['one', 'two']);
+    host.alice.click(harness.saying(thread, 'one'), 'For this task');
+    await harness.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
+    expect(harness.deeds.map(({ what }) => what)).to.deep.equal(['one', 'two']);
     await host.settled();
     host.alice.say(host.general, '!task approvals');
     await host.settled();
-    office.saying(host.general, 'send\\_note');
+    harness.saying(host.general, 'send\\_note');
     host.alice.say(host.general, '!task revoke 1');
     await host.settled();
-    office.saying(host.general, 'Taken back');
-    await office.tasks.answer(id, 'Yes', office.actor());
-    await office.when(id, ({ status }) => status === 'waiting_approval');
+    harness.saying(host.general, 'Taken back');
+    await harness.tasks.answer(id, 'Yes', harness.actor());
+    await harness.when(id, ({ status }) => status === 'waiting_approval');
     await host.settled();
-    host.alice.click(office.saying(thread, 'three'), 'Deny');
-    const { status } = await office.over(id);
+    host.alice.click(harness.saying(thread, 'three'), 'Deny');
+    const { status } = await harness.over(id);
     expect(status).to.equal('completed');
-    expect(office.deeds).to.have.length(2);
+    expect(harness.deeds).to.have.length(2);
   });
 
   it('keeps a receipt of each step', async () => {
-    office = await openOffice({ steps: [use('look', 'one'), done('One.')], plugins: ['accounts'] });
-    const { id } = await office.give('Look');
-    const { channelId } = await office.over(id);
-    const receipts = await office.host.resolve(Accounts).receipts(channelId, 'tasks');
+    harness = await openTaskHarness({ steps: [use('look', 'one'), done('One.')], plugins: ['accounts'] });
+    const { id } = await harness.give('Look');
+    const { channelId } = await harness.over(id);
+    const receipts = await harness.host.resolve(Accounts).receipts(channelId, 'tasks');
     expect(receipts.map(({ trigger }) => trigger.replace(/task \w+/, 'task'))).to.deep.equal([
       'I worked on the task, step 2',
       'I worked on the task, step 1',
@@ -78,42 +80,42 @@ describe('steering a task', () => {
   });
 
   it('lets nobody else stop, pause or look into it, but those whom the server trusts with it', async () => {
-    office = await openOffice({ steps: [askUser('Well?')] });
-    const { host } = office;
-    const { id } = await office.give('Ask me');
-    await office.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
+    harness = await openTaskHarness({ steps: [askUser('Well?')] });
+    const { host } = harness;
+    const { id } = await harness.give('Ask me');
+    await harness.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
     await host.settled();
     for (const label of ['Stop', 'Pause', 'Details']) {
       const click = host.bob.click(statusOf('Ask me'), label);
       await click.answered();
       expect(click.response?.content, label).to.include('Only the member who asked for this task can');
     }
-    const thread = await office.thread(id);
-    host.bob.say(thread, 'I say yes', { replyTo: office.saying(thread, 'Well?') });
+    const thread = await harness.thread(id);
+    host.bob.say(thread, 'I say yes', { replyTo: harness.saying(thread, 'Well?') });
     await host.settled();
-    expect((await office.tasks.get(id))?.status).to.equal('waiting_user');
+    expect((await harness.tasks.get(id))?.status).to.equal('waiting_user');
     host.you.say(thread, '!task stop');
-    const { status, ending } = await office.over(id);
+    const { status, ending } = await harness.over(id);
     expect(status).to.equal('cancelled');
     expect(ending).to.include(host.you.id);
   });
 
   it('pauses between two steps and goes on where it was', async () => {
-    office = await openOffice({
+    harness = await openTaskHarness({
       steps: [use('look', 'one'), hang(use('look', 'two')), use('look', 'two'), done('Both.')],
     });
-    const { host } = office;
-    const { id } = await office.give('Look twice');
-    await office.llm.hanging();
+    const { host } = harness;
+    const { id } = await harness.give('Look twice');
+    await harness.llm.hanging();
     await host.alice.click(statusOf('Look twice'), 'Pause').answered();
-    await office.when(id, ({ status }) => status === 'paused');
+    await harness.when(id, ({ status }) => status === 'paused');
     await host.advance(5_000);
     expect(statusOf('Look twice').content).to.include('paused');
-    expect(office.llm.requests).to.have.length(2);
+    expect(harness.llm.requests).to.have.length(2);
     await host.alice.click(statusOf('Look twice'), 'Resume').answered();
-    const { status, stepCount } = await office.over(id);
+    const { status, stepCount } = await harness.over(id);
     expect([status, stepCount]).to.deep.equal(['completed', 3]);
-    expect(office.deeds.map(({ what }) => what)).to.deep.equal(['one', 'two']);
+    expect(harness.deeds.map(({ what }) => what)).to.deep.equal(['one', 'two']);
   });
 
   it('lets a tool end before it pauses', async () => {
@@ -125,88 +127,91 @@ describe('steering a task', () => {
     const running = new Promise<void>((resolve) => {
       begun = resolve;
     });
-    office = await openOffice({
+    harness = await openTaskHarness({
       steps: [use('stamp', 'one'), done('One.')],
       onDeed() {
         begun();
         return held;
       },
     });
-    const { id } = await office.give('Stamp one');
+    const { id } = await harness.give('Stamp one');
     await running;
-    await office.tasks.pause(id, office.actor());
+    await harness.tasks.pause(id, harness.actor());
     release();
-    await office.when(id, ({ status }) => status === 'paused');
-    expect(office.llm.requests).to.have.length(1);
-    await office.tasks.resume(id, office.actor());
-    const { status } = await office.over(id);
+    await harness.when(id, ({ status }) => status === 'paused');
+    expect(harness.llm.requests).to.have.length(1);
+    await harness.tasks.resume(id, harness.actor());
+    const { status } = await harness.over(id);
     expect(status).to.equal('completed');
-    expect(office.deeds).to.have.length(1);
+    expect(harness.deeds).to.have.length(1);
   });
 
   it('takes no command for an answer, and nothing from whom it has not asked', async () => {
-    office = await openOffice({ steps: [askUser('Well?'), done('Thanks.')] });
-    const { host } = office;
-    const { id } = await office.give('Ask me');
-    const thread = await office.thread(id);
-    await office.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
+    harness = await openTaskHarness({ steps: [askUser('Well?'), done('Thanks.')] });
+    const { host } = harness;
+    const { id } = await harness.give('Ask me');
+    const thread = await harness.thread(id);
+    await harness.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
     await host.settled();
-    const question = office.saying(thread, 'Well?');
+    const question = harness.saying(thread, 'Well?');
     for (let times = 0; times < 12; times++) host.bob.say(thread, 'Me, me!', { replyTo: question });
     host.alice.say(thread, '!tasks');
     await host.settled();
-    expect((await office.tasks.get(id))?.status).to.equal('waiting_user');
+    expect((await harness.tasks.get(id))?.status).to.equal('waiting_user');
     host.alice.say(thread, 'Yes');
-    const { status } = await office.over(id);
+    const { status } = await harness.over(id);
     expect(status).to.equal('completed');
   });
 
   it('names itself below what is too long for messages', async () => {
-    office = await openOffice({ steps: [say('Word for word. '.repeat(1_000)), done('Said.')] });
-    const { id } = await office.give('Tell me everything');
-    await office.over(id);
-    const said = office.saying(await office.thread(id), 'all of it is in the file');
+    harness = await openTaskHarness({ steps: [say('Word for word. '.repeat(1_000)), done('Said.')] });
+    const { id } = await harness.give('Tell me everything');
+    await harness.over(id);
+    const said = harness.saying(await harness.thread(id), 'all of it is in the file');
     expect(said.content).to.match(/^This is too long .*\n-# step 1 · task \w+$/);
     expect(said.attachments).to.have.length(1);
   });
 
   it('takes an answer from the form', async () => {
-    office = await openOffice({ steps: [askUser('What is its name?'), done('Thanks.')] });
-    const { host } = office;
-    const { id } = await office.give('Ask me');
-    const thread = await office.thread(id);
-    await office.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
+    harness = await openTaskHarness({ steps: [askUser('What is its name?'), done('Thanks.')] });
+    const { host } = harness;
+    const { id } = await harness.give('Ask me');
+    const thread = await harness.thread(id);
+    await harness.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
     await host.settled();
-    const form = host.alice.click(office.saying(thread, 'What is its name?'), 'Answer…');
+    const form = host.alice.click(harness.saying(thread, 'What is its name?'), 'Answer…');
     await form.answered();
     host.alice.submit(form, { Answer: 'V' });
-    await office.over(id);
-    expect(JSON.stringify(office.llm.requests[1])).to.include('The user answered: V');
-    expect(office.saying(thread, 'What is its name?').components).to.have.length(0);
+    await harness.over(id);
+    expect(JSON.stringify(harness.llm.requests[1])).to.include('The user answered: V');
+    expect(harness.saying(thread, 'What is its name?').components).to.have.length(0);
   });
 
   it('takes an answer by reply, which is no turn for the chat as well', async () => {
-    office = await openOffice({ steps: [askUser('What is its name?'), done('Thanks.')], plugins: ['ai', 'chat'] });
-    const { host } = office;
-    await office.configure('threads', 'false');
-    const { id } = await office.give('Ask me');
-    await office.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
+    harness = await openTaskHarness({
+      steps: [askUser('What is its name?'), done('Thanks.')],
+      plugins: ['ai', 'chat'],
+    });
+    const { host } = harness;
+    await harness.configure('threads', 'false');
+    const { id } = await harness.give('Ask me');
+    await harness.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
     await host.settled();
-    host.alice.say(host.general, 'It is V', { replyTo: office.saying(host.general, 'What is its name?') });
-    await office.over(id);
-    expect(JSON.stringify(office.llm.requests[1])).to.include('The user answered: It is V');
-    expect(office.llm.requests).to.have.length(2);
+    host.alice.say(host.general, 'It is V', { replyTo: harness.saying(host.general, 'What is its name?') });
+    await harness.over(id);
+    expect(JSON.stringify(harness.llm.requests[1])).to.include('The user answered: It is V');
+    expect(harness.llm.requests).to.have.length(2);
   });
 
   it('shows its steps behind Details, for who asked alone, and edits its status at most once a second', async () => {
-    office = await openOffice({ steps: [use('look', 'one'), update('One.'), use('look', 'two'), done('Two.')] });
-    const { host } = office;
+    harness = await openTaskHarness({ steps: [use('look', 'one'), update('One.'), use('look', 'two'), done('Two.')] });
+    const { host } = harness;
     const edits = () => host.discord.requests.of('PATCH', '/channels/:channelId/messages/:messageId').length;
-    const { id } = await office.give('Look');
-    await office.when(id, isOver);
+    const { id } = await harness.give('Look');
+    await harness.when(id, isOver);
     await host.settled();
     expect(edits()).to.equal(1);
-    await office.over(id);
+    await harness.over(id);
     expect(edits()).to.equal(2);
     const click = host.alice.click(statusOf('Look'), 'Details');
     await click.answered();
@@ -217,45 +222,45 @@ describe('steering a task', () => {
   it('tells calls apart that the model gives the same id, and answers one that cannot be read', async () => {
     const look = (what: string) => ({ id: 'same', name: 'look', arguments: { what } });
     const broken = { id: 'same', name: 'look', raw: '{"what": ' };
-    office = await openOffice({ steps: [callTools([look('one'), look('two'), broken]), done('Both.')] });
-    const { id } = await office.give('Look twice');
-    const { status } = await office.over(id);
+    harness = await openTaskHarness({ steps: [callTools([look('one'), look('two'), broken]), done('Both.')] });
+    const { id } = await harness.give('Look twice');
+    const { status } = await harness.over(id);
     expect(status).to.equal('completed');
-    expect(office.deeds.map(({ what }) => what)).to.deep.equal(['one', 'two']);
-    expect(JSON.stringify(office.llm.requests[1])).to.include('the arguments could not be read');
+    expect(harness.deeds.map(({ what }) => what)).to.deep.equal(['one', 'two']);
+    expect(JSON.stringify(harness.llm.requests[1])).to.include('the arguments could not be read');
   });
 
   it('is over when the model only says the same: with a reason, not for ever', async () => {
-    office = await openOffice({ steps: () => say('Hmm.') });
-    await office.configure('maxIdleSteps', '3');
-    const { id } = await office.give('Talk');
-    const { status, ending, stepCount } = await office.over(id);
+    harness = await openTaskHarness({ steps: () => say('Hmm.') });
+    await harness.configure('maxIdleSteps', '3');
+    const { id } = await harness.give('Talk');
+    const { status, ending, stepCount } = await harness.over(id);
     expect([status, stepCount]).to.deep.equal(['error', 4]);
     expect(ending).to.include('I repeated myself for 3 steps');
   });
 
   it('ends at its limits, and warns before the money is gone', async () => {
-    office = await openOffice({ steps: (prompt) => use('look', String(prompt.results.length + Math.random())) });
-    await office.configure('maxSteps', '5');
-    const { id } = await office.give('Look for ever');
-    const { status, ending, stepCount } = await office.over(id);
+    harness = await openTaskHarness({ steps: (prompt) => use('look', String(prompt.results.length + Math.random())) });
+    await harness.configure('maxSteps', '5');
+    const { id } = await harness.give('Look for ever');
+    const { status, ending, stepCount } = await harness.over(id);
     expect([status, stepCount]).to.deep.equal(['completed', 5]);
     expect(ending).to.equal('I have reached the maximum number of steps. Stopping here.');
-    await office.configure('maxSteps', '50');
-    await office.configure('maxTokens', '1000');
-    await office.configure('warnAt', '0.5');
-    await office.configure('maxSteps', '500');
-    await office.configure('maxIdleSteps', '100');
-    office.llm.push(
+    await harness.configure('maxSteps', '50');
+    await harness.configure('maxTokens', '1000');
+    await harness.configure('warnAt', '0.5');
+    await harness.configure('maxSteps', '500');
+    await harness.configure('maxIdleSteps', '100');
+    harness.llm.push(
       ...Array.from({ length: 100 }, (_, n) => ({
         ...use('look', `it ${n}`),
         usage: { inputTokens: 190, outputTokens: 10 },
       })),
     );
-    const next = await office.give('Spend');
-    const spent = await office.over(next.id);
+    const next = await harness.give('Spend');
+    const spent = await harness.over(next.id);
     expect(spent.tokens).to.equal(1_000);
     expect(spent.ending).to.include('1,000 tokens');
-    expect(office.messages.filter(({ kind }) => kind === 'warning')).to.have.length(1);
+    expect(harness.messages.filter(({ kind }) => kind === 'warning')).to.have.length(1);
   });
 });

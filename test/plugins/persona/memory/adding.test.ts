@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { ANNA, ANNABEL, BOB, GENERAL, openRoom, STAFF, textsOf } from './room.js';
+import { ANNA, ANNABEL, BOB, GENERAL, openMemoryHarness, STAFF, textsOf } from './harness.js';
 
 describe('persona: what is added to its memory', () => {
   it('keeps who said it, of whom, where, when and in which message', async () => {
-    await using room = await openRoom();
-    const { memory } = await room.say(ANNA, 'I live in Bonn', { messageId: '77', importance: 6 });
+    await using harness = await openMemoryHarness();
+    const { memory } = await harness.say(ANNA, 'I live in Bonn', { messageId: '77', importance: 6 });
     expect(memory).to.include({
       kind: 'fact',
       text: 'I live in Bonn',
@@ -13,7 +13,7 @@ describe('persona: what is added to its memory', () => {
       messageId: '77',
       channelId: GENERAL.channelId,
       guildId: GENERAL.guildId,
-      at: room.clock.now(),
+      at: harness.clock.now(),
       importance: 6,
       visibility: 'guild',
       supersededBy: null,
@@ -21,8 +21,8 @@ describe('persona: what is added to its memory', () => {
   });
 
   it('takes it for the speaker alone when nobody says where it may be told, and for the channel it was said in', async () => {
-    await using room = await openRoom();
-    const { memory } = await room.memories.add({ place: GENERAL, text: 'I like tea', speaker: ANNA });
+    await using harness = await openMemoryHarness();
+    const { memory } = await harness.memories.add({ place: GENERAL, text: 'I like tea', speaker: ANNA });
     expect(memory?.visibility).to.equal('channel');
   });
 
@@ -39,18 +39,18 @@ describe('persona: what is added to its memory', () => {
   for (const [text, subject] of subjects) {
     const name = subject === BOB ? 'Bob' : subject === ANNA ? 'Anna' : 'Annabel';
     it(`takes "${text}", said by Bob, to be about ${name} where the model does not say`, async () => {
-      await using room = await openRoom();
-      const { memory } = await room.say(BOB, text);
+      await using harness = await openMemoryHarness();
+      const { memory } = await harness.say(BOB, text);
       expect(memory?.subject).to.equal(subject);
     });
   }
 
   it('knows what it has heard before, word for word', async () => {
-    await using room = await openRoom();
-    await room.say(ANNA, 'I love pizza');
-    expect((await room.say(ANNA, 'i LOVE pizza!', { messageId: '1' })).outcome).to.equal('known');
-    expect((await room.say(ANNA, 'I really love pizza', { messageId: '2' })).outcome).to.equal('added');
-    expect(await room.standing()).to.deep.equal(['I really love pizza', 'i LOVE pizza!']);
+    await using harness = await openMemoryHarness();
+    await harness.say(ANNA, 'I love pizza');
+    expect((await harness.say(ANNA, 'i LOVE pizza!', { messageId: '1' })).outcome).to.equal('known');
+    expect((await harness.say(ANNA, 'I really love pizza', { messageId: '2' })).outcome).to.equal('added');
+    expect(await harness.standing()).to.deep.equal(['I really love pizza', 'i LOVE pizza!']);
   });
 
   for (const [one, other] of [
@@ -60,84 +60,84 @@ describe('persona: what is added to its memory', () => {
     ['My brother works at the bakery in Bonn on Mondays', 'My brother works at the bakery in Rome on Mondays'],
   ] as const) {
     it(`does not take "${other}" for "${one}"`, async () => {
-      await using room = await openRoom();
-      await room.say(ANNA, one);
-      expect((await room.say(ANNA, other)).outcome).to.equal('added');
+      await using harness = await openMemoryHarness();
+      await harness.say(ANNA, one);
+      expect((await harness.say(ANNA, other)).outcome).to.equal('added');
     });
   }
 
   it('does not merge what two people say', async () => {
-    await using room = await openRoom();
-    await room.say(ANNA, 'I love pizza');
-    expect((await room.say(BOB, 'I love pizza')).outcome).to.equal('added');
+    await using harness = await openMemoryHarness();
+    await harness.say(ANNA, 'I love pizza');
+    expect((await harness.say(BOB, 'I love pizza')).outcome).to.equal('added');
   });
 
   it('puts it in the place of what the model says it supersedes, and keeps that as history', async () => {
-    await using room = await openRoom();
-    const { memory: first } = await room.say(ANNA, 'I live in Bonn');
+    await using harness = await openMemoryHarness();
+    const { memory: first } = await harness.say(ANNA, 'I live in Bonn');
     const supersedes = [first?.id ?? '', 'no such id'];
-    const { outcome, memory, replaced } = await room.say(ANNA, 'I moved to Rome', { supersedes });
+    const { outcome, memory, replaced } = await harness.say(ANNA, 'I moved to Rome', { supersedes });
     expect(outcome).to.equal('updated');
     expect(replaced.map(({ id, supersededBy }) => [id, supersededBy])).to.deep.equal([[first?.id, memory?.id]]);
-    expect(await room.ask('Where does Anna live?')).to.deep.equal(['I moved to Rome']);
-    expect(textsOf(await room.memories.list(GENERAL, { all: true }))).to.deep.equal([
+    expect(await harness.ask('Where does Anna live?')).to.deep.equal(['I moved to Rome']);
+    expect(textsOf(await harness.memories.list(GENERAL, { all: true }))).to.deep.equal([
       'I moved to Rome',
       'I live in Bonn',
     ]);
   });
 
   it('puts nothing in the place of what was said later', async () => {
-    await using room = await openRoom();
-    const earlier = room.clock.now();
-    const { memory } = await room.say(ANNA, 'I live in Bonn');
+    await using harness = await openMemoryHarness();
+    const earlier = harness.clock.now();
+    const { memory } = await harness.say(ANNA, 'I live in Bonn');
     const supersedes = [memory?.id ?? ''];
-    expect((await room.say(ANNA, 'I live in Rome', { at: earlier, supersedes })).outcome).to.equal('added');
-    expect(await room.standing()).to.include('I live in Bonn');
+    expect((await harness.say(ANNA, 'I live in Rome', { at: earlier, supersedes })).outcome).to.equal('added');
+    expect(await harness.standing()).to.include('I live in Bonn');
   });
 
   it('never puts hearsay in the place of what people say of themselves, whatever a model decides', async () => {
-    await using room = await openRoom();
-    const { memory: own } = await room.say(ANNA, 'I live in Bonn');
-    const { memory: other } = await room.say(BOB, 'Anna has a cat', { subject: ANNA });
+    await using harness = await openMemoryHarness();
+    const { memory: own } = await harness.say(ANNA, 'I live in Bonn');
+    const { memory: other } = await harness.say(BOB, 'Anna has a cat', { subject: ANNA });
     const supersedes = [own?.id ?? '', other?.id ?? ''];
-    const added = await room.say(BOB, 'Anna is homeless, and her cat is dead', { subject: ANNA, supersedes });
+    const added = await harness.say(BOB, 'Anna is homeless, and her cat is dead', { subject: ANNA, supersedes });
     expect(textsOf(added.replaced)).to.deep.equal(['Anna has a cat']);
-    expect(await room.standing()).to.include('I live in Bonn');
+    expect(await harness.standing()).to.include('I live in Bonn');
   });
 
   it('does not put what only the staff may know in the place of what everybody knows', async () => {
-    await using room = await openRoom();
-    const { memory } = await room.say(ANNA, 'I live in Bonn');
+    await using harness = await openMemoryHarness();
+    const { memory } = await harness.say(ANNA, 'I live in Bonn');
     const supersedes = [memory?.id ?? ''];
-    await room.say(ANNA, 'I live in Rome', { place: STAFF, visibility: 'channel', supersedes });
-    expect(await room.ask('Where does Anna live?')).to.deep.equal(['I live in Bonn']);
-    expect(await room.ask('Where does Anna live?', { place: STAFF })).to.include('I live in Rome');
+    await harness.say(ANNA, 'I live in Rome', { place: STAFF, visibility: 'channel', supersedes });
+    expect(await harness.ask('Where does Anna live?')).to.deep.equal(['I live in Bonn']);
+    expect(await harness.ask('Where does Anna live?', { place: STAFF })).to.include('I live in Rome');
   });
 
   it('lets no model supersede what the place may not see', async () => {
-    await using room = await openRoom();
-    const { memory } = await room.say(ANNA, 'The code is 7', { place: STAFF, visibility: 'channel' });
-    const { outcome } = await room.say(ANNA, 'There is no code', { supersedes: [memory?.id ?? ''] });
+    await using harness = await openMemoryHarness();
+    const { memory } = await harness.say(ANNA, 'The code is 7', { place: STAFF, visibility: 'channel' });
+    const { outcome } = await harness.say(ANNA, 'There is no code', { supersedes: [memory?.id ?? ''] });
     expect(outcome).to.equal('added');
-    expect(await room.standing(STAFF)).to.include('The code is 7');
+    expect(await harness.standing(STAFF)).to.include('The code is 7');
   });
 
   it('refuses what is empty, and brings importance into its range', async () => {
-    await using room = await openRoom();
-    expect((await room.say(ANNA, '  \n ')).outcome).to.equal('refused');
-    expect((await room.say(ANNA, 'Tea is good', { importance: 99 })).memory?.importance).to.equal(10);
-    expect((await room.say(ANNA, 'Tea is fine', { importance: Number.NaN })).memory?.importance).to.equal(3);
+    await using harness = await openMemoryHarness();
+    expect((await harness.say(ANNA, '  \n ')).outcome).to.equal('refused');
+    expect((await harness.say(ANNA, 'Tea is good', { importance: 99 })).memory?.importance).to.equal(10);
+    expect((await harness.say(ANNA, 'Tea is fine', { importance: Number.NaN })).memory?.importance).to.equal(3);
   });
 
-  it('forgets the least valuable when there is no more room, history first', async () => {
-    await using room = await openRoom({ capacity: 10 });
-    const { memory } = await room.say(ANNA, 'I live in Bonn', { importance: 10 });
-    await room.say(ANNA, 'I live in Rome', { importance: 10, supersedes: [memory?.id ?? ''] });
+  it('forgets the least valuable when there is no more harness, history first', async () => {
+    await using harness = await openMemoryHarness({ capacity: 10 });
+    const { memory } = await harness.say(ANNA, 'I live in Bonn', { importance: 10 });
+    await harness.say(ANNA, 'I live in Rome', { importance: 10, supersedes: [memory?.id ?? ''] });
     for (let index = 0; index < 9; index++)
-      await room.say(BOB, `Remark number ${index}`, { importance: index === 4 ? 9 : 2 });
-    room.clock.advance(3_600_000);
-    await room.say(BOB, 'One remark more', { importance: 2 });
-    const all = textsOf(await room.memories.list(GENERAL, { all: true }));
+      await harness.say(BOB, `Remark number ${index}`, { importance: index === 4 ? 9 : 2 });
+    harness.clock.advance(3_600_000);
+    await harness.say(BOB, 'One remark more', { importance: 2 });
+    const all = textsOf(await harness.memories.list(GENERAL, { all: true }));
     expect(all).to.have.lengthOf(10);
     expect(all).to.include.members(['I live in Rome', 'Remark number 4', 'One remark more']);
     expect(all).not.to.include('I live in Bonn');

@@ -1,12 +1,22 @@
 import { revised } from '@cinnabar/plugin-persona/memory/source-changes';
 import { expect } from 'chai';
-import { ANNA, BOB, ELSEWHERE, GENERAL, messageOf, openRoom, type Room, refOf, STAFF } from './room.js';
+import {
+  ANNA,
+  BOB,
+  ELSEWHERE,
+  GENERAL,
+  type MemoryHarness,
+  messageOf,
+  openMemoryHarness,
+  refOf,
+  STAFF,
+} from './harness.js';
 
 /** Anna says where she lives; each word takes the place of the one before it. Resolves with the id of the last. */
-async function moves(room: Room, ...cities: readonly string[]): Promise<string> {
+async function moves(harness: MemoryHarness, ...cities: readonly string[]): Promise<string> {
   let id = '';
   for (const city of cities) {
-    const { memory } = await room.say(ANNA, `I live in ${city}`, { supersedes: [id] });
+    const { memory } = await harness.say(ANNA, `I live in ${city}`, { supersedes: [id] });
     id = memory?.id ?? '';
   }
   return id;
@@ -14,116 +24,116 @@ async function moves(room: Room, ...cities: readonly string[]): Promise<string> 
 
 describe('persona: what becomes of a memory when its message goes', () => {
   it('forgets what was said in a deleted message', async () => {
-    await using room = await openRoom();
-    await room.say(ANNA, 'I live in Bonn');
-    await room.say(BOB, 'I live in Rome');
-    expect(await room.memories.messageDeleted(refOf('I live in Bonn'))).to.equal(1);
-    expect(await room.ask('Who lives in Bonn?')).to.deep.equal(['I live in Rome']);
-    await using later = await room.restart();
+    await using harness = await openMemoryHarness();
+    await harness.say(ANNA, 'I live in Bonn');
+    await harness.say(BOB, 'I live in Rome');
+    expect(await harness.memories.messageDeleted(refOf('I live in Bonn'))).to.equal(1);
+    expect(await harness.ask('Who lives in Bonn?')).to.deep.equal(['I live in Rome']);
+    await using later = await harness.restart();
     expect(await later.standing()).to.deep.equal(['I live in Rome']);
   });
 
   it('takes several at once, and does nothing about messages it learned nothing from', async () => {
-    await using room = await openRoom();
-    await room.say(ANNA, 'I live in Bonn');
-    await room.say(BOB, 'I live in Rome');
+    await using harness = await openMemoryHarness();
+    await harness.say(ANNA, 'I live in Bonn');
+    await harness.say(BOB, 'I live in Rome');
     const refs = [
       refOf('I live in Bonn'),
       refOf('I live in Rome'),
       refOf('Unheard'),
       refOf('I live in Bonn', ELSEWHERE),
     ];
-    expect(await room.memories.messageDeleted(refs)).to.equal(2);
-    expect(await room.standing()).to.deep.equal([]);
+    expect(await harness.memories.messageDeleted(refs)).to.equal(2);
+    expect(await harness.standing()).to.deep.equal([]);
   });
 
   it('goes by the message that still stands when the same was said twice', async () => {
-    await using room = await openRoom();
-    await room.say(ANNA, 'I love pizza');
-    await room.say(ANNA, 'I LOVE pizza!');
-    await room.memories.messageDeleted(refOf('I love pizza'));
-    expect(await room.standing()).to.deep.equal(['I LOVE pizza!']);
-    await room.memories.messageDeleted(refOf('I LOVE pizza!'));
-    expect(await room.standing()).to.deep.equal([]);
+    await using harness = await openMemoryHarness();
+    await harness.say(ANNA, 'I love pizza');
+    await harness.say(ANNA, 'I LOVE pizza!');
+    await harness.memories.messageDeleted(refOf('I love pizza'));
+    expect(await harness.standing()).to.deep.equal(['I LOVE pizza!']);
+    await harness.memories.messageDeleted(refOf('I LOVE pizza!'));
+    expect(await harness.standing()).to.deep.equal([]);
   });
 
   it('believes the earlier word again when the later one is taken back', async () => {
-    await using room = await openRoom();
-    await moves(room, 'Bonn', 'Rome');
-    await room.memories.messageDeleted(refOf('I live in Rome'));
-    expect(await room.standing()).to.deep.equal(['I live in Bonn']);
+    await using harness = await openMemoryHarness();
+    await moves(harness, 'Bonn', 'Rome');
+    await harness.memories.messageDeleted(refOf('I live in Rome'));
+    expect(await harness.standing()).to.deep.equal(['I live in Bonn']);
   });
 
   it('does not bring back what a third word has replaced', async () => {
-    await using room = await openRoom();
-    await moves(room, 'Bonn', 'Rome', 'Oslo');
-    await room.memories.messageDeleted(refOf('I live in Rome'));
-    expect(await room.standing()).to.deep.equal(['I live in Oslo']);
-    await room.memories.messageDeleted(refOf('I live in Oslo'));
-    expect(await room.standing()).to.deep.equal(['I live in Bonn']);
+    await using harness = await openMemoryHarness();
+    await moves(harness, 'Bonn', 'Rome', 'Oslo');
+    await harness.memories.messageDeleted(refOf('I live in Rome'));
+    expect(await harness.standing()).to.deep.equal(['I live in Oslo']);
+    await harness.memories.messageDeleted(refOf('I live in Oslo'));
+    expect(await harness.standing()).to.deep.equal(['I live in Bonn']);
   });
 
   it('never brings back what was itself deleted', async () => {
-    await using room = await openRoom();
-    await moves(room, 'Bonn', 'Rome');
-    await room.memories.messageDeleted(refOf('I live in Bonn'));
-    await room.memories.messageDeleted(refOf('I live in Rome'));
-    expect(await room.memories.list(GENERAL, { all: true })).to.deep.equal([]);
+    await using harness = await openMemoryHarness();
+    await moves(harness, 'Bonn', 'Rome');
+    await harness.memories.messageDeleted(refOf('I live in Bonn'));
+    await harness.memories.messageDeleted(refOf('I live in Rome'));
+    expect(await harness.memories.list(GENERAL, { all: true })).to.deep.equal([]);
   });
 
   it('brings nothing up in its stead when a member deletes a memory', async () => {
-    await using room = await openRoom();
-    const last = await moves(room, 'Bonn', 'Rome');
-    expect(await room.memories.remove(GENERAL, last)).to.equal(2);
-    expect(await room.memories.list(GENERAL, { all: true })).to.deep.equal([]);
+    await using harness = await openMemoryHarness();
+    const last = await moves(harness, 'Bonn', 'Rome');
+    expect(await harness.memories.remove(GENERAL, last)).to.equal(2);
+    expect(await harness.memories.list(GENERAL, { all: true })).to.deep.equal([]);
   });
 
   it('puts out of mind and restores, but not past a deletion', async () => {
-    await using room = await openRoom();
-    const { memory } = await room.say(ANNA, 'I live in Bonn');
+    await using harness = await openMemoryHarness();
+    const { memory } = await harness.say(ANNA, 'I live in Bonn');
     const id = memory?.id ?? '';
-    expect(await room.memories.setAside(GENERAL, id)).to.equal(true);
-    expect(await room.ask('Where does Anna live?')).to.deep.equal([]);
-    expect(await room.memories.restore(GENERAL, id)).to.equal(true);
-    expect(await room.ask('Where does Anna live?')).to.deep.equal(['I live in Bonn']);
-    await room.memories.setAside(GENERAL, id);
-    await room.memories.messageDeleted(refOf('I live in Bonn'));
-    expect(await room.memories.restore(GENERAL, id)).to.equal(false);
+    expect(await harness.memories.setAside(GENERAL, id)).to.equal(true);
+    expect(await harness.ask('Where does Anna live?')).to.deep.equal([]);
+    expect(await harness.memories.restore(GENERAL, id)).to.equal(true);
+    expect(await harness.ask('Where does Anna live?')).to.deep.equal(['I live in Bonn']);
+    await harness.memories.setAside(GENERAL, id);
+    await harness.memories.messageDeleted(refOf('I live in Bonn'));
+    expect(await harness.memories.restore(GENERAL, id)).to.equal(false);
   });
 
   it('learns nothing from a message that was deleted while a mind was still thinking about it', async () => {
-    await using room = await openRoom();
-    await room.memories.messageDeleted(refOf('I live in Bonn'));
-    expect((await room.say(ANNA, 'I live in Bonn')).outcome).to.equal('refused');
-    await room.memories.messageEdited(refOf('I live in Bonn'), 'I live in Rome');
-    expect(await room.standing()).to.deep.equal([]);
+    await using harness = await openMemoryHarness();
+    await harness.memories.messageDeleted(refOf('I live in Bonn'));
+    expect((await harness.say(ANNA, 'I live in Bonn')).outcome).to.equal('refused');
+    await harness.memories.messageEdited(refOf('I live in Bonn'), 'I live in Rome');
+    expect(await harness.standing()).to.deep.equal([]);
   });
 
   describe('when it is edited', () => {
     it('has what the message says now, at the time when it was said', async () => {
-      await using room = await openRoom();
-      const { memory } = await room.say(ANNA, 'I live in Bonn');
-      await room.say(BOB, 'I live in Rome');
-      expect(await room.memories.messageEdited(refOf('I live in Bonn'), 'I live in Oslo', 'I live in Bonn')).to.equal(
-        1,
-      );
-      const [now] = await room.memories.list(GENERAL, { about: ANNA });
+      await using harness = await openMemoryHarness();
+      const { memory } = await harness.say(ANNA, 'I live in Bonn');
+      await harness.say(BOB, 'I live in Rome');
+      expect(
+        await harness.memories.messageEdited(refOf('I live in Bonn'), 'I live in Oslo', 'I live in Bonn'),
+      ).to.equal(1);
+      const [now] = await harness.memories.list(GENERAL, { about: ANNA });
       expect(now).to.include({
         text: 'I live in Oslo',
         speaker: ANNA,
         at: memory?.at,
         messageId: messageOf('I live in Bonn'),
       });
-      expect((await room.ask('Where does Anna live?'))[0]).to.equal('I live in Oslo');
+      expect((await harness.ask('Where does Anna live?'))[0]).to.equal('I live in Oslo');
     });
 
     it('keeps its place among what was said before and after', async () => {
-      await using room = await openRoom();
-      const last = await moves(room, 'Bonn', 'Rome', 'Prague');
-      await room.memories.messageEdited(refOf('I live in Rome'), 'I live in Oslo', 'I live in Rome');
-      expect(await room.standing()).to.deep.equal(['I live in Prague']);
-      await room.memories.retract(GENERAL, last);
-      expect(await room.standing()).to.deep.equal(['I live in Oslo']);
+      await using harness = await openMemoryHarness();
+      const last = await moves(harness, 'Bonn', 'Rome', 'Prague');
+      await harness.memories.messageEdited(refOf('I live in Rome'), 'I live in Oslo', 'I live in Rome');
+      expect(await harness.standing()).to.deep.equal(['I live in Prague']);
+      await harness.memories.retract(GENERAL, last);
+      expect(await harness.standing()).to.deep.equal(['I live in Oslo']);
     });
 
     const edits: readonly (readonly [memory: string, before: string, after: string, now: string | undefined])[] = [
@@ -148,33 +158,33 @@ describe('persona: what becomes of a memory when its message goes', () => {
     }
 
     it('does nothing about a message it learned nothing from', async () => {
-      await using room = await openRoom();
-      expect(await room.memories.messageEdited(refOf('Unheard'), 'Heard')).to.equal(0);
-      expect(await room.standing()).to.deep.equal([]);
+      await using harness = await openMemoryHarness();
+      expect(await harness.memories.messageEdited(refOf('Unheard'), 'Heard')).to.equal(0);
+      expect(await harness.standing()).to.deep.equal([]);
     });
   });
 
   it('follows a deleted channel', async () => {
-    await using room = await openRoom();
-    await room.say(ANNA, 'I live in Bonn', { place: STAFF });
-    await room.say(BOB, 'I live in Rome');
-    await room.say(BOB, 'I live in Oslo', { place: ELSEWHERE });
-    expect(await room.memories.channelDeleted('500', STAFF.channelId)).to.equal(1);
-    expect(await room.standing()).to.deep.equal(['I live in Rome']);
-    await using later = await room.restart();
+    await using harness = await openMemoryHarness();
+    await harness.say(ANNA, 'I live in Bonn', { place: STAFF });
+    await harness.say(BOB, 'I live in Rome');
+    await harness.say(BOB, 'I live in Oslo', { place: ELSEWHERE });
+    expect(await harness.memories.channelDeleted('500', STAFF.channelId)).to.equal(1);
+    expect(await harness.standing()).to.deep.equal(['I live in Rome']);
+    await using later = await harness.restart();
     expect(await later.standing()).to.deep.equal(['I live in Rome']);
     expect(await later.standing(ELSEWHERE)).to.deep.equal(['I live in Oslo']);
   });
 
   it('clears one mind and leaves the others', async () => {
-    await using room = await openRoom();
+    await using harness = await openMemoryHarness();
     const other = { ...GENERAL, mind: '601' };
-    await room.say(ANNA, 'I live in Bonn');
-    await room.say(ANNA, 'I live in Rome', { place: other });
-    await room.memories.clear(GENERAL);
-    expect(await room.standing()).to.deep.equal([]);
-    expect(await room.standing(other)).to.deep.equal(['I live in Rome']);
-    await room.memories.messageDeleted(refOf('I live in Rome'));
-    expect(await room.standing(other)).to.deep.equal([]);
+    await harness.say(ANNA, 'I live in Bonn');
+    await harness.say(ANNA, 'I live in Rome', { place: other });
+    await harness.memories.clear(GENERAL);
+    expect(await harness.standing()).to.deep.equal([]);
+    expect(await harness.standing(other)).to.deep.equal(['I live in Rome']);
+    await harness.memories.messageDeleted(refOf('I live in Rome'));
+    expect(await harness.standing(other)).to.deep.equal([]);
   });
 });

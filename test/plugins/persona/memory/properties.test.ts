@@ -1,7 +1,7 @@
 import type { Memory, Place, Visibility } from '@cinnabar/plugin-persona/memory/types';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ANNA, ANNABEL, BOB, DM, ELSEWHERE, GENERAL, openRoom, type Room, STAFF } from './room.js';
+import { ANNA, ANNABEL, BOB, DM, ELSEWHERE, GENERAL, type MemoryHarness, openMemoryHarness, STAFF } from './harness.js';
 
 const PLACES: readonly Place[] = [
   GENERAL,
@@ -65,11 +65,11 @@ type Step = typeof histories extends fc.Arbitrary<readonly (infer S)[]> ? S : ne
 /** What happened to a message since it was last said. */
 type Gone = Set<string>;
 
-async function take(room: Room, step: Step, gone: Gone): Promise<void> {
-  const { memories } = room;
+async function take(harness: MemoryHarness, step: Step, gone: Gone): Promise<void> {
+  const { memories } = harness;
   const { place } = step;
   const { guildId, channelId } = place;
-  room.clock.advance(60_000);
+  harness.clock.advance(60_000);
   if (step.kind === 'add') {
     const { speaker, text, messageId, visibility, ago, supersedes } = step;
     const known = (await memories.list(place, { all: true })).slice(0, 2).map(({ id }) => id);
@@ -79,7 +79,7 @@ async function take(room: Room, step: Step, gone: Gone): Promise<void> {
       text,
       messageId: idAt(place, messageId),
       visibility,
-      at: room.clock.now() - ago * 3_600_000,
+      at: harness.clock.now() - ago * 3_600_000,
       supersedes: supersedes ? known : [],
     });
   } else if (step.kind === 'delete') {
@@ -100,16 +100,16 @@ async function take(room: Room, step: Step, gone: Gone): Promise<void> {
 /** Messages of different channels have different ids. */
 const idAt = ({ channelId }: Place, messageId: string) => `${channelId}${messageId}`;
 
-const everything = async ({ memories }: Room) =>
+const everything = async ({ memories }: MemoryHarness) =>
   (await Promise.all(PLACES.map((place) => memories.list(place, { all: true })))).flat();
 
-async function withHistory(check: (room: Room, gone: Gone) => Promise<void>, runs = 20): Promise<void> {
+async function withHistory(check: (harness: MemoryHarness, gone: Gone) => Promise<void>, runs = 20): Promise<void> {
   await fc.assert(
     fc.asyncProperty(histories, async (steps) => {
-      await using room = await openRoom();
+      await using harness = await openMemoryHarness();
       const gone: Gone = new Set();
-      for (const step of steps) await take(room, step, gone);
-      await check(room, gone);
+      for (const step of steps) await take(harness, step, gone);
+      await check(harness, gone);
     }),
     { numRuns: runs },
   );
@@ -117,34 +117,34 @@ async function withHistory(check: (room: Room, gone: Gone) => Promise<void>, run
 
 describe('persona: whatever is remembered, deleted, edited and reflected on', () => {
   it('is never told in another guild, another direct message, by another mind, or outside the channel it is for', async () => {
-    await withHistory(async (room) => {
+    await withHistory(async (harness) => {
       for (const place of PLACES) {
         for (const query of ['Where does Anna live?', 'tea', '', 'my cat']) {
-          const found = await room.memories.retrieve({ place, query, askedBy: ANNA, limit: 50 });
+          const found = await harness.memories.retrieve({ place, query, askedBy: ANNA, limit: 50 });
           for (const { memory } of found) expectMayBeTold(memory, place);
         }
-        for (const memory of await room.memories.list(place, { all: true })) expectMayBeTold(memory, place);
+        for (const memory of await harness.memories.list(place, { all: true })) expectMayBeTold(memory, place);
       }
     });
   });
 
   it('leaves nothing of a deleted message, nor of anything that rests on it, in memory or after a restart', async () => {
-    await withHistory(async (room, gone) => {
-      const check = async (one: Room) => {
+    await withHistory(async (harness, gone) => {
+      const check = async (one: MemoryHarness) => {
         for (const memory of await everything(one)) {
           const sources = [memory.messageId, ...memory.evidence.map(({ messageId }) => messageId)];
           expect(sources.filter((id) => id !== null && gone.has(id))).to.deep.equal([]);
         }
       };
-      await check(room);
-      await using later = await room.restart(false);
+      await check(harness);
+      await using later = await harness.restart(false);
       await check(later);
     });
   });
 
   it('is never superseded by itself, by something earlier, or by something that is not there', async () => {
-    await withHistory(async (room) => {
-      const all = new Map((await everything(room)).map((memory) => [memory.id, memory]));
+    await withHistory(async (harness) => {
+      const all = new Map((await everything(harness)).map((memory) => [memory.id, memory]));
       for (const memory of all.values()) {
         if (memory.supersededBy !== null) {
           const later = all.get(memory.supersededBy);
@@ -159,9 +159,9 @@ describe('persona: whatever is remembered, deleted, edited and reflected on', ()
   });
 
   it('is the same after a restart as before it', async () => {
-    await withHistory(async (room) => {
-      const before = await everything(room);
-      await using crashed = await room.restart(false);
+    await withHistory(async (harness) => {
+      const before = await everything(harness);
+      await using crashed = await harness.restart(false);
       const after = await everything(crashed);
       await using settled = await crashed.restart();
       const byId = (memories: readonly Memory[]) =>
@@ -188,18 +188,18 @@ describe('persona: whatever is remembered, deleted, edited and reflected on', ()
     });
     await fc.assert(
       fc.asyncProperty(fc.array(said, { minLength: 2, maxLength: 8, size: 'max' }), async (all) => {
-        await using room = await openRoom();
-        await using unheard = await openRoom();
+        await using harness = await openMemoryHarness();
+        await using unheard = await openMemoryHarness();
         for (const [index, { speaker, text, deleted }] of all.entries()) {
-          await room.say(speaker, text, { messageId: `${index}` });
+          await harness.say(speaker, text, { messageId: `${index}` });
           if (!deleted) await unheard.say(speaker, text, { messageId: `${index}` });
         }
         const { guildId, channelId } = GENERAL;
         const refs = all.flatMap(({ deleted }, index) =>
           deleted ? [{ guildId, channelId, messageId: `${index}` }] : [],
         );
-        await room.memories.messageDeleted(refs);
-        expect(await room.standing()).to.deep.equal(await unheard.standing());
+        await harness.memories.messageDeleted(refs);
+        expect(await harness.standing()).to.deep.equal(await unheard.standing());
       }),
       { numRuns: 60 },
     );

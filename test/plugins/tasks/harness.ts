@@ -21,14 +21,14 @@ import {
   z,
 } from '@cinnabar/sdk';
 
-/** What the tools of the office are given, in order. */
+/** What the tools of the harness are given, in order. */
 export interface Deed {
   readonly tool: string;
   readonly what: string;
   readonly key: string;
 }
 
-export interface Office extends AsyncDisposable {
+export interface TaskHarness extends AsyncDisposable {
   readonly host: TestHost;
   readonly llm: ScriptedLlm;
   readonly tasks: Tasks;
@@ -51,7 +51,7 @@ export interface Office extends AsyncDisposable {
   configure(key: string, value: string): Promise<void>;
 }
 
-interface OfficeOptions extends Partial<TestHostOptions> {
+interface TaskHarnessOptions extends Partial<TestHostOptions> {
   readonly steps?: readonly ModelStep[] | ModelScript;
   /** Takes part in every run of a tool. */
   readonly onDeed?: (deed: Deed, context: ToolContext) => unknown;
@@ -64,7 +64,7 @@ const ENDED = new Set(['completed', 'cancelled', 'error']);
 export const isOver = ({ status }: TaskInfo): boolean => ENDED.has(status);
 
 /** A host with tasks, confirmations, a scripted model, and tools: `look` reads, `send_note` writes, `ring` may be repeated. */
-export async function openOffice(options: OfficeOptions = {}): Promise<Office> {
+export async function openTaskHarness(options: TaskHarnessOptions = {}): Promise<TaskHarness> {
   const { steps, onDeed = () => undefined, deeds = [], stepDelayMs = 0, plugins = [], ...rest } = options;
   const llm = scriptedLlm(steps);
   const host = await createTestHost({ ...rest, plugins: ['confirm', 'tasks', llm, tools(deeds, onDeed), ...plugins] });
@@ -81,7 +81,7 @@ export async function openOffice(options: OfficeOptions = {}): Promise<Office> {
   const messages: TaskMessage[] = [];
   service().onMessage((message) => messages.push(message));
 
-  const when: Office['when'] = async (id, is) => {
+  const when: TaskHarness['when'] = async (id, is) => {
     const tasks = service();
     return new Promise<TaskInfo>((resolve, reject) => {
       const look = (task: TaskInfo | undefined) => {
@@ -147,7 +147,7 @@ export async function openOffice(options: OfficeOptions = {}): Promise<Office> {
 
 const WHAT = z.object({ what: z.string() });
 
-function tools(deeds: Deed[], onDeed: NonNullable<OfficeOptions['onDeed']>): Plugin {
+function tools(deeds: Deed[], onDeed: NonNullable<TaskHarnessOptions['onDeed']>): Plugin {
   const definition = (name: string, risk: 'read' | 'write', idempotent: boolean) => ({
     name,
     description: `Does it: ${name}.`,
@@ -178,7 +178,7 @@ function tools(deeds: Deed[], onDeed: NonNullable<OfficeOptions['onDeed']>): Plu
   });
 }
 
-/** The model calls one tool of the office. */
+/** The model calls one tool of the harness. */
 export const use = (tool: string, what: string, text?: string): ReplyStep =>
   callTools([{ name: tool, arguments: { what } }], text === undefined ? {} : { text });
 export const done = (summary: string): ReplyStep => callTools([{ name: 'task_complete', arguments: { summary } }]);

@@ -38,7 +38,7 @@ export const speak = (message: string): PlannedStep => ({ action: 'SPEAK', resul
 export const think = (thought: string): PlannedStep => ({ action: 'THINK', result: { thought } });
 
 /** A host on which a persona answers in the guild. */
-export interface Stage extends TestHost {
+export interface PersonaHarness extends TestHost {
   readonly llm: ScriptedLlm;
   /** Every event so far. */
   readonly events: readonly PersonaEvent[];
@@ -46,14 +46,14 @@ export interface Stage extends TestHost {
   hears(text: string, from?: TestHost['alice']): Promise<readonly string[]>;
 }
 
-export interface StageOptions extends Omit<TestHostOptions, 'plugins'> {
+export interface PersonaHarnessOptions extends Omit<TestHostOptions, 'plugins'> {
   readonly more?: readonly (string | Plugin)[];
 }
 
-export async function setStage(
+export async function openPersonaHarness(
   steps: readonly ModelStep[] | ModelScript = [],
-  options: StageOptions = {},
-): Promise<Stage> {
+  options: PersonaHarnessOptions = {},
+): Promise<PersonaHarness> {
   const { more = [], ...rest } = options;
   const llm = scriptedLlm(steps);
   const host = await createTestHost({ ...rest, plugins: ['admin', 'ai', 'persona', llm, ...more] });
@@ -81,9 +81,9 @@ function spoken({ general, bot }: TestHost): readonly string[] {
 }
 
 /** Sets a setting of the persona, as the guild's owner would. */
-export async function set(stage: TestHost, key: string, value: string | number | boolean): Promise<void> {
-  stage.you.say(stage.general, `!set persona ${key} ${value}`);
-  await stage.settled();
+export async function set(harness: TestHost, key: string, value: string | number | boolean): Promise<void> {
+  harness.you.say(harness.general, `!set persona ${key} ${value}`);
+  await harness.settled();
 }
 
 /** Events in a form that reads well in a comparison. */

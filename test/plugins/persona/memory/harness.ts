@@ -25,7 +25,7 @@ interface Options {
 }
 
 /** Memories in a folder of their own, with a clock that stands still, and short words for what tests do. */
-export interface Room extends AsyncDisposable {
+export interface MemoryHarness extends AsyncDisposable {
   readonly memories: Memories;
   readonly clock: ManualClock;
   readonly folder: Folder;
@@ -41,10 +41,10 @@ export interface Room extends AsyncDisposable {
   ): Promise<readonly string[]>;
   standing(place?: Place): Promise<readonly string[]>;
   /** As after a restart of the host; `settle: false` as after a crash. */
-  restart(settle?: boolean): Promise<Room>;
+  restart(settle?: boolean): Promise<MemoryHarness>;
 }
 
-export async function openRoom(options: Options = {}): Promise<Room> {
+export async function openMemoryHarness(options: Options = {}): Promise<MemoryHarness> {
   const { folder = makeFolder(), clock = createManualClock(), embed, capacity } = options;
   const log = recordingLogger();
   const journals: Journal<unknown>[] = [];
@@ -69,7 +69,7 @@ export async function openRoom(options: Options = {}): Promise<Room> {
     embed,
     capacity,
   });
-  const room: Room = {
+  const harness: MemoryHarness = {
     memories,
     clock,
     folder,
@@ -98,7 +98,7 @@ export async function openRoom(options: Options = {}): Promise<Room> {
       disposed = true;
       if (settle) await memories.close();
       else for (const journal of journals) await journal.release();
-      return openRoom({ ...options, folder, clock });
+      return openMemoryHarness({ ...options, folder, clock });
     },
     async [Symbol.asyncDispose]() {
       if (disposed) return;
@@ -106,7 +106,7 @@ export async function openRoom(options: Options = {}): Promise<Room> {
       folder[Symbol.dispose]();
     },
   };
-  return room;
+  return harness;
 }
 let ids = 0;
 
