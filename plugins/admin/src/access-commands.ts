@@ -29,26 +29,6 @@ export function registerAccessCommands(context: AdminContext): void {
   const { access, accessRules, commands, plugins, tools } = services;
   const askFirst = createAskFirst({ component, ...services, name: 'access-import', access: ADMIN });
 
-  /** A plugin, command or tool by name: `party add`, or `plugin:party` where several have it. */
-  const findTarget = async (ctx: CommandContext, text: string): Promise<Target> => {
-    const [, asked, name = ''] = /^(?:(plugin|command|tool):)?(.*)$/s.exec(text.trim().toLowerCase()) ?? [];
-    const found: Target[] = [];
-    const named = await commands.explain(ctx.actor, name);
-    const [first] = named;
-    // By an alias the command has its own name; a group is named as it was typed.
-    if (first !== undefined) {
-      const isAlias = named.length === 1 && first.command.aliases.includes(name);
-      found.push({ kind: 'command', name: isAlias ? first.command.name : name.split(/\s+/).join(' ') });
-    }
-    if (tools.list().some((tool) => tool.name === name)) found.push({ kind: 'tool', name });
-    if (plugins.list().some(({ id }) => id === name)) found.push({ kind: 'plugin', name });
-    const target = asked === undefined ? found[0] : found.find(({ kind }) => kind === asked);
-    if (target !== undefined) return target;
-    const near = commands.similar(name, await commands.visibleTo(ctx.actor));
-    const hint = near[0] === undefined ? '' : ` Did you mean ${code(near[0])}?`;
-    throw new UserError(`There is no ${asked ?? 'command, tool or plugin'} called ${code(name)}.${hint}`);
-  };
-
   const what = option
     .suggested((typed) => {
       const names = [
@@ -71,7 +51,7 @@ export function registerAccessCommands(context: AdminContext): void {
       examples: [`access ${effect} party everyone`, `access ${effect} "party add" @Fixers`],
       async run(ctx, options) {
         const guildId = guildOf(ctx.actor);
-        const target = await findTarget(ctx, options.what);
+        const target = await findTarget(services, ctx, options.what);
         const subject = await findSubject(ctx, options.who);
         await accessRules.set(guildId, { effect, target, subject });
         await ctx.reply(`${effect === 'allow' ? 'Allowed' : 'Denied'}: ${describe(target, subject)}.`);
@@ -106,7 +86,8 @@ export function registerAccessCommands(context: AdminContext): void {
         examples: ['access clear party', 'access clear "party add" @Fixers', 'access clear all'],
         async run(ctx, options) {
           const guildId = guildOf(ctx.actor);
-          const target = options.what.toLowerCase() === 'all' ? undefined : await findTarget(ctx, options.what);
+          const target =
+            options.what.toLowerCase() === 'all' ? undefined : await findTarget(services, ctx, options.what);
           const subject = options.who === undefined ? undefined : await findSubject(ctx, options.who);
           const removed = await accessRules.clear(
             guildId,
@@ -137,7 +118,7 @@ export function registerAccessCommands(context: AdminContext): void {
         examples: ['access explain @alice party add'],
         async run(ctx, { member, what: name }) {
           const actor = { ...ctx.actor, userId: member.id };
-          const target = await findTarget(ctx, name);
+          const target = await findTarget(services, ctx, name);
           const decisions = await decisionsFor(actor, target);
           const heading = `${target.kind} ${code(target.name)} for <@${member.id}> in <#${actor.channelId}>`;
           await ctx.reply(explanation(heading, decisions));
@@ -210,6 +191,30 @@ export function registerAccessCommands(context: AdminContext): void {
     const decision = await tools.explain(actor, name);
     return decision === undefined ? [] : [{ name, decision }];
   }
+}
+
+/** A plugin, command or tool by name: `party add`, or `plugin:party` where several have it. @throws UserError when nothing has it */
+export async function findTarget(
+  { commands, plugins, tools }: Pick<AdminContext['services'], 'commands' | 'plugins' | 'tools'>,
+  ctx: CommandContext,
+  text: string,
+): Promise<Target> {
+  const [, asked, name = ''] = /^(?:(plugin|command|tool):)?(.*)$/s.exec(text.trim().toLowerCase()) ?? [];
+  const found: Target[] = [];
+  const named = await commands.explain(ctx.actor, name);
+  const [first] = named;
+  // By an alias the command has its own name; a group is named as it was typed.
+  if (first !== undefined) {
+    const isAlias = named.length === 1 && first.command.aliases.includes(name);
+    found.push({ kind: 'command', name: isAlias ? first.command.name : name.split(/\s+/).join(' ') });
+  }
+  if (tools.list().some((tool) => tool.name === name)) found.push({ kind: 'tool', name });
+  if (plugins.list().some(({ id }) => id === name)) found.push({ kind: 'plugin', name });
+  const target = asked === undefined ? found[0] : found.find(({ kind }) => kind === asked);
+  if (target !== undefined) return target;
+  const near = commands.similar(name, await commands.visibleTo(ctx.actor));
+  const hint = near[0] === undefined ? '' : ` Did you mean ${code(near[0])}?`;
+  throw new UserError(`There is no ${asked ?? 'command, tool or plugin'} called ${code(name)}.${hint}`);
 }
 
 interface Decided {

@@ -1,17 +1,15 @@
 import { definePlugin } from '@cinnabar/sdk';
 import { registerAccessCommands } from './access-commands.js';
+import { registerAuditCommand } from './audit-command.js';
 import { registerBotCommands } from './bot-commands.js';
 import { ID, inject } from './context.js';
+import { registerDiagnose } from './diagnose.js';
 import { registerHelp } from './help.js';
 import { registerMyData } from './my-data.js';
 import { logMissingPermissions, registerPluginCommands } from './plugin-commands.js';
 import { registerRoleCommands } from './role-commands.js';
-import {
-  registerAuditCommand,
-  registerPrefixCommands,
-  registerSettingsCommands,
-  registerToolCommands,
-} from './settings-commands.js';
+import { registerPrefixCommands, registerSettingsCommands } from './settings-commands.js';
+import { registerCommandSwitches, registerToolCommands } from './tool-commands.js';
 
 export default definePlugin({
   manifest: {
@@ -36,6 +34,8 @@ export default definePlugin({
     registerPrefixCommands(context);
     registerSettingsCommands(context);
     registerToolCommands(context);
+    registerCommandSwitches(context);
+    registerDiagnose(context);
     registerMyData(context);
   },
 });

@@ -152,7 +152,10 @@ export function registerPluginCommands({ group, component, services, log }: Admi
 }
 
 /** Permissions that the bot has nowhere in the server. */
-function missingIn({ guild }: CommandContext, wanted: PluginInfo['manifest']['permissions'] = []): readonly string[] {
+export function missingIn(
+  { guild }: CommandContext,
+  wanted: PluginInfo['manifest']['permissions'] = [],
+): readonly string[] {
   const me = guild?.members.me;
   return me == null ? [] : me.permissions.missing([...wanted], true);
 }

@@ -1,0 +1,148 @@
+import {
+  type CommandContext,
+  type DecisionReason,
+  oneLine,
+  option,
+  type PluginInfo,
+  permissionName,
+  UserError,
+  z,
+} from '@cinnabar/sdk';
+import { findTarget } from './access-commands.js';
+import type { AdminContext } from './context.js';
+import { code } from './format.js';
+import { missingIn } from './plugin-commands.js';
+
+/** One thing that was looked at. */
+interface Finding {
+  readonly ok: boolean;
+  readonly text: string;
+  /** What takes the obstacle away; for findings that are one. */
+  readonly remedy: string;
+}
+
+/** `!diagnose`: walks everything that something needs to work for a member here, and names the first obstacle. */
+export function registerDiagnose(context: AdminContext): void {
+  const { command, services } = context;
+  command({
+    name: 'diagnose',
+    description: 'Find out why a command, tool or plugin does not work for a member',
+    help: 'Everyone can ask for themselves, admins for every member. Costs and budgets are not looked at: `cost` shows them.',
+    ephemeral: true,
+    options: {
+      who: z.string().describe('me, or a member'),
+      what: option.rest().describe('Command, tool or plugin'),
+    },
+    examples: ['diagnose me party', 'diagnose @alice add_party_character'],
+    async run(ctx, { who, what }) {
+      const userId = userOf(ctx, who);
+      if (userId !== ctx.actor.userId) await ctx.requireAccess({ tier: 'admin', where: 'guild' });
+      const target = await findTarget(services, ctx, what);
+      const findings = await examine(context, ctx, { ...ctx.actor, userId }, target);
+      const obstacle = findings.find(({ ok }) => !ok);
+      await ctx.reply(
+        [
+          `**${target.kind} ${code(target.name)} for <@${userId}>**`,
+          ...findings.map(({ ok, text }) => `${ok ? '✓' : '✗'} ${oneLine(text)}`),
+          obstacle === undefined
+            ? 'Nothing stands in the way here.'
+            : `**First obstacle**: ${oneLine(obstacle.text)}. **Remedy**: ${obstacle.remedy}`,
+        ].join('\n'),
+      );
+    },
+  });
+}
+
+/** @throws UserError when it names nobody */
+function userOf({ actor }: CommandContext, who: string): string {
+  if (who.toLowerCase() === 'me') return actor.userId;
+  const [, id] = /^(?:<@!?)?(\d{15,22})>?$/.exec(who.trim()) ?? [];
+  if (id === undefined) throw new UserError('Please name a member by mention or id, or write `me`.');
+  return id;
+}
+
+type Target = Awaited<ReturnType<typeof findTarget>>;
+
+async function examine(
+  context: AdminContext,
+  ctx: CommandContext,
+  actor: CommandContext['actor'],
+  target: Target,
+): Promise<readonly Finding[]> {
+  const { commands, plugins, tools } = context.services;
+  const { kind, name } = target;
+  const explained = kind === 'command' ? await commands.explain(actor, name) : [];
+  const ofTool = tools.list().find((tool) => tool.name === name)?.plugin;
+  const id = kind === 'plugin' ? name : (explained[0]?.command.plugin ?? ofTool);
+  const plugin = plugins.list().find((one) => one.id === id);
+  if (plugin === undefined) throw new UserError(`${code(name)} belongs to no plugin that is loaded.`);
+
+  const decisions = explained.map(({ command, decision }) => ({ name: command.name, decision }));
+  const decided = kind === 'tool' ? await tools.explain(actor, name) : undefined;
+  if (decided !== undefined) decisions.push({ name, decision: decided });
+  const findings = [...(await examinePlugin(context, ctx, plugin))];
+  for (const { name: full, decision } of decisions) {
+    const label = decisions.length > 1 ? `${code(full)}: ` : '';
+    // Whether the plugin is switched on was looked at before.
+    for (const reason of decision.reasons.filter(({ rule }) => rule !== 'plugin-enabled')) {
+      findings.push({ ok: reason.allowed, text: `${label}${reason.text}`, remedy: remedyOf(reason, full) });
+    }
+  }
+  return findings;
+}
+
+/** What a plugin needs before anything of it can work in the place of the command. */
+async function examinePlugin(
+  { services: { access, plugins }, client }: AdminContext,
+  ctx: CommandContext,
+  { id, manifest, state, problem }: PluginInfo,
+): Promise<readonly Finding[]> {
+  const { guildId } = ctx.actor;
+  const isOwner = (await access.tierOf(ctx.actor)) === 'botOwner';
+  const isOn = plugins.enabledIn(guildId, id);
+  const intents = (manifest.intents ?? []).filter((intent) => !client.options.intents.has(intent));
+  const missing = missingIn(ctx, manifest.permissions);
+  const need = state === 'running' && isOn ? await plugins.setupNeed(guildId, id) : undefined;
+  return [
+    {
+      ok: state === 'running',
+      text: `the plugin "${id}" is ${state}${isOwner && problem !== undefined ? `: ${problem}` : ''}`,
+      remedy: `The bot’s owner can look at \`plugin info ${id}\` and load it again with \`plugin reload ${id}\`.`,
+    },
+    {
+      ok: isOn,
+      text: `the plugin "${id}" is switched ${isOn ? 'on' : 'off'} here`,
+      remedy: `An admin switches it on with \`plugin enable ${id}\`.`,
+    },
+    {
+      ok: intents.length === 0,
+      text:
+        intents.length === 0
+          ? 'Discord sends me the events that it needs'
+          : `Discord does not send me ${intents.join(', ')}`,
+      remedy: 'The bot’s owner switches these intents on in Discord’s developer portal and restarts the bot.',
+    },
+    {
+      ok: missing.length === 0,
+      text:
+        missing.length === 0
+          ? 'I have the permissions that it needs in this server'
+          : `I lack ${missing.map(permissionName).join(', ')} in this server`,
+      remedy: 'Give one of my roles these permissions.',
+    },
+    ...(need === undefined ? [] : [{ ok: false, text: need.problem.replace(/\.$/, ''), remedy: need.remedy }]),
+  ];
+}
+
+const REMEDIES: Readonly<Record<string, (name: string) => string>> = {
+  place: () => 'Use it there.',
+  actor: () => 'They have to be in this server and see this channel.',
+  tier: (name) =>
+    `An admin lets them with \`access allow "${name}" <member or role>\`, or with \`roles mod add\` and \`roles admin add\`.`,
+  'access-rule': (name) => `An admin looks at \`access list\` and takes the rule back: \`access clear "${name}"\`.`,
+  'member-permissions': () => 'Give one of their roles that permission in this channel.',
+  'bot-permissions': () => 'Give one of my roles that permission in this channel.',
+  'tool-policy': (name) => `An admin switches it on with \`tool enable ${name}\`.`,
+};
+
+const remedyOf = ({ rule }: DecisionReason, name: string) => REMEDIES[rule]?.(name) ?? 'The bot’s log says more.';

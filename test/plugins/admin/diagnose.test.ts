@@ -1,0 +1,70 @@
+import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import type { LocalUser } from '@cinnabar/local-discord';
+import { definePlugin, z } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { answering } from './town.js';
+
+let isSetUp = true;
+const vault = definePlugin({
+  manifest: { id: 'vault', version: '1.0.0', description: 'Keeps things', permissions: ['AttachFiles'] },
+  setup({ command, tool, needsSetup }) {
+    command({ name: 'open', description: 'Open it', access: { tier: 'mod' }, run: (ctx) => ctx.reply('Open') });
+    command({ name: 'peek', description: 'Look into it', run: (ctx) => ctx.reply('Gold') });
+    tool({ name: 'count_gold', description: 'Count', input: z.object({}), risk: 'read', run: () => '3' });
+    needsSetup(() => (isSetUp ? undefined : { problem: 'The vault has no door.', remedy: 'Run `door build`.' }));
+  },
+});
+
+describe('admin: switches and diagnoses', () => {
+  let host: TestHost;
+  let say: (user: LocalUser, text: string) => Promise<string>;
+  before(async () => {
+    host = await createTestHost({ plugins: ['admin', vault] });
+    say = answering(host);
+  });
+  after(() => host[Symbol.asyncDispose]());
+  const obstacle = async (what: string) =>
+    /\*\*First obstacle\*\*: (.*)$/m.exec(await say(host.you, `!diagnose ${host.alice} ${what}`))?.[1];
+
+  it('!command switches a command off for everyone, and on again', async () => {
+    expect(await say(host.you, '!command disable peek')).to.equal('`peek` is off here now.');
+    expect(await say(host.alice, '!peek')).to.include('denies the command `peek` for everyone');
+    expect(await say(host.you, '!command list')).to.equal('Off here: `peek`');
+    expect(await say(host.you, '!command enable peek')).to.equal('`peek` is on here now.');
+    expect(await say(host.alice, '!peek')).to.equal('Gold');
+    expect(await say(host.you, '!command disable peak')).to.equal('There is no command called `peak`.');
+  });
+
+  it('!tool switches a tool off and on, and lists those of one plugin', async () => {
+    expect(await say(host.you, '!tool disable count_gold')).to.equal('`count_gold` is off here now.');
+    expect(await obstacle('count_gold')).to.match(
+      /^the policy for this tool here is `deny`\. .*`tool enable count_gold`/,
+    );
+    expect(await say(host.you, '!tool enable count_gold')).to.equal('`count_gold` is on here now.');
+    expect(await say(host.you, '!tool list vault')).to.match(/^\*\*Tools\*\* \(1\)\n• `count_gold`/);
+    expect(await say(host.you, '!tool list admin')).to.equal('No plugin `admin` has tools here.');
+  });
+
+  it('!diagnose names the first obstacle and what removes it, in the order in which things have to work', async () => {
+    expect(await obstacle('open')).to.match(/^you need to be at least a moderator .*`access allow "open"/);
+    await say(host.you, '!access deny open everyone');
+    expect(await obstacle('open')).to.match(/^a rule of this server denies the command `open` .*`access clear "open"`/);
+    isSetUp = false;
+    expect(await obstacle('open')).to.equal('The vault has no door. **Remedy**: Run `door build`.');
+    await say(host.you, '!plugin disable vault');
+    expect(await obstacle('open')).to.match(/^the plugin "vault" is switched off here\. .*`plugin enable vault`/);
+    await say(host.you, '!plugin enable vault');
+    isSetUp = true;
+    await say(host.you, '!access clear all');
+    expect(await say(host.you, '!diagnose me vault')).to.include('Nothing stands in the way here.');
+  });
+
+  it('tells members about themselves alone', async () => {
+    expect(await say(host.alice, '!diagnose me open')).to.include('✗ you need to be at least a moderator');
+    expect(await say(host.alice, `!diagnose ${host.bob} open`)).to.include('you need to be at least an admin');
+    expect(await say(host.alice, '!diagnose nobody open')).to.include('by mention or id');
+    expect(await say(host.alice, '!diagnose me nothing')).to.include(
+      'There is no command, tool or plugin called `nothing`',
+    );
+  });
+});
