@@ -8,7 +8,7 @@ import {
   noticeMessages,
   type Reply,
   repliesToOwn,
-  retryDiscord,
+  sendOnce,
   type TextLimits,
   type Turn,
 } from '@cinnabar/sdk';
@@ -122,23 +122,17 @@ function maySend(channel: SendableChannels): boolean {
  * Resolves with the last message sent.
  */
 function replyTo(
-  { settings, services: { clock }, signal }: AiContext,
+  { settings, services: { clock, random }, signal }: AiContext,
   message: Message,
   channel: SendableChannels,
 ): (reply: Reply) => Promise<Message> {
   const allowedMentions = { parse: [], users: [message.author.id], repliedUser: true };
   let replied = !mayRefer(channel);
-  let serial = 0;
   const send = (options: Omit<MessageReplyOptions, 'failIfNotExists'>): Promise<Message> => {
     // The answer is sent even when the question has been deleted meanwhile.
-    const reply = replied ? {} : { reply: { messageReference: message, failIfNotExists: false } };
+    const reply = replied ? {} : { reply: { messageReference: message.id, failIfNotExists: false } };
     replied = true;
-    serial += 1;
-    // Discord recognises a repeated request by the nonce.
-    const nonce = `${message.id.slice(-19)}a${serial}`;
-    const post = async (): Promise<Message> =>
-      channel.send({ ...options, ...reply, allowedMentions, nonce, enforceNonce: true });
-    return retryDiscord(clock, post, { signal });
+    return sendOnce(channel, { ...options, ...reply, allowedMentions }, random.id(), { clock, signal });
   };
   return async (reply) => {
     const body = typeof reply === 'string' ? { content: reply } : reply;

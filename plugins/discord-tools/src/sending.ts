@@ -1,8 +1,8 @@
 import {
   createdAt,
-  nonceOf,
   type Profile,
   sendAs,
+  sendOnce,
   sentenceOf,
   splitMessage,
   spokenForMark,
@@ -76,8 +76,11 @@ export async function postParts(
     await sendInOrder(contents, signal, sent, (content, index) => {
       const reply = index === 0 && replyTo !== undefined ? { reply: { messageReference: replyTo.id } } : {};
       const message = { content, ...reply, ...options };
-      if (profile === undefined) return channel.send({ ...message, ...nonceOf(key, index) });
-      return sendAs(channel, message, `${key}:${index}`, { clock: context.clock, signal, profile });
+      const once = { clock: context.clock, signal };
+      return profile === undefined
+        ? // The requester waits for it: discord.js has repeated the request by itself.
+          sendOnce(channel, message, `${key}:${index}`, { ...once, pausesMs: [] })
+        : sendAs(channel, message, `${key}:${index}`, { ...once, profile });
     });
   } finally {
     await context.sent.remember(channel.id, sent, actor);

@@ -4,6 +4,7 @@ import {
   type CommandContext,
   option,
   plainText,
+  replyPrivately,
   type Subcommand,
   type Subgroup,
   subcommand,
@@ -212,17 +213,12 @@ async function create(
     `\`${bearer}\``,
     `${where} It is shown only now: keep it like a password.`,
   ].join('\n');
-  // A reply to a typed command is seen by everybody in the channel.
-  if (context.source === 'slash') return context.reply({ content: text, ephemeral: true });
   try {
-    await context.user.send(text);
+    return await replyPrivately(context, { content: text });
   } catch (error) {
-    await parts.tokens.revoke(actor.guildId, grant.id);
-    throw new UserError(`I cannot write to you in private: allow direct messages, or use \`/${context.name}\`.`, {
-      cause: error,
-    });
+    if (error instanceof UserError) await parts.tokens.revoke(actor.guildId, grant.id);
+    throw error;
   }
-  return context.reply('I have sent you the token in a direct message.');
 }
 
 function readTools(text: string | undefined, tools: Tools): readonly string[] {

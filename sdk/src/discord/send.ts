@@ -116,10 +116,15 @@ export async function sendText(
     const reply = isReply ? { reply: { messageReference: replyTo, failIfNotExists: false } } : {};
     const message = { ...part, allowedMentions, ...reply };
     const partKey = `${key}:${index}`;
+    // A part of the same words comes after those before it.
+    const options = {
+      ...once,
+      sentAfter: once.sentAfter === undefined ? undefined : (sent.at(-1)?.id ?? once.sentAfter),
+    };
     const posted =
       profile === undefined
-        ? await sendOnce(channel, message, partKey, once)
-        : await sendAs(channel, message, partKey, { ...once, profile });
+        ? await sendOnce(channel, message, partKey, options)
+        : await sendAs(channel, message, partKey, { ...options, profile });
     sent.push(posted);
     onSent?.(posted);
   }

@@ -168,13 +168,13 @@ describe('the tools of the host over MCP', function () {
     });
 
     it('shows the token to nobody else, and makes none where it cannot', async () => {
-      expect(await ask(host, '!mcp token create')).to.equal('I have sent you the token in a direct message.');
+      expect(await ask(host, '!mcp token create')).to.equal('I have sent it to you in a direct message.');
       const interaction = host.you.slash(host.general, 'mcp token create');
       await host.settled();
       expect(interaction.messages[0]?.visibleTo).to.equal(host.you);
       expect(interaction.messages[0]?.content).to.match(/cinnabar_mcp_/);
       host.you.dmsClosed = true;
-      expect(await ask(host, '!mcp token create')).to.match(/^I cannot write to you in private/);
+      expect(await ask(host, '!mcp token create')).to.match(/^I cannot write you a direct message/);
       expect(await ask(host, '!mcp token list')).to.match(/\*\*Tokens\*\* \(2\)/);
       expect(await ask(host, '!mcp token list')).to.not.contain('cinnabar_mcp_');
     });

@@ -1,4 +1,13 @@
-import { type Access, type Actor, type Clock, isUnknown, type Logger, maxEntries, retryDiscord } from '@cinnabar/sdk';
+import {
+  type Access,
+  type Actor,
+  type Clock,
+  isUnknown,
+  type Logger,
+  maxEntries,
+  type RetryOptions,
+  retryDiscord,
+} from '@cinnabar/sdk';
 import { ChannelType, type Guild, type GuildMember, PermissionFlagsBits, type SendableChannels } from 'discord.js';
 import { LRUCache } from 'lru-cache';
 
@@ -52,20 +61,23 @@ export interface BackoffOptions {
   readonly signal?: AbortSignal;
 }
 
-/**
- * Repeats a read of Discord's REST API that failed for Discord's or the network's sake, after 1 s, 2 s, 4 s and so on up to `maxMs`.
- * discord.js handles rate limits itself. For reads only: a write that failed in this way may have been carried out.
- * @throws what the task threw last, or at once when repeating it cannot help
- * @example await withDiscordBackoff(() => channel.messages.fetch({ limit: 100 }), { clock, maxMs: 32_000, log });
- */
-export function withDiscordBackoff<T>(task: () => Promise<T>, options: BackoffOptions): Promise<T> {
-  const { clock, maxMs, log, signal } = options;
+/** Pauses of 1 s, 2 s, 4 s and so on up to `maxMs`, each with a warning in the log. */
+export function retriesOf({ maxMs, log, signal }: BackoffOptions): RetryOptions {
   const pausesMs: number[] = [];
   for (let pauseMs = FIRST_DELAY_MS; pauseMs < maxMs; pauseMs *= 2) pausesMs.push(pauseMs);
   pausesMs.push(maxMs);
   const onRetry = (error: unknown, pauseMs: number) =>
     log.warn(`Discord did not answer; trying again in ${pauseMs / 1000} s`, { error });
-  return retryDiscord(clock, task, { signal, pausesMs, onRetry });
+  return { signal, pausesMs, onRetry };
+}
+
+/**
+ * Repeats a read or an edit that failed for Discord's or the network's sake. A new message is sent with `sendOnce`, and the same pauses.
+ * @throws what the task threw last, or at once when repeating it cannot help
+ * @example await withDiscordBackoff(() => channel.messages.fetch({ limit: 100 }), { clock, maxMs: 32_000, log });
+ */
+export function withDiscordBackoff<T>(task: () => Promise<T>, options: BackoffOptions): Promise<T> {
+  return retryDiscord(options.clock, task, retriesOf(options));
 }
 
 const REMEMBERED = 5_000;

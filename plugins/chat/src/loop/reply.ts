@@ -8,6 +8,7 @@ import {
   type Logger,
   mayRefer,
   noticeMessages,
+  sendOnce,
   sentenceOf,
   sleep,
   type TextMessage,
@@ -16,7 +17,7 @@ import {
   withoutNoticeMark,
 } from '@cinnabar/sdk';
 import type { GuildMember, Message, SendableChannels } from 'discord.js';
-import { type BackoffOptions, withDiscordBackoff } from '../history/access.js';
+import { type BackoffOptions, retriesOf, withDiscordBackoff } from '../history/access.js';
 
 export type TurnReply = ReturnType<typeof createTurnReply>;
 
@@ -128,10 +129,7 @@ export function createMessageSender(turn: Turn, backoff: BackoffOptions) {
   };
 }
 
-/**
- * Posts the messages of one answer. Each has a nonce that Discord enforces: a request that is repeated, because its outcome is unknown, makes
- * no second message.
- */
+/** Posts the messages of one answer, each once. */
 function postTo(
   turn: Turn,
   asked: Message,
@@ -143,16 +141,12 @@ function postTo(
   let replied = trigger === 'activate' || trigger === 'continue' || !mayRefer(channel);
   let serial = 0;
   return ({ content, files = [] }) => {
-    const reply = replied ? {} : { reply: { messageReference: asked, failIfNotExists: false } };
+    const reply = replied ? {} : { reply: { messageReference: asked.id, failIfNotExists: false } };
     replied = true;
     serial += 1;
     const allowedMentions = { parse: [], users: pinged(content), repliedUser: true };
-    const nonce = `${asked.id.slice(-19)}.${serial}`;
-    return withDiscordBackoff(
-      async (): Promise<Message> =>
-        channel.send({ content, files, allowedMentions, nonce, enforceNonce: true, ...reply }),
-      backoff,
-    );
+    const message = { content, files, allowedMentions, ...reply };
+    return sendOnce(channel, message, `${turn.id}:${serial}`, { clock: backoff.clock, ...retriesOf(backoff) });
   };
 }
 

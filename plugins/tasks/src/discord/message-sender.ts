@@ -4,14 +4,17 @@ import {
   isRefusal,
   isUnreachable,
   noticeLine,
+  OLDEST_ID,
   plainText,
   sendOnce,
+  sendText,
   type TaskMessage,
+  type TextPart,
   textMessages,
   UserError,
   visible,
 } from '@cinnabar/sdk';
-import type { Client, MessageCreateOptions } from 'discord.js';
+import type { Client } from 'discord.js';
 import { type BaseContext, Interrupted } from '../context.js';
 import type { Rules } from '../settings.js';
 import { type Ending, keyOf, labelOf, linkTo, type Question, type Task } from '../task.js';
@@ -65,16 +68,12 @@ const OUTCOME: Readonly<Record<Ending['kind'], string>> = {
 
 /** Sends the messages of tasks, with the task's badge on each, and the notices to their members. Only the members that a message names are pinged. */
 export function createSpeaker({ client, clock, log, components, signal: stopped }: BaseContext) {
-  const send = async (task: Task, key: string, parts: readonly MessageCreateOptions[], options: SendOptions) => {
+  const send = async (task: Task, key: string, parts: readonly TextPart[], options: SendOptions, mention?: string) => {
     try {
       const channel = await writableChannel(client, task.workId ?? task.actor.channelId);
-      const ids: string[] = [];
-      for (const [index, part] of parts.entries()) {
-        const sentAfter = options.recognise ? (ids.at(-1) ?? task.lastId ?? task.statusId ?? '0') : undefined;
-        const once = { clock, signal: options.signal, sentAfter };
-        ids.push((await sendOnce(channel, part, [task.id, key, index].join('\n'), once)).id);
-      }
-      return ids;
+      const sentAfter = options.recognise ? (task.lastId ?? task.statusId ?? OLDEST_ID) : undefined;
+      const once = { clock, signal: options.signal, sentAfter, allowedMentions: mentionsOf(mention) };
+      return (await sendText(channel, parts, `${task.id}\n${key}`, once)).map(({ id }) => id);
     } catch (error) {
       if (options.signal.aborted) throw new Interrupted();
       if (isUnreachable(error)) throw new UserError(UNWRITABLE, { cause: error });
@@ -110,7 +109,7 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
     /** Resolves with the ids of the messages. @throws UserError when the bot cannot write there any more; Interrupted */
     say(task: Task, message: OutgoingMessage, options: SendOptions): Promise<string[]> {
       const hint = message.kind === 'question' && isInChannel(client, task) ? HOW_TO_ANSWER : '';
-      return send(task, message.key, partsOf(task, message, components, hint), options);
+      return send(task, message.key, partsOf(task, message, components, hint), options, message.mention);
     },
     /** @param mention the member who is pinged */
     async sayEnding(
@@ -118,10 +117,9 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
       { recognise, mention }: { readonly recognise: boolean; readonly mention: string | undefined },
     ): Promise<{ readonly text: string; readonly ids: string[] }> {
       const { head, text, foot } = endingText(task, mention);
-      const allowedMentions = mentionsOf(mention);
-      const parts = textMessages(text, { head, foot }).map((message) => ({ ...message, allowedMentions }));
+      const parts = textMessages(text, { head, foot });
       const options = { recognise, signal: stopped };
-      const ids = await send(task, keyOf(task, 'ending'), parts, options).catch((error: unknown) => {
+      const ids = await send(task, keyOf(task, 'ending'), parts, options, mention).catch((error: unknown) => {
         // A UserError says that the bot cannot write there.
         if (!(error instanceof UserError)) throw error;
         log.info('the end of a task could not be told', { taskId: task.id, error });
@@ -175,7 +173,7 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
       try {
         const channel = await findSendable(client, actor.channelId);
         if (channel === undefined) return;
-        const once = { clock, signal: stopped, ...(recognise ? { sentAfter: task.statusId ?? '0' } : {}) };
+        const once = { clock, signal: stopped, ...(recognise ? { sentAfter: task.statusId ?? OLDEST_ID } : {}) };
         const key = `${id}\n${keyOf(task, 'elsewhere')}`;
         await sendOnce(channel, { content, allowedMentions: { parse: [] } }, key, once);
       } catch (error) {
@@ -188,19 +186,17 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
 export type Speaker = ReturnType<typeof createSpeaker>;
 
 /** As Discord messages: long text in several or in a file, the mention on the first, the badge and the buttons on the last. */
-function partsOf(task: Task, message: OutgoingMessage, components: TaskComponents, hint = ''): MessageCreateOptions[] {
+function partsOf(task: Task, message: OutgoingMessage, components: TaskComponents, hint = ''): readonly TextPart[] {
   const { text, kind, choices = [], mention } = message;
   const ping = mention === undefined ? '' : `<@${mention}> `;
   const contents = textMessages(text, {
     head: kind === 'question' ? `❓ ${ping}` : ping,
     foot: `\n${badge(task, task.stepCount, hint)}`,
   });
-  const allowedMentions = mentionsOf(mention);
   // A warning comes from the host, not from the task's model.
   const marked = kind === 'warning' ? contents.map((one) => ({ ...one, content: asNotice(one.content) })) : contents;
   return marked.map((part, index) => ({
     ...part,
-    allowedMentions,
     ...(kind === 'question' && index === marked.length - 1
       ? { components: components.questionRows(task.id, choices) }
       : {}),

@@ -1,4 +1,14 @@
-import { isForbidden, isRefusal, isTransient, isUnknown, nonceOf, retryDiscord, sendOnce } from '@cinnabar/sdk';
+import {
+  isForbidden,
+  isRefusal,
+  isTransient,
+  isUnknown,
+  nonceOf,
+  retryDiscord,
+  sendOnce,
+  sendText,
+  textMessages,
+} from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import type { Client } from 'discord.js';
@@ -105,6 +115,70 @@ describe('sending a message once', () => {
   });
 });
 
+describe('sending a text of several messages', () => {
+  const PARTS = ['yes', 'and', 'yes'].map((content) => ({ content }));
+  let city: NightCity;
+  let client: Client<true>;
+  let clock: ReturnType<typeof hastyClock>;
+  const channel = () => textChannel(client, city.general.id);
+  const said = () => city.general.messages.map(({ content }) => content);
+
+  beforeEach(async () => {
+    clock = hastyClock();
+    city = await nightCity({ clock });
+    client = await city.login();
+  });
+  afterEach(() => city.close());
+
+  it('sends them in order, the first as a reply, and pings no one unless it is said whom', async () => {
+    const asked = city.alice.say(city.general, 'well?');
+    const parts = [{ content: `yes ${city.alice}` }, { content: 'and' }];
+    const sent = await sendText(channel(), parts, 'a', { clock, replyTo: asked.id });
+    const [, first, second] = city.general.messages;
+    expect(sent.map(({ id }) => id)).to.deep.equal([first?.id, second?.id]);
+    expect([first?.replyTo, second?.replyTo]).to.deep.equal([asked, undefined]);
+    expect(first?.mentions.users).to.deep.equal([]);
+  });
+
+  it('sends no part after its signal has aborted, and throws the reason of the signal', async () => {
+    const stop = new AbortController();
+    const heard: string[] = [];
+    const onSent = ({ content }: { readonly content: string }) => {
+      heard.push(content);
+      if (heard.length === 2) stop.abort(new Error('not wanted any more'));
+    };
+    const { signal } = stop;
+    const ended = await sendText(channel(), PARTS, 'a', { clock, signal, onSent }).catch(
+      (error: Error) => error.message,
+    );
+    expect(ended).to.equal('not wanted any more');
+    expect(heard).to.deep.equal(['yes', 'and']);
+    expect(said()).to.deep.equal(['yes', 'and']);
+  });
+
+  it('stops waiting for Discord when its signal aborts, and throws what Discord failed with', async () => {
+    const stop = new AbortController();
+    city.discord.faults.rest.fail(503, { ...POST, times: Number.POSITIVE_INFINITY });
+    const onRetry = () => stop.abort(new Error('not wanted any more'));
+    const ended = await sendText(channel(), PARTS, 'a', { clock, signal: stop.signal, onRetry }).catch(
+      (error: unknown) => error,
+    );
+    expect(isTransient(ended)).to.equal(true);
+    expect(said()).to.deep.equal([]);
+  });
+
+  it('finds each part that an earlier process has sent, also two of the same words, and sends the rest', async () => {
+    const { id: before } = await channel().send('before');
+    const first = await channel().send('yes');
+    await channel().send('and');
+    clock.advance(3_600_000);
+    const sent = await sendText(channel(), PARTS, 'a', { clock, sentAfter: before });
+    expect(said()).to.deep.equal(['before', 'yes', 'and', 'yes']);
+    expect(sent.map(({ id }) => id)).to.deep.equal(city.general.messages.slice(1).map(({ id }) => id));
+    expect(sent[0]?.id).to.equal(first.id);
+  });
+});
+
 describe('errors of Discord', () => {
   it('are told apart: nothing of that id, Discord down, connection cut', async () => {
     const clock = hastyClock();
@@ -124,5 +198,33 @@ describe('errors of Discord', () => {
     expect([isRefusal(own), isTransient(own)]).to.deep.equal([false, false]);
     expect(clock.pauses).to.deep.equal([]);
     await city.close();
+  });
+});
+
+describe('a text for Discord', () => {
+  const around = { head: '❓ <@1> ', foot: '\n-# step 1 · task abcde' };
+  const file = ({ files = [] }: ReturnType<typeof textMessages>[number] = { content: '' }) =>
+    files.map(({ attachment }) => attachment.toString());
+
+  it('has its head in the first message and its foot in the last', () => {
+    const contents = textMessages('word '.repeat(700).trim(), around).map(({ content }) => content);
+    expect(contents).to.have.length(2);
+    expect(contents[0]).to.match(/^❓ <@1> word/);
+    expect(contents[1]).to.match(/word\n-# step 1 · task abcde$/);
+  });
+
+  it('keeps head and foot in the message when it becomes a file', () => {
+    for (const limits of [
+      { messages: 8, characters: 3_000 },
+      { messages: 1, characters: 12_000 },
+    ]) {
+      const text = 'word '.repeat(700);
+      const [message, ...others] = textMessages(text, { ...around, limits });
+      expect(others).to.deep.equal([]);
+      expect(message?.content).to.equal(
+        '❓ <@1> This is too long for messages (3,500 characters): all of it is in the file.\n-# step 1 · task abcde',
+      );
+      expect(file(message)).to.deep.equal([text]);
+    }
   });
 });
