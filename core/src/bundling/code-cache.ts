@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { constants, readFileSync } from 'node:fs';
-import { access, open, rename } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { access, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { Script } from 'node:vm';
 
 /** Scripts that ran without a code cache, by the file that it belongs in. */
@@ -10,16 +10,16 @@ const uncached = new Map<string, { readonly script: Script; readonly key: Buffer
 /**
  * Runs a script with V8's compiled code of an earlier run, which saves compiling it. Where there is none, or V8 refuses it (another version of
  * Node, other flags), it is compiled, and `saveCodeCaches` keeps what has been compiled by then.
- * @param code an expression
+ * @param code an expression, in UTF-8
  * @param file its name in stack traces; the cache is the file beside it with the ending `.v8`
  * @returns the value of the expression
  */
-export function runCached(code: string, file: string): unknown {
+export function runCached(code: Buffer, file: string): unknown {
   const cacheFile = `${file.replace(/\.cjs$/, '')}.v8`;
   // V8 itself compares no more than the length of the source, and runs data that are damaged.
   const key = hashOf(code);
   const cachedData = readCodeCache(cacheFile, key);
-  const script = new Script(code, { filename: file, ...(cachedData === undefined ? {} : { cachedData }) });
+  const script = new Script(code.toString(), { filename: file, ...(cachedData === undefined ? {} : { cachedData }) });
   if (cachedData === undefined || script.cachedDataRejected === true) uncached.set(cacheFile, { script, key });
   return script.runInThisContext();
 }
@@ -33,12 +33,14 @@ export async function saveCodeCaches(): Promise<void> {
       await access(dirname(file), constants.W_OK);
       const data = script.createCachedData();
       await replace(file, Buffer.concat([key, hashOf(data), data]));
+      await removeLeftovers(dirname(file));
     } catch {}
   }
 }
 
 const HASH_BYTES = 32;
-const hashOf = (content: string | Uint8Array) => createHash('sha256').update(content).digest();
+/** Of bytes: a string would be copied in three times its size, and once that is freed, glibc gives hardly any memory back to the system. */
+const hashOf = (content: Uint8Array) => createHash('sha256').update(content).digest();
 
 function readCodeCache(file: string, key: Buffer): Buffer | undefined {
   try {
@@ -61,4 +63,16 @@ async function replace(file: string, content: Buffer): Promise<void> {
     await handle.close();
   }
   await rename(fresh, file);
+}
+
+/** Of a file that is being written, as `replace` names it. */
+const UNFINISHED = /\.v8\.[\da-f-]{36}\.new$/;
+/** A process that writes for longer has been killed. */
+const UNFINISHED_MS = 10 * 60_000;
+
+async function removeLeftovers(folder: string): Promise<void> {
+  const files = (await readdir(folder)).filter((name) => UNFINISHED.test(name)).map((name) => join(folder, name));
+  for (const file of files) {
+    if (Date.now() - (await stat(file)).mtimeMs > UNFINISHED_MS) await rm(file, { force: true });
+  }
 }

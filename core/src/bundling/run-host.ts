@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 import type { runOnDiscord } from '../cli/discord.js';
 import { BUNDLE_DIR, type Built, forgetBuilt, WORKSPACE } from './built.js';
 import * as codeCache from './code-cache.js';
@@ -21,12 +22,21 @@ interface Exports {
 }
 
 /**
+ * How much WebAssembly may run before V8 optimises it. The only one here is llhttp, which undici parses answers with: by default V8 optimises it
+ * after the first answer, which takes a tenth of a second of processor time and 30 MB, some of which glibc never gives back. So it does after some
+ * hundred answers.
+ */
+const WASM_TIERING_BUDGET = 1_000_000_000;
+
+/**
  * Runs the host's bundle.
  * @param withPlugins whether the bundles of plugins that were built with it hold, too
  */
 export function runHostBundle(built: Built, withPlugins: boolean): HostBundle {
+  // Before any code cache is read: V8 takes those only that were made under the same flags.
+  setFlagsFromString(`--wasm-tiering-budget=${WASM_TIERING_BUDGET}`);
   const file = join(BUNDLE_DIR, built.script);
-  const run = codeCache.runCached(readFileSync(file, 'utf8'), file);
+  const run = codeCache.runCached(readFileSync(file), file);
   sourceMaps.mapStackFrames(file, () => JSON.parse(readFileSync(`${file}.map`, 'utf8')));
   if (typeof run !== 'function') throw new TypeError(`${file} holds no bundle`);
   const require = createRequire(file);

@@ -14,8 +14,9 @@ export interface LineCut {
 
 export type Span = readonly [start: number, end: number];
 
-const SENTENCE_END = /[.!?…]["'”’)\]*_]*$/;
-const WIDE_SENTENCE_END = /[。！？]/;
+const SENTENCE_END = /[.!?\u2026]["'\u201d\u2019)\]*_]*$/;
+/** Full stop, exclamation mark and question mark of Chinese and Japanese. */
+const WIDE_SENTENCE_END = /[\u3002\uff01\uff1f]/;
 const FENCE_LIKE = /(?:[ \t]{0,20}(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){0,8}[ \t]{0,20}(?:`{3}|~{3})/y;
 const OPENING_HEAD = /^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){0,16}[ \t]*(?:`{3,}|~{3,})[^`\n]*/;
 const CLOSING_HEAD = /^[ \t>]*(?:`{3,}|~{3,})[ \t]*/;

@@ -117,7 +117,7 @@ const MAX_NAME = 40;
 /** Control, format and private-use characters, surrogates on their own, line and paragraph separators. */
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\u115F\u1160\u3164\uFFA0\u2800]/gu;
 /** What gives a transcript its structure. */
-const STRUCTURE = /[:：﹕︓꞉ː<>[\]{}|`\\"]+/gu;
+const STRUCTURE = /[:\uff1a\ufe55\ufe13\ua789\u02d0<>[\]{}|`\\"]+/gu;
 
 /**
  * A display name that cannot pass for structure: one line, no colons, brackets or invisible characters, at most 40 characters.
@@ -201,8 +201,9 @@ export function oneLine(text: string): string {
 /** A member's text for the inside of such a note: one line, without what could end the note, at most so many characters. */
 export function inNote(text: string, maxLength = LONGEST): string {
   const line = oneLine(text)
-    .replace(/[[［﹇]/gu, '(')
-    .replace(/[\]］﹈]/gu, ')');
+    // Full-width brackets, and those of vertical text, are brackets, too.
+    .replace(/[[\uff3b\ufe47]/gu, '(')
+    .replace(/[\]\uff3d\ufe48]/gu, ')');
   const characters = line.length <= maxLength ? [] : [...line];
   return characters.length <= maxLength ? line : `${characters.slice(0, maxLength).join('')}…`;
 }

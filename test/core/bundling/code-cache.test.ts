@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { runCached, saveCodeCaches } from '@cinnabar/core/internal/bundling/code-cache';
 import { mapStackFrames } from '@cinnabar/core/internal/bundling/source-maps';
 import { expect } from 'chai';
@@ -9,7 +10,7 @@ describe('V8’s code cache', () => {
   const one = '(function () { return "one"; })';
   const two = '(function () { return "two"; })';
   const value = (code: string, file: string) => {
-    const run = runCached(code, file);
+    const run = runCached(Buffer.from(code), file);
     return typeof run === 'function' ? run() : run;
   };
 
@@ -26,6 +27,17 @@ describe('V8’s code cache', () => {
     expect(value(two, file)).to.equal('two');
     await saveCodeCaches();
     expect(readFileSync(cache)).to.not.deep.equal(kept);
+  });
+
+  it('is kept without what a killed process has left, but for what another is writing', async () => {
+    using folder = makeFolder();
+    const unfinished = (name: string) => join(folder.path, `${name}.v8.${randomUUID()}.new`);
+    const [left, written] = [unfinished('a'), unfinished('b')];
+    for (const file of [left, written]) writeFileSync(file, 'half');
+    utimesSync(left, new Date(0), new Date(0));
+    value(one, join(folder.path, 'c.cjs'));
+    await saveCodeCaches();
+    expect(readdirSync(folder.path).sort()).to.deep.equal([basename(written), 'c.v8']);
   });
 
   it('is not used when it is damaged, which V8 itself does not notice', async () => {
@@ -60,7 +72,7 @@ describe('stack traces of built files', () => {
     using folder = makeFolder();
     const file = join(folder.path, 'built.cjs');
     const stackOf = () => {
-      const fail = runCached('(function () { return new Error("no"); })', file);
+      const fail = runCached(Buffer.from('(function () { return new Error("no"); })'), file);
       const error: unknown = typeof fail === 'function' ? fail() : undefined;
       return error instanceof Error ? (error.stack ?? '') : '';
     };

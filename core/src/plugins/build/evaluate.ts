@@ -6,6 +6,7 @@ import { types } from 'node:util';
 import { exports as resolveExports } from 'resolve.exports';
 import { runCached } from '../../bundling/code-cache.js';
 import { inlineSourceMap, mapStackFrames } from '../../bundling/source-maps.js';
+import { sha256 } from './fingerprint.js';
 import { createPluginTimers, type PluginTimers, TIMER_NAMES, type TimerFunctions } from './plugin-timers.js';
 
 const timersByDefinition = new WeakMap<object, PluginTimers>();
@@ -44,7 +45,7 @@ const SOURCE_MAP = '\n//# sourceMappingURL=';
 /** What is run of a cache file. */
 interface BundleScript {
   /** Without its source map, which would stay in memory with it. The bundler leaves characters beyond ASCII in regular expressions and raw templates as they are. */
-  readonly code: string;
+  readonly code: Buffer;
   /** What follows the code, as long as the file is the same. */
   readRest(): string;
 }
@@ -53,12 +54,14 @@ interface BundleScript {
 function readBundle(file: string): BundleScript {
   const content = readFileSync(file);
   const end = content.lastIndexOf(SOURCE_MAP);
-  const code = content.toString('utf8', 0, end < 0 ? content.length : end);
+  const code = end < 0 ? content : content.subarray(0, end);
+  const { length } = code;
+  const hash = sha256(code);
   return {
     code,
     readRest() {
-      const now = readFileSync(file, 'utf8');
-      return now.startsWith(code) ? now.slice(code.length) : '';
+      const now = readFileSync(file);
+      return sha256(now.subarray(0, length)) === hash ? now.toString('utf8', length) : '';
     },
   };
 }
