@@ -228,10 +228,8 @@ export interface AccessService extends Access {
   actorAt(actor: Actor, at: Place): Promise<Actor>;
   /** How an identity may use a tool in the actor's guild; `undefined` for people. */
   modeOf(actor: Actor, tool: string): Promise<'allow' | 'confirm' | undefined>;
-  /** Ids of the bot's owners: configured ones, else the application's owner or team. Known after login. */
+  /** Whether a user is one of the bot's owners, as far as they are known: after `decide`, `tierOf` or `owners`. */
   isOwner(userId: string): boolean;
-  /** Ids of the bot's owners, as far as they are known. */
-  owners(): readonly string[];
-  /** Asks Discord who owns the application, unless owners are configured. Called after login; `decide` sees to it otherwise. */
-  loadOwners(): Promise<void>;
+  /** Ids of the bot's owners: configured ones, else the application's owner or team, once Discord has said so. None while Discord does not answer. */
+  owners(): Promise<readonly string[]>;
 }

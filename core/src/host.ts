@@ -284,7 +284,6 @@ export function createHost(options: HostOptions): Host {
       discordSync.beforeLogin();
       container.resolve(KEYS.connectionLog);
       await login(gateway, token);
-      await container.resolve(KEYS.access).loadOwners();
       assertGoing();
       running = true;
       discordSync.loggedIn();

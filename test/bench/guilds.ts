@@ -102,11 +102,14 @@ async function synchronise(
   await bot.stop();
   const folder = join(dataDir, 'documents', encodeURIComponent('@host'), 'collections', 'global', 'slash-commands');
   const file = join(folder, `${application.id}.json`);
-  const stored: { data: { lists: Record<string, string> } } = JSON.parse(readFileSync(file, 'utf8'));
-  const { lists } = stored.data;
+  const stored: { data: { lists: Record<string, string>; comparedAt: Record<string, number> } } = JSON.parse(
+    readFileSync(file, 'utf8'),
+  );
+  const { lists, comparedAt } = stored.data;
   const [, known = ''] = Object.entries(lists).find(([list]) => list !== 'dm') ?? [];
   const [digest = ''] = known.split(' ');
   for (const guild of guilds) {
+    comparedAt[guild.id] = Date.now();
     lists[guild.id] = `${digest} ${guild.members.get(application.id)?.joinedAt.toString(36)}`;
   }
   writeFileSync(file, JSON.stringify(stored));

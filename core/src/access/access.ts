@@ -130,8 +130,10 @@ export function createAccess(parts: AccessParts): AccessService {
       return 'rule' in subject ? 'everyone' : tierIn(subject);
     },
     isOwner: owners.has,
-    owners: owners.ids,
-    loadOwners: owners.load,
+    async owners() {
+      await owners.load();
+      return owners.ids();
+    },
   };
 }
 

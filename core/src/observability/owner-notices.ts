@@ -18,7 +18,7 @@ export type HostNotices = Pick<AlertQueue, 'alert' | 'tell' | 'open' | 'idle' | 
 
 interface Parts {
   readonly client: Client;
-  readonly owners: () => readonly string[];
+  readonly owners: () => Promise<readonly string[]>;
   /** Where alerts are kept. */
   readonly document: () => Document<z.output<typeof alertsSchema>>;
   /** Takes secrets out of a text. */
@@ -40,7 +40,7 @@ export function createOwnerNotices({ client, owners, document, redact, clock, lo
   const send = async (content: string, to?: string): Promise<Delivery> => {
     let isDone = false;
     const missed: string[] = [];
-    for (const userId of owners().filter((id) => to === undefined || id === to)) {
+    for (const userId of (await owners()).filter((id) => to === undefined || id === to)) {
       try {
         await sendTo(userId, redact(content));
         isDone = true;
@@ -54,7 +54,7 @@ export function createOwnerNotices({ client, owners, document, redact, clock, lo
     return { isDone, missed };
   };
   const queue = createAlertQueue({
-    reachable: () => client.token !== null && owners().length > 0,
+    reachable: async () => client.token !== null && (await owners()).length > 0,
     send,
     document,
     clock,
@@ -150,7 +150,7 @@ interface AlertQueue extends OwnerNotices {
 
 interface AlertQueueParts {
   /** Whether anybody can be sent anything at the moment. */
-  readonly reachable: () => boolean;
+  readonly reachable: () => Promise<boolean>;
   /** Sends a message to the owners, or to one of them. Never rejects. */
   readonly send: (content: string, to?: string) => Promise<Delivery>;
   /** Where alerts are kept. */
@@ -286,7 +286,7 @@ export function createAlertQueue({ reachable, send, document, clock, log }: Aler
     await save();
   };
   const deliverDue = async () => {
-    if (!reachable()) return postpone();
+    if (!(await reachable())) return postpone();
     await redeliverDue();
     const taken = takeDue();
     const parts = [...taken.told, ...taken.due.map(([, kind]) => wordsOf(kind, clock.now()))];

@@ -116,7 +116,7 @@ export interface Named {
 const MAX_NAME = 40;
 /** Control, format and private-use characters, surrogates on their own, line and paragraph separators. */
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\u115F\u1160\u3164\uFFA0\u2800]/gu;
-/** What gives a transcript its structure. */
+/** What gives a transcript its structure: colons of every script, brackets, quotes. */
 const STRUCTURE = /[:\uff1a\ufe55\ufe13\ua789\u02d0<>[\]{}|`\\"]+/gu;
 
 /**

@@ -23,7 +23,7 @@ describe('access on a real client', () => {
 
   it("takes the application's owner, or its team, for the bot's owner unless some are configured", async () => {
     await using alone = await openTown();
-    await alone.access.loadOwners();
+    expect(await alone.access.owners()).to.deep.equal([alone.you.id]);
     expect([alone.you, alone.alice].map(({ id }) => alone.access.isOwner(id))).to.deep.equal([true, false]);
     await using crew = await openTown({ team: true });
     expect(await crew.access.tierOf(crew.actor(crew.alice))).to.equal('botOwner');
@@ -38,7 +38,7 @@ describe('access on a real client', () => {
     await using town = await openTown();
     const { access, you, discord, actor, log } = town;
     discord.faults.rest.fail(500, { route: '/applications/@me', times: 10 });
-    await access.loadOwners();
+    expect(await access.owners()).to.deep.equal([]);
     expect(await access.tierOf(actor(you))).to.equal('guildOwner');
     expect(log.entries.map(({ level }) => level)).to.deep.equal(['warn']);
   });

@@ -24,7 +24,7 @@ function setUp() {
   const owner = { reachable: true, answers: true };
   const start = async () => {
     const queue = createAlertQueue({
-      reachable: () => owner.reachable,
+      reachable: async () => owner.reachable,
       async send(content) {
         if (!owner.answers) return { isDone: false, missed: ['you'] };
         sent.push({ at: clock.now(), content });

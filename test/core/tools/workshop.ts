@@ -60,8 +60,7 @@ export function openWorkshop({ driver = createMemoryDriver(), ids = countingIds(
     modeOf: async () => undefined,
     tierOf: async () => 'everyone',
     isOwner: () => false,
-    owners: () => [],
-    loadOwners: async () => undefined,
+    owners: async () => [],
     ...own,
   };
   const inFlight = createInFlight(clock);
