@@ -40,7 +40,7 @@ export async function saveCodeCaches(): Promise<void> {
 
 const HASH_BYTES = 32;
 /** Of bytes: a string would be copied in three times its size, and once that is freed, glibc gives hardly any memory back to the system. */
-const hashOf = (content: Uint8Array) => createHash('sha256').update(content).digest();
+export const hashOf = (content: Uint8Array) => createHash('sha256').update(content).digest();
 
 function readCodeCache(file: string, key: Buffer): Buffer | undefined {
   try {

@@ -4,9 +4,8 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { types } from 'node:util';
 import { exports as resolveExports } from 'resolve.exports';
-import { runCached } from '../../bundling/code-cache.js';
+import { hashOf, runCached } from '../../bundling/code-cache.js';
 import { inlineSourceMap, mapStackFrames } from '../../bundling/source-maps.js';
-import { sha256 } from './fingerprint.js';
 import { createPluginTimers, type PluginTimers, TIMER_NAMES, type TimerFunctions } from './plugin-timers.js';
 
 const timersByDefinition = new WeakMap<object, PluginTimers>();
@@ -56,12 +55,12 @@ function readBundle(file: string): BundleScript {
   const end = content.lastIndexOf(SOURCE_MAP);
   const code = end < 0 ? content : content.subarray(0, end);
   const { length } = code;
-  const hash = sha256(code);
+  const hash = hashOf(code);
   return {
     code,
     readRest() {
       const now = readFileSync(file);
-      return sha256(now.subarray(0, length)) === hash ? now.toString('utf8', length) : '';
+      return hashOf(now.subarray(0, length)).equals(hash) ? now.toString('utf8', length) : '';
     },
   };
 }
