@@ -242,27 +242,16 @@ export const syncedListsSchema = z.object({
 type Stored = z.output<typeof syncedListsSchema>;
 export type SyncedListsDocument = Pick<Document<Stored>, 'find' | 'set'>;
 
+const KNOWN_FOR_MS = 24 * 60 * 60_000;
+
 /**
  * What Discord's lists of slash commands hold, as far as this program has brought them in line: so that a start with nothing changed asks Discord
  * nothing. Only a list that was seen, or sent whole, is known; one that is about to change is forgotten on the disk first, so that after a crash
  * it is looked at again. What was compared more than a day before the start is looked at again, too: another program may have changed Discord's
  * list meanwhile, or this folder may come from a backup.
+ * @param document where it is kept; in memory alone when left out
  */
-interface SyncedLists {
-  /** Reads what earlier runs knew. When that cannot be read, every list is looked at. */
-  open(): Promise<void>;
-  holds(list: string, digest: string): boolean;
-  /** Resolves when it is on the disk. @throws CINNABAR_STORAGE_WRITE */
-  forget(lists: readonly string[]): Promise<void>;
-  note(list: string, digest: string): void;
-  /** Writes what was noted. Never rejects: what is lost is looked at again. */
-  save(): Promise<void>;
-}
-
-const KNOWN_FOR_MS = 24 * 60 * 60_000;
-
-/** @param document where it is kept; in memory alone when left out */
-function createSyncedLists(document: (() => SyncedListsDocument) | undefined, clock: Clock, log: Logger): SyncedLists {
+function createSyncedLists(document: (() => SyncedListsDocument) | undefined, clock: Clock, log: Logger) {
   let opening: Promise<void> | undefined;
   const known = new Map<string, { readonly digest: string; readonly at: number }>();
   let changed = false;
@@ -304,20 +293,23 @@ function createSyncedLists(document: (() => SyncedListsDocument) | undefined, cl
   };
 
   return {
-    open() {
+    /** Reads what earlier runs knew. When that cannot be read, every list is looked at. */
+    open(): Promise<void> {
       opening ??= read();
       return opening;
     },
-    holds: (list, digest) => known.get(list)?.digest === digest,
-    async forget(lists) {
+    holds: (list: string, digest: string): boolean => known.get(list)?.digest === digest,
+    /** Resolves when it is on the disk. @throws CINNABAR_STORAGE_WRITE */
+    async forget(lists: readonly string[]): Promise<void> {
       const gone = lists.filter((list) => known.delete(list));
       if (gone.length > 0) await flush();
     },
-    note(list, digest) {
+    note(list: string, digest: string): void {
       known.set(list, { digest, at: clock.now() });
       changed = true;
     },
-    async save() {
+    /** Writes what was noted. Never rejects: what is lost is looked at again. */
+    async save(): Promise<void> {
       if (!changed) return;
       await flush().catch((error: unknown) => {
         changed = true;

@@ -147,21 +147,11 @@ export function createConfiguration(options: ConfigurationOptions): Configuratio
 }
 
 /** The readers of the top-level keys; a key may have several. */
-interface Claims {
-  /** Returns how to take the claim back; more than once does no harm. */
-  claim(keys: readonly string[]): () => void;
-  /** Claims the keys of a schema, whose values are checked at a start. */
-  declare(schema: z.ZodObject): () => void;
-  /** A sentence for each value of the layer that does not fit what was declared, with file, line and key. */
-  mistakes(layer: ConfigLayer): readonly string[];
-  /** A sentence for each key of the layer that no plugin reads, and that was not reported before. */
-  unclaimed(layer: ConfigLayer): readonly string[];
-}
-
-function createClaims(): Claims {
+function createClaims() {
   const claims = new Set<readonly string[]>();
   const schemas = new Set<z.ZodObject>();
   const told = new Set<string>();
+  /** Returns how to take the claim back; more than once does no harm. */
   const claim = (keys: readonly string[]) => {
     const own = [...keys];
     claims.add(own);
@@ -169,7 +159,8 @@ function createClaims(): Claims {
   };
   return {
     claim,
-    declare(schema) {
+    /** Claims the keys of a schema, whose values are checked at a start. */
+    declare(schema: z.ZodObject): () => void {
       const release = claim(Object.keys(schema.shape));
       schemas.add(schema);
       return () => {
@@ -177,8 +168,12 @@ function createClaims(): Claims {
         schemas.delete(schema);
       };
     },
-    mistakes: (layer) => [...new Set([...schemas].flatMap((schema) => mistakesBy(schema, layer)))],
-    unclaimed({ source, values, lineOf }) {
+    /** A sentence for each value of the layer that does not fit what was declared, with file, line and key. */
+    mistakes: (layer: ConfigLayer): readonly string[] => [
+      ...new Set([...schemas].flatMap((schema) => mistakesBy(schema, layer))),
+    ],
+    /** A sentence for each key of the layer that no plugin reads, and that was not reported before. */
+    unclaimed({ source, values, lineOf }: ConfigLayer): readonly string[] {
       const known = [...new Set([...claims].flat())];
       const fresh = Object.keys(values).filter((key) => !known.includes(key) && !told.has(`${source} ${key}`));
       for (const key of fresh) told.add(`${source} ${key}`);

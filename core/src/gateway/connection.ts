@@ -237,23 +237,16 @@ const WINDOW_MS = 60_000;
 /** While the gateway is away. The oldest are given up: their senders have stopped waiting long ago. */
 const MOST_WAITING = 1_000;
 
-/** What a shard sends beside its heartbeats: presence, requests for members, voice states. */
-interface Outbox {
-  /** Resolves when it was sent, at once or when there is a connection and Discord's limit admits it; or when it was given up. */
-  send(payload: GatewaySendPayload): Promise<void>;
-  /** The connection is ready: sends what has waited. What `send` returns `false` for waits for the next connection. */
-  open(send: (payload: GatewaySendPayload) => boolean): void;
-  close(): void;
-  isOpen(): boolean;
-}
-
 interface Waiting {
   readonly payload: GatewaySendPayload;
   readonly sent: () => void;
 }
 
-/** @see https://discord.com/developers/docs/events/gateway#rate-limiting */
-export function createOutbox(clock: Clock): Outbox {
+/**
+ * What a shard sends beside its heartbeats: presence, requests for members, voice states.
+ * @see https://discord.com/developers/docs/events/gateway#rate-limiting
+ */
+export function createOutbox(clock: Clock) {
   const waiting: Waiting[] = [];
   let transmit: ((payload: GatewaySendPayload) => boolean) | undefined;
   let windowEndsAt = 0;
@@ -287,22 +280,24 @@ export function createOutbox(clock: Clock): Outbox {
   };
 
   return {
-    send: (payload) =>
+    /** Resolves when it was sent, at once or when there is a connection and Discord's limit admits it; or when it was given up. */
+    send: (payload: GatewaySendPayload): Promise<void> =>
       new Promise((resolve) => {
         waiting.push({ payload, sent: resolve });
         flush();
         if (waiting.length > MOST_WAITING) waiting.shift()?.sent();
       }),
-    open(send) {
+    /** The connection is ready: sends what has waited. What `send` returns `false` for waits for the next connection. */
+    open(send: (payload: GatewaySendPayload) => boolean): void {
       transmit = send;
       windowEndsAt = 0;
       flush();
     },
-    close() {
+    close(): void {
       transmit = undefined;
       cancel?.();
       cancel = undefined;
     },
-    isOpen: () => transmit !== undefined,
+    isOpen: (): boolean => transmit !== undefined,
   };
 }

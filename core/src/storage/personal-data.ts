@@ -4,31 +4,86 @@ import {
   type CollectionDefinition,
   type HasId,
   type MemberKey,
+  type PersonalData,
   type PersonalFields,
   type SettingScope,
   z,
 } from '@cinnabar/sdk';
+import type { PersonalDataService, StorageService } from '../contracts.js';
 import { type DocumentStore, storedIn } from './documents/document-store.js';
 import { type Personal, personalOf } from './driver.js';
 
-/** Members' right to see and to remove what is kept about them: what is scoped to them, also of plugins that are not running, and what collections of those that run declare. */
-export interface StoredPersonalData {
-  /** `{ party: { collections: { rosters: … }, settings: { user: …, member: { <guildId>: … } } } }` */
-  exportUser(userId: string): Promise<Readonly<Record<string, unknown>>>;
-  /**
-   * Removes the documents with all their copies, and their part of documents that others share. Returns how many documents it removed.
-   * @throws CINNABAR_STORAGE_WRITE, or an AggregateError of several, once the rest is gone
-   */
-  forgetUser(userId: string): Promise<number>;
+/**
+ * Export and deletion of one person's data over all plugins.
+ * @param host what the host itself holds, by name, such as the member's tool calls: plugins go first, since they may end some that are still
+ *   open
+ * @param callsAreTold resolves when the end of every call has been announced
+ */
+export function createPersonalData(
+  storage: StorageService,
+  host: Readonly<Record<string, PersonalData>>,
+  callsAreTold: () => Promise<void> = async () => undefined,
+): PersonalDataService {
+  const sources = new Map<string, Set<Partial<PersonalData>>>();
+  return {
+    register(owner, data) {
+      const set = sources.get(owner.id) ?? new Set();
+      const dispose = owner.scope.add('personal data', () => set.delete(data));
+      sources.set(owner.id, set.add(data));
+      return dispose;
+    },
+    async export(userId) {
+      const stored = await storage.exportUser(userId);
+      const own: Record<string, unknown> = {};
+      for (const [plugin, set] of sources) {
+        const parts: unknown[] = [];
+        for (const data of set) if (data.export !== undefined) parts.push(await data.export(userId));
+        // A plugin that keeps several kinds of data registers each: none may hide another.
+        if (parts.length > 0) own[plugin] = parts.length === 1 ? parts[0] : parts;
+      }
+      const ofHost: Record<string, unknown> = {};
+      for (const [name, data] of Object.entries(host)) ofHost[name] = await data.export(userId);
+      const more = Object.entries({ own, ...ofHost }).filter(([, data]) => Object.keys(data ?? {}).length > 0);
+      return { ...stored, ...Object.fromEntries(more) };
+    },
+    stays: () =>
+      [...[...sources.values()].flatMap((set) => [...set]), ...Object.values(host)].flatMap(({ stays = [] }) => stays),
+    async forget(userId) {
+      const failures: unknown[] = [];
+      const attempt = (forgetting: Promise<void> | undefined) =>
+        forgetting?.catch((error: unknown) => failures.push(error));
+      const byPlugins = async () => {
+        for (const set of sources.values()) for (const data of set) await attempt(data.forget?.(userId));
+      };
+      await byPlugins();
+      // What one of them has ended, others may have written down since.
+      await callsAreTold();
+      await byPlugins();
+      for (const data of Object.values(host)) await attempt(data.forget(userId));
+      let documents = 0;
+      await attempt(
+        storage.forgetUser(userId).then((gone) => {
+          documents = gone;
+        }),
+      );
+      // A plugin that fails does not keep the others' data, but the member must not read that everything was deleted.
+      if (failures.length === 1) throw failures[0];
+      if (failures.length > 0) throw new AggregateError(failures, 'not everything could be deleted');
+      return documents;
+    },
+  };
 }
 
-export function createPersonalData(options: {
+/**
+ * What is stored of a member: what is scoped to the member, also of plugins that are not running, and what collections of those that run declare.
+ */
+export function createStoredPersonalData(options: {
   readonly store: DocumentStore;
   /** Takes secrets out of settings, as far as the plugin is known. */
   readonly withoutSecrets: (plugin: string, scope: SettingScope, data: unknown) => unknown;
   /** The collections of the plugins that run which declare whose their documents are. */
   readonly declared: () => Iterable<PersonalCollection>;
-}): StoredPersonalData {
+}) {
   const { store, withoutSecrets, declared } = options;
 
   const find = async (userId: string) =>
@@ -43,7 +98,8 @@ export function createPersonalData(options: {
       : withoutSecrets(plugin, guildId === undefined ? 'user' : 'member', data);
 
   return {
-    async exportUser(userId) {
+    /** `{ party: { collections: { rosters: … }, settings: { user: …, member: { <guildId>: … } } } }` */
+    async exportUser(userId: string): Promise<Readonly<Record<string, unknown>>> {
       const found: Record<string, Record<string, Record<string, unknown>>> = {};
       const add = (plugin: string, kind: Personal['kind'], name: string, data: (others: unknown) => unknown) => {
         const ofPlugin = found[plugin] ?? {};
@@ -63,7 +119,11 @@ export function createPersonalData(options: {
       }
       return found;
     },
-    async forgetUser(userId) {
+    /**
+     * Removes the documents with all their copies, and the member's part of documents that others share. Returns how many documents it removed.
+     * @throws CINNABAR_STORAGE_WRITE, or an AggregateError of several, once the rest is gone
+     */
+    async forgetUser(userId: string): Promise<number> {
       let gone = 0;
       const failures: unknown[] = [];
       const attempt = async (forgetting: () => Promise<number>) => {

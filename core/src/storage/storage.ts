@@ -2,6 +2,9 @@ import { join } from 'node:path';
 import {
   type Actor,
   CinnabarError,
+  type Collection,
+  type CollectionDefinition,
+  type Document,
   type Files,
   type HasId,
   type Logger,
@@ -19,8 +22,16 @@ import {
 import type { PluginStorage, StorageService } from '../contracts.js';
 import { createCatalog } from './catalog/catalog.js';
 import { fieldsOf, hideSecrets, type SecretKeys, secretKeysOf } from './catalog/fields.js';
-import { openCollection } from './documents/collection.js';
-import { createDocumentStore, type DocumentStore, invalid, type StorageProblem } from './documents/document-store.js';
+import {
+  createDocumentStore,
+  createEntries,
+  type DocumentStore,
+  type Entry,
+  InvalidDocument,
+  invalid,
+  type Shape,
+  type StorageProblem,
+} from './documents/document-store.js';
 import {
   type AnySettings,
   belowCeilings,
@@ -32,8 +43,8 @@ import {
   openSettings,
   unknownSetting,
 } from './documents/settings.js';
-import { collectionPath, type Driver, keyFor, settingsPath } from './driver.js';
-import { createPersonalData, type PersonalCollection, personalCollection } from './personal-data.js';
+import { collectionPath, type DocumentPath, type Driver, keyFor, nameOf, type Stored, settingsPath } from './driver.js';
+import { createStoredPersonalData, type PersonalCollection, personalCollection } from './personal-data.js';
 
 /** Where the host's own documents lie: no plugin's id can look like this. */
 const HOST = '@host';
@@ -73,7 +84,7 @@ export function createStorage(options: StorageOptions): StorageService {
   const store = createDocumentStore({ driver, log, onProblem });
   const opened = new Map<string, OpenedPlugin>();
   const secrets = new Map<string, SecretKeys>();
-  const personal = createPersonalData({
+  const personal = createStoredPersonalData({
     store,
     withoutSecrets: (id, scope, data) => hideSecrets(secrets.get(id) ?? new Map(), scope, data),
     declared: () => [...opened.values()].flatMap((one) => one.personal),
@@ -267,4 +278,109 @@ export function createFiles({ dataDir, cacheDir }: FilePlaces, watch: WriteWatch
     cacheFolder: (name) => open(cacheDir, name, TAKEN_CACHES),
     journal: (file, schema, options) => openJournal(file, schema, { ...options, watch }),
   };
+}
+
+/**
+ * Takes a document step by step from the version it was stored in to this one. A version without a step changed nothing that defaults do not cover.
+ * A step that throws is a defect of the plugin, not of the document, which stays where it is.
+ */
+function migrate(definition: CollectionDefinition, stored: Stored, name: string): unknown {
+  let data = stored.data;
+  for (let version = stored.version + 1; version <= definition.version; version += 1) {
+    const step = definition.migrations?.[version];
+    if (step === undefined) continue;
+    try {
+      data = step(structuredClone(data));
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      const detail = `its migration to version ${version} failed (${reason})`;
+      throw new CinnabarError('CINNABAR_DOCUMENT_INVALID', { document: name, detail }, { cause });
+    }
+  }
+  return data;
+}
+
+/** A collection's documents: `undefined` when never saved, else validated, defaults merged, migrated in memory until it is saved again. */
+function collectionShape<S extends z.ZodObject>(definition: CollectionDefinition<S>): Shape<z.output<S> | undefined> {
+  return {
+    version: definition.version,
+    read(stored, name) {
+      if (stored === undefined) return undefined;
+      if (stored.version > definition.version) {
+        throw new CinnabarError('CINNABAR_DOCUMENT_NEWER', {
+          document: name,
+          found: stored.version,
+          known: definition.version,
+        });
+      }
+      const parsed = definition.schema.safeParse(migrate(definition, stored, name));
+      if (parsed.success) return parsed.data;
+      if (stored.version === definition.version) throw invalid(parsed.error);
+      const detail = `after its migration from version ${stored.version}, ${invalid(parsed.error).message}`;
+      throw new CinnabarError('CINNABAR_DOCUMENT_INVALID', { document: name, detail });
+    },
+  };
+}
+
+/** A plugin's collection over what is stored below `prefix`. */
+export function openCollection<S extends z.ZodObject>(
+  store: DocumentStore,
+  definition: CollectionDefinition<S>,
+  prefix: DocumentPath,
+): Collection<z.output<S>> {
+  const entries = createEntries(store, collectionShape(definition));
+
+  const documentAt = (path: DocumentPath): Document<z.output<S>> => {
+    const entry = entries(path);
+    const orDefaults = (found: z.output<S> | undefined): z.output<S> => {
+      if (found !== undefined) return found;
+      const defaults = definition.schema.safeParse({});
+      if (defaults.success) return structuredClone(defaults.data);
+      throw new CinnabarError('CINNABAR_DOCUMENT_MISSING', { document: nameOf(path) });
+    };
+    return {
+      find: () => entry.read(),
+      get: async () => orDefaults(await entry.read()),
+      set: (value) => saved(entry, path, async () => value),
+      update: (change) =>
+        saved(entry, path, async (found) => {
+          const draft = orDefaults(found);
+          await change(draft);
+          return draft;
+        }),
+      async delete() {
+        await entry.change(async () => undefined);
+      },
+    };
+  };
+
+  return {
+    of: (key: HasId | MemberKey) => documentAt([...prefix, keyFor(definition.scope, key)]),
+    async *entries() {
+      for (const path of await store.list(prefix)) {
+        const value = await entries(path).read();
+        const key = path.at(-1);
+        if (value !== undefined && key !== undefined) yield [key, value];
+      }
+    },
+  };
+}
+
+async function saved<T>(
+  entry: Entry<T | undefined>,
+  path: DocumentPath,
+  body: (found: T | undefined) => Promise<T>,
+): Promise<T> {
+  try {
+    const value = await entry.change(body);
+    if (value !== undefined) return value;
+    throw new InvalidDocument('there is nothing to save');
+  } catch (error) {
+    if (!(error instanceof InvalidDocument)) throw error;
+    throw new CinnabarError(
+      'CINNABAR_DOCUMENT_INVALID',
+      { document: nameOf(path), detail: error.message },
+      { cause: error },
+    );
+  }
 }

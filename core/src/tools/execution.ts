@@ -92,17 +92,13 @@ interface RegisteredInterceptor {
   gone(): boolean;
 }
 
-interface InterceptorRegistry {
-  add(owner: Owner, interceptor: Interceptor): Disposer;
-  /** The outermost first. */
-  all(): readonly RegisteredInterceptor[];
-}
+type InterceptorRegistry = ReturnType<typeof createInterceptors>;
 
 /** @param onGone gets an interceptor that was removed: the calls that it holds can no longer be decided */
-export function createInterceptors(onGone: (gone: RegisteredInterceptor) => Promise<void>): InterceptorRegistry {
+export function createInterceptors(onGone: (gone: RegisteredInterceptor) => Promise<void>) {
   const registered = new Set<RegisteredInterceptor>();
   return {
-    add(owner, interceptor) {
+    add(owner: Owner, interceptor: Interceptor): Disposer {
       const entry: RegisteredInterceptor = {
         owner,
         interceptor,
@@ -117,7 +113,9 @@ export function createInterceptors(onGone: (gone: RegisteredInterceptor) => Prom
       return dispose;
     },
     // The sort is stable: of several with one order, the first added is outermost.
-    all: () => [...registered].sort((a, b) => a.interceptor.order - b.interceptor.order),
+    /** The outermost first. */
+    all: (): readonly RegisteredInterceptor[] =>
+      [...registered].sort((a, b) => a.interceptor.order - b.interceptor.order),
   };
 }
 
