@@ -11,7 +11,7 @@ const schema = z.object({
         at: z.number(),
         channelId: z.string(),
         agent: z.string(),
-        /** What the member was told. */
+        /** The sentence that the member got. */
         sentence: z.string(),
         /** Of what kind the failure was: `APIError 503`. */
         kind: z.string(),

@@ -1,4 +1,4 @@
-import { DONE, openTown, type Told } from '../../plugins/relay/queue/harness.js';
+import { type DeliveredBatch, DONE, openQueueHarness } from '../../plugins/relay/queue/harness.js';
 import { BOUND, LATENCY_MS, load, RATE_LIMIT_MS } from './load.js';
 
 export interface Drained {
@@ -13,7 +13,7 @@ export interface Drained {
 
 /** The queue itself, with its journal on the disk, on the simulated clock. */
 export async function drain(mostTogether: number): Promise<Drained> {
-  await using town = await openTown({
+  await using town = await openQueueHarness({
     latencyMs: LATENCY_MS,
     rules: () => ({ rateLimitMs: RATE_LIMIT_MS }),
     queue: { mostTogether, bound: () => BOUND },
@@ -27,7 +27,7 @@ export async function drain(mostTogether: number): Promise<Drained> {
 
   const done = town.told.filter(({ delivery }) => delivery === DONE).flatMap(({ ids }) => ids);
   const told = new Set(town.told.flatMap(({ ids }) => ids));
-  const channels = new Map<string, Told[]>();
+  const channels = new Map<string, DeliveredBatch[]>();
   for (const one of town.told) channels.set(one.channelId, [...(channels.get(one.channelId) ?? []), one]);
   return {
     drainMs: Math.max(...town.told.map(({ to = 0 }) => to)) - startedAt,
@@ -38,7 +38,7 @@ export async function drain(mostTogether: number): Promise<Drained> {
   };
 }
 
-function isDisordered(told: readonly Told[]): boolean {
+function isDisordered(told: readonly DeliveredBatch[]): boolean {
   const places = told.flatMap(({ ids }) => ids.map((id) => Number(id.slice(1))));
   return places.some((place, n) => place < (places[n - 1] ?? 0));
 }

@@ -1,6 +1,6 @@
 import type { FairBounds } from '@cinnabar/sdk';
 import { createChance } from '../../campaign/settings/chance.js';
-import { DONE, event, FAILED, openTown } from '../../plugins/relay/queue/harness.js';
+import { DONE, event, FAILED, openQueueHarness } from '../../plugins/relay/queue/harness.js';
 import { LATENCY_MS, RATE_LIMIT_MS } from './load.js';
 
 /** How the agent of the guild next door behaves. */
@@ -17,7 +17,7 @@ const FAIR = { total: 4, perGuild: 2 };
  * agent is done, of a hundred the ninety-fifth.
  */
 export async function p95Beside(neighbour: Neighbour, minutes: number, bound: FairBounds = FAIR): Promise<number> {
-  await using town = await openTown({
+  await using town = await openQueueHarness({
     rules: () => ({ rateLimitMs: RATE_LIMIT_MS }),
     queue: { mostTogether: 10, bound: () => bound },
     answer([{ guildId }]) {

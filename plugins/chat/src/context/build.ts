@@ -41,7 +41,7 @@ import {
 
 /**
  * Turns a piece of a channel's history into a request. The same input always gives the same request, and the next request begins as this
- * one does, so that the provider reads it from its cache, until the window rolls or somebody changes the past.
+ * one does, so that the provider reads it from its cache, until the window rolls or an earlier message changes.
  */
 export async function buildContext(input: ContextInput): Promise<BuiltContext> {
   const scene = setScene(input);
@@ -239,7 +239,7 @@ interface Shape {
   readonly variant: string;
   /** The longest prefix that the provider still holds. */
   readonly held: PrefixEnd | undefined;
-  /** The newest message of somebody else. */
+  /** The newest message of another author. */
   readonly tailId: string | undefined;
   /** The one before it. */
   readonly spareId: string | undefined;
@@ -248,7 +248,7 @@ interface Shape {
 /** Whether the window of the previous request can be gone on with. */
 type Past =
   | { readonly kind: 'fits'; readonly shape: Shape }
-  /** Nobody holds it any more. */
+  /** The provider does not hold it any more. */
   | { readonly kind: 'cold'; readonly shape: Shape }
   | { readonly kind: 'too long'; readonly shape: Shape }
   | { readonly kind: 'attachments'; readonly what: string }

@@ -7,9 +7,10 @@ import {
   withoutNotes,
   withoutNoticeLines,
 } from '@cinnabar/sdk';
+import type { BotConfig } from '../config/keys.js';
 import type { CachedImage, HistoryAttachment, HistoryMessage, Images, TextFiles } from '../history/types.js';
 import { attachmentKey, type Entry, isVisible, type Line, type Shown, toEntries, toLines } from './transcript.js';
-import type { ContextConfig, ContextInput } from './types.js';
+import type { ContextInput } from './types.js';
 
 /** What there is to show, before a window is chosen. */
 export interface Scene {
@@ -181,7 +182,7 @@ interface Kind<T> {
   bytesOf(item: T): number;
 }
 
-type ImageConfig = Pick<ContextConfig, 'includeImages' | 'imageMaxBytes' | 'imageMaxTotalBytes' | 'maxImages'>;
+type ImageConfig = Pick<BotConfig, 'includeImages' | 'imageMaxBytes' | 'imageMaxTotalBytes' | 'maxImages'>;
 
 function imagesOf(
   { includeImages, maxImages, imageMaxBytes, imageMaxTotalBytes }: ImageConfig,
@@ -205,7 +206,7 @@ function mayBeImage({ contentType, name }: HistoryAttachment): boolean {
 }
 
 function textFilesOf(
-  { maxTextFiles, textFileMaxBytes }: Pick<ContextConfig, 'maxTextFiles' | 'textFileMaxBytes'>,
+  { maxTextFiles, textFileMaxBytes }: Pick<BotConfig, 'maxTextFiles' | 'textFileMaxBytes'>,
   files: Pick<TextFiles, 'read'>,
 ): Kind<TextFile> {
   return {

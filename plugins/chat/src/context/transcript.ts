@@ -101,7 +101,7 @@ function callLine(message: ParticipantMessage): Line {
 interface Wording {
   /** Mentions and other markup by name, the command taken off. */
   said(message: HistoryMessage): string;
-  /** Of somebody who has spoken before this message. */
+  /** Only of authors of earlier messages. */
   nameOf(speaker: string): string | undefined;
   isShown(attachment: HistoryAttachment, message: HistoryMessage): boolean;
   /** What an attached text file says; `undefined` when it is not shown. */

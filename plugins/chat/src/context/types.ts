@@ -10,38 +10,14 @@ export interface ToolRecord {
   readonly input: Readonly<Record<string, unknown>>;
   /** It happened after this message. */
   readonly afterMessageId: string;
-  /** What the model is told; for a pending call that it has not run. */
+  /** The result as the model reads it; of a pending call, that it has not run. */
   readonly result: string;
   readonly isError: boolean;
   /** Calls of one step of the model share it; a call without one stands alone. */
   readonly step?: string;
 }
 
-/** What the builder goes by; a `BotConfig` is one. */
-export type ContextConfig = Pick<
-  BotConfig,
-  | 'cache'
-  | 'continuationModel'
-  | 'imageMaxBytes'
-  | 'imageMaxTotalBytes'
-  | 'includeImages'
-  | 'innerName'
-  | 'maxContextTokens'
-  | 'maxImages'
-  | 'maxTextFiles'
-  | 'maxTokens'
-  | 'mode'
-  | 'recencyWindow'
-  | 'rollingThreshold'
-  | 'stopSequences'
-  | 'temperature'
-  | 'textFileMaxBytes'
-  | 'toolsEnabled'
-  | 'topP'
-  | 'truncateToTokens'
->;
-
-/** Names of what people mention, for the eyes of the member who asks. `undefined`: no name for the model. */
+/** Names of what people mention, as far as the requester may see them. `undefined`: no name for the model. */
 export interface MentionNames {
   user(id: string): { readonly displayName: string; readonly username: string } | undefined;
   role(id: string): string | undefined;
@@ -66,14 +42,14 @@ export interface ContextInput {
   readonly records: readonly ToolRecord[];
   readonly images: Pick<Images, 'load'>;
   readonly textFiles: Pick<TextFiles, 'read'>;
-  readonly config: ContextConfig;
+  readonly config: BotConfig;
   readonly traits: ModelTraits;
   readonly memory: CacheState;
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly mentions?: MentionNames;
   readonly question?: Question;
-  /** Who asks the model to go on with its last message; with it there is no question. */
+  /** The member for whom the model continues its last message; then there is no question. */
   readonly goesOnFor?: Question['speaker'];
   /** `!ai Hello` was said as `Hello`. */
   withoutCommand?(content: string): string;

@@ -1,6 +1,6 @@
 import type { ContentBlock, ModelTool, ModelTraits, ParticipantMessage } from '@cinnabar/sdk';
+import type { BotConfig } from '../config/keys.js';
 import type { Entry, Line } from './transcript.js';
-import type { ContextConfig } from './types.js';
 
 /**
  * Where a window of at least `count` messages starts: the smallest that begins with an entry; the largest below it where that would have more
@@ -32,7 +32,7 @@ export function tokenLimits(
     maxContextTokens,
     truncateToTokens,
     maxTokens,
-  }: Pick<ContextConfig, 'maxContextTokens' | 'truncateToTokens' | 'maxTokens'>,
+  }: Pick<BotConfig, 'maxContextTokens' | 'truncateToTokens' | 'maxTokens'>,
   { contextTokens }: Pick<ModelTraits, 'contextTokens'>,
 ): TokenLimits {
   const most = Math.max(1, Math.min(maxContextTokens, contextTokens - maxTokens));

@@ -212,7 +212,7 @@ export function watchLosses(on: Registrar['on'], client: Client, clock: Clock, l
 }
 
 /**
- * Whether Discord has said more in a channel than the log was told of: while the plugin was disabled or paused, or before the channel came back
+ * Whether Discord has said more in a channel than the log knows of: while the plugin was disabled or paused, or before the channel came back
  * into view. Own messages do not count: discord.js has them from sending, before their event comes.
  */
 export function hasGap(log: ChannelLog, channel: SendableChannels): boolean {

@@ -45,7 +45,7 @@ function hasCardButton(component: Message['components'][number]): boolean {
   return component.components.some(({ customId }) => customId !== null && CARD_BUTTON.test(customId));
 }
 
-/** Emoji are told apart by id, those of Unicode by name. */
+/** The key of an emoji: its id, or the name of one of Unicode. */
 export function emojiKey({ emoji }: Pick<MessageReaction, 'emoji'>): string {
   return emoji.id ?? emoji.name ?? '';
 }
@@ -155,7 +155,7 @@ const SPOKEN: ReadonlySet<MessageType> = new Set([
   MessageType.ContextMenuCommand,
 ]);
 
-/** Whether somebody said it. Everything else is Discord telling of an event. */
+/** Whether a member or bot wrote it. Every other type is an event that Discord announces. */
 function isSpoken({ type }: Pick<Message, 'type'>): boolean {
   return SPOKEN.has(type);
 }
@@ -179,7 +179,7 @@ function eventOf({ type, content }: Pick<Message, 'type' | 'content'>): string {
   return EVENTS[type] ?? inWords(MessageType[type]);
 }
 
-/** `StageStart` as `stage start`. Discord adds kinds faster than anybody lists them. */
+/** `StageStart` as `stage start`. For types that are not listed here. */
 function inWords(name: string | undefined): string {
   return (name ?? 'something happened').replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
 }
@@ -242,7 +242,7 @@ export function edited(old: StoredMessage, fresh: StoredMessage): StoredMessage 
   return stored(factsOf(fresh), fresh.controls, old.tallies);
 }
 
-/** Somebody added (`by` 1) or took back (`by` -1) an emoji. */
+/** An emoji was added (`by` 1) or removed (`by` -1). */
 export function reacted(held: StoredMessage, key: string, name: string, by: 1 | -1, mine: boolean): StoredMessage {
   const old = held.tallies.get(key) ?? { name, others: 0, mine: false };
   const tally = mine ? { ...old, mine: by > 0 } : { ...old, others: Math.max(0, old.others + by) };

@@ -28,7 +28,7 @@ export interface HistoryMessage {
   readonly attachments: readonly HistoryAttachment[];
   /** Embeds, polls, stickers, forwarded text and system events: one line each, in square brackets. */
   readonly extras: readonly string[];
-  /** Names of the emoji under it that somebody other than this bot put there. */
+  /** Names of the emoji under it that others than this bot put there. */
   readonly reactions: readonly string[];
   /** The bot's own, with controls: buttons, or its own 👍 and 👎; also a card of another bot of this program. A model that reads cards learns to write them. */
   readonly card?: true;

@@ -80,14 +80,14 @@ export async function prepare(turn: Turn, parts: AnswerParts): Promise<Prepared>
   const request = {
     ...built.request,
     fallbacks: config.fallbackModels,
-    // What nobody has configured for the chat is as `llm` itself is set.
+    // What is not configured for the chat is as `llm` itself is set.
     ...(isSet('llmTimeoutMs') ? { timeoutMs: config.llmTimeoutMs } : {}),
     ...(isSet('llmRetries') ? { retries: config.llmRetries } : {}),
   };
   return { effective, built: { ...built, request }, permitted, traits, notes: window.notes };
 }
 
-/** What the model is told about itself. The same for everyone in a channel, so that providers can cache it. */
+/** The system prompt: the same for every member of a channel, so that providers can cache it. */
 function systemPrompt(
   self: string,
   channel: SendableChannels,
@@ -180,7 +180,7 @@ export function commandRemover(prefixes: readonly string[]): (content: string) =
 const MOST_CHANNELS = 25;
 const CHANNEL = /<#(\d{1,20})>/g;
 
-/** Who asks, where, and what: a turn is one. */
+/** The requesters, the channel and the text: a turn is one. */
 type Asking = Pick<Turn, 'channel' | 'guild' | 'text' | 'actor'> & { readonly earlier: readonly Pick<Turn, 'actor'>[] };
 
 /** Names for what is mentioned. Only channels that every asking member can see now have a name for the model. */

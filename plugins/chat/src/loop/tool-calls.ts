@@ -87,7 +87,7 @@ async function invoke(use: ToolUseContent, afterId: string | undefined, step: To
     ...(afterId === undefined ? {} : { messageId: afterId }),
   });
   const held = outcome.status === 'deferred';
-  // Word for word it stands in the channel only where everybody there may read it; what to say of it is the model's to decide.
+  // Quoted in the channel only where every member there may read it; the model decides what to say of other results.
   const isForAll = outcome.status === 'done' && provenance.mayTell(outcome.sources, turn.actor);
   const done = isForAll ? outcome.text : undefined;
   return { callId: outcome.callId, invoked: { use, result: told(use, outcome), done, held, outcome: outcome.status } };

@@ -13,7 +13,7 @@ import type { ChatParts } from '../plugin-context.js';
 
 /**
  * The calls that were made within a window, oldest first, with how they stand now: those that were held from the ledger, others as they
- * were kept. What is older than the window is let go. Only calls of tools that all who ask may use are told of, and only results that all of them
+ * were kept. Held calls that are older than the window are deleted. Only calls of tools that every requester may use are included, and only results that all of them
  * may read now.
  */
 export async function recordsOf(
@@ -109,7 +109,7 @@ async function recallCalls(
   return kept.calls;
 }
 
-/** What the model is told of a call that was held. */
+/** The result of a held call as the model reads it. */
 function outcomeOf(entry: LedgerEntry | undefined): { readonly text: string; readonly isError: boolean } {
   const because = entry?.reason === undefined ? '' : ` (${entry.reason})`;
   switch (entry?.state) {

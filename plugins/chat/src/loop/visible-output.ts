@@ -43,7 +43,7 @@ export async function showToolOutput(
   }
 }
 
-/** What was read is shown only where everybody may read it: that is what has something to say in `done`. */
+/** A result is shown only where every member of the channel may read it: then it has a text in `done`. */
 function textOf({ use, result, outcome, done }: Invoked): string {
   const { content } = result;
   const text = typeof content === 'string' ? content : JSON.stringify(content.map(({ type }) => type));

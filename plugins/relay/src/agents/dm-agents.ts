@@ -15,7 +15,7 @@ export const directs = {
 } as const;
 export type DmAgents = ReturnType<typeof createDmAgents>;
 
-/** Which agent answers the direct messages of a person: their own, or the one for everybody. */
+/** Which agent answers the direct messages of a person: their own, or the shared one. */
 export function createDmAgents({ collections: { directs: stored }, settings }: RelayContext) {
   return {
     /** @returns the agent with the key by which events name it; `undefined` when there is none */

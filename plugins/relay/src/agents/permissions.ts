@@ -188,7 +188,7 @@ export function guildIdentity(guildId: string, key: string): string {
   return `${PLUGIN}:${guildId}:${key}`;
 }
 
-/** As whom the agent acts that answers direct messages: everybody's, or the one that a person has for themselves. */
+/** The identity of an agent of direct messages: the shared one, or a person's own. */
 export function directIdentity(ownerId: string | undefined): string {
   return ownerId === undefined ? `${PLUGIN}:dm` : `${PLUGIN}:dm:${ownerId}`;
 }
@@ -225,7 +225,7 @@ export function agentKeyOf(identity: string): string | undefined {
   return place === 'dm' ? directKey(key) : key;
 }
 
-/** The key by which events name the agent of direct messages: everybody's, or a person's own. */
+/** The key by which events name an agent of direct messages: the shared one, or a person's own. */
 export function directKey(ownerId: string | undefined): string {
   return ownerId === undefined ? 'direct' : `direct-${ownerId}`;
 }

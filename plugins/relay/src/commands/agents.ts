@@ -136,7 +136,7 @@ async function letIn(relay: Relay, ctx: CommandContext, { agentId, name: given, 
   const channels = grant?.channels ?? [];
   await saveGrant(identities, identity, name, {
     guildId,
-    // Whoever lets in another one under the same name answers for it.
+    // The admin who lets in another one under the same name is its new owner.
     userId: ctx.user.id,
     channelId: ctx.channel.id,
     channels: channels === 'all' ? channels : [...new Set([...channels, where])],

@@ -123,7 +123,7 @@ export function directCommands(relay: Relay): Subgroup {
 
 const BOUNDED = 'The owner of the bot sets the bounds of this.';
 
-/** Members know the setting by the name that it has for everybody's direct messages. */
+/** Members know the setting by the name that it has for all direct messages. */
 async function changeOwn(relay: Relay, ctx: CommandContext, key: string, value: string): Promise<void> {
   await changeSetting(relay, ctx, `own_${key}`, value).catch((error: unknown) => {
     const sentence = sentenceOf(error);

@@ -127,7 +127,7 @@ function queueLines({ waiting, sending, dropped }: Awaited<ReturnType<RelayQueue
 
 const LINK = /^<?https?:\/\/(?:\w+\.)?discord(?:app)?\.com\/channels\/(\d+)\/(\d+)\/(\d+)>?$/u;
 
-/** `!relay context`: what an agent is told of a message. */
+/** `!relay context`: the prompt that a message makes. */
 export function contextCommand(relay: Relay): Subcommand {
   return subcommand({
     name: 'context',

@@ -90,7 +90,7 @@ async function list({ collections: { wakes }, access }: Relay, ctx: CommandConte
   const lines = await Promise.all(
     planned.map(async ({ id, when, agent, channelId, text, dueAt }) => {
       const line = `${id}: \`${agent}\` in <#${channelId}> ${inert(when)}, next at ${timestamp(dueAt, 'f')}`;
-      // What is told in a channel is for those who can see it.
+      // The text of a wake-up is for members who can see its channel.
       return (await access.mayEnter(ctx.actor, { guildId, channelId })) ? `${line}: ${inert(text)}` : line;
     }),
   );

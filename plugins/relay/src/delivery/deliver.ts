@@ -44,7 +44,7 @@ export function createDeliver(core: RelayCore, connected: Promise<unknown>): Del
     const [first, ...others] = current.filter((event) => event !== undefined);
     if (first === undefined) return NOTHING_TO_DO;
     const run = () => runAgent(target, [first, ...others], key, signal, core);
-    // The agent of everybody's direct messages has a grant for one conversation at a time.
+    // The shared agent of direct messages has a grant for one conversation at a time.
     return first.guildId === null ? directMutex.run(target.identity, run) : run();
   };
   return async (batch, key, signal) => {

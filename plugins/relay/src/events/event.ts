@@ -10,7 +10,7 @@ export type EventKind =
   | 'thread'
   /** Not said to it, in a channel whose mode is `always`. */
   | 'message'
-  /** Somebody reacted to a message of the agent's. */
+  /** A member reacted to a message of the agent. */
   | 'reaction'
   /** What went on in a channel whose mode is `digest`. */
   | 'digest'
@@ -68,7 +68,7 @@ export interface RelayEvent {
   readonly agent: string;
   readonly guildId: string | null;
   readonly channelId: string;
-  /** Who caused it, if anybody did. */
+  /** The member who caused it; `null` for digests and wake-ups. */
   readonly userId: string | null;
   readonly facts: EventFacts;
 }

@@ -37,7 +37,7 @@ interface MessageEventOptions {
 const MESSAGE = 'message:';
 const COMMAND = 'command:';
 
-/** What an agent is told of a message. */
+/** The event of a message. */
 export async function messageEvent(message: Message, options: MessageEventOptions): Promise<RelayEvent> {
   const chain = await readReplyChain(message, options.depth, options.log);
   const names = namesOf([...chain, message]);
@@ -97,7 +97,7 @@ interface TurnEventOptions {
   readonly log: Logger;
 }
 
-/** What an agent is told of a turn; a slash command has no message to reply to. */
+/** The event of a turn; a slash command has no message to reply to. */
 export async function turnEvent(
   turn: Turn,
   { agent, opensThread, depth, clock, log }: TurnEventOptions,

@@ -23,7 +23,7 @@ import {
 const MOST_LOSSES = 3;
 const NOT_ASKED: ApprovalDecision = { approve: false, reason: 'Nobody could be asked.' };
 
-/** Has the agent's requests decided, tells it, and hears it out. */
+/** Has the agent's requests decided, sends the decisions, and reads the run to its end. */
 export async function decide(context: PromptContext, asked: boolean): Promise<Next> {
   const { client, server, store, state, prompt, deadline, decisions, clock } = context;
   const calls = state.waiting;
@@ -46,13 +46,13 @@ export async function decide(context: PromptContext, asked: boolean): Promise<Ne
     context.losses += 1;
     const { retry, kind, runId } = troubleOf(error);
     if (kind === 'busy') await waitForBlocker(context, runId);
-    // It may have got through, or somebody has decided elsewhere: the server knows.
+    // It may have arrived, or the request was decided elsewhere: the server knows.
     const mayBeThere = retry || kind === 'refused' || kind === 'nothing-pending';
     return mayBeThere && context.losses <= MOST_LOSSES ? { do: 'recover' } : { do: 'fail', error };
   }
 }
 
-/** Written down before anybody is asked, and denied when they cannot be. */
+/** Asks for a decision. The request is stored first, and denied when the question cannot be posted. */
 async function askPeople(context: PromptContext, { callId, name, input }: WaitingCall): Promise<ApprovalDecision> {
   const { store, prompt, clock, log, stopped } = context;
   const { agentId, key, place } = prompt;
@@ -62,14 +62,14 @@ async function askPeople(context: PromptContext, { callId, name, input }: Waitin
   try {
     return await Promise.race([context.ask(request, stopped), aborted(ended.signal)]);
   } catch (error) {
-    log.warn('nobody could be asked for an approval', { agentId, tool: name, error });
+    log.warn('an approval could not be asked for', { agentId, tool: name, error });
     return NOT_ASKED;
   } finally {
     ended.release();
   }
 }
 
-/** Whoever is asked may not notice: the decision is then the next process's. */
+/** Resolves when the bot stops: the next process denies the request. */
 function aborted(signal: AbortSignal): Promise<ApprovalDecision> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(RESTARTED);
@@ -80,7 +80,7 @@ function aborted(signal: AbortSignal): Promise<ApprovalDecision> {
 /** How long each agent may take with a denial. */
 const PATIENCE_MS = 60_000;
 
-/** Denies what an earlier process has left open. What cannot be told now stays open: the agent's next prompt comes upon it. */
+/** Denies what an earlier process has left open. What cannot be sent now stays open, and is found by the agent's next prompt. */
 export async function recoverApprovals(parts: PromptServices, connect: Connect): Promise<number> {
   const open = new Map<string, AskedApproval[]>();
   for await (const [, asked] of parts.store.lettaAsked.entries()) {
@@ -124,7 +124,7 @@ async function deny(parts: PromptServices, client: Letta, asked: readonly AskedA
 
 const MOST_RUNS = 20;
 
-/** Denies what an agent waits for although nobody is going to decide about it: each later message would be refused for it. */
+/** Denies requests that were never asked for here: the server refuses each later message while they are open. */
 export async function denyOrphans(context: PromptContext): Promise<void> {
   const { client, server, store, log, deadline, prompt } = context;
   const { agentId } = prompt;

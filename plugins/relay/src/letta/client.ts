@@ -234,7 +234,7 @@ export interface ServerFindings {
   refusedAt: number;
   /** Agents of which it is known that no run of an earlier process is under way. */
   readonly free: Set<string>;
-  /** Runs that show as under way, and that nobody works on any more. */
+  /** Runs that show as under way although the process that ran them is gone. */
   readonly dead: Set<string>;
   /** Runs that were cancelled, by agent, with the number of their messages then: their step goes on. */
   readonly cancelled: Map<string, CancelledRun>;

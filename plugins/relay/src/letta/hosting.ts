@@ -28,7 +28,7 @@ export interface RegisteredHost {
   readonly detached: readonly string[];
   /** Offered, but the Letta server does not see them: it cannot reach the host, or has not been let in. */
   readonly missing: readonly string[];
-  /** Names of tools that the Letta server has dropped for all agents, since whoever listed them did not see them. */
+  /** Names of tools that the Letta server has dropped for all agents, since the identity that listed them did not see them. */
   readonly dropped: readonly string[];
 }
 

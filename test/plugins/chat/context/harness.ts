@@ -5,7 +5,7 @@ import {
   cacheStateSchema,
   EMPTY_CACHE_STATE,
 } from '@cinnabar/plugin-chat/context/caching/cache-state';
-import type { BuiltContext, ContextConfig, ContextInput, ToolRecord } from '@cinnabar/plugin-chat/context/types';
+import type { BuiltContext, ContextInput, ToolRecord } from '@cinnabar/plugin-chat/context/types';
 import type { HistoryAttachment, HistoryMessage, Images } from '@cinnabar/plugin-chat/history/types';
 import type { LlmRequest, ModelTraits } from '@cinnabar/sdk';
 
@@ -92,7 +92,7 @@ export const shelf: ContextInput['textFiles'] = {
 };
 
 export type Given = Partial<Omit<ContextInput, 'config' | 'window' | 'traits'>> & {
-  readonly config?: Partial<ContextConfig>;
+  readonly config?: Partial<typeof DEFAULT_CONFIG>;
   readonly traits?: Partial<ModelTraits>;
 };
 

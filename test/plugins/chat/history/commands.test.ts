@@ -1,16 +1,16 @@
 import { expect } from 'chai';
-import { chatter, type HistoryRoom, linkTo, openRoom } from './harness.js';
+import { chatter, type HistoryHarness, linkTo, openHistory } from './harness.js';
 
 describe('chat history: .history', () => {
-  let room: HistoryRoom;
+  let room: HistoryHarness;
   beforeEach(async () => {
-    room = await openRoom();
+    room = await openHistory();
   });
   afterEach(() => room[Symbol.asyncDispose]());
 
-  const contents = async (...args: Parameters<HistoryRoom['read']>) =>
+  const contents = async (...args: Parameters<HistoryHarness['read']>) =>
     (await room.read(...args)).messages.map(({ content }) => content);
-  const notes = async (...args: Parameters<HistoryRoom['read']>) => (await room.read(...args)).notes;
+  const notes = async (...args: Parameters<HistoryHarness['read']>) => (await room.read(...args)).notes;
 
   it('alone hides everything before it', async () => {
     const { host } = room;
@@ -236,7 +236,7 @@ describe('chat history: .history', () => {
 
 describe('chat history: permissions in the channel itself', () => {
   it('gives a member who may not read the history nothing, and says so', async () => {
-    await using room = await openRoom();
+    await using room = await openHistory();
     const { host } = room;
     host.bob.say(host.general, 'before alice came');
     host.guild.overwrite(host.general, { for: host.alice, deny: ['ReadMessageHistory'] });
@@ -250,7 +250,7 @@ describe('chat history: permissions in the channel itself', () => {
   });
 
   it('says that the bot may not', async () => {
-    await using room = await openRoom();
+    await using room = await openHistory();
     const { host } = room;
     host.bob.say(host.general, 'hello');
     host.guild.overwrite(host.general, { for: host.bot, deny: ['ReadMessageHistory'] });

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { type APIMessage, MessageFlags, MessageReferenceType, MessageType } from 'discord-api-types/v10';
-import { type HistoryRoom, openRoom } from './harness.js';
+import { type HistoryHarness, openHistory } from './harness.js';
 
 describe('chat history: what a message becomes', () => {
-  let room: HistoryRoom;
+  let room: HistoryHarness;
   beforeEach(async () => {
-    room = await openRoom();
+    room = await openHistory();
   });
   afterEach(() => room[Symbol.asyncDispose]());
 

@@ -11,13 +11,13 @@ import { Access, Clock, definePlugin, type Plugin } from '@cinnabar/sdk';
 import type { SendableChannels } from 'discord.js';
 
 /** A host with nothing in it but a channel history. */
-export interface HistoryRoom extends AsyncDisposable {
+export interface HistoryHarness extends AsyncDisposable {
   readonly host: TestHost;
   readonly history: ChannelHistory;
   /** Reads as alice in the general channel with a limit of 400, unless told otherwise. */
   read(channel?: LocalChannel, options?: Partial<WindowOptions> & { readonly as?: LocalUser }): Promise<HistoryWindow>;
   /** The same at once: what has been said may still be on its way. */
-  readNow: HistoryRoom['read'];
+  readNow: HistoryHarness['read'];
   /** The same, as lines `alice: Hello`. */
   lines(
     channel?: LocalChannel,
@@ -32,7 +32,7 @@ export interface HistoryRoom extends AsyncDisposable {
   requests(): number;
 }
 
-export async function openRoom(limits?: HistoryParts['limits']): Promise<HistoryRoom> {
+export async function openHistory(limits?: HistoryParts['limits']): Promise<HistoryHarness> {
   let made: ChannelHistory | undefined;
   const host = await createTestHost({ plugins: [historian(limits, (history) => (made = history))] });
   if (made === undefined) throw new Error('The plugin did not start.');
@@ -52,14 +52,14 @@ export async function openRoom(limits?: HistoryParts['limits']): Promise<History
     if (found === undefined || !found.isSendable()) throw new Error(`The bot does not know ${channel.name}.`);
     return found;
   };
-  const readNow: HistoryRoom['read'] = (channel = host.general, { as = host.alice, ...options } = {}) =>
+  const readNow: HistoryHarness['read'] = (channel = host.general, { as = host.alice, ...options } = {}) =>
     history.window(channelOf(channel), {
       limit: 400,
       historyRoles: [],
       readers: [{ userId: as.id, guildId: channel.guild?.id ?? null, channelId: channel.id }],
       ...options,
     });
-  const read: HistoryRoom['read'] = async (channel, options) => {
+  const read: HistoryHarness['read'] = async (channel, options) => {
     await host.settled();
     return readNow(channel, options);
   };

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/local-discord';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { chatter, type HistoryRoom, openRoom } from './harness.js';
+import { chatter, type HistoryHarness, openHistory } from './harness.js';
 
 const EMOJI = ['🙃', '🫥'];
 
@@ -36,14 +36,14 @@ interface Scene {
 }
 
 describe('chat history: whatever happens in whatever order', () => {
-  let room: HistoryRoom;
+  let room: HistoryHarness;
   before(async () => {
-    room = await openRoom();
+    room = await openHistory();
   });
   after(() => room[Symbol.asyncDispose]());
 
   /** What Discord has: the last `limit` messages, with the emoji that others than the bot put under them. */
-  const truth = (channel: LocalChannel, limit: number, { host }: HistoryRoom = room) =>
+  const truth = (channel: LocalChannel, limit: number, { host }: HistoryHarness = room) =>
     channel.messages.slice(-limit).map(({ id, content, reactions }) => [
       id,
       content,
@@ -52,10 +52,10 @@ describe('chat history: whatever happens in whatever order', () => {
         .map(({ emoji }) => emoji.name)
         .sort(),
     ]);
-  const seen = async (channel: LocalChannel, limit: number, { read }: HistoryRoom = room) =>
+  const seen = async (channel: LocalChannel, limit: number, { read }: HistoryHarness = room) =>
     (await read(channel, { limit })).messages.map(({ id, content, reactions }) => [id, content, [...reactions].sort()]);
 
-  const play = async (channel: LocalChannel, happenings: readonly Happening[], room: HistoryRoom) => {
+  const play = async (channel: LocalChannel, happenings: readonly Happening[], room: HistoryHarness) => {
     const { host } = room;
     const { rest } = host.discord.faults;
     const people = [host.alice, host.bob, host.bot];
@@ -149,7 +149,7 @@ describe('chat history: whatever happens in whatever order', () => {
   it('shows what Discord has when it may keep next to nothing', async function () {
     this.timeout(60_000);
     const limits = { channels: 2, all: { messages: 60, bytes: 60_000 }, channelBytes: 20_000 };
-    await using tight = await openRoom(limits);
+    await using tight = await openHistory(limits);
     const channels = ['a', 'b', 'c'].map((name) => tight.host.guild.createChannel({ name }));
     await tight.host.settled();
     await fc.assert(

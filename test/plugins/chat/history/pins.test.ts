@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { type HistoryRoom, openRoom } from './harness.js';
+import { type HistoryHarness, openHistory } from './harness.js';
 
 describe('chat history: pinned .config messages', () => {
-  let room: HistoryRoom;
+  let room: HistoryHarness;
   beforeEach(async () => {
-    room = await openRoom();
+    room = await openHistory();
   });
   afterEach(() => room[Symbol.asyncDispose]());
 

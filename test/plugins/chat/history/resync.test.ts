@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { chatter, type HistoryRoom, openRoom } from './harness.js';
+import { chatter, type HistoryHarness, openHistory } from './harness.js';
 
 describe('chat history: when events were lost', () => {
-  let room: HistoryRoom;
+  let room: HistoryHarness;
   beforeEach(async () => {
-    room = await openRoom();
+    room = await openHistory();
   });
   afterEach(() => room[Symbol.asyncDispose]());
 

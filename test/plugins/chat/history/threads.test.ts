@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { ChannelType } from 'discord.js';
-import { chatter, type HistoryRoom, openRoom } from './harness.js';
+import { chatter, type HistoryHarness, openHistory } from './harness.js';
 
 describe('chat history: threads', () => {
-  let room: HistoryRoom;
+  let room: HistoryHarness;
   beforeEach(async () => {
-    room = await openRoom();
+    room = await openHistory();
   });
   afterEach(() => room[Symbol.asyncDispose]());
 

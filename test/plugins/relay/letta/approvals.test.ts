@@ -2,15 +2,15 @@ import { getEventListeners } from 'node:events';
 import type { AgentScript } from '@cinnabar/local-letta';
 import type { ApprovalDecision, ApprovalRequest, AskApproval } from '@cinnabar/plugin-relay/letta/runs/prompt-context';
 import { expect } from 'chai';
-import { PLACE, SENDING, startWorld, tell, type WorldOptions } from './harness.js';
+import { type LettaOptions, PLACE, SENDING, sendPrompt, startLetta } from './harness.js';
 
 const deleting: AgentScript = async (turn) => {
   const { status } = await turn.callTool('discord_delete_channel', { channelId: '7' });
   turn.say(`It was ${status}.`);
 };
 
-async function guarded(options: WorldOptions = {}) {
-  const world = await startWorld(options);
+async function guarded(options: LettaOptions = {}) {
+  const world = await startLetta(options);
   const deleted: unknown[] = [];
   const agent = world.letta.addAgent({
     script: deleting,
@@ -51,7 +51,7 @@ describe("relay: an agent's requests for approval", () => {
         return { approve: true };
       },
     });
-    const said = await tell(world.agents, world.agent.id, 'Delete it', { key: 'batch-9' });
+    const said = await sendPrompt(world.agents, world.agent.id, 'Delete it', { key: 'batch-9' });
     expect(requests).to.have.length(1);
     expect(requests[0]).to.deep.include({
       agentId: world.agent.id,
@@ -67,7 +67,7 @@ describe("relay: an agent's requests for approval", () => {
 
   it('leave nothing hooked to the prompt once they are decided, however many it asks for', async () => {
     const listeners: number[] = [];
-    await using world = await startWorld({
+    await using world = await startLetta({
       async ask(_request, signal) {
         listeners.push(getEventListeners(signal, 'abort').length);
         return { approve: true };
@@ -81,14 +81,14 @@ describe("relay: an agent's requests for approval", () => {
         turn.say('All gone.');
       },
     });
-    await tell(world.agents, agent.id, 'Delete them');
+    await sendPrompt(world.agents, agent.id, 'Delete them');
     expect(listeners).to.have.length(3);
     expect(new Set(listeners).size, listeners.join()).to.equal(1);
   });
 
   it('are denied with the reason that was given', async () => {
     await using world = await guarded({ ask: async () => ({ approve: false, reason: 'Not today.' }) });
-    const said = await tell(world.agents, world.agent.id, 'Delete it');
+    const said = await sendPrompt(world.agents, world.agent.id, 'Delete it');
     expect(said).to.have.property('texts').that.deep.equals(['It was denied.']);
     expect(world.agent.history).to.include(
       'tool_return_message: Error: request to call tool denied. User reason: Not today.',
@@ -102,7 +102,7 @@ describe("relay: an agent's requests for approval", () => {
         throw new Error('no channel');
       },
     });
-    expect(await tell(world.agents, world.agent.id, 'Delete it')).to.include({ status: 'done' });
+    expect(await sendPrompt(world.agents, world.agent.id, 'Delete it')).to.include({ status: 'done' });
     expect(world.deleted).to.deep.equal([]);
     expect(world.agent.pending).to.equal(false);
   });
@@ -115,7 +115,7 @@ describe("relay: an agent's requests for approval", () => {
         return { approve: true };
       },
     });
-    await tell(world.agents, world.agent.id, 'Delete it');
+    await sendPrompt(world.agents, world.agent.id, 'Delete it');
     expect(kept).to.have.length(1);
     for await (const [callId] of world.open().lettaAsked.entries()) expect.fail(`${callId} is still open`);
   });
@@ -123,7 +123,7 @@ describe("relay: an agent's requests for approval", () => {
   it('do not count as the time of the agent', async () => {
     const people = undecided();
     await using world = await guarded({ ask: people.ask });
-    const said = tell(world.agents, world.agent.id, 'Delete it', { timeoutMs: 30_000 });
+    const said = sendPrompt(world.agents, world.agent.id, 'Delete it', { timeoutMs: 30_000 });
     await people.asked;
     world.clock.advance(10 * 60_000);
     people.decide({ approve: true });
@@ -134,7 +134,7 @@ describe("relay: an agent's requests for approval", () => {
     const people = undecided();
     await using world = await guarded({ ask: people.ask });
     const stop = new AbortController();
-    const said = tell(world.agents, world.agent.id, 'Delete it', { signal: stop.signal });
+    const said = sendPrompt(world.agents, world.agent.id, 'Delete it', { signal: stop.signal });
     await people.asked;
     stop.abort();
     expect(await said).to.include({ status: 'failed', retry: true });
@@ -146,7 +146,7 @@ describe("relay: an agent's requests for approval", () => {
     expect(world.agent.history.join('\n')).to.contain('The bot was restarted before anybody decided.');
     expect(await next.recover(), 'once').to.equal(0);
 
-    const again = await tell(next, world.agent.id, 'Delete it');
+    const again = await sendPrompt(next, world.agent.id, 'Delete it');
     expect(again).to.have.property('texts').that.deep.equals(['It was denied.']);
     expect(world.deleted).to.deep.equal([]);
     expect(world.letta.runs.filter(({ prompt }) => prompt !== null)).to.have.length(1);
@@ -156,14 +156,14 @@ describe("relay: an agent's requests for approval", () => {
     const people = undecided();
     await using world = await guarded({ ask: people.ask });
     const stop = new AbortController();
-    const said = tell(world.agents, world.agent.id, 'Delete it', { signal: stop.signal });
+    const said = sendPrompt(world.agents, world.agent.id, 'Delete it', { signal: stop.signal });
     await people.asked;
     stop.abort();
     await said;
     const next = world.boot();
     world.letta.faults.fail(502);
     expect(await next.recover()).to.equal(0);
-    expect(await tell(next, world.agent.id, 'Delete it'))
+    expect(await sendPrompt(next, world.agent.id, 'Delete it'))
       .to.have.property('texts')
       .that.deep.equals(['It was denied.']);
     expect(await next.recover(), 'nothing is left open').to.equal(0);
@@ -178,7 +178,7 @@ describe("relay: an agent's requests for approval", () => {
         return { approve: true };
       },
     });
-    const said = await tell(world.agents, world.agent.id, 'Delete it');
+    const said = await sendPrompt(world.agents, world.agent.id, 'Delete it');
     expect(said).to.have.property('texts').that.deep.equals(['It was success.']);
     expect(asked).to.equal(1);
     expect(world.deleted).to.have.length(1);
@@ -193,8 +193,8 @@ describe("relay: an agent's requests for approval", () => {
         return { approve: true };
       },
     });
-    await tell(world.agents, world.agent.id, 'Look around', { key: 'batch-0' });
-    const said = await tell(world.agents, world.agent.id, 'Delete it');
+    await sendPrompt(world.agents, world.agent.id, 'Look around', { key: 'batch-0' });
+    const said = await sendPrompt(world.agents, world.agent.id, 'Delete it');
     expect(said).to.have.property('texts').that.deep.equals(['It was success.']);
     expect(asked).to.equal(world.letta.runs.filter(({ prompt }) => prompt !== null).length);
     expect(world.deleted).to.have.length(asked);
@@ -202,10 +202,10 @@ describe("relay: an agent's requests for approval", () => {
 
   for (const conflict of ['refused', 'streamed'] as const) {
     it(`are denied when nobody knows of them, and the prompt is sent then (conflict ${conflict})`, async () => {
-      await using world = await startWorld({ conflict });
+      await using world = await startLetta({ conflict });
       const agent = world.letta.addAgent();
       agent.orphanApproval('discord_ban', { userId: '5' });
-      const said = await tell(world.agents, agent.id, 'Hello');
+      const said = await sendPrompt(world.agents, agent.id, 'Hello');
       expect(said).to.have.property('texts').that.deep.equals(['I have read: Hello']);
       expect(agent.history.join('\n')).to.contain('Nobody here knows of this request any more.');
     });

@@ -1,12 +1,12 @@
 import type { AgentEvent } from '@cinnabar/plugin-relay/letta/runs/prompt-context';
 import { expect } from 'chai';
-import { startWorld, tell } from './harness.js';
+import { sendPrompt, startLetta } from './harness.js';
 
 describe('relay: a conversation with an agent', () => {
   it('sends one prompt as a run in the background, with the key as its id and 50 steps at most', async () => {
-    await using world = await startWorld();
+    await using world = await startLetta();
     const agent = world.letta.addAgent();
-    expect(await tell(world.agents, agent.id, 'Hello', { key: 'batch-7' })).to.include({ status: 'done' });
+    expect(await sendPrompt(world.agents, agent.id, 'Hello', { key: 'batch-7' })).to.include({ status: 'done' });
     expect(world.letta.runs).to.have.length(1);
     expect(world.letta.runs[0]).to.deep.include({
       prompt: 'Hello',
@@ -17,7 +17,7 @@ describe('relay: a conversation with an agent', () => {
   });
 
   it('hears every kind of chunk', async () => {
-    await using world = await startWorld({
+    await using world = await startLetta({
       script: async (turn) => {
         turn.reason('Somebody greets me.');
         turn.reasonHidden();
@@ -29,7 +29,7 @@ describe('relay: a conversation with an agent', () => {
     });
     const agent = world.letta.addAgent({ tools: { remember: () => 'Kept.' } });
     const events: AgentEvent[] = [];
-    const said = await tell(world.agents, agent.id, 'Hi', { onEvent: (event) => events.push(event) });
+    const said = await sendPrompt(world.agents, agent.id, 'Hi', { onEvent: (event) => events.push(event) });
     expect(events.map(({ kind }) => kind)).to.deep.equal([
       'ping',
       'reasoning',
@@ -56,21 +56,21 @@ describe('relay: a conversation with an agent', () => {
   });
 
   it('does without background runs where the server has none', async () => {
-    await using world = await startWorld({ background: false });
+    await using world = await startLetta({ background: false });
     const agent = world.letta.addAgent();
-    expect(await tell(world.agents, agent.id, 'One', { key: 'batch-1' })).to.include({ status: 'done' });
-    expect(await tell(world.agents, agent.id, 'Two', { key: 'batch-2' })).to.include({ status: 'done' });
+    expect(await sendPrompt(world.agents, agent.id, 'One', { key: 'batch-1' })).to.include({ status: 'done' });
+    expect(await sendPrompt(world.agents, agent.id, 'Two', { key: 'batch-2' })).to.include({ status: 'done' });
     const sent = world.letta.requests.filter(({ method }) => method === 'POST');
     expect(sent, 'it asks once whether there are any').to.have.length(3);
   });
 
   it('tells an agent one thing after another, and agents side by side', async () => {
-    await using world = await startWorld({ script: (turn) => turn.hang() });
+    await using world = await startLetta({ script: (turn) => turn.hang() });
     const [first, second] = [world.letta.addAgent(), world.letta.addAgent()];
     const said = [
-      tell(world.agents, first.id, 'One', { key: 'batch-1' }),
-      tell(world.agents, first.id, 'Two', { key: 'batch-2' }),
-      tell(world.agents, second.id, 'Three', { key: 'batch-3' }),
+      sendPrompt(world.agents, first.id, 'One', { key: 'batch-1' }),
+      sendPrompt(world.agents, first.id, 'Two', { key: 'batch-2' }),
+      sendPrompt(world.agents, second.id, 'Three', { key: 'batch-3' }),
     ];
     await world.letta.started(2);
     expect(world.letta.runs.map(({ agentId }) => agentId)).to.have.members([first.id, second.id]);
@@ -85,17 +85,17 @@ describe('relay: a conversation with an agent', () => {
   });
 
   it('waits for a run that an earlier process has left behind', async () => {
-    await using world = await startWorld({ script: (turn) => turn.hang() });
+    await using world = await startLetta({ script: (turn) => turn.hang() });
     const agent = world.letta.addAgent();
     const stop = new AbortController();
-    const first = tell(world.agents, agent.id, 'One', { signal: stop.signal });
+    const first = sendPrompt(world.agents, agent.id, 'One', { signal: stop.signal });
     await world.letta.hanging();
     // The process dies: nothing of what it would still do gets through.
     world.letta.faults.drop({ times: 100 });
     stop.abort();
     await first;
     world.letta.faults.clear();
-    const second = tell(world.boot(), agent.id, 'Two', { key: 'batch-2' });
+    const second = sendPrompt(world.boot(), agent.id, 'Two', { key: 'batch-2' });
     await world.clock.armed(1_000);
     expect(world.letta.runs).to.have.length(1);
     world.letta.release();
@@ -109,9 +109,9 @@ describe('relay: a conversation with an agent', () => {
   });
 
   it('cancels the run of an agent that takes too long', async () => {
-    await using world = await startWorld({ script: (turn) => turn.hang() });
+    await using world = await startLetta({ script: (turn) => turn.hang() });
     const agent = world.letta.addAgent();
-    const said = tell(world.agents, agent.id, 'Hello', { timeoutMs: 30_000 });
+    const said = sendPrompt(world.agents, agent.id, 'Hello', { timeoutMs: 30_000 });
     await world.letta.hanging();
     world.clock.advance(30_000);
     expect(await said).to.include({ status: 'failed', retry: false, sentence: 'The agent took longer than 30 s.' });
@@ -120,7 +120,7 @@ describe('relay: a conversation with an agent', () => {
   });
 
   it('lets an agent go on when the bot stops, and takes up after that what it has done', async () => {
-    await using world = await startWorld({
+    await using world = await startLetta({
       script: async (turn) => {
         await turn.hang();
         turn.say('Thought about.');
@@ -128,13 +128,13 @@ describe('relay: a conversation with an agent', () => {
     });
     const agent = world.letta.addAgent();
     const stop = new AbortController();
-    const said = tell(world.agents, agent.id, 'Hello', { signal: stop.signal });
+    const said = sendPrompt(world.agents, agent.id, 'Hello', { signal: stop.signal });
     await world.letta.hanging();
     stop.abort();
     expect(await said).to.include({ status: 'failed', retry: true });
     expect(world.letta.runs[0]).to.include({ status: 'running' });
 
-    const again = tell(world.boot(), agent.id, 'Hello');
+    const again = sendPrompt(world.boot(), agent.id, 'Hello');
     await world.clock.armed(1_000);
     world.letta.release();
     await world.letta.idle();
@@ -146,7 +146,7 @@ describe('relay: a conversation with an agent', () => {
   });
 
   it('does so also with one that was using a tool', async () => {
-    await using world = await startWorld({
+    await using world = await startLetta({
       script: async (turn) => {
         await turn.callTool('remember');
         await turn.hang();
@@ -155,12 +155,12 @@ describe('relay: a conversation with an agent', () => {
     });
     const agent = world.letta.addAgent({ tools: { remember: () => 'Kept.' } });
     const stop = new AbortController();
-    const said = tell(world.agents, agent.id, 'Hello', {
+    const said = sendPrompt(world.agents, agent.id, 'Hello', {
       signal: stop.signal,
       onEvent: ({ kind }) => kind === 'tool-return' && stop.abort(),
     });
     expect(await said).to.include({ status: 'failed', retry: true });
-    const again = tell(world.boot(), agent.id, 'Hello');
+    const again = sendPrompt(world.boot(), agent.id, 'Hello');
     await world.clock.armed(1_000);
     world.letta.release();
     await world.letta.idle();
@@ -172,9 +172,9 @@ describe('relay: a conversation with an agent', () => {
   });
 
   it('survives a listener that throws', async () => {
-    await using world = await startWorld();
+    await using world = await startLetta();
     const agent = world.letta.addAgent();
-    const said = tell(world.agents, agent.id, 'Hello', {
+    const said = sendPrompt(world.agents, agent.id, 'Hello', {
       onEvent() {
         throw new Error('no');
       },

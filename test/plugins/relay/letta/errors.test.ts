@@ -1,6 +1,6 @@
 import { createConnect } from '@cinnabar/plugin-relay/letta/client';
 import { expect } from 'chai';
-import { SENDING, startWorld, tell } from './harness.js';
+import { SENDING, sendPrompt, startLetta } from './harness.js';
 
 describe('relay: when a Letta server refuses', () => {
   for (const { status, retry, says } of [
@@ -13,22 +13,22 @@ describe('relay: when a Letta server refuses', () => {
     { status: 503, retry: true, says: 'has a problem' },
   ]) {
     it(`${status}: ${retry ? 'tries again' : 'does not'}, with a sentence for people`, async () => {
-      await using world = await startWorld();
+      await using world = await startLetta();
       const agent = world.letta.addAgent();
       world.letta.faults.fail(status, SENDING);
-      const said = await tell(world.agents, agent.id, 'Hello');
+      const said = await sendPrompt(world.agents, agent.id, 'Hello');
       expect(said).to.include({ status: 'failed', retry });
       expect(said).to.have.property('sentence').that.contains(says);
-      expect(await tell(world.agents, agent.id, 'Hello')).to.include({ status: 'done' });
+      expect(await sendPrompt(world.agents, agent.id, 'Hello')).to.include({ status: 'done' });
       expect(world.letta.runs).to.have.length(1);
     });
   }
 
   it('passes on how much patience it asks for', async () => {
-    await using world = await startWorld();
+    await using world = await startLetta();
     const agent = world.letta.addAgent();
     world.letta.faults.fail(429, { ...SENDING, retryAfterSeconds: 7 });
-    expect(await tell(world.agents, agent.id, 'Hello')).to.include({ retryAfterMs: 7_000 });
+    expect(await sendPrompt(world.agents, agent.id, 'Hello')).to.include({ retryAfterMs: 7_000 });
   });
 
   for (const [type, detail, retry, says] of [
@@ -40,11 +40,11 @@ describe('relay: when a Letta server refuses', () => {
     ['internal_error', 'Step with id step-1 does not exist', true, 'ran into an error'],
   ] as const) {
     it(`says what an agent's run has ended with: ${detail}`, async () => {
-      await using world = await startWorld({
+      await using world = await startLetta({
         script: (turn) => turn.fail(type, 'An unknown error occurred with the LLM streaming request.', detail),
       });
       const agent = world.letta.addAgent();
-      const said = await tell(world.agents, agent.id, 'Hello');
+      const said = await sendPrompt(world.agents, agent.id, 'Hello');
       expect(said).to.include({ status: 'failed', retry });
       expect(said).to.have.property('sentence').that.contains(says);
       expect(said).to.have.property('sentence').that.does.not.contain('OpenAI');
@@ -58,21 +58,21 @@ describe('relay: when a Letta server refuses', () => {
     ['no_tool_call', true, 'ran into an error'],
   ] as const) {
     it(`says that a run has failed of which the server says no more than why it stopped: ${reason}`, async () => {
-      await using world = await startWorld({ script: (turn) => turn.stop(reason) });
+      await using world = await startLetta({ script: (turn) => turn.stop(reason) });
       const agent = world.letta.addAgent();
-      const heard = await tell(world.agents, agent.id, 'Hello');
+      const heard = await sendPrompt(world.agents, agent.id, 'Hello');
       expect(heard).to.include({ status: 'failed', retry });
       expect(heard).to.have.property('sentence').that.contains(says);
       world.letta.faults.drop({ ...SENDING, afterEffect: true });
-      await tell(world.agents, agent.id, 'Hello', { key: 'batch-2' });
-      const found = await tell(world.boot(), agent.id, 'Hello', { key: 'batch-2' });
+      await sendPrompt(world.agents, agent.id, 'Hello', { key: 'batch-2' });
+      const found = await sendPrompt(world.boot(), agent.id, 'Hello', { key: 'batch-2' });
       expect(found).to.include({ status: 'failed', retry });
       expect(found).to.have.property('sentence').that.contains(says);
     });
   }
 
   it('says it also of a run that it has not heard out', async () => {
-    await using world = await startWorld({
+    await using world = await startLetta({
       async script(turn) {
         await turn.callTool('remember');
         turn.cut();
@@ -82,13 +82,13 @@ describe('relay: when a Letta server refuses', () => {
     });
     const agent = world.letta.addAgent({ tools: { remember: () => 'Kept.' } });
     const lost = new AbortController();
-    const first = tell(world.agents, agent.id, 'Hello', { signal: lost.signal });
+    const first = sendPrompt(world.agents, agent.id, 'Hello', { signal: lost.signal });
     await world.letta.hanging();
     lost.abort();
     await first;
     world.letta.release();
     await world.letta.idle();
-    expect(await tell(world.boot(), agent.id, 'Hello')).to.include({
+    expect(await sendPrompt(world.boot(), agent.id, 'Hello')).to.include({
       status: 'failed',
       retry: false,
       sentence:
@@ -97,21 +97,21 @@ describe('relay: when a Letta server refuses', () => {
   });
 
   it('cannot be reached', async () => {
-    const world = await startWorld();
+    const world = await startLetta();
     const agent = world.letta.addAgent();
     await world[Symbol.asyncDispose]();
-    const said = await tell(world.agents, agent.id, 'Hello');
+    const said = await sendPrompt(world.agents, agent.id, 'Hello');
     expect(said).to.include({ status: 'failed', retry: true, sentence: 'The agent cannot be reached at the moment.' });
   });
 
   it('has an agent, or has not', async () => {
-    await using world = await startWorld({ key: 'sk-right' });
+    await using world = await startLetta({ key: 'sk-right' });
     const agent = world.letta.addAgent({ name: 'Ada', tools: { remember: () => 'Kept.' } });
     expect(await world.agents.find(agent.id)).to.deep.equal({ id: agent.id, name: 'Ada', tools: ['remember'] });
     expect(await world.agents.find('agent-00000000-0000-4000-8000-00000000ffff')).to.equal(undefined);
     expect(await world.agents.find('Ada')).to.equal(undefined);
     const stranger = world.boot({ key: 'sk-wrong' });
-    expect(await tell(stranger, agent.id, 'Hello')).to.include({ status: 'failed', retry: false });
+    expect(await sendPrompt(stranger, agent.id, 'Hello')).to.include({ status: 'failed', retry: false });
     expect(JSON.stringify(world.log.entries)).not.to.contain('sk-');
   });
 });

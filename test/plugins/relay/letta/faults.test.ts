@@ -2,7 +2,7 @@ import type { AgentScript, LettaFaults } from '@cinnabar/local-letta';
 import type { Conversed } from '@cinnabar/plugin-relay/letta/runs/prompt-context';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { SENDING, SENDING_TO_AGENT, startWorld, tell } from './harness.js';
+import { SENDING, SENDING_TO_AGENT, sendPrompt, startLetta } from './harness.js';
 
 type Mishap = (faults: LettaFaults, sending: typeof SENDING | typeof SENDING_TO_AGENT) => unknown;
 
@@ -43,7 +43,7 @@ describe('relay: whatever goes wrong between it and the agent', () => {
         fc.array(behaviour, { maxLength: 4 }),
         async ({ orphaned, ...stand }, attempts, behaviours) => {
           let posts = 0;
-          await using world = await startWorld({ ...stand, script: script([...behaviours]) });
+          await using world = await startLetta({ ...stand, script: script([...behaviours]) });
           const agent = world.letta.addAgent({
             tools: {
               post: () => {
@@ -58,7 +58,7 @@ describe('relay: whatever goes wrong between it and the agent', () => {
           // Each attempt with its mishap; then some more, as with a server that is well again.
           for (const { mishap, dies } of [...attempts, ...Array<typeof WELL>(8).fill(WELL)]) {
             mishap(world.letta.faults, sendingTo(stand));
-            said = await driven(world.clock, tell(agents, agent.id, 'Hello', { timeoutMs: 1e9 }));
+            said = await driven(world.clock, sendPrompt(agents, agent.id, 'Hello', { timeoutMs: 1e9 }));
             world.letta.faults.clear();
             if (dies) agents = world.boot();
             if (said.status === 'done' || !said.retry) break;

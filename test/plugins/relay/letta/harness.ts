@@ -12,12 +12,12 @@ import { memoryStorage } from '../../../core/storage/fixture.js';
 import { recordingLogger } from '../../../support/logs.js';
 import { watchedClock } from '../../../support/watched-clock.js';
 
-export interface WorldOptions extends Omit<LettaStandInOptions, 'clock'> {
+export interface LettaOptions extends Omit<LettaStandInOptions, 'clock'> {
   readonly ask?: AskApproval;
 }
 
 /** The relay's side of a Letta server, the server itself, and what is kept between restarts. */
-export async function startWorld({ ask = deny, ...stand }: WorldOptions = {}) {
+export async function startLetta({ ask = deny, ...stand }: LettaOptions = {}) {
   const clock = watchedClock();
   const letta = await startLettaStandIn({ clock, ...stand });
   const log = recordingLogger();
@@ -66,13 +66,13 @@ export const SENDING_TO_AGENT = { route: '/v1/agents/:agentId/messages', method:
 
 export const PLACE = { guildId: '1', channelId: '10', userId: '100' };
 
-export interface Telling extends Partial<Prompt> {
+export interface PromptOptions extends Partial<Prompt> {
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: AgentEvent) => void;
 }
 
 /** Tells an agent something, with defaults for what does not matter. */
-export function tell(agents: Agents, agentId: string, text: string, options: Telling = {}) {
+export function sendPrompt(agents: Agents, agentId: string, text: string, options: PromptOptions = {}) {
   const { signal = new AbortController().signal, onEvent, ...more } = options;
   return agents.converse({ agentId, text, key: 'batch-1', timeoutMs: 60_000, place: PLACE, ...more }, signal, onEvent);
 }

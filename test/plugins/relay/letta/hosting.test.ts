@@ -1,10 +1,10 @@
 import type { HostRegistration } from '@cinnabar/plugin-relay/letta/hosting';
 import { expect } from 'chai';
 import { type McpHost, startMcpHost } from '../../../sdk/local-letta/mcp-host.js';
-import { startWorld, tell, type WorldOptions } from './harness.js';
+import { type LettaOptions, sendPrompt, startLetta } from './harness.js';
 
-async function hosted(options: WorldOptions = {}) {
-  const world = await startWorld(options);
+async function hosted(options: LettaOptions = {}) {
+  const world = await startLetta(options);
   const host = await startMcpHost('bearer-of-ada');
   return {
     ...world,
@@ -39,7 +39,7 @@ describe("relay: the host's tools at the Letta server", () => {
       missing: [],
       dropped: [],
     });
-    await tell(world.agents, agent.id, 'Say hi');
+    await sendPrompt(world.agents, agent.id, 'Say hi');
     expect(world.host.sent).to.deep.equal(['Hi!']);
   });
 
@@ -73,12 +73,12 @@ describe("relay: the host's tools at the Letta server", () => {
     await world.agents.register(registration(world.host, ada.id));
     world.host.bearer = 'bearer-of-bob';
     await world.agents.register(registration(world.host, bob.id));
-    await tell(world.agents, ada.id, 'Say it', { key: 'batch-1' });
+    await sendPrompt(world.agents, ada.id, 'Say it', { key: 'batch-1' });
     expect(world.host.sent, "Ada's bearer is not Bob's").to.deep.equal([]);
-    await tell(world.agents, bob.id, 'Say it', { key: 'batch-2' });
+    await sendPrompt(world.agents, bob.id, 'Say it', { key: 'batch-2' });
     expect(world.host.sent).to.deep.equal(['Bob']);
     world.host.bearer = 'bearer-of-ada';
-    await tell(world.agents, ada.id, 'Say it', { key: 'batch-3' });
+    await sendPrompt(world.agents, ada.id, 'Say it', { key: 'batch-3' });
     expect(world.host.sent).to.deep.equal(['Bob', 'Ada']);
   });
 
@@ -89,7 +89,7 @@ describe("relay: the host's tools at the Letta server", () => {
     const { Letta } = await import('@letta-ai/letta-client');
     const client = new Letta({ baseURL: world.letta.baseUrl, apiKey: 'any' });
     for (const { id } of (await client.tools.list()).items) await client.agents.tools.attach(id, { agent_id: eve.id });
-    const said = await tell(world.agents, eve.id, 'Say hi');
+    const said = await sendPrompt(world.agents, eve.id, 'Say hi');
     expect(said.tools.map(({ ok }) => ok)).to.deep.equal([false]);
     expect(world.host.sent).to.deep.equal([]);
   });

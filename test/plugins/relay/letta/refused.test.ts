@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { closableAddress } from './closable-address.js';
-import { startWorld, type Telling, tell, type WorldOptions } from './harness.js';
+import { type LettaOptions, type PromptOptions, sendPrompt, startLetta } from './harness.js';
 
 const MINUTE_MS = 60_000;
 
 /** An agent is at work on a prompt when its server refuses a connection, once; then the relay tries again. */
-async function refusedOnce(options: WorldOptions) {
-  const world = await startWorld(options);
+async function refusedOnce(options: LettaOptions) {
+  const world = await startLetta(options);
   const agent = world.letta.addAgent({ tools: { remember: () => 'Kept.' } });
   const address = await closableAddress(world.letta.baseUrl);
   await address.open();
@@ -15,7 +15,7 @@ async function refusedOnce(options: WorldOptions) {
   const heard = new Promise<void>((resolve) => {
     isHeard = resolve;
   });
-  const first = tell(agents, agent.id, 'Hello', { onEvent: () => isHeard() });
+  const first = sendPrompt(agents, agent.id, 'Hello', { onEvent: () => isHeard() });
   await Promise.all([world.letta.hanging(), heard]);
   world.clock.advance(1_000);
   await address.close();
@@ -26,7 +26,7 @@ async function refusedOnce(options: WorldOptions) {
   return {
     ...world,
     agent,
-    again: (more: Telling = {}) => tell(agents, agent.id, 'Hello', more),
+    again: (more: PromptOptions = {}) => sendPrompt(agents, agent.id, 'Hello', more),
     /** Lets time pass while the run is watched, which asks for it every second. */
     async pass(ms: number) {
       for (let passed = 0; passed < ms; passed += 1_000) {

@@ -1,15 +1,15 @@
 import { isOlder, isPrivateAddress } from '@cinnabar/plugin-relay/letta/client';
 import { expect } from 'chai';
-import { startWorld } from './harness.js';
+import { startLetta } from './harness.js';
 
 describe('relay: the version of a Letta server', () => {
   it('is what the server says', async () => {
-    await using world = await startWorld({ version: '0.16.6' });
+    await using world = await startLetta({ version: '0.16.6' });
     expect(await world.agents.version()).to.equal('0.16.6');
   });
 
   it('is not known when the server says something else', async () => {
-    await using world = await startWorld({ version: 'next' });
+    await using world = await startLetta({ version: 'next' });
     expect(await world.agents.version()).to.equal(undefined);
   });
 

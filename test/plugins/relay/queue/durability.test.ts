@@ -1,12 +1,12 @@
 import type { QueueRecord, QueueStore } from '@cinnabar/plugin-relay/queue/state';
 import { expect } from 'chai';
-import { DONE, event, events, FAILED, openTown, REFUSED } from './harness.js';
+import { DONE, event, events, FAILED, openQueueHarness, REFUSED } from './harness.js';
 
 const MINUTE = 60_000;
 
 describe('a queue whose process is killed', () => {
   it('still has what it had taken, in its order', async () => {
-    await using town = await openTown({ rules: () => ({ rateLimitMs: 10_000 }) });
+    await using town = await openQueueHarness({ rules: () => ({ rateLimitMs: 10_000 }) });
     await town.offer(event('m1'));
     await town.pass(1_000);
     await town.offer(event('m2'), event('m3'));
@@ -16,7 +16,7 @@ describe('a queue whose process is killed', () => {
   });
 
   it('sends what it had sent again: the same events under the same key, whatever has come since', async () => {
-    await using town = await openTown({ queue: { mostTogether: 10 } });
+    await using town = await openQueueHarness({ queue: { mostTogether: 10 } });
     await town.offer(event('m1'));
     await town.offer(event('m2'), event('m3'));
     await town.pass(300);
@@ -32,7 +32,7 @@ describe('a queue whose process is killed', () => {
   });
 
   it('does not tell of what was done again', async () => {
-    await using town = await openTown();
+    await using town = await openQueueHarness();
     await town.offer(...events(3));
     await town.drain();
     await town.crash();
@@ -42,7 +42,7 @@ describe('a queue whose process is killed', () => {
   });
 
   it('does without a line that was cut off in the middle', async () => {
-    await using town = await openTown();
+    await using town = await openQueueHarness();
     await town.offer(event('m1'), event('m2'));
     await town.crash('{"is":"taken","n":9,"at":1,"ev');
     await town.drain();
@@ -52,7 +52,7 @@ describe('a queue whose process is killed', () => {
   });
 
   it('forgets no failure of a batch', async () => {
-    await using town = await openTown({
+    await using town = await openQueueHarness({
       answer: () => ({ status: 'failed', retry: true, sentence: 'It failed.', error: undefined }),
     });
     await town.offer(event('m1'));
@@ -72,7 +72,7 @@ describe('a queue whose process is killed', () => {
       said += 1;
       return said === 1 ? new Promise(() => undefined) : undefined;
     };
-    await using town = await openTown({ answer: () => REFUSED, queue: { onFailed } });
+    await using town = await openQueueHarness({ answer: () => REFUSED, queue: { onFailed } });
     await town.offer(event('m1'));
     await town.pass(1_000);
     await town.crash();
@@ -83,7 +83,7 @@ describe('a queue whose process is killed', () => {
 
 describe('a queue that is stopped', () => {
   it('aborts what is being told, and leaves it for the next process', async () => {
-    await using town = await openTown({ latencyMs: 60_000 });
+    await using town = await openQueueHarness({ latencyMs: 60_000 });
     await town.offer(event('m1'), event('m2'));
     await town.queue.stop();
     await town.crash();
@@ -93,7 +93,7 @@ describe('a queue that is stopped', () => {
   });
 
   it('waits three seconds for a delivery that does not notice, and no longer', async () => {
-    await using town = await openTown({ latencyMs: 60_000, isDeaf: true });
+    await using town = await openQueueHarness({ latencyMs: 60_000, isDeaf: true });
     await town.offer(event('m1'));
     let isStopped = false;
     const stopping = town.queue.stop().then(() => {
@@ -109,7 +109,7 @@ describe('a queue that is stopped', () => {
   });
 
   it('takes nothing more', async () => {
-    await using town = await openTown();
+    await using town = await openQueueHarness();
     await town.queue.stop();
     const refusal = await town.queue.enqueue(event('m1')).catch((error: unknown) => error);
     expect(refusal).to.be.instanceOf(Error);
@@ -120,7 +120,7 @@ describe('a queue that is stopped', () => {
 
 describe('the same event', () => {
   it('is taken once, also when it comes twice at a time', async () => {
-    await using town = await openTown();
+    await using town = await openQueueHarness();
     const offers = await town.offer(event('m1'), event('m1'), event('m1', 'town/elsewhere'));
     expect(offers.map(({ status }) => status)).to.deep.equal(['taken', 'duplicate', 'duplicate']);
     await town.drain();
@@ -131,7 +131,7 @@ describe('the same event', () => {
 
 describe("members' words", () => {
   it('are gone from the disk a minute after they are done with', async () => {
-    await using town = await openTown();
+    await using town = await openQueueHarness();
     await town.offer(event('m1'));
     expect(town.journal).to.include('text of m1');
     await town.drain();
@@ -141,7 +141,7 @@ describe("members' words", () => {
   });
 
   it('are gone when the queue is stopped', async () => {
-    await using town = await openTown();
+    await using town = await openQueueHarness();
     await town.offer(event('m1'));
     await town.drain();
     await town.queue.stop();
@@ -149,7 +149,7 @@ describe("members' words", () => {
   });
 
   it('are theirs to see and to have forgotten, in what others have said, too', async () => {
-    await using town = await openTown({ rules: () => ({ paused: true }) });
+    await using town = await openQueueHarness({ rules: () => ({ paused: true }) });
     const link = {
       messageId: 'm0',
       authorId: 'bob',
@@ -170,7 +170,7 @@ describe("members' words", () => {
 
   it('can be forgotten while they are being told: nothing of it is told again', async () => {
     let paused = true;
-    await using town = await openTown({
+    await using town = await openQueueHarness({
       answer: () => (town.told.length === 1 ? FAILED : DONE),
       rules: () => ({ paused }),
       queue: { mostTogether: 2 },
@@ -199,7 +199,7 @@ const failingStore = (isFull: (record: QueueRecord) => boolean): QueueStore => (
 describe('a disk that does not take any more', () => {
   it('is not told of as taken, so that the event may be offered again', async () => {
     let isFull = true;
-    await using town = await openTown({ queue: { store: failingStore(() => isFull) } });
+    await using town = await openQueueHarness({ queue: { store: failingStore(() => isFull) } });
     const problem = await town.queue.enqueue(event('m1')).catch((error: unknown) => error);
     expect(problem).to.match(/no space left/);
     await town.pass(60_000);
@@ -211,7 +211,7 @@ describe('a disk that does not take any more', () => {
 
   it('lets nothing be sent before it takes it again', async () => {
     let isFull = true;
-    await using town = await openTown({ queue: { store: failingStore(({ is }) => is === 'sent' && isFull) } });
+    await using town = await openQueueHarness({ queue: { store: failingStore(({ is }) => is === 'sent' && isFull) } });
     await town.offer(event('m1'));
     await town.pass(60_000);
     expect(town.told).to.deep.equal([]);
@@ -224,7 +224,7 @@ describe('a disk that does not take any more', () => {
 describe('settings that cannot be read', () => {
   it('put the channel off for five seconds, and lose nothing', async () => {
     let times = 0;
-    await using town = await openTown({
+    await using town = await openQueueHarness({
       queue: {
         async agentFor() {
           times += 1;

@@ -21,7 +21,7 @@ export const FAILED: Delivery = { status: 'failed', retry: true, sentence: 'It f
 export const REFUSED: Delivery = { status: 'failed', retry: false, sentence: 'It refused.', error: new Error('no') };
 
 /** One attempt, as the agent saw it. */
-export interface Told {
+export interface DeliveredBatch {
   readonly key: string;
   readonly channelId: string;
   readonly agent: string;
@@ -36,7 +36,7 @@ export interface Told {
   readonly life: number;
 }
 
-export interface TownOptions {
+export interface QueueHarnessOptions {
   readonly latencyMs?: number;
   /** Deliveries go on when they are aborted. */
   readonly isDeaf?: boolean;
@@ -47,12 +47,12 @@ export interface TownOptions {
 }
 
 /** A queue on a simulated clock with its real journal, and agents who need a while. It can crash and come back. */
-export interface Town extends AsyncDisposable {
+export interface QueueHarness extends AsyncDisposable {
   readonly clock: SteppedClock;
   readonly queue: RelayQueue;
   /** Offers events one after the other, without waiting between them. */
   offer(...events: readonly RelayEvent[]): Promise<readonly EnqueueResult[]>;
-  readonly told: readonly Told[];
+  readonly told: readonly DeliveredBatch[];
   readonly failures: readonly Failure[];
   readonly drops: readonly { readonly guildId: string | null; readonly count: number }[];
   readonly journal: string;
@@ -76,9 +76,9 @@ interface Life {
   queue: RelayQueue;
 }
 
-export async function openTown(options: TownOptions = {}): Promise<Town> {
+export async function openQueueHarness(options: QueueHarnessOptions = {}): Promise<QueueHarness> {
   const clock = steppedClock();
-  const told: Told[] = [];
+  const told: DeliveredBatch[] = [];
   const failures: Failure[] = [];
   const drops: { guildId: string | null; count: number }[] = [];
   const random = countingRandom();
@@ -99,7 +99,7 @@ export async function openTown(options: TownOptions = {}): Promise<Town> {
         if (!life.alive) return;
         const [{ channelId, agent }] = batch;
         const ids = batch.map(({ id }) => id);
-        const attempt: Told = {
+        const attempt: DeliveredBatch = {
           key,
           channelId,
           agent,

@@ -1,12 +1,12 @@
 import type { QueueRules } from '@cinnabar/plugin-relay/queue/queue';
 import { expect } from 'chai';
-import { event, events, openTown } from './harness.js';
+import { event, events, openQueueHarness } from './harness.js';
 
 const QUARTER_HOUR = 15 * 60_000;
 
 describe('a full queue', () => {
   it('refuses the newest, of that guild alone', async () => {
-    await using town = await openTown({ rules: () => ({ maxQueueSize: 2 }) });
+    await using town = await openQueueHarness({ rules: () => ({ maxQueueSize: 2 }) });
     const offers = await town.offer(...events(4), event('other', 'elsewhere/general'));
     expect(offers.map(({ status }) => status)).to.deep.equal(['taken', 'taken', 'refused', 'refused', 'taken']);
     await town.drain();
@@ -14,7 +14,7 @@ describe('a full queue', () => {
   });
 
   it('counts what waits, not what is being told', async () => {
-    await using town = await openTown({ rules: () => ({ maxQueueSize: 1 }) });
+    await using town = await openQueueHarness({ rules: () => ({ maxQueueSize: 1 }) });
     await town.offer(event('m1'));
     const [second] = await town.offer(event('m2'));
     const [third] = await town.offer(event('m3'));
@@ -23,7 +23,7 @@ describe('a full queue', () => {
   });
 
   it('drops the oldest of the guild, where that is the setting', async () => {
-    await using town = await openTown({
+    await using town = await openQueueHarness({
       rules: () => ({ maxQueueSize: 2, whenFull: 'drop-oldest', rateLimitMs: 1_000 }),
     });
     await town.offer(event('told', 'town/a'));
@@ -35,13 +35,13 @@ describe('a full queue', () => {
   });
 
   it("does not count one person's direct messages against another's", async () => {
-    await using town = await openTown({ rules: () => ({ maxQueueSize: 1, paused: true }) });
+    await using town = await openQueueHarness({ rules: () => ({ maxQueueSize: 1, paused: true }) });
     const offers = await town.offer(event('m1', '@alice'), event('m2', '@bob'), event('m3', '@alice'));
     expect(offers.map(({ status }) => status)).to.deep.equal(['taken', 'taken', 'refused']);
   });
 
   it('tells of the first drop at once and of the others together, once a quarter of an hour and guild', async () => {
-    await using town = await openTown({ rules: () => ({ maxQueueSize: 1, paused: true }) });
+    await using town = await openQueueHarness({ rules: () => ({ maxQueueSize: 1, paused: true }) });
     await town.offer(...events(6));
     await town.offer(...events(3, 'elsewhere/general'));
     expect(town.drops).to.deep.equal([
@@ -61,7 +61,7 @@ describe('a full queue', () => {
 describe('a paused guild', () => {
   it('keeps what it has, and goes on where it was', async () => {
     let rules: Partial<QueueRules> = { paused: true };
-    await using town = await openTown({ rules: (guild) => (guild === 'town' ? rules : {}) });
+    await using town = await openQueueHarness({ rules: (guild) => (guild === 'town' ? rules : {}) });
     await town.offer(...events(2), event('other', 'elsewhere/general'));
     await town.pass(3_600_000);
     expect(town.told.flatMap(({ ids }) => ids)).to.deep.equal(['other']);
@@ -74,7 +74,7 @@ describe('a paused guild', () => {
 
 describe('the status of a queue', () => {
   it('shows what waits and what is being told, of that guild', async () => {
-    await using town = await openTown({ rules: () => ({ rateLimitMs: 1_000 }) });
+    await using town = await openQueueHarness({ rules: () => ({ rateLimitMs: 1_000 }) });
     const start = town.clock.now();
     await town.offer(...events(3), event('other', 'elsewhere/general'));
     expect(await town.queue.status('town')).to.deep.equal({
@@ -88,7 +88,7 @@ describe('the status of a queue', () => {
 
 describe('clearing a queue', () => {
   it('drops what waits in the guild, and lets what is being told end', async () => {
-    await using town = await openTown();
+    await using town = await openQueueHarness();
     await town.offer(...events(3), ...events(2, 'elsewhere/general'));
     expect(await town.queue.clear('town')).to.equal(2);
     await town.drain();
@@ -101,7 +101,7 @@ describe('clearing a queue', () => {
   });
 
   it('leaves a message that was on its way: it waits afterwards', async () => {
-    await using town = await openTown({ rules: () => ({ paused: true }) });
+    await using town = await openQueueHarness({ rules: () => ({ paused: true }) });
     const offered = town.queue.enqueue(event('m1'));
     expect(await town.queue.clear('town')).to.equal(0);
     await offered;
@@ -118,7 +118,7 @@ describe('clearing a queue', () => {
       finish = resolve;
     });
     const nothing = async () => undefined;
-    await using town = await openTown({
+    await using town = await openQueueHarness({
       rules: () => ({ paused: true }),
       queue: {
         store: {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { DONE, type Told } from './harness.js';
+import { type DeliveredBatch, DONE } from './harness.js';
 import { play, RATE_LIMIT_MS, type Run, steps } from './model.js';
 
 /** Each a sentence; empty when all is well. */
@@ -23,7 +23,7 @@ function problemsOf({ town, taken, excused, problems }: Run): readonly string[] 
 }
 
 /** An event has one key for ever, and is done once. */
-function doublesOf(id: string, told: readonly Told[]): readonly string[] {
+function doublesOf(id: string, told: readonly DeliveredBatch[]): readonly string[] {
   const its = told.filter(({ ids }) => ids.includes(id));
   const keys = new Set(its.map(({ key }) => key));
   const dones = its.filter(({ delivery }) => delivery === DONE).length;
@@ -34,7 +34,7 @@ function doublesOf(id: string, told: readonly Told[]): readonly string[] {
 }
 
 /** Of one channel: one thing at a time, never faster than the rate limit, each agent in order, a key always with the same events. */
-function disorderOf(told: readonly Told[]): readonly string[] {
+function disorderOf(told: readonly DeliveredBatch[]): readonly string[] {
   const problems: string[] = [];
   const furthest = new Map<string, number>();
   const byKey = new Map<string, readonly string[]>();
@@ -63,7 +63,7 @@ function disorderOf(told: readonly Told[]): readonly string[] {
 }
 
 /** Only Bob ever wants to be forgotten. */
-function forgotten(told: readonly Told[], id: string): boolean {
+function forgotten(told: readonly DeliveredBatch[], id: string): boolean {
   return told.some(({ events }) => events.some((event) => event.id === id && event.userId === 'bob'));
 }
 

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { RelayEvent } from '@cinnabar/plugin-relay/events/event';
 import type { EnqueueResult } from '@cinnabar/plugin-relay/queue/queue';
 import fc from 'fast-check';
-import { DONE, event, FAILED, openTown, type Town } from './harness.js';
+import { DONE, event, FAILED, openQueueHarness, type QueueHarness } from './harness.js';
 
 /** Something that happens to a queue. */
 export type Step =
@@ -52,7 +52,7 @@ export const MOST_WAITING = 8;
 
 /** What must be so of a run, by its outside alone. */
 export interface Run {
-  readonly town: Town;
+  readonly town: QueueHarness;
   /** Acknowledged, in the order of the offers. */
   readonly taken: readonly RelayEvent[];
   /** Cleared or forgotten: they may have been told, or not. */
@@ -69,7 +69,7 @@ export async function play(script: readonly Step[]): Promise<Run> {
   const excused = new Set<string>();
   const problems: string[] = [];
   let ids = 0;
-  const town = await openTown({
+  const town = await openQueueHarness({
     answer: ([{ agent }]) => (broken.has(agent) ? FAILED : DONE),
     rules: (guild) => ({ rateLimitMs: RATE_LIMIT_MS, maxQueueSize: MOST_WAITING, paused: paused.has(guild) }),
     queue: { mostTogether: 3, agentFor: async ({ agent }) => agent, bound: () => ({ total: 3, perGuild: 2 }) },

@@ -1,18 +1,18 @@
 import { expect } from 'chai';
-import { DONE, event, events, openTown } from './harness.js';
+import { DONE, event, events, openQueueHarness } from './harness.js';
 
 const ids = (told: readonly { readonly ids: readonly string[] }[]) => told.map((one) => one.ids.join(' '));
 
 describe('the order in which agents are told', () => {
   it('is at once, when nothing holds an event back', async () => {
-    await using town = await openTown();
+    await using town = await openQueueHarness();
     expect(await town.offer(event('m1'))).to.deep.equal([{ status: 'taken', ahead: 0 }]);
     expect(town.told).to.have.lengthOf(1);
     expect(town.told[0]).to.include({ agent: 'aurora', channelId: 'town/general', from: town.clock.now() });
   });
 
   it('is the order of the channel, whatever its rate limit puts off', async () => {
-    await using town = await openTown({ rules: () => ({ rateLimitMs: 2_000 }) });
+    await using town = await openQueueHarness({ rules: () => ({ rateLimitMs: 2_000 }) });
     await town.offer(event('m1'), event('m2'), event('m3'));
     await town.drain();
     expect(ids(town.told)).to.deep.equal(['m1', 'm2', 'm3']);
@@ -23,7 +23,7 @@ describe('the order in which agents are told', () => {
   it('is the order of the offers, however long the settings take to be read for one of them', async () => {
     const slow = new Map<string, () => void>();
     let asked = 0;
-    await using town = await openTown({
+    await using town = await openQueueHarness({
       queue: {
         async rulesFor() {
           asked += 1;
@@ -41,13 +41,13 @@ describe('the order in which agents are told', () => {
   });
 
   it('does not make a channel wait for another that is slow or limited', async () => {
-    await using town = await openTown({ latencyMs: 60_000, rules: () => ({ rateLimitMs: 60_000 }) });
+    await using town = await openQueueHarness({ latencyMs: 60_000, rules: () => ({ rateLimitMs: 60_000 }) });
     await town.offer(event('m1', 'town/a'), event('m2', 'town/a'), event('m3', 'town/b'), event('m4', '@bob'));
     expect(ids(town.told)).to.deep.equal(['m1', 'm3', 'm4']);
   });
 
   it('tells a channel of one batch at a time, and of what came meanwhile together', async () => {
-    await using town = await openTown({ queue: { mostTogether: 3 } });
+    await using town = await openQueueHarness({ queue: { mostTogether: 3 } });
     await town.offer(event('m1'));
     await town.offer(event('m2'), event('m3'), event('m4'), event('m5'));
     expect(ids(town.told)).to.deep.equal(['m1']);
@@ -57,7 +57,7 @@ describe('the order in which agents are told', () => {
   });
 
   it('puts nothing together that is for different agents', async () => {
-    await using town = await openTown({ queue: { mostTogether: 10 } });
+    await using town = await openQueueHarness({ queue: { mostTogether: 10 } });
     await town.offer(event('m1'));
     await town.offer(event('m2'), event('m3', 'town/general', { agent: 'borealis' }), event('m4'));
     await town.drain();
@@ -70,7 +70,7 @@ describe('the order in which agents are told', () => {
   });
 
   it('keeps to the bound, and takes turns between guilds', async () => {
-    await using town = await openTown({ queue: { bound: () => ({ total: 2, perGuild: 2 }) } });
+    await using town = await openQueueHarness({ queue: { bound: () => ({ total: 2, perGuild: 2 }) } });
     const many = Array.from({ length: 20 }, (_, n) => event(`big-${n}`, `big/${n}`));
     await town.offer(...many);
     expect(town.told).to.have.lengthOf(2);
@@ -84,7 +84,7 @@ describe('the order in which agents are told', () => {
   });
 
   it('leaves room for other guilds beside one whose agent hangs in every channel', async () => {
-    await using town = await openTown({
+    await using town = await openQueueHarness({
       queue: { bound: () => ({ total: 4, perGuild: 2 }) },
       answer: ([{ guildId }]) => ({ after: guildId === 'hung' ? 300_000 : 200, delivery: DONE }),
     });
@@ -95,7 +95,7 @@ describe('the order in which agents are told', () => {
 
   it('follows the settings of the moment', async () => {
     let rateLimitMs = 600_000;
-    await using town = await openTown({ rules: () => ({ rateLimitMs }) });
+    await using town = await openQueueHarness({ rules: () => ({ rateLimitMs }) });
     await town.offer(event('m1'), event('m2'));
     await town.pass(10_000);
     expect(town.told).to.have.lengthOf(1);
@@ -106,7 +106,7 @@ describe('the order in which agents are told', () => {
   });
 
   it('sets no timer for a channel that has nothing to say', async () => {
-    await using town = await openTown({ rules: () => ({ rateLimitMs: 2_000 }) });
+    await using town = await openQueueHarness({ rules: () => ({ rateLimitMs: 2_000 }) });
     await town.offer(...events(3));
     await town.drain();
     // The rate limit's rest, and a minute until the journal is compacted.

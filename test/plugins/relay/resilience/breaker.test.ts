@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { DONE, event, events, FAILED, openTown, REFUSED } from '../queue/harness.js';
+import { DONE, event, events, FAILED, openQueueHarness, REFUSED } from '../queue/harness.js';
 
 const HALF_MINUTE = 30_000;
 const places = Array.from({ length: 8 }, (_, n) => `town/${n}`);
@@ -7,7 +7,7 @@ const places = Array.from({ length: 8 }, (_, n) => `town/${n}`);
 /** A town with an agent that can be broken and mended. */
 async function townWithAgent() {
   const state = { broken: true };
-  const town = await openTown({
+  const town = await openQueueHarness({
     answer: ([{ agent }]) => (state.broken && agent === 'aurora' ? FAILED : DONE),
     queue: { agentFor: async ({ agent }) => agent },
   });
@@ -80,7 +80,7 @@ describe('an agent that fails five times in a row', () => {
 
   it('is left at once by what is for another agent from now on', async () => {
     const state = { target: 'broken' };
-    await using town = await openTown({
+    await using town = await openQueueHarness({
       answer: () => (state.target === 'broken' ? FAILED : DONE),
       queue: { agentFor: async () => state.target },
     });
@@ -95,7 +95,7 @@ describe('an agent that fails five times in a row', () => {
   });
 
   it('has not failed when it refuses', async () => {
-    await using town = await openTown({ answer: () => REFUSED, queue: { agentFor: async () => 'aurora' } });
+    await using town = await openQueueHarness({ answer: () => REFUSED, queue: { agentFor: async () => 'aurora' } });
     await town.offer(...Array.from({ length: 20 }, (_, n) => event(`m${n}`, `town/${n % 4}`)));
     await town.pass(2_000);
     expect(town.told).to.have.lengthOf(20);
@@ -103,7 +103,7 @@ describe('an agent that fails five times in a row', () => {
 
   it('is paused by nobody while its guild is', async () => {
     const state = { broken: true, paused: false };
-    await using town = await openTown({
+    await using town = await openQueueHarness({
       answer: () => (state.broken ? FAILED : DONE),
       rules: () => ({ paused: state.paused }),
       queue: { agentFor: async () => 'aurora' },

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { DONE, event, FAILED, openTown, REFUSED } from '../queue/harness.js';
+import { DONE, event, FAILED, openQueueHarness, REFUSED } from '../queue/harness.js';
 
 /** An agent that fails so many times, and then answers. */
 const failing = (times: number) => {
@@ -9,7 +9,7 @@ const failing = (times: number) => {
 
 describe('an agent that fails', () => {
   it('is told three times more, after 1, 2 and 4 seconds, under the same key', async () => {
-    await using town = await openTown({ answer: failing(3) });
+    await using town = await openQueueHarness({ answer: failing(3) });
     await town.offer(event('m1'));
     await town.drain();
     const waits = town.told.slice(1).map(({ from }, n) => from - (town.told[n]?.to ?? 0));
@@ -19,7 +19,7 @@ describe('an agent that fails', () => {
   });
 
   it('is given up after that, with one sentence', async () => {
-    await using town = await openTown({ answer: failing(4) });
+    await using town = await openQueueHarness({ answer: failing(4) });
     await town.offer(event('m1'), event('m2'));
     await town.drain();
     expect(town.told.map(({ ids: [id] }) => id)).to.deep.equal(['m1', 'm1', 'm1', 'm1', 'm2']);
@@ -30,7 +30,7 @@ describe('an agent that fails', () => {
 
   it('waits up to half less by chance, so that not all come back together', async () => {
     const random = { next: () => 0.999, id: () => 'key' };
-    await using town = await openTown({ answer: failing(1), queue: { random } });
+    await using town = await openQueueHarness({ answer: failing(1), queue: { random } });
     await town.offer(event('m1'));
     await town.drain();
     expect((town.told[1]?.from ?? 0) - (town.told[0]?.to ?? 0)).to.be.within(500, 510);
@@ -38,7 +38,7 @@ describe('an agent that fails', () => {
 
   it('is given the time that it asks for', async () => {
     let first = true;
-    await using town = await openTown({
+    await using town = await openQueueHarness({
       answer() {
         const failure = first ? { ...FAILED, retryAfterMs: 20_000 } : DONE;
         first = false;
@@ -51,7 +51,7 @@ describe('an agent that fails', () => {
   });
 
   it('is not told again when it has refused', async () => {
-    await using town = await openTown({ answer: () => REFUSED });
+    await using town = await openQueueHarness({ answer: () => REFUSED });
     await town.offer(event('m1'));
     await town.drain();
     expect(town.told).to.have.lengthOf(1);
@@ -59,14 +59,14 @@ describe('an agent that fails', () => {
   });
 
   it('keeps the channel in order, and no other channel waiting', async () => {
-    await using town = await openTown({ answer: ([{ id }]) => (id === 'm1' ? FAILED : DONE) });
+    await using town = await openQueueHarness({ answer: ([{ id }]) => (id === 'm1' ? FAILED : DONE) });
     await town.offer(event('m1'), event('m2'), event('m3', 'town/other'));
     await town.drain();
     expect(town.told.map(({ ids: [id] }) => id)).to.deep.equal(['m1', 'm3', 'm1', 'm1', 'm1', 'm2']);
   });
 
   it('frees its place while it waits to be told again', async () => {
-    await using town = await openTown({
+    await using town = await openQueueHarness({
       answer: ([{ id }]) => (id === 'm1' ? FAILED : DONE),
       queue: { bound: () => ({ total: 1, perGuild: 1 }) },
     });
@@ -76,7 +76,7 @@ describe('an agent that fails', () => {
   });
 
   it('may also throw', async () => {
-    await using town = await openTown({
+    await using town = await openQueueHarness({
       answer() {
         throw new Error('a defect');
       },

@@ -80,7 +80,7 @@ export function isAlive({ expiresAt }: CacheEntry, now: number): boolean {
   return expiresAt > now;
 }
 
-/** Whether the provider holds anything of the conversation, for whomever. */
+/** Whether the provider holds anything of the conversation, with any set of tools. */
 export function isConversationHeld({ cached }: CacheState, now: number): boolean {
   return cached.some((entry) => entry.upToId !== 'system' && isAlive(entry, now));
 }
@@ -265,7 +265,7 @@ export function prefixEnds(
   for (const { message, own, signature, tokens: size } of lines) {
     unhashed += `\u0001${signature}`;
     tokens += size;
-    // What the bot says next may be merged with its last words: a prefix ends with somebody else's.
+    // What the bot says next may be merged with its last words: a prefix ends with a message of another author.
     if (message.messageId === undefined || own || !ids.has(message.messageId)) continue;
     hash.update(unhashed);
     unhashed = '';

@@ -1,5 +1,6 @@
 import type { ModelTraits } from '@cinnabar/sdk';
-import type { ContextConfig, ContextInput } from '../types.js';
+import type { BotConfig } from '../../config/keys.js';
+import type { ContextInput } from '../types.js';
 import type { TokenLimits } from '../window.js';
 import type { CacheState, Ttl } from './cache-state.js';
 import {
@@ -216,7 +217,7 @@ export interface Layout {
 /** Shares of the most that the window may grow by. */
 const GROWTHS = [1, 7 / 8, 3 / 4, 5 / 8, 1 / 2, 3 / 8, 1 / 4, 1 / 8];
 
-type LayoutConfig = Pick<ContextConfig, 'cache' | 'recencyWindow' | 'rollingThreshold'>;
+type LayoutConfig = Pick<BotConfig, 'cache' | 'recencyWindow' | 'rollingThreshold'>;
 
 /** Every layout that the model and the configuration allow. */
 function layoutsFor(cache: ModelTraits['cache'], config: LayoutConfig): readonly [Layout, ...Layout[]] {

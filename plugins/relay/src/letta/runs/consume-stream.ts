@@ -20,7 +20,7 @@ import {
   type ToolUse,
 } from './prompt-context.js';
 
-/** Hears a run out. */
+/** Reads a run to its end. */
 export async function consumeStream(
   context: PromptContext,
   stream: AsyncIterable<LettaStreamingResponse>,
@@ -36,7 +36,7 @@ export async function consumeStream(
     if (kind === 'pending-approval' || kind === 'nothing-pending') throw error;
     return failed(context, error);
   }
-  // Whoever aborts a stream makes it end without an error.
+  // An aborted stream ends without an error.
   deadline.signal.throwIfAborted();
   if (state.stopReason === undefined) return lost(context, new Error('the stream ended before the run did'));
   if (state.stopReason === 'requires_approval' && state.waiting.length > 0) return { do: 'decide', asked: true };
@@ -82,7 +82,7 @@ export function givenUp(error: unknown): Next {
   return { do: 'give-up', error, sentence: stoppedBy(error) };
 }
 
-/** A call that waits for somebody's decision. */
+/** A call that waits for a decision. */
 export interface WaitingCall {
   readonly callId: string;
   readonly name: string;
@@ -95,7 +95,7 @@ export interface StreamState {
   readonly texts: string[];
   /** By the call's id. */
   readonly tools: Map<string, ToolUse>;
-  /** Requests of the run's end that nobody has answered. */
+  /** Requests at the end of the run that have no decision yet. */
   waiting: WaitingCall[];
   runId: string | undefined;
   /** Number of the last chunk of that run; 0 when they are not numbered. */

@@ -21,8 +21,8 @@ import {
 import { cancelAtServer, findRuns, reattach, recoverRun } from './recover-run.js';
 
 /**
- * Tells an agent something, and hears it out. What is sent is written down before: a prompt that was sent before is looked for at the
- * server, and taken up wherever it stands.
+ * Sends a prompt to an agent, and reads its run to the end. The prompt is stored before it is sent: one that was sent before is looked for at
+ * the server, and continued from where it stands.
  */
 export async function converse(
   parts: PromptServices,
@@ -55,7 +55,7 @@ export async function converse(
     blocker: undefined,
   };
   try {
-    return await hearOut(context, isKnown ? { do: 'recover' } : { do: 'send' });
+    return await runSteps(context, isKnown ? { do: 'recover' } : { do: 'send' });
   } catch (error) {
     if (isConnectionRefused(error)) parts.server.refusedAt = parts.clock.now();
     return deadline.signal.aborted ? await interrupted(context) : await unanswered(context, error);
@@ -64,7 +64,7 @@ export async function converse(
   }
 }
 
-async function hearOut(context: PromptContext, first: Next): Promise<Conversed> {
+async function runSteps(context: PromptContext, first: Next): Promise<Conversed> {
   let next = first;
   for (;;) {
     switch (next.do) {
@@ -98,7 +98,7 @@ function fresh(agentId: string, place: Prompt['place'], key: string, at: number)
 
 function recalled(outcome: NonNullable<SentPrompt['outcome']>): Conversed {
   if (outcome.status === 'done') return { ...outcome, tools: outcome.tools.map(withOk) };
-  const error = new Error('it was told before, and failed for good');
+  const error = new Error('it was sent before, and failed for good');
   return { ...outcome, tools: outcome.tools.map(withOk), retry: false, error };
 }
 
@@ -108,7 +108,7 @@ function withOk({ callId, name, ok }: { callId: string; name: string; ok?: boole
 
 const MOST_ORPHANS = 3;
 
-/** Sends the prompt, and hears the agent out. */
+/** Sends the prompt, and reads the run. */
 async function send(context: PromptContext): Promise<Next> {
   const { client, server, prompt, deadline, clock } = context;
   const message = { role: 'user' as const, content: prompt.text, otid: context.record.otid };
@@ -134,7 +134,7 @@ async function send(context: PromptContext): Promise<Next> {
   }
 }
 
-/** The agent has been heard out. */
+/** The run has ended. */
 async function answered(context: PromptContext): Promise<Answered> {
   const { texts, tools, steps, tokens, stopReason = 'end_turn' } = context.state;
   const outcome = { status: 'done' as const, texts, tools: [...tools.values()], steps, tokens, stopReason };

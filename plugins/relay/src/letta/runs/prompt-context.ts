@@ -5,15 +5,15 @@ import { SWITCHED_OFF } from '../../events/event.js';
 import type { RunMark, ServerFindings } from '../client.js';
 import type { StreamState } from './consume-stream.js';
 
-/** Where a prompt comes from: for whoever is asked for an approval, and for personal data. */
+/** Where a prompt comes from: for approvals and for personal data. */
 interface PromptPlace {
   readonly guildId: string | null;
   readonly channelId: string;
-  /** Who caused it, if anybody did. */
+  /** The member who caused it, if one did. */
   readonly userId: string | null;
 }
 
-/** What an agent is told. */
+/** A prompt to an agent. */
 export interface Prompt {
   /** At the Letta server. */
   readonly agentId: string;
@@ -80,7 +80,7 @@ export interface Unanswered {
   readonly tools: readonly ToolUse[];
 }
 
-/** A call that an agent may not make before somebody has decided. */
+/** A call that needs a member's decision before the agent may make it. */
 export interface ApprovalRequest {
   readonly agentId: string;
   /** Of the prompt; together with `callId` it names the request. */
@@ -94,7 +94,7 @@ export interface ApprovalRequest {
 
 export interface ApprovalDecision {
   readonly approve: boolean;
-  /** The agent is told. */
+  /** Sent to the agent. */
   readonly reason?: string;
 }
 
@@ -115,7 +115,7 @@ export interface PromptContext extends PromptServices {
   readonly client: Letta;
   readonly prompt: Prompt;
   readonly deadline: Deadline;
-  /** Whoever wants the answer has gone. */
+  /** Aborts when the relay stops, or the agent may not act any more. */
   readonly stopped: AbortSignal;
   readonly tell: (event: AgentEvent) => void;
   record: SentPrompt;
@@ -126,7 +126,7 @@ export interface PromptContext extends PromptServices {
   aliveAt: number;
   /** How often a connection was lost. */
   losses: number;
-  /** How often somebody else's request for approval was in the way. */
+  /** How often an orphaned request for approval was in the way. */
   orphans: number;
   /** The run that the agent is busy with, and how far it had come when that was first seen. Its id is '' where the server does not say it. */
   blocker: RunMark | undefined;
@@ -165,7 +165,7 @@ export async function renewOtid(context: PromptContext): Promise<void> {
 
 /** How long an agent may work. */
 interface Deadline {
-  /** Aborts when the time is over, or whoever wants the answer has gone. */
+  /** Aborts when the time is over, the relay stops, or the agent may not act any more. */
   readonly signal: AbortSignal;
   /** Why it has aborted: `withdrawn` when the agent may not act any more. */
   readonly reason: 'timeout' | 'stopped' | 'withdrawn' | undefined;
@@ -262,7 +262,7 @@ const askedSchema = z.object({
   at: z.number(),
 });
 
-/** Requests for approval that nobody has answered yet, by the call's id: written before anybody is asked. */
+/** Open requests for approval by the call's id: written before the question is posted. */
 const asked = {
   scope: 'global',
   version: 1,
@@ -287,12 +287,12 @@ interface LettaStore {
   readonly lettaAsked: Collection<AskedApproval, 'global'>;
 }
 
-/** A batch that is told again after this long is a new one to everybody. */
+/** A batch that is sent again after this long is a new one. */
 const KEPT_MS = 24 * 60 * 60_000;
 
 const PRUNED_EVERY_MS = 60 * 60_000;
 
-/** Forgets prompts that nobody is going to tell again, once an hour at most. Never throws. */
+/** Deletes prompts that will not be sent again, once an hour at most. Never throws. */
 export function createPruning({ lettaSent }: LettaStore, clock: Clock, log: Logger): () => Promise<void> {
   let prunedAt = Number.NEGATIVE_INFINITY;
   return async () => {
@@ -302,7 +302,7 @@ export function createPruning({ lettaSent }: LettaStore, clock: Clock, log: Logg
     try {
       for await (const [key, { at }] of lettaSent.entries()) if (at < now - KEPT_MS) await lettaSent.of(key).delete();
     } catch (error) {
-      log.warn('what was told to agents could not be pruned', { error });
+      log.warn('sent prompts could not be pruned', { error });
     }
   };
 }

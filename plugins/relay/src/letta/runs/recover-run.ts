@@ -16,7 +16,7 @@ import { hasActed, type Next, type PromptContext, renewOtid, saveRecord } from '
 /** How far apart this clock and the server's may be. */
 const CLOCKS_APART_MS = 60_000;
 const REATTACH_MS = 500;
-/** An agent is told one thing after another: since a prompt was sent there are its own runs, and few of others. */
+/** An agent gets one prompt after another: since a prompt was sent there are its own runs, and few of others. */
 const MOST_RUNS = 50;
 
 /** Reads on where the connection was lost; where that cannot be, waits until the run is over. */
@@ -79,7 +79,7 @@ function decides({ waiting }: StreamState, messages: readonly Message[]): boolea
   return waiting.some(({ callId }) => after.tools.has(callId));
 }
 
-/** Finds out what has become of a prompt that may have been sent: heard out, under way, waiting for an approval, or never arrived. */
+/** Finds out what has become of a prompt that may have been sent: answered, under way, waiting for an approval, or never arrived. */
 export async function recoverRun(context: PromptContext): Promise<Next> {
   const { server, deadline } = context;
   const { runs, state, unknown } = await findRuns(context, deadline.signal);
@@ -158,7 +158,7 @@ async function count({ client, state, deadline, log }: PromptContext, runs: read
 const CANCEL_OPTIONS = { timeout: 5_000 };
 
 /**
- * Cancels the prompt's run at the server, as far as it can be reached. Of a run that nobody has heard of it takes only one that can be no
+ * Cancels the prompt's run at the server, as far as it can be reached. Of runs without a known id it takes only one that can be no
  * other's. The server only marks it: the model's answer that is under way, and the tool call in it, still happen.
  */
 export async function cancelAtServer(context: PromptContext): Promise<void> {
