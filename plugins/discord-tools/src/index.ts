@@ -1,9 +1,7 @@
 import { Access, Clock, definePlugin, Identities, MessageOrigins, ToolPolicies } from '@cinnabar/sdk';
-import { PLUGIN } from './context.js';
-import { createSentMessages, sentCollection } from './sent-messages.js';
-import { offeredBySettings, settings } from './settings.js';
-import { channelPermissionTools } from './tools/channel-permissions.js';
-import { channelTools } from './tools/channels.js';
+import { createSentMessages, sentCollection } from './sending.js';
+import { offeredBySettings, PLUGIN, settings } from './settings.js';
+import { channelPermissionTools, channelTools } from './tools/channels.js';
 import { forumTools } from './tools/forums.js';
 import { memberTools } from './tools/members.js';
 import { messageTools } from './tools/messages.js';

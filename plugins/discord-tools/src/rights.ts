@@ -9,9 +9,9 @@ import {
   type PermissionsString,
   type Role,
 } from 'discord.js';
-import { type Caller, type Context, PLUGIN } from './context.js';
 import { nameText } from './names.js';
 import { memberOf, placeOf } from './places.js';
+import { type Caller, type Context, PLUGIN } from './settings.js';
 
 /** The permissions to read the messages of a channel. */
 export const READING = ['ViewChannel', 'ReadMessageHistory'] as const satisfies readonly PermissionsString[];

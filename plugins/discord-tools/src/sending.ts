@@ -1,5 +1,8 @@
 import {
+  type Actor,
+  type Collection,
   createdAt,
+  type MessageOriginSource,
   type Profile,
   sendAs,
   sendOnce,
@@ -8,20 +11,27 @@ import {
   spokenForMark,
   UserError,
   unlessUnreachable,
+  z,
 } from '@cinnabar/sdk';
-import type { Channel, Message, PartialGroupDMChannel, SendableChannels } from 'discord.js';
+import {
+  type Channel,
+  ChannelType,
+  type GuildBasedChannel,
+  type Message,
+  MessageFlags,
+  type MessageMentionOptions,
+  type PartialGroupDMChannel,
+  type SendableChannels,
+} from 'discord.js';
 import { readMessage } from './arguments.js';
-import type { Caller, Context } from './context.js';
-import { sentenceFor } from './discord-errors.js';
-import type { Call } from './discord-tool.js';
-import { canSee, type MessageOptions, messageOptions } from './mentions.js';
+import { type Call, sentenceFor } from './discord-tool.js';
 import { placeOf } from './places.js';
 import { demand, may, requireUnlocked } from './rights.js';
-import { maySpeak } from './settings.js';
+import { type Caller, type Context, maySpeak } from './settings.js';
 
 type TextChannel = Exclude<SendableChannels, PartialGroupDMChannel>;
 
-export interface Posted {
+interface Posted {
   readonly channelId: string;
   /** All of them, in order: a long text is several. */
   readonly messageIds: readonly string[];
@@ -177,4 +187,142 @@ async function requirePause(context: Context, caller: Caller, channel: Channel):
   if (leftMs <= 0) return;
   for (const permission of EXEMPT) if (await may(context, caller, placeOf(channel), [permission])) return;
   throw new UserError(`The channel is in slow mode; please wait ${Math.ceil(leftMs / 1000)} seconds.`);
+}
+
+/** How many messages of a channel are remembered. */
+const KEPT = 500;
+
+/** Without `userId` once the member had their data deleted: the words are still not the bot's own. */
+const entry = z.object({ id: z.string(), userId: z.string().optional(), identity: z.string().optional() });
+const schema = z.object({ messages: z.array(entry).default([]) });
+
+/** By channel, oldest first: what was sent with these tools, and for whom. */
+export const sentCollection = {
+  scope: 'channel',
+  schema,
+  version: 1,
+  personal: {
+    each: 'messages',
+    by: 'userId',
+    forget(sent: z.output<typeof entry>) {
+      delete sent.userId;
+      delete sent.identity;
+    },
+  },
+} as const;
+
+type SentCollection = Collection<z.output<typeof schema>, 'channel'>;
+
+/** For whom each message was sent: the bot is the author of all of them, and only those members may change them. */
+export interface SentMessages {
+  remember(channelId: string, ids: readonly string[], actor: Actor): Promise<void>;
+  /** `own` when it was sent for the same person through the same agent. */
+  whose(channelId: string, id: string, actor: Actor): Promise<'own' | 'others' | 'unknown'>;
+  /** The id of the latest message that was sent for a person there, through whatever agent. */
+  latestFor(channelId: string, person: Pick<Actor, 'userId'>): Promise<string | undefined>;
+  /** Of those that were not sent for an agent: its words are its own. */
+  readonly originsOf: MessageOriginSource;
+  forgetChannel(channelId: string): Promise<void>;
+}
+
+export function createSentMessages(documents: SentCollection): SentMessages {
+  return {
+    async remember(channelId, ids, { userId, identity }) {
+      if (ids.length === 0) return;
+      const added = ids.map((id) => ({ id, userId, ...(identity === undefined ? {} : { identity }) }));
+      await documents.of(channelId).update((draft) => {
+        // An edited message belongs to the member who edited it. It keeps its position: slow mode looks at the latest.
+        const byId = new Map([...draft.messages, ...added].map((message) => [message.id, message]));
+        draft.messages = [...byId.values()].slice(-KEPT);
+      });
+    },
+    async whose(channelId, id, { userId, identity }) {
+      const found = (await documents.of(channelId).find())?.messages.find((message) => message.id === id);
+      if (found === undefined) return 'unknown';
+      return found.userId === userId && found.identity === identity ? 'own' : 'others';
+    },
+    async latestFor(channelId, { userId }) {
+      return (await documents.of(channelId).find())?.messages.findLast((message) => message.userId === userId)?.id;
+    },
+    async originsOf(channelId, messageIds) {
+      const wanted = new Set(messageIds);
+      const messages = (await documents.of(channelId).find())?.messages ?? [];
+      return new Map(
+        messages
+          .filter(({ id, identity }) => identity === undefined && wanted.has(id))
+          .map(({ id, userId }) => [id, { kind: 'sent-for', userId }] as const),
+      );
+    },
+    forgetChannel: (channelId) => documents.of(channelId).delete(),
+  };
+}
+
+/** How a text is sent, so that it pings and shows no more than if the requester had sent it. */
+interface MessageOptions {
+  readonly allowedMentions: MessageMentionOptions;
+  readonly flags?: MessageFlags.SuppressEmbeds;
+}
+
+/** Pings as in `mentionsIn`, none by a reply; previews of links only for those who may embed links there. */
+export async function messageOptions(
+  context: Context,
+  caller: Caller,
+  channel: Channel,
+  text: string,
+): Promise<MessageOptions> {
+  const allowedMentions = { ...(await mentionsIn(context, caller, channel, text)), repliedUser: false };
+  const isShown = !/https?:\/\//i.test(text) || (await may(context, caller, placeOf(channel), ['EmbedLinks']));
+  return { allowedMentions, ...(isShown ? {} : { flags: MessageFlags.SuppressEmbeds }) };
+}
+
+/** For one message no more people than this are looked up and pinged. */
+const MOST_PEOPLE = 20;
+
+/** Discord's limit for each list of `allowed_mentions`. */
+const MOST_ROLES = 100;
+
+const PEOPLE = /<@!?(\d{1,20})>/g;
+
+const ROLES = /<@&(\d{1,20})>/g;
+
+/** Whom a text may ping: the people in it who can see the channel; @everyone and roles that are not mentionable only when the caller may. */
+async function mentionsIn(
+  context: Context,
+  caller: Caller,
+  channel: Channel,
+  text: string,
+): Promise<MessageMentionOptions> {
+  if (channel.isDMBased()) return { parse: [], users: idsIn(text, PEOPLE).slice(0, MOST_PEOPLE), repliedUser: true };
+  const at = placeOf(channel);
+  const mayMentionAll = /@everyone|@here|<@&/.test(text) && (await may(context, caller, at, ['MentionEveryone']));
+  const named = idsIn(text, ROLES);
+  // In a private thread a mention adds every member who has the role.
+  const isForAll =
+    named.length > 0 &&
+    (channel.type !== ChannelType.PrivateThread || (await may(context, caller, at, ['ManageThreads'])));
+  const roles = named.filter(
+    (id) => isForAll && (mayMentionAll || channel.guild.roles.cache.get(id)?.mentionable === true),
+  );
+  const people = idsIn(text, PEOPLE).slice(0, MOST_PEOPLE);
+  const seeing = await Promise.all(people.map(async (id) => ((await canSee(context, channel, id)) ? [id] : [])));
+  return {
+    parse: mayMentionAll ? ['everyone'] : [],
+    roles: roles.slice(0, MOST_ROLES),
+    users: seeing.flat(),
+    repliedUser: false,
+  };
+}
+
+/** Whether a user sees the channel. A mention adds them to a private thread, so there they must be in it already. */
+async function canSee(
+  { access }: Context,
+  { guildId, id: channelId }: GuildBasedChannel,
+  userId: string,
+): Promise<boolean> {
+  const place = { guildId, channelId };
+  return access.mayEnter({ userId, ...place }, place);
+}
+
+function idsIn(text: string, pattern: RegExp): readonly string[] {
+  return [...new Set([...text.matchAll(pattern)].flatMap((match) => match[1] ?? []))];
 }

@@ -1,5 +1,36 @@
-import { type Actor, type Settings, TIERS, type ToolDefinition, z } from '@cinnabar/sdk';
-import type { Context } from './context.js';
+import {
+  type Access,
+  type Actor,
+  type Clock,
+  type Identities,
+  type Settings,
+  TIERS,
+  type ToolDefinition,
+  type ToolPolicies,
+  z,
+} from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
+import type { SentMessages } from './sending.js';
+
+export const PLUGIN = 'discord-tools';
+
+/** What every tool of the plugin works with. */
+export interface Context {
+  readonly client: Client;
+  readonly access: Access;
+  readonly policies: ToolPolicies;
+  readonly clock: Clock;
+  readonly sent: SentMessages;
+  readonly identities: Pick<Identities, 'profile'>;
+  /** The settings of a guild; of `null` those for direct messages. */
+  readonly settings: ToolSettings['guild'];
+}
+
+/** The member or agent that calls, and the tool that is called: the subject of an access decision. */
+export interface Caller {
+  readonly actor: Actor;
+  readonly tool: string;
+}
 
 export const settings = {
   guild: z.object({
@@ -22,7 +53,7 @@ export const settings = {
   }),
 };
 
-export type ToolSettings = Settings<typeof settings>;
+type ToolSettings = Settings<typeof settings>;
 
 /** Offered with `offer: 'common'`. Each turn pays for the tools that it offers: all of them come to some 9,000 tokens. */
 const COMMON: ReadonlySet<string> = new Set([

@@ -1,12 +1,19 @@
-import type { LlmRequest, Logger } from '@cinnabar/sdk';
+import {
+  type Clock,
+  createDeadline,
+  type LlmRequest,
+  type Logger,
+  linkSignals,
+  sleep,
+  unlessAborted,
+} from '@cinnabar/sdk';
 import type { RequestBodies } from './bodies.js';
 import { type Candidate, type Learned, planCall, type Refusal, type Setup, whyChat } from './candidate.js';
 import type { ProviderDefinition } from './providers/definition.js';
 import type { Attempt, Failure, Mode, ProviderCall } from './providers/provider.js';
-import { type Bounds, CANCELLED, type Interruption, within } from './retry.js';
 
 /** What an attempt needs besides the request and the model. */
-export interface AttemptParts {
+interface AttemptParts {
   readonly setup: Setup;
   readonly learned: Learned;
   readonly bounds: Bounds;
@@ -28,7 +35,7 @@ export async function attemptOnce(candidate: Candidate, request: LlmRequest, par
       const range = outOfRange(call, candidate.vendor.definition);
       if (range !== undefined) return failed(range);
       parts.onStart(call.mode);
-      // What comes after the end of the attempt is nobody's any more.
+      // What comes after the end of the attempt is dropped.
       const onText = parts.onText;
       const listen = onText && ((piece: string) => (signal.aborted ? undefined : onText(piece)));
       const answered = await parts.bodies?.sending(candidate.provider, call, setup.settings.keepBodies);
@@ -80,4 +87,78 @@ function outOfRange({ temperature }: ProviderCall, { name, maxTemperature }: Pro
 
 function timedOut(timeoutMs: number): Failure {
   return { code: 'CINNABAR_LLM_TIMEOUT', params: { seconds: Math.round(timeoutMs / 100) / 10 }, retry: true };
+}
+
+/** A provider that asks for more patience than this is not waited for. */
+const LONGEST_WAIT_MS = 60_000;
+
+interface RetryRules {
+  /** How often a failed attempt is repeated. */
+  readonly retries: number;
+  /** The same before each repetition; longer only where the provider asks for it. */
+  readonly retryDelayMs: number;
+  /** Nothing is begun that would have to wait until then. */
+  readonly deadlineAt: number;
+  readonly clock: Clock;
+  readonly signals: readonly AbortSignal[];
+  readonly log: Logger;
+}
+
+/** Repeats an attempt as long as its failure allows it. Each repetition is logged. */
+export async function withRetries<R>(rules: RetryRules, attempt: () => Promise<Attempt<R>>): Promise<Attempt<R>> {
+  const { clock, retries, signals, log } = rules;
+  for (let repetition = 1; ; repetition += 1) {
+    const result = await attempt();
+    if (result.ok || repetition > retries || !isWorthRepeating(result.failure, rules)) return result;
+    const { code, status } = result.failure;
+    const delayMs = pauseAfter(result.failure, rules);
+    log.warn('model call failed, trying again', { attempt: repetition, of: retries, delayMs, code, status });
+    const cancelled = linkSignals(...signals);
+    const passed = await sleep(clock, delayMs, cancelled.signal);
+    cancelled.release();
+    if (!passed) return { ok: false, failure: CANCELLED };
+  }
+}
+
+function pauseAfter({ retryAfterMs = 0 }: Failure, { retryDelayMs }: RetryRules): number {
+  return Math.max(retryDelayMs, retryAfterMs);
+}
+
+function isWorthRepeating(failure: Failure, rules: RetryRules): boolean {
+  return (
+    failure.retry &&
+    (failure.retryAfterMs ?? 0) <= LONGEST_WAIT_MS &&
+    rules.clock.now() + pauseAfter(failure, rules) < rules.deadlineAt
+  );
+}
+
+export const CANCELLED: Failure = { code: 'CINNABAR_LLM_CANCELLED', params: {}, retry: false };
+
+type Interruption = 'timeout' | 'cancelled';
+type Bounded<T> = { readonly done: true; readonly value: T } | { readonly done: false; readonly why: Interruption };
+
+interface Bounds {
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  /** Any of them cancels. */
+  readonly signals: readonly AbortSignal[];
+}
+
+/**
+ * Runs a task until its end, its time limit or a cancellation, whichever comes first, and aborts the task's own signal in the latter
+ * two. Does not wait for a task that takes its time to notice.
+ */
+export async function within<T>(
+  { clock, timeoutMs, signals }: Bounds,
+  task: (signal: AbortSignal) => Promise<T>,
+): Promise<Bounded<T>> {
+  const deadline = createDeadline(clock, timeoutMs, signals);
+  try {
+    if (deadline.signal.aborted) return { done: false, why: 'cancelled' };
+    const end = await unlessAborted(task(deadline.signal), deadline.signal);
+    if (end.inTime) return { done: true, value: end.value };
+    return { done: false, why: deadline.isUp ? 'timeout' : 'cancelled' };
+  } finally {
+    deadline.end();
+  }
 }

@@ -1,7 +1,7 @@
 import { type Clock, createCircuitBreaker, type Logger, type Verdict } from '@cinnabar/sdk';
 import { LRUCache } from 'lru-cache';
+import { CANCELLED } from './attempt.js';
 import type { Attempt } from './providers/provider.js';
-import { CANCELLED } from './retry.js';
 import type { Vendor } from './vendors.js';
 
 /** One breaker for each model at each vendor, address and key: a fault of one model or key does not block the others. */

@@ -8,9 +8,9 @@ import {
 } from '@cinnabar/sdk';
 import { z } from 'zod';
 import { contentOf, createAnswerReader } from './prefill/answer.js';
+import { givenStops } from './prefill/script.js';
 import type { Mode, ProviderReply } from './providers/provider.js';
-import { givenStops, untilStop } from './stop-sequences.js';
-import { beginningOf } from './streaming.js';
+import { beginningOf, untilStop } from './streaming.js';
 
 /**
  * The provider's reply as the caller's completion: its own name in front taken off, written calls read, structured output checked.

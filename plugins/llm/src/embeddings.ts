@@ -1,11 +1,10 @@
 import { CinnabarError, type Clock, type Embeddings, type Logger, type UnmeteredLlm } from '@cinnabar/sdk';
-import { boundsUntil, interrupted } from './attempt.js';
+import { boundsUntil, interrupted, within, withRetries } from './attempt.js';
 import type { Setup } from './candidate.js';
 import type { Breakers } from './circuit-breaker.js';
 import type { ModelMetrics } from './metrics.js';
 import { unreadable } from './providers/errors.js';
 import type { Attempt, Provider } from './providers/provider.js';
-import { within, withRetries } from './retry.js';
 import { traitsOf } from './traits.js';
 
 export interface EmbedParts {

@@ -11,7 +11,7 @@ import {
   type Random,
   type UnmeteredLlm,
 } from '@cinnabar/sdk';
-import { attemptOnce, boundsUntil, judged } from './attempt.js';
+import { attemptOnce, boundsUntil, CANCELLED, judged, withRetries } from './attempt.js';
 import type { Bodies, RequestBodies } from './bodies.js';
 import {
   type Candidate,
@@ -27,7 +27,6 @@ import { boundReply, finishCompletion } from './completion.js';
 import { createEmbeddings } from './embeddings.js';
 import type { ModelMetrics } from './metrics.js';
 import type { Failure, Mode } from './providers/provider.js';
-import { CANCELLED, withRetries } from './retry.js';
 import { createListener, type Listener } from './streaming.js';
 
 export interface ServiceParts {
@@ -41,7 +40,7 @@ export interface ServiceParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Hears of every model that did not answer, with what only the owner should read. */
+  /** Called for every model that did not answer, with what only the owner should read. */
   readonly onFailure?: (error: CinnabarError) => void;
   /** Aborts when the plugin stops. */
   readonly signal: AbortSignal;
@@ -169,7 +168,7 @@ export function createModels(parts: ServiceParts): UnmeteredLlm {
     return Math.min(deadlineAt, clock.now() + Math.max(settings.deadlineMs, timeoutMs ?? settings.timeoutMs));
   }
 
-  /** The model asked for, then the others; one that nobody provides is passed over, but for the first. */
+  /** The model asked for, then the others; one that no vendor provides is passed over, but for the first. */
   function* candidates(setup: Setup, request: LlmRequest): Generator<Candidate> {
     const first = candidateFor(setup, request.model, learned);
     yield first;

@@ -25,7 +25,7 @@ interface Parts {
   readonly url: () => string | undefined;
 }
 
-/** `!mcp list`, `!mcp tools` and `!mcp restart`, for whoever runs the bot. */
+/** `!mcp list`, `!mcp tools` and `!mcp restart`, for the owner of the bot. */
 export function serverCommands({ servers, clock, url }: Parts): readonly Subcommand[] {
   const access = { tier: 'botOwner' } as const;
   const report = () => servers?.report() ?? [];
@@ -195,7 +195,7 @@ async function create(
   { userId, lifeMs, tools }: Wanted,
 ): Promise<unknown> {
   const { actor } = context;
-  // Whoever holds the token is that member to every check: nobody may make an admin of themselves.
+  // The bearer of the token is that member to every check: no member may make an admin of themselves.
   if (userId !== actor.userId && (await parts.access.tierOf(actor)) !== 'botOwner') {
     throw new UserError('Only the owner of the bot can make a token that acts as somebody else.');
   }

@@ -16,13 +16,10 @@ import {
 } from '@cinnabar/sdk';
 import { serverCommands, tokenCommands } from './commands.js';
 import { channelFolder, createJournal, removeOldCalls } from './history/files.js';
-import { createHistory } from './history/history.js';
-import { historyOf } from './history/personal-data.js';
-import { createRecorder } from './history/recorder.js';
+import { createHistory, createRecorder, historyOf } from './history/history.js';
 import { listings } from './importing/listing.js';
 import { ENVIRONMENT, GLOBAL_SETTINGS } from './settings.js';
-import { agentTokens, createAgentTokens } from './tokens/agents.js';
-import { createTokens, tokens, type Verify } from './tokens/tokens.js';
+import { agentTokens, createAgentTokens, createTokens, tokens, type Verify } from './tokens/tokens.js';
 
 const VERSION = '0.1.0';
 const SWEEP_MS = 60_000;

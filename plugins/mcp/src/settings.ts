@@ -32,7 +32,7 @@ const serverSchema = z
     url: z.string().optional(),
     headers: z.record(z.string().regex(HEADER, 'is not a name for a header'), z.string()).optional(),
     oauth: oauthSchema.optional(),
-    /** Who may use its tools. A server can reach files and accounts of whoever runs the bot, so by default nobody else. */
+    /** Who may use its tools. A server can reach files and accounts of the bot's owner, so by default only the owner. */
     tier: z.enum(TIERS).default('botOwner'),
     /** The least risk of its tools. What a server says of itself can only raise it, unless the owner takes its word: `hints`. */
     risk: z.enum(['hints', 'read', 'write', 'destructive']).default('write'),

@@ -1,6 +1,5 @@
 import { createAnswerReader } from '@cinnabar/plugin-llm/prefill/answer';
-import { castOf, toScript } from '@cinnabar/plugin-llm/prefill/script';
-import { prefillStops } from '@cinnabar/plugin-llm/stop-sequences';
+import { castOf, prefillStops, toScript } from '@cinnabar/plugin-llm/prefill/script';
 import type { ParticipantMessage } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';

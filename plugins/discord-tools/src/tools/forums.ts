@@ -1,9 +1,7 @@
 import { defined, type ToolDefinition, UserError, unlessUnreachable, z } from '@cinnabar/sdk';
 import type { GuildForumTagData } from 'discord.js';
 import { forumField, guildField, readId, reasonField, textField, threadField } from '../arguments.js';
-import type { Caller, Context } from '../context.js';
 import { auditReason, discordTool } from '../discord-tool.js';
-import { messageOptions } from '../mentions.js';
 import { fitting, type MessageView, messagesText, messageText, viewMessage } from '../message-view.js';
 import { channelInSentence, nameText } from '../names.js';
 import {
@@ -16,7 +14,8 @@ import {
   placeOf,
 } from '../places.js';
 import { demand, may, READING, requireThreadRights, seenGuild } from '../rights.js';
-import { idsText, messagesFor, post, postParts } from '../sending.js';
+import { idsText, messageOptions, messagesFor, post, postParts } from '../sending.js';
+import type { Caller, Context } from '../settings.js';
 import { parsedEmoji } from './reactions.js';
 import { type ThreadView, threadsIn, threadText, viewThread } from './threads.js';
 

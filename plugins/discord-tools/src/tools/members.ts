@@ -1,11 +1,11 @@
 import { type ToolDefinition, UserError, z } from '@cinnabar/sdk';
 import type { GuildMember } from 'discord.js';
 import { guildField, readId, reasonField, userField } from '../arguments.js';
-import type { Caller, Context } from '../context.js';
 import { auditReason, discordTool } from '../discord-tool.js';
 import { memberInSentence, nameText } from '../names.js';
 import { guildOf, guildPlace, listingMembers, memberOf } from '../places.js';
 import { ranksIn, requireAboveMember } from '../rights.js';
+import type { Caller, Context } from '../settings.js';
 
 /** Discord's limit: 28 days. */
 const MAX_TIMEOUT_S = 28 * 24 * 60 * 60;

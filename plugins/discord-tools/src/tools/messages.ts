@@ -1,9 +1,7 @@
 import { compareIds, deleteOwn, editOwn, isOwnWebhookMessage, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
 import { Routes } from 'discord.js';
 import { channelField, messageField, readMessage, reasonField, textField } from '../arguments.js';
-import type { Context } from '../context.js';
 import { auditReason, discordTool } from '../discord-tool.js';
-import { messageOptions } from '../mentions.js';
 import { fitting, type MessageView, messageAt, messagesText, messageText, viewMessage } from '../message-view.js';
 import { channelInSentence, channelText, messageChannelInSentence } from '../names.js';
 import {
@@ -16,7 +14,8 @@ import {
   sendableChannel,
 } from '../places.js';
 import { demand, READING } from '../rights.js';
-import { idsText, messagesFor, post, replyTarget } from '../sending.js';
+import { idsText, messageOptions, messagesFor, post, replyTarget } from '../sending.js';
+import type { Context } from '../settings.js';
 
 const MESSAGE_LIMIT = 2000;
 const anchor = z.string().max(200).optional();

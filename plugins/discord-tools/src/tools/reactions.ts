@@ -1,13 +1,13 @@
 import { type ToolDefinition, UserError, z } from '@cinnabar/sdk';
 import { type Client, type Message, type MessageReaction, parseEmoji } from 'discord.js';
 import { channelField, emojiField, messageField, readId } from '../arguments.js';
-import type { Caller, Context } from '../context.js';
 import { discordTool } from '../discord-tool.js';
 import { messageAt } from '../message-view.js';
 import { messageChannelInSentence, nameText } from '../names.js';
 import { messageOf, messagePlace, placeOf } from '../places.js';
 import { demand, may, READING } from '../rights.js';
 import { stopWhenCancelled } from '../sending.js';
+import type { Caller, Context } from '../settings.js';
 
 const REACTING = ['ViewChannel', 'ReadMessageHistory', 'AddReactions'] as const;
 

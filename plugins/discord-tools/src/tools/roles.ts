@@ -1,11 +1,11 @@
 import { defined, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
 import { PermissionsBitField, type Role } from 'discord.js';
 import { guildField, permissionsField, readPermissions, reasonField, roleField, userField } from '../arguments.js';
-import type { Context } from '../context.js';
 import { auditReason, discordTool, namedOf, presentChange, presentCreate } from '../discord-tool.js';
 import { memberInSentence, nameText, roleInSentence } from '../names.js';
 import { guildOf, guildPlace, memberOf, roleOf } from '../places.js';
 import { type Ranks, ranksIn, requireAboveRole, requireBelow, requireHeld } from '../rights.js';
+import type { Context } from '../settings.js';
 
 const MANAGING_ROLES = ['ManageRoles'] as const;
 const colorField = z

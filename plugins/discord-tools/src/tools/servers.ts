@@ -1,13 +1,13 @@
 import { type ToolDefinition, z } from '@cinnabar/sdk';
 import { ChannelType, type Guild, type GuildBasedChannel } from 'discord.js';
 import { guildField, readId } from '../arguments.js';
-import type { Context } from '../context.js';
 import { discordTool } from '../discord-tool.js';
 import { quoted } from '../message-view.js';
 import { nameText } from '../names.js';
 import { channelSource } from '../places.js';
 import { channelsWith, may, maySee, seenGuild } from '../rights.js';
 import { stopWhenCancelled } from '../sending.js';
+import type { Context } from '../settings.js';
 
 /** A bot may be in thousands, and asks Discord about each one whose member it does not know yet. */
 const MAX_MS = 10_000;

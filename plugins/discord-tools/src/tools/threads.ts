@@ -9,12 +9,12 @@ import {
   type TextChannel,
 } from 'discord.js';
 import { channelField, reasonField, threadField } from '../arguments.js';
-import type { Caller, Context } from '../context.js';
 import { auditReason, discordTool, presentChange } from '../discord-tool.js';
 import { channelInSentence, channelText, nameText } from '../names.js';
 import { channelOf, channelPlace, channelSource, placeOf, threadChannel } from '../places.js';
 import { channelsWith, demand, may, READING, requireThreadRights } from '../rights.js';
 import { post, replyTarget } from '../sending.js';
+import type { Caller, Context } from '../settings.js';
 
 const MANAGING_THREADS = ['ViewChannel', 'ManageThreads'] as const;
 

@@ -2,14 +2,13 @@ import { timingSafeEqual } from 'node:crypto';
 import { defined, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
 import { ChannelType, type Client, type Webhook } from 'discord.js';
 import { channelField, reasonField, textField, webhookField } from '../arguments.js';
-import type { Caller, Context } from '../context.js';
 import { auditReason, discordTool } from '../discord-tool.js';
 import { fetchImage, readHttpsUrl } from '../images.js';
-import { messageOptions } from '../mentions.js';
 import { channelInSentence, nameText } from '../names.js';
 import { channelOf, channelPlace, findWebhook, webhookPlace } from '../places.js';
 import { may, requireUnlocked } from '../rights.js';
-import { idsText, messagesFor, sendInOrder } from '../sending.js';
+import { idsText, messageOptions, messagesFor, sendInOrder } from '../sending.js';
+import type { Caller, Context } from '../settings.js';
 
 /** Also to send through one: a webhook speaks under any name. */
 const MANAGING_WEBHOOKS = ['ViewChannel', 'ManageWebhooks'] as const;

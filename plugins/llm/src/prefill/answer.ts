@@ -6,7 +6,7 @@ import { castOf } from './script.js';
 interface ReadAnswer {
   readonly text: string;
   readonly calls: readonly (ToolUseContent | MalformedToolUseContent)[];
-  /** It went on as somebody else, or made up a result: what follows is left out. */
+  /** It went on as another speaker, or made up a result: what follows is left out. */
   readonly cut: boolean;
 }
 

@@ -59,7 +59,7 @@ export function toScript(request: LlmRequest, imageRule: ImageRule): Script {
   function writeHeard(label: string, { content }: ParticipantMessage): void {
     let speaking = false;
     for (const block of content) {
-      // A result in a member's name is nobody's: only the model calls tools.
+      // A result in a member's name answers no call: only the model calls tools.
       const part = showable(block, imageRule);
       if (part === undefined) continue;
       if (part.type === 'image') {
@@ -144,7 +144,7 @@ function createPages(apart: boolean): Pages {
   };
 }
 
-/** Who is in the script, under which name: one line, without a colon, all different. */
+/** The participants of the script and their names: one line, without a colon, all different. */
 interface Cast {
   readonly self: string;
   /** By participant; the model itself is not among them. */
@@ -213,7 +213,7 @@ const UNESCAPED_LINE_END = /[\u0085\u2028\u2029]/g;
 /** What reads as a speaker, a call or a result when it stands at the margin. */
 const LOOKS_LIKE_A_SPEAKER = /^\S[^:：︓﹕]*[:：︓﹕]/u;
 
-/** The model's own words. Its lines stay at the margin, as it wrote them, unless one would read as somebody else's. */
+/** The model's own words. Its lines stay at the margin, as it wrote them, unless one would read as another speaker's. */
 function ownLine(label: string, text: string): string {
   const [first = '', ...more] = text.trim().split(LINE_END);
   const lines = more.map((line) => (LOOKS_LIKE_A_SPEAKER.test(line) ? `  ${line}` : line.trimEnd()));
@@ -226,7 +226,7 @@ function callLine(label: string, tool: string, input: Readonly<Record<string, un
 }
 
 /** `Claude<[get_time]: 14:30 JST`, up to the colon. */
-export function resultLabel(label: string, tool: string): string {
+function resultLabel(label: string, tool: string): string {
   return `${label}<[${tool}]`;
 }
 
@@ -238,4 +238,26 @@ function spacedJson(value: unknown): string {
     .replace(/\n\s*([\]}])/g, '$1')
     .replace(/\n\s*/g, ' ')
     .replace(UNESCAPED_LINE_END, (end) => `\\u${end.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/**
+ * Where the model has to stop: where another speaker's line would begin, or a result. `Alice:` is looked for at the start
+ * of a line only, so that a sentence may say it; sequences of that form that the caller gives mean the same.
+ * @param atMost what the provider takes; the latest speakers are the likeliest
+ */
+export function prefillStops(request: LlmRequest, atMost: number): readonly string[] {
+  const { self, labels } = castOf(request);
+  const given = givenStops(request);
+  const latestFirst = [...new Set(request.messages.map(({ participant }) => participant).reverse())];
+  const speakers = latestFirst.flatMap((participant) => labels.get(participant) ?? []);
+  const results = (request.tools ?? []).length === 0 ? [] : [`\n${resultLabel(self, '')}`.replace(/\]$/, '')];
+  const all = [...given, ...results, ...speakers.map((label) => `\n${label}:`), `\n${self}:`];
+  return [...new Set(all)].slice(0, atMost);
+}
+
+/** The caller's own, beside the names of speakers. */
+export function givenStops(request: LlmRequest): readonly string[] {
+  const { self, labels } = castOf(request);
+  const names = new Set([...labels.keys(), ...labels.values(), request.self, self].map((name) => `${name}:`));
+  return (request.stopSequences ?? []).filter((stop) => stop.trim() !== '' && !names.has(stop.trim()));
 }

@@ -10,7 +10,7 @@ import type { Provider } from './provider.js';
 /** Every provider, in the order in which sentences name them. */
 export const PROVIDERS: readonly ProviderDefinition[] = [OPENAI, ANTHROPIC, GOOGLE, BEDROCK, OFFLINE];
 
-/** More connections than anybody sets up: older ones are those of settings that have changed since. */
+/** More connections than one bot uses: older ones are those of settings that have changed since. */
 const MOST_KEPT = 50;
 
 /** Opens connections: the same provider as long as the source is the same. */

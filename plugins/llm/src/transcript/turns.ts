@@ -175,7 +175,7 @@ const RESERVED = ['system', 'assistant', 'user', 'human', 'developer', 'tool', '
 
 /**
  * Gives each participant the name under which the model sees it: one line, without a colon, unique in the request, and never
- * the model's own name or a role's. Names that need no change keep theirs, so nobody can take another's by hiding characters in it.
+ * the model's own name or a role's. Names that need no change keep theirs, so that no member can take another's by hiding characters in it.
  */
 export function labelParticipants(participants: Iterable<string>, self: string): ReadonlyMap<string, string> {
   const names = [...new Set(participants)].map((participant) => ({ participant, clean: cleanName(participant) }));

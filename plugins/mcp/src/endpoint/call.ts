@@ -15,7 +15,7 @@ interface Parts {
   readonly tools: Tools;
   readonly clock: Clock;
   readonly caller: Caller;
-  /** How long to wait for somebody to decide on a call that was held. */
+  /** How long to wait for the decision on a call that was held. */
   readonly waitMs: number;
   /** The longest text of a result. */
   readonly mostCharacters: number;
@@ -56,7 +56,7 @@ export function mayUse({ tools }: Caller, name: string): boolean {
   return tools.length === 0 || tools.includes(name);
 }
 
-/** How the call ended, or that it has not when the time is up or nobody waits any more. */
+/** How the call ended, or that it has not when the time is up or the client has gone. */
 async function settledWithin(outcome: DeferredOutcome, { clock, waitMs, signal }: Parts): Promise<Outcome> {
   const end = await withinLimit(clock, waitMs, outcome.settled, signal);
   return end.inTime ? end.value : outcome;
@@ -122,7 +122,7 @@ interface ProgressReporter {
 
 const SILENT: ProgressReporter = { report: () => undefined, beat: () => undefined };
 
-/** Tells a client that asked for it how far its call has come. What it is told must rise: https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress */
+/** Reports the progress of a call to a client that wants it. The numbers must rise: https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress */
 export function createProgressReporter(progressToken: ProgressToken | undefined, send: Send): ProgressReporter {
   if (progressToken === undefined) return SILENT;
   let beats = 0;
@@ -130,7 +130,7 @@ export function createProgressReporter(progressToken: ProgressToken | undefined,
   const tell = (progress: number, more: { total?: number; message?: string }) => {
     if (progress <= last) return;
     last = progress;
-    // Whoever has gone need not be told.
+    // The client may have gone.
     void send({ method: 'notifications/progress', params: { progressToken, progress, ...more } }).catch(
       () => undefined,
     );

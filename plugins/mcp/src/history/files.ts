@@ -66,7 +66,7 @@ interface OpenFile {
   readonly journal: Journal<RecordedUse>;
 }
 
-/** Appends calls to the files of their hour. Whoever calls it sees to it that one folder is written to by one call at a time. */
+/** Appends calls to the files of their hour. The caller makes sure that one folder is written to by one call at a time. */
 export interface HistoryJournal {
   append(folder: string, use: RecordedUse): Promise<void>;
   /** Closes the folder's file, so that it can be rewritten. */

@@ -1,13 +1,28 @@
-import { join } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import {
+  type Clock,
   compareIds,
   createdAt,
+  decodeLine,
+  FORGOTTEN,
+  findPlace,
+  idAt,
+  isOf,
   type KeyedMutex,
   type Logger,
+  leftUnfinished,
   openJournal,
+  type PersonalData,
+  type Provenance,
   type RecordedUse,
+  removeFiles,
+  replaceFile,
+  type SettledCall,
   type ToolHistory,
 } from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
+import { cutText } from '../importing/result.js';
 import { type HistoryJournal, hourOf, hourOfFile, hoursIn, recordedUse } from './files.js';
 
 interface Parts {
@@ -18,7 +33,7 @@ interface Parts {
   folderOf(channelId: string): string;
 }
 
-export interface HistoryStore extends ToolHistory {
+interface HistoryStore extends ToolHistory {
   record(channelId: string, use: RecordedUse): Promise<void>;
   /** Lets go of what is in memory: the files have changed. */
   forgetCached(channelId: string): void;
@@ -149,8 +164,144 @@ function charactersOf(use: RecordedUse): number {
   return characters;
 }
 
-export async function readHour(path: string, log: Logger): Promise<readonly RecordedUse[]> {
+async function readHour(path: string, log: Logger): Promise<readonly RecordedUse[]> {
   const { records, damaged } = await openJournal(path, recordedUse).read();
   if (damaged > 0) log.warn('lines of the tool history could not be read and were passed over', { path, damaged });
   return records;
+}
+
+interface RecorderParts {
+  readonly history: HistoryStore;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Writes down every call that is over. A disk that fails costs the record, not the call. */
+export function createRecorder({ history, clock, log }: RecorderParts) {
+  return async function record(call: SettledCall): Promise<void> {
+    try {
+      await history.record(call.actor.channelId, recordOf(call, clock.now()));
+    } catch (error) {
+      log.error('a tool call could not be added to the history', { callId: call.id, tool: call.tool, error });
+    }
+  };
+}
+
+function recordOf({ id, tool, input, actor, messageId, outcome }: SettledCall, now: number): RecordedUse {
+  return {
+    call: {
+      id,
+      name: tool,
+      input: asRecord(input),
+      messageId: messageId ?? idAt(now),
+      userId: actor.userId,
+      ...(actor.identity === undefined ? {} : { identity: actor.identity }),
+    },
+    result:
+      outcome.status === 'done'
+        ? {
+            callId: id,
+            output: cutText(outcome.text),
+            ...(outcome.sources === undefined ? {} : { sources: outcome.sources }),
+            ...(outcome.audience === undefined ? {} : { audience: outcome.audience }),
+          }
+        : {
+            callId: id,
+            output: null,
+            error: cutText(outcome.status === 'failed' ? outcome.error.message : outcome.reason),
+          },
+    timestamp: new Date(now).toISOString(),
+  };
+}
+
+/** What was refused because it was no object is kept all the same. */
+function asRecord(input: unknown): Readonly<Record<string, unknown>> {
+  if (typeof input === 'object' && input !== null && !Array.isArray(input)) return { ...input };
+  return input === undefined ? {} : { given: String(input).slice(0, 4_000) };
+}
+
+const WITHHELD = '(from a place that you cannot read now, or deleted there)';
+
+interface PersonalDataParts {
+  readonly history: HistoryStore;
+  readonly journal: HistoryJournal;
+  readonly mutex: KeyedMutex;
+  readonly log: Logger;
+  readonly provenance: Pick<Provenance, 'mayHave'>;
+  readonly client: Client;
+  /** The bot's own folder. */
+  root(): string;
+  folderOf(channelId: string): string;
+}
+
+/** The calls that one member asked for, over all channels and hours. */
+export function historyOf({
+  history,
+  journal,
+  mutex,
+  log,
+  provenance,
+  client,
+  root,
+  folderOf,
+}: PersonalDataParts): PersonalData {
+  /**
+   * What they may not read any more is not theirs because they asked for it once; nor is what a model wrote as arguments where they cannot read now what
+   * it had read there. An agent writes from all the places that it lives in, with their rights, and not to them.
+   */
+  const asTheirs = async (use: RecordedUse, mayHaveWords: boolean, userId: string) => {
+    const { call, result, timestamp } = use;
+    if (!mayHaveWords || call.identity !== undefined)
+      return { call: { id: call.id, name: call.name, input: WITHHELD }, timestamp };
+    if (result.error !== undefined || (await provenance.mayHave(result.sources, userId))) return use;
+    return { ...use, result: { callId: result.callId, output: WITHHELD } };
+  };
+
+  const channels = async () => (await readdir(root()).catch(() => [])).filter((name) => /^\d+$/.test(name));
+
+  return {
+    async export(userId) {
+      const found: Record<string, unknown> = {};
+      for (const channelId of await channels()) {
+        const folder = folderOf(channelId);
+        const hours = await Promise.all((await hoursIn(folder)).map((name) => readHour(join(folder, name), log)));
+        const theirs = hours.flat().filter(({ call }) => call.userId === userId);
+        if (theirs.length === 0) continue;
+        const mayHaveWords = await provenance.mayHave([await findPlace(client, channelId)], userId);
+        found[channelId] = await Promise.all(theirs.map((use) => asTheirs(use, mayHaveWords, userId)));
+      }
+      return found;
+    },
+    async forget(userId) {
+      for (const channelId of await channels()) {
+        await mutex.run(channelId, async () => {
+          const folder = folderOf(channelId);
+          await journal.release(folder);
+          // What a crash left of writing a file anew may hold their calls, too.
+          await removeFiles(folder, leftUnfinished(folder, await readdir(folder)));
+          for (const name of await hoursIn(folder)) await withoutWordsOf(userId, join(folder, name));
+          history.forgetCached(channelId);
+        });
+      }
+    },
+  };
+}
+
+/** Whatever else is in the file stays as it is, torn lines too. */
+async function withoutWordsOf(userId: string, path: string): Promise<void> {
+  const lines = (await readFile(path, 'utf8')).split('\n');
+  const kept = lines.flatMap((line) => {
+    const use = decodeLine(line, recordedUse)?.record;
+    if (use === undefined) return [line];
+    if (use.call.userId === userId) return [];
+    return [isOf(use.result.sources, userId) ? JSON.stringify(withoutWords(use)) : line];
+  });
+  if (kept.length === lines.length && kept.every((line, index) => line === lines[index])) return;
+  if (kept.every((line) => line.trim() === '')) return removeFiles(dirname(path), [basename(path)]);
+  await replaceFile(path, kept.join('\n'));
+}
+
+/** Another member's call stays; what it returned held words of the one who is forgotten. */
+function withoutWords({ result, ...use }: RecordedUse): RecordedUse {
+  return { ...use, result: { callId: result.callId, output: null, error: FORGOTTEN } };
 }

@@ -142,7 +142,7 @@ const UNKNOWN_SESSION = 404;
 const ANSWER = z.looseObject({ content: z.array(z.unknown()).max(1_000).optional() });
 
 /**
- * Calls a server's tool. The time limit starts again with each progress the server reports; whoever asked can cancel, and the server is told.
+ * Calls a server's tool. The time limit starts again with each progress the server reports; the caller can cancel, and the server gets the notification.
  * @throws UserError with what the server said, or why nothing came back
  */
 async function callTool(
@@ -216,7 +216,7 @@ async function readWith(
   );
 }
 
-/** Members read that there was an error, and of which kind; what it says may be anybody's page, path or key, and is in the log alone. */
+/** Members read that there was an error, and of which kind; its text may hold any page, path or key, and is in the log alone. */
 function explain(error: unknown, connection: Connection, { server, tool, log }: CallParts): Error {
   if (error instanceof McpError && error.code !== ErrorCode.ConnectionClosed) {
     log.warn('an MCP server refused a call', { server, tool, error });

@@ -13,7 +13,7 @@ import {
 import { isUsable } from '../importing/listing.js';
 import type { JsonSchema } from '../importing/schema.js';
 import type { ServerSettings } from '../settings.js';
-import { createWire } from './http-transport.js';
+import { createWire } from './transports.js';
 
 interface Parts {
   /** Names the bot, the same in each run. */

@@ -5,7 +5,7 @@ import { rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** How long a server may take to end by itself, and then when it is told to. */
+/** How long a server may take to end by itself, and then after the signal to end. */
 const LEAVE_MS = 500;
 const TERMINATE_MS = 2_000;
 /** How often processes are looked for that were started while others were being killed. */
@@ -138,7 +138,7 @@ function strays(isOurs: (mark: string) => boolean, root: number | undefined): re
   return [...found];
 }
 
-/** `undefined` for one that has ended, though nobody has asked yet how. */
+/** `undefined` for one that has ended and whose exit code was not read yet. */
 function parentOf(pid: string): number | undefined {
   // "123 (a name) S 1 …": the name may hold anything.
   const stat = contentOf(pid, 'stat');

@@ -1,7 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { CacheControl, ImageContent, LlmRequest, ModelTool, ModelTraits } from '@cinnabar/sdk';
-import { READ_ON, toScript } from '../../prefill/script.js';
-import { prefillStops } from '../../stop-sequences.js';
+import { prefillStops, READ_ON, toScript } from '../../prefill/script.js';
 import { toTranscript } from '../../transcript/transcript.js';
 import {
   type CallResult,

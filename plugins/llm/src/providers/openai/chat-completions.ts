@@ -1,7 +1,6 @@
 import type { ModelTool, StopReason, Usage } from '@cinnabar/sdk';
 import type OpenAI from 'openai';
-import { READ_ON, toScript } from '../../prefill/script.js';
-import { prefillStops } from '../../stop-sequences.js';
+import { prefillStops, READ_ON, toScript } from '../../prefill/script.js';
 import { bounded } from '../../streaming.js';
 import { toTranscript } from '../../transcript/transcript.js';
 import { imageRule, joinTexts, type Part, type ResultsTurn, type Turn, wordsOf } from '../../transcript/turns.js';

@@ -1,7 +1,6 @@
 import type { LlmCompletion, ModelTool, StopReason, Usage } from '@cinnabar/sdk';
 import type OpenAI from 'openai';
-import { untilStop } from '../../stop-sequences.js';
-import { bounded } from '../../streaming.js';
+import { bounded, untilStop } from '../../streaming.js';
 import { toTranscript } from '../../transcript/transcript.js';
 import {
   type CallResult,
@@ -60,7 +59,7 @@ export async function sendResponses(
   const { cutAfterBytes } = read;
   if (cutAfterBytes !== undefined) {
     const content = text === '' ? [] : [{ type: 'text' as const, text }];
-    // What it took is told at the end of an answer.
+    // The API reports the usage at the end of an answer.
     const usage = { inputTokens: 0, outputTokens: 0 };
     return { ok: true, reply: { content, stopReason: 'max_tokens', usage, cutAfterBytes, model: call.model } };
   }
