@@ -1,24 +1,14 @@
-import { CinnabarError, type Clock, type Embeddings, type Logger, type UnmeteredLlm } from '@cinnabar/sdk';
+import { CinnabarError, type Embeddings, type UnmeteredLlm } from '@cinnabar/sdk';
 import { boundsUntil, interrupted, within, withRetries } from './attempt.js';
-import type { Setup } from './candidate.js';
-import type { Breakers } from './circuit-breaker.js';
-import type { ModelMetrics } from './metrics.js';
+import type { ServiceParts } from './llm.js';
 import { unreadable } from './providers/errors.js';
 import type { Attempt, Provider } from './providers/provider.js';
 import { traitsOf } from './traits.js';
 
-export interface EmbedParts {
-  setup(): Promise<Setup>;
-  readonly breakers: Breakers;
-  readonly metrics?: ModelMetrics;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Aborts when the plugin stops. */
-  readonly signal: AbortSignal;
-}
-
 /** Texts to vectors: as many requests as the vendor's limit asks for, one after another, each bounded and repeated like a completion's. */
-export function createEmbeddings(parts: EmbedParts): Pick<UnmeteredLlm, 'embed' | 'embeddingModel'> {
+export function createEmbeddings(
+  parts: Pick<ServiceParts, 'setup' | 'breakers' | 'metrics' | 'clock' | 'log' | 'signal'>,
+): Pick<UnmeteredLlm, 'embed' | 'embeddingModel'> {
   const { breakers, clock } = parts;
   const routeFor = async (wanted: string | undefined) => {
     const setup = await parts.setup();

@@ -57,7 +57,8 @@ export default definePlugin({
     const folderOf = (channelId: string) => channelFolder(folder, botId(), channelId);
     const mutex = createKeyedMutex();
     const journal = createJournal(clock, context.after, services.files);
-    const history = createHistory({ journal, mutex, log, folderOf });
+    const files = { journal, mutex, log, folderOf };
+    const history = createHistory(files);
     context.defer(async () => {
       await mutex.idle();
       await journal.close();
@@ -71,10 +72,9 @@ export default definePlugin({
     context.ready(sweepHistory);
     context.every(HISTORY_SWEEP_MS, sweepHistory);
     context.provide(ToolHistory, history);
-    context.personalData(
-      historyOf({ ...services, client, history, journal, mutex, log, folderOf, root: () => join(folder, botId()) }),
-    );
-    context.defer(tools.onSettled(createRecorder({ history, clock, log })));
+    const { provenance } = services;
+    context.personalData(historyOf(history, files, () => join(folder, botId()), { client, provenance }));
+    context.defer(tools.onSettled(createRecorder(history, clock, log)));
 
     const servers = await openServers();
     const grants = createTokens(collections.tokens, clock);

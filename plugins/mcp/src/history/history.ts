@@ -25,8 +25,10 @@ import type { Client } from 'discord.js';
 import { cutText } from '../importing/result.js';
 import { type HistoryJournal, hourOf, hourOfFile, hoursIn, recordedUse } from './files.js';
 
-interface Parts {
+/** Where the history lies, and what its files are written with. */
+interface HistoryFiles {
   readonly journal: HistoryJournal;
+  /** By channel. */
   readonly mutex: KeyedMutex;
   readonly log: Logger;
   /** Where a channel's calls lie. */
@@ -54,7 +56,7 @@ const MOST_CHANNELS = 200;
 const MOST_CHARACTERS = 8_000_000;
 
 /** What channels' calls are, kept in memory from their first use on, and on the disk. */
-export function createHistory({ journal, mutex, log, folderOf }: Parts): HistoryStore {
+export function createHistory({ journal, mutex, log, folderOf }: HistoryFiles): HistoryStore {
   const cache = new Map<string, Cached>();
 
   let characters = 0;
@@ -170,14 +172,8 @@ async function readHour(path: string, log: Logger): Promise<readonly RecordedUse
   return records;
 }
 
-interface RecorderParts {
-  readonly history: HistoryStore;
-  readonly clock: Clock;
-  readonly log: Logger;
-}
-
 /** Writes down every call that is over. A disk that fails costs the record, not the call. */
-export function createRecorder({ history, clock, log }: RecorderParts) {
+export function createRecorder(history: HistoryStore, clock: Clock, log: Logger) {
   return async function record(call: SettledCall): Promise<void> {
     try {
       await history.record(call.actor.channelId, recordOf(call, clock.now()));
@@ -222,29 +218,16 @@ function asRecord(input: unknown): Readonly<Record<string, unknown>> {
 
 const WITHHELD = '(from a place that you cannot read now, or deleted there)';
 
-interface PersonalDataParts {
-  readonly history: HistoryStore;
-  readonly journal: HistoryJournal;
-  readonly mutex: KeyedMutex;
-  readonly log: Logger;
-  readonly provenance: Pick<Provenance, 'mayHave'>;
-  readonly client: Client;
-  /** The bot's own folder. */
-  root(): string;
-  folderOf(channelId: string): string;
-}
-
-/** The calls that one member asked for, over all channels and hours. */
-export function historyOf({
-  history,
-  journal,
-  mutex,
-  log,
-  provenance,
-  client,
-  root,
-  folderOf,
-}: PersonalDataParts): PersonalData {
+/**
+ * The calls that one member asked for, over all channels and hours.
+ * @param root the bot's own folder
+ */
+export function historyOf(
+  history: HistoryStore,
+  { journal, mutex, log, folderOf }: HistoryFiles,
+  root: () => string,
+  { client, provenance }: { readonly client: Client; readonly provenance: Pick<Provenance, 'mayHave'> },
+): PersonalData {
   /**
    * What they may not read any more is not theirs because they asked for it once; nor is what a model wrote as arguments where they cannot read now what
    * it had read there. An agent writes from all the places that it lives in, with their rights, and not to them.

@@ -31,7 +31,7 @@ export interface ServersParts {
   readonly schemas: WorkerModule<typeof import('../importing/schema.js')>;
 }
 
-export interface ServerReport extends KeeperStatus {
+export interface ServerReport extends SupervisorStatus {
   readonly name: string;
   readonly settings: ServerSettings;
   readonly tools: ReadonlyMap<string, ListedTool>;
@@ -56,7 +56,7 @@ export interface Servers {
 interface Server {
   readonly name: string;
   readonly settings: ServerSettings;
-  readonly keeper: Keeper;
+  readonly supervisor: ServerSupervisor;
   readonly imported: Imported;
 }
 
@@ -91,7 +91,7 @@ export function createServers(parts: ServersParts): Servers {
         waiting.set(name, pending);
         if (pending.length > 0) tellOwner(name, pending);
       });
-    const keeper = createKeeper({
+    const supervisor = createSupervisor({
       name,
       clock,
       log,
@@ -112,14 +112,14 @@ export function createServers(parts: ServersParts): Servers {
       },
     });
     const check = checkIn(parts.schemas, name);
-    const imported = createImported({ ...parts, server: name, settings, check, need: keeper.need });
-    return { name, settings, keeper, imported };
+    const imported = createImported({ ...parts, server: name, settings, check, need: supervisor.need });
+    return { name, settings, supervisor, imported };
   }
 
-  const reportOn = ({ name, settings, keeper, imported }: Server): ServerReport => ({
+  const reportOn = ({ name, settings, supervisor, imported }: Server): ServerReport => ({
     name,
     settings,
-    ...keeper.status(),
+    ...supervisor.status(),
     tools: imported.list(),
     pending: waiting.get(name) ?? [],
   });
@@ -134,24 +134,24 @@ export function createServers(parts: ServersParts): Servers {
   return {
     async open() {
       if (servers.some(({ settings }) => settings.command !== undefined)) await endOrphans(parts.owner);
-      for (const { name, settings, keeper, imported } of servers) {
+      for (const { name, settings, supervisor, imported } of servers) {
         const known = await listings.of(name).find();
         if (known?.fingerprint === fingerprintOf(settings)) {
           waiting.set(name, known.pending);
           await imported.update(known.tools);
         }
-        // Said in the log by the keeper, and in `!mcp list`.
-        else void keeper.need().catch(() => undefined);
+        // Said in the log by the supervisor, and in `!mcp list`.
+        else void supervisor.need().catch(() => undefined);
       }
     },
     report: () => servers.map(reportOn),
     async settled() {
-      await Promise.all(servers.map(({ keeper }) => keeper.settled()));
+      await Promise.all(servers.map(({ supervisor }) => supervisor.settled()));
       await mutex.idle();
     },
     async restart(name) {
       const server = named(name);
-      await server.keeper.restart();
+      await server.supervisor.restart();
       return reportOn(server);
     },
     accept: (name) => {
@@ -168,7 +168,7 @@ export function createServers(parts: ServersParts): Servers {
       });
     },
     async stop() {
-      await Promise.all(servers.map(({ keeper }) => keeper.stop()));
+      await Promise.all(servers.map(({ supervisor }) => supervisor.stop()));
     },
   };
 }
@@ -182,7 +182,7 @@ function fingerprintOf({ command, args, env, cwd, url, headers, oauth }: ServerS
 
 type ServerState = 'not started' | 'starting' | 'running' | 'waiting' | 'stopped';
 
-export interface KeeperStatus {
+export interface SupervisorStatus {
   readonly state: ServerState;
   /** Why it is not running. */
   readonly problem: string | undefined;
@@ -200,18 +200,18 @@ interface Parts {
 }
 
 /** Keeps one server running from its first use on. */
-export interface Keeper {
+export interface ServerSupervisor {
   /** The running server; starts it when it was never needed before. @throws UserError when it is down, with when it is tried again */
   need(): Promise<Connection>;
   /** Ends it if it runs and starts it, whatever the back-off says. @throws UserError */
   restart(): Promise<void>;
-  status(): KeeperStatus;
+  status(): SupervisorStatus;
   /** Resolves when no start is under way, however it ended. */
   settled(): Promise<void>;
   stop(): Promise<void>;
 }
 
-export function createKeeper({ name, clock, log, connect, onUp }: Parts): Keeper {
+export function createSupervisor({ name, clock, log, connect, onUp }: Parts): ServerSupervisor {
   const backoff: Backoff = createBackoff(clock);
   let state: ServerState = 'not started';
   /** For the owner: it may quote the server. */
