@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { startLocalDiscord } from '@cinnabar/local-discord';
 import { createDice } from './confirm/dice.js';
 import type { CampaignOptions, CampaignResult } from './main.js';
+import { type Death, play, type Stage, type Traces } from './tasks/harness.js';
 import { judge } from './tasks/judge.js';
-import { type Death, play, type Stage, type Traces } from './tasks/scene.js';
 
 /** At random moments a task is killed so often at most before it is let finish. */
 const MOST_KILLS = 6;

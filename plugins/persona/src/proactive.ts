@@ -20,7 +20,7 @@ import { selfName } from './running/run-context.js';
 import type { PersonaSettings } from './settings.js';
 
 /** Whether a persona answers in a channel, and may therefore act there unasked. */
-async function livesIn(channel: SendableChannels, { frontDoor }: PersonaContext): Promise<boolean> {
+async function answersIn(channel: SendableChannels, { frontDoor }: PersonaContext): Promise<boolean> {
   if (frontDoor === undefined || channel.isDMBased()) return false;
   return (await frontDoor.responderIn(channel.guild.id, channel.id)) === 'persona';
 }
@@ -96,7 +96,7 @@ async function look(guild: Guild, settings: PersonaSettings, persona: PersonaCon
   if (!persona.plugins.enabledIn(guild.id, 'persona')) return;
   if (settings.home === undefined || (settings.timerMinutes === 0 && !settings.reflection)) return;
   const home = homeIn(guild, settings.home);
-  if (home !== undefined && (await livesIn(home, persona))) await visit(guild.id, home, settings, persona);
+  if (home !== undefined && (await answersIn(home, persona))) await visit(guild.id, home, settings, persona);
 }
 
 async function visit(
@@ -207,7 +207,7 @@ export function noticeJoins({ on }: Pick<Registrar, 'on'>, persona: PersonaConte
     const settings = await persona.settingsFor(guild.id);
     if (!settings.onJoin || settings.home === undefined) return;
     const home = guild.channels.cache.get(settings.home);
-    if (home?.isSendable() !== true || !(await livesIn(home, persona))) return;
+    if (home?.isSendable() !== true || !(await answersIn(home, persona))) return;
     if (!(await persona.allowance.take(guild.id, settings))) return;
     const name = sanitizeName(member.displayName) || sanitizeName(user.username) || 'someone';
     const contact = { userId: user.id, name };
@@ -237,7 +237,7 @@ export function noticeReactions({ on }: Pick<Registrar, 'on'>, persona: PersonaC
     if (!settings.onReaction) return;
     const { lines } = await persona.conversations.read(channelId);
     const line = lines.find(({ userId, messageIds }) => userId === null && messageIds.includes(message.id));
-    if (line === undefined || !(await livesIn(channel, persona))) return;
+    if (line === undefined || !(await answersIn(channel, persona))) return;
     if (!(await persona.allowance.take(guildId, settings))) return;
     const member = message.guild?.members.cache.get(user.id);
     const name = sanitizeName(member?.displayName ?? user.displayName ?? '') || 'someone';
@@ -261,7 +261,7 @@ export function answerToName({ on }: Pick<Registrar, 'on'>, persona: PersonaCont
     if (isDotMessage(content) || message.mentions.users.has(client.user.id)) return;
     // Replies to the bot are for it already.
     if (repliesToOwn(message) || persona.commands.matches(message)) return;
-    if (!(await persona.settingsFor(guildId)).answersToName || !(await livesIn(channel, persona))) return;
+    if (!(await persona.settingsFor(guildId)).answersToName || !(await answersIn(channel, persona))) return;
     const { state } = await persona.store.read({ guildId, channelId: channel.id });
     if (!callsBy(selfName(state.name, channel), content)) return;
     await persona.frontDoor?.take(message, { trigger: 'name', responder: 'persona' });

@@ -33,7 +33,7 @@ export function registerCommands({ command }: Pick<Registrar, 'command'>, contex
     options: { what: option.rest().describe('What to do; or stop, pause, resume, approvals, revoke') },
     examples: ['task Collect the five best-liked memes of this week', 'task stop'],
     async run(ctx, { what }) {
-      const words = wordsOf(what);
+      const words = subcommandOf(what);
       if (words?.kind === 'continue') return ctx.reply(await goOn(tasks, ctx, words.text));
       if (words !== undefined) return ctx.reply(await act(context, tasks, ctx, words));
       const messageId = ctx.message === null ? {} : { messageId: ctx.message.id };
@@ -53,7 +53,7 @@ async function act(
   context: TaskContext,
   tasks: Tasks,
   { actor }: CommandContext,
-  words: Exclude<Words, { kind: 'continue' }>,
+  words: Exclude<Subcommand, { kind: 'continue' }>,
 ): Promise<string> {
   const task = await chooseTask(tasks, actor, words.task);
   switch (words.kind) {
@@ -163,7 +163,7 @@ function chooseEnded(all: readonly TaskInfo[], { userId, channelId }: Actor): Ta
 }
 
 /** What `task …` asks for when it is not a task. */
-type Words =
+type Subcommand =
   | {
       readonly kind: 'stop' | 'pause' | 'resume' | 'approvals' | 'revoke';
       /** The end of a task's id. */
@@ -179,7 +179,7 @@ const REVOKE = /^revoke\s+(\d{1,3})(?:\s+([a-z0-9]{5,26}))?$/;
 const CONTINUE = /^continue(?:\s+([\s\S]+))?$/;
 
 /** Only these exact forms, in lower case, are commands: `!task Stop the music at ten` is a task. */
-function wordsOf(text: string): Words | undefined {
+function subcommandOf(text: string): Subcommand | undefined {
   const words = text.trim();
   const [, kind, task] = CONTROL.exec(words) ?? [];
   if (kind === 'stop' || kind === 'pause' || kind === 'resume' || kind === 'approvals') {

@@ -23,7 +23,7 @@ import { registerBuiltinTools } from './builtin/tools.js';
 import { registerCommands } from './commands.js';
 import type { TaskContext } from './context.js';
 import { controlButtons, createComponents } from './discord/buttons.js';
-import { answerButtons, answerForm, createTaskIndex, takeMessage } from './discord/incoming-messages.js';
+import { answerButtons, answerForm, createTaskIndex, handleMessage } from './discord/incoming-messages.js';
 import { createSpeaker } from './discord/message-sender.js';
 import { createStatusBoard } from './discord/status-board.js';
 import { createJournal, createRuns, HEARTBEAT_MS, pruneEnded, runsCollection } from './journal/journal.js';
@@ -138,7 +138,7 @@ export default definePlugin({
     if (unclaim !== undefined) defer(unclaim);
     on('messageCreate', (message) => {
       const meaning = meaningOf(message);
-      return meaning === undefined ? undefined : takeMessage(context, tasks, meaning, message);
+      return meaning === undefined ? undefined : handleMessage(context, tasks, meaning, message);
     });
     on('guildMemberRemove', async ({ id, guild }) => {
       for (const { id: taskId, actor, status } of journal.live()) {

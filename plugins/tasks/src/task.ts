@@ -50,7 +50,7 @@ export type Step = z.output<typeof step>;
 
 /** What a person has said to the task while it works. */
 const words = z.object({ userId: text, name: text, text, sources: z.array(toolSource) });
-export type Words = z.output<typeof words>;
+export type MemberMessage = z.output<typeof words>;
 
 /** What was known of the conversation when the task began. */
 const background = z.object({
@@ -225,7 +225,7 @@ export const TRANSITIONS: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = 
 export const isFinal = (status: TaskStatus): boolean => TRANSITIONS[status].length === 0;
 
 /** Staying is always allowed: what changes then is not the status. */
-export const mayFollow = (from: TaskStatus, to: TaskStatus): boolean =>
+export const mayBecome = (from: TaskStatus, to: TaskStatus): boolean =>
   (from === to && !isFinal(from)) || TRANSITIONS[from].includes(to);
 
 /** In these a task works; in the others it waits, and time is not counted. */
@@ -274,7 +274,7 @@ export function newTask(
 const NO_CIRCLES: Task['circles'] = { lastCall: '', identical: 0, idle: 0, errors: 0, failures: 0 };
 
 /** Puts a task that is over where it was, with a new word of its people: its limits count from here, its steps go on counting. */
-export function goOnFrom(draft: Task, said: Words): void {
+export function continueTask(draft: Task, said: MemberMessage): void {
   const { stepCount, workedMs, usage, cost, ending } = draft;
   draft.continuedFrom = { steps: stepCount, workedMs, tokens: tokensOf(usage), cost: cost ?? 0 };
   draft.continued = (draft.continued ?? 0) + 1;
@@ -282,19 +282,19 @@ export function goOnFrom(draft: Task, said: Words): void {
   draft.warned = false;
   const text = `The task had ended: ${ending?.text ?? ''} Now it goes on with this.`;
   draft.entries.push({ kind: 'note', text });
-  hear(draft, said);
+  addMemberMessage(draft, said);
   delete draft.question;
   delete draft.outage;
 }
 
 /** What people have said since the last step is heard; nothing of what came before it is a circle any more. */
-export function hearInbox(draft: Task): void {
-  for (const words of draft.inbox ?? []) hear(draft, words);
+export function readInbox(draft: Task): void {
+  for (const words of draft.inbox ?? []) addMemberMessage(draft, words);
   draft.circles = { ...NO_CIRCLES };
   delete draft.inbox;
 }
 
-function hear(draft: Task, words: Words): void {
+function addMemberMessage(draft: Task, words: MemberMessage): void {
   draft.entries.push({ kind: 'said', ...words });
   if (words.userId === draft.actor.userId) return;
   draft.alongside = [...new Set([...(draft.alongside ?? []), words.userId])];

@@ -14,7 +14,7 @@ import { Superseded } from './journal/journal.js';
 import { assertMay, assertMayStart } from './permissions.js';
 import { backgroundOf } from './prompt/background.js';
 import type { WorkerPool } from './running/worker-pool.js';
-import { goOnFrom, isFinal, labelOf, linkTo, newTask, type Task, type Words } from './task.js';
+import { continueTask, isFinal, labelOf, linkTo, type MemberMessage, newTask, type Task } from './task.js';
 
 const LONGEST_PROMPT = 4_000;
 const OVER = 'This task is over. `task continue` goes on with it.';
@@ -56,7 +56,7 @@ export function createTasks(context: TaskContext, workers: WorkerPool): Tasks {
       throw new UserError(`${here} tasks of this server are open, which is the most there may be.`);
     }
   };
-  const wordsBy = async ({ text, messageId }: TaskWords, by: Actor): Promise<Words> => {
+  const wordsBy = async ({ text, messageId }: TaskWords, by: Actor): Promise<MemberMessage> => {
     const said = text.trim().slice(0, LONGEST_PROMPT);
     if (said === '') throw new UserError('What shall I tell the task?');
     const { userId, guildId, channelId } = by;
@@ -141,7 +141,7 @@ export function createTasks(context: TaskContext, workers: WorkerPool): Tasks {
       await assertMayOpen(task.actor);
       const said = await wordsBy(words, by);
       await journal
-        .reopen(id, (draft) => goOnFrom(draft, said))
+        .reopen(id, (draft) => continueTask(draft, said))
         .catch((error: unknown) => {
           throw error instanceof Superseded ? new UserError(NOT_YET, { cause: error }) : error;
         });

@@ -1,4 +1,4 @@
-import type { Traces } from './scene.js';
+import type { Traces } from './harness.js';
 import { SCRIPT } from './script.js';
 
 const REPEATABLE = new Set(['look', 'ring']);

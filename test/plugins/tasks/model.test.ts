@@ -1,4 +1,4 @@
-import { isFinal, mayFollow, TRANSITIONS } from '@cinnabar/plugin-tasks/task';
+import { isFinal, mayBecome, TRANSITIONS } from '@cinnabar/plugin-tasks/task';
 import { TASK_STATUSES, type TaskStatus } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -18,7 +18,7 @@ describe('the life of a task', () => {
 
   it('can be put back in line from wherever it is, so that a restart can go on with it', () => {
     for (const from of TASK_STATUSES.filter((one) => !isFinal(one)))
-      expect(mayFollow(from, 'queued'), from).to.equal(true);
+      expect(mayBecome(from, 'queued'), from).to.equal(true);
   });
 
   it('never leaves an end, whatever is tried', () => {
@@ -27,7 +27,7 @@ describe('the life of a task', () => {
         let now: TaskStatus = 'queued';
         let ended: TaskStatus | undefined;
         for (const next of wanted) {
-          if (mayFollow(now, next)) now = next;
+          if (mayBecome(now, next)) now = next;
           if (ended !== undefined) expect(now).to.equal(ended);
           if (isFinal(now)) ended = now;
         }
@@ -38,7 +38,7 @@ describe('the life of a task', () => {
   it('runs a tool only while it works: neither from a question, nor from a pause, nor out of the line', () => {
     for (const from of TASK_STATUSES) {
       if (from === 'running' || from === 'thinking' || from === 'tool_executing') continue;
-      expect(mayFollow(from, 'tool_executing'), from).to.equal(false);
+      expect(mayBecome(from, 'tool_executing'), from).to.equal(false);
     }
   });
 });

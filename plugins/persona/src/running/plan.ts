@@ -182,7 +182,7 @@ export async function executePlan(active: ActiveRun): Promise<string | undefined
     events.system('plan_refused', answer.detail);
     return UNUSABLE;
   }
-  const execution = begin(answer.value, active);
+  const execution = startExecution(answer.value, active);
   while (execution.queue.length > 0) {
     const stop = await executeNext(execution, active);
     if (stop === 'repetition') return sender.texts.length > 0 ? undefined : saidAlready(execution, active);
@@ -191,7 +191,7 @@ export async function executePlan(active: ActiveRun): Promise<string | undefined
   return execution.wordless ? WORDLESS : undefined;
 }
 
-function begin(plan: Plan, active: ActiveRun): PlanExecution {
+function startExecution(plan: Plan, active: ActiveRun): PlanExecution {
   const queue = sequence(plan, active);
   active.events.system('planned', namesOf(queue) || 'nothing', plan.reasoning.slice(0, MOST_REASONING));
   return { queue, extensible: plan.can_extend, checks: 0, stale: false, wordless: false, repeated: undefined };
@@ -208,7 +208,7 @@ async function executeNext(execution: PlanExecution, active: ActiveRun): Promise
     return 'bound';
   }
   const outcomes = await executeBatch(batch, active);
-  const stops = outcomes.map((outcome, index) => note(outcome, batch[index], execution, active));
+  const stops = outcomes.map((outcome, index) => recordOutcome(outcome, batch[index], execution, active));
   const stop = stops.find((one) => one !== undefined);
   if (stop === 'repetition' && execution.repeated?.kind === 'loop' && sender.texts.length === 0) {
     // Thinking in circles is no reason to leave a question without an answer.
@@ -242,7 +242,7 @@ async function executeBatch(batch: readonly PlannedAction[], active: ActiveRun):
 }
 
 /** Notes how an action ended. Returns why the run has to stop, if it has. */
-function note(
+function recordOutcome(
   outcome: ActionOutcome,
   planned: PlannedAction | undefined,
   execution: PlanExecution,

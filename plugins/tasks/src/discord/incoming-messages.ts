@@ -155,7 +155,7 @@ export function answerForm(tasks: Tasks): ComponentDefinition['run'] {
  * Takes a message for what it means to a task, and acknowledges it. From people who may not do that it means nothing: they have just said
  * something.
  */
-export async function takeMessage(
+export async function handleMessage(
   { journal, log }: TaskContext,
   tasks: Tasks,
   { taskId, as }: Meaning,
@@ -163,7 +163,7 @@ export async function takeMessage(
 ): Promise<void> {
   const { author, guildId, channelId, content } = message;
   const by: Actor = { userId: author.id, guildId, channelId };
-  const words = { text: wordsIn(message), messageId: message.id };
+  const words = { text: textOf(message), messageId: message.id };
   try {
     if (as === 'stop') await tasks.stop(taskId, by);
     else if (as === 'continue') {
@@ -224,7 +224,7 @@ const clip = (text: string, most: number) => {
 };
 
 /** What a message says, with its attachments by name and address. */
-export function wordsIn({ content, attachments }: Pick<Message, 'content' | 'attachments'>): string {
+export function textOf({ content, attachments }: Pick<Message, 'content' | 'attachments'>): string {
   const files = [...attachments.values()].map(
     ({ name, contentType, size, url }) =>
       `[attachment ${name}, ${contentType ?? 'unknown type'}, ${size} bytes: ${url}]`,

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { type Clock, type Collection, type Logger, type TaskStatus, z } from '@cinnabar/sdk';
-import { isFinal, isWorking, mayFollow, type Task } from '../task.js';
+import { isFinal, isWorking, mayBecome, type Task } from '../task.js';
 
 /** Thrown by a change that came too late: the task has ended, was paused, or another run has it. Nothing was written. */
 export class Superseded extends Error {
@@ -61,7 +61,7 @@ export function createJournal({
     /** Takes the task to another status, in one write with what else changes. @throws Superseded */
     move: (id: string, to: TaskStatus, change?: (draft: Task) => void): Promise<Task> =>
       write(id, (draft) => {
-        if (!mayFollow(draft.status, to) || draft.lease !== run) throw new Superseded(draft.status, to);
+        if (!mayBecome(draft.status, to) || draft.lease !== run) throw new Superseded(draft.status, to);
         touch(draft);
         change?.(draft);
         if (to === 'waiting_approval' || to === 'waiting_user') draft.waitsSince ??= draft.changedAt;

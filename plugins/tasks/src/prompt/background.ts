@@ -10,7 +10,7 @@ import {
 } from '@cinnabar/sdk';
 import type { Message } from 'discord.js';
 import type { TaskContext } from '../context.js';
-import { wordsIn } from '../discord/incoming-messages.js';
+import { textOf } from '../discord/incoming-messages.js';
 import type { Background } from '../task.js';
 
 /** As many messages as it takes to know what "that" is; what a task needs beyond them it can read with its tools. */
@@ -76,7 +76,7 @@ async function askedIn(
 function lineOf(message: Message, what: string, content: string): Background['lines'][number] {
   const { author, member, guildId, channelId, id } = message;
   const name = sanitizeName(member?.displayName ?? author.displayName) || `member ${author.id}`;
-  const text = cut(wordsIn({ content, attachments: message.attachments }));
+  const text = cut(textOf({ content, attachments: message.attachments }));
   const sources = [{ guildId, channelId, messageIds: [id], userIds: author.bot ? [] : [author.id] }];
   return { speaker: `${name} (${what})`, text, sources };
 }

@@ -8,7 +8,7 @@ import {
   withoutNotes,
 } from '@cinnabar/sdk';
 import type { Rules } from '../settings.js';
-import type { Call, Entry, Line, Task, Words } from '../task.js';
+import type { Call, Entry, Line, MemberMessage, Task } from '../task.js';
 
 /** The system prompt: the rules of agentic mode. The same in every step, so that providers can cache it. */
 export function systemPrompt(
@@ -98,7 +98,7 @@ function requesterOf({ actor, requester }: Pick<Task, 'actor' | 'requester'>, ot
 
 /** Who has said something to the task: its member under the name that they have in it, others under their own. */
 function speakerOf(
-  { userId, name }: Words,
+  { userId, name }: MemberMessage,
   task: Pick<Task, 'actor' | 'requester'>,
   others: readonly string[],
 ): string {

@@ -2,7 +2,7 @@ import { isUnknown, tokensOf } from '@cinnabar/sdk';
 import { Interrupted, pause, type RunControl, say, type TaskContext } from '../context.js';
 import { SUBJECT } from '../permissions.js';
 import type { Rules } from '../settings.js';
-import { actorOf, hearInbox, isFinal, isWorking, keyOf, type Task } from '../task.js';
+import { actorOf, isFinal, isWorking, keyOf, readInbox, type Task } from '../task.js';
 import { loopReason, markFinished } from './complete-step.js';
 import { executeStep } from './execute-step.js';
 import { requestStep } from './request-step.js';
@@ -34,7 +34,7 @@ async function advance(context: TaskContext, control: RunControl, task: Task): P
   if (!context.slots.has(id)) return waitForSlot(context, control, task);
   if (!(await mayGoOn(context, control, task))) return;
   if (task.step !== undefined) return executeStep(context, control, task, rules);
-  if (task.inbox !== undefined) return void (await context.journal.note(id, hearInbox));
+  if (task.inbox !== undefined) return void (await context.journal.note(id, readInbox));
   const loop = loopReason(task.circles, rules);
   if (loop !== undefined)
     return markFinished(context, id, 'error', { kind: 'breaker', text: `${loop} Stopping here.` });
