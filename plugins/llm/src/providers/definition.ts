@@ -135,7 +135,7 @@ interface ProviderSpec<
   readonly takesHeadersAndBody?: true;
   readonly variables: ProviderVariables & { readonly key: string; readonly baseUrl: string; readonly model: string };
   readonly defaultModel?: string;
-  /** What else to do where there is no default model. */
+  /** What to set where there is no default model, for the sentence that says so: `a model that your account may use`. */
   readonly missingModel?: string;
   /** Whether it can do without key and address: it finds credentials by itself. */
   readonly keyIsOptional?: true;
