@@ -95,4 +95,23 @@ describe('stack traces of built files', () => {
       .to.match(/^Error: no\n/)
       .and.include(`${file}:1:`);
   });
+
+  it('read no map for the error with which undici ends an idle connection', () => {
+    using folder = makeFolder();
+    const file = join(folder.path, 'idle.cjs');
+    let reads = 0;
+    mapStackFrames(file, () => {
+      reads += 1;
+      return undefined;
+    });
+    const stackOf = (code: string) => {
+      const make = runCached(Buffer.from('(function () { return new Error("socket idle timeout"); })'), file);
+      const error: unknown = typeof make === 'function' ? make() : undefined;
+      return error instanceof Error ? Object.assign(error, { code }).stack : '';
+    };
+    expect(stackOf('UND_ERR_INFO')).to.include(`${file}:1:`);
+    expect(reads).to.equal(0);
+    expect(stackOf('UND_ERR_SOCKET')).to.include(`${file}:1:`);
+    expect(reads).to.equal(1);
+  });
 });
