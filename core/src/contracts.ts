@@ -168,9 +168,9 @@ export interface ToolService extends Tools {
   readonly personalData: PersonalData;
   /** At start: what was pending becomes expired, what was executing becomes unknown. Returns how many. */
   recover(): Promise<number>;
-  /** Once the plugins run and the bot is logged in: tells those that listen for ends of what `recover` found. */
+  /** Once the plugins run and the bot is logged in: announces the ends of the calls that `recover` found. */
   tellRecovered(): Promise<void>;
-  /** Resolves when every call that has ended has been told of and put away. */
+  /** Resolves when the end of every call has been announced and the call is archived. */
   idle(): Promise<void>;
 }
 
