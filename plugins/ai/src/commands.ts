@@ -14,8 +14,7 @@ import {
 import type { Channel } from 'discord.js';
 import type { ChannelQueue } from './channel-queue.js';
 import type { AiContext } from './context.js';
-import type { Arrival, Take } from './intake.js';
-import { type Route, routeOf } from './message-router.js';
+import { type Arrival, type Route, routeOf, type Take } from './intake.js';
 
 const USE_POLICY = { tier: 'admin', where: 'guild' } as const;
 const USE_DESCRIPTION = 'Choose who answers in this server or channel';

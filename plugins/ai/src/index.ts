@@ -2,8 +2,7 @@ import { definePlugin, FrontDoor, turnEndOf } from '@cinnabar/sdk';
 import { createChannelQueue } from './channel-queue.js';
 import { registerCommands } from './commands.js';
 import { inject, settings } from './context.js';
-import { createDeletedMessages, createIntake } from './intake.js';
-import { createMessageRouter } from './message-router.js';
+import { createDeletedMessages, createIntake, createMessageRouter } from './intake.js';
 import { collections, createStillWorking } from './still-working.js';
 import { createTurnRunner } from './turn-runner.js';
 

@@ -11,7 +11,7 @@ import {
   withReference,
 } from '@cinnabar/sdk';
 import type { AiContext, Limits } from './context.js';
-import { answerLimitsIn, routeOf, withoutMention } from './message-router.js';
+import { answerLimitsIn, routeOf, withoutMention } from './intake.js';
 import type { StillWorking } from './still-working.js';
 
 const FAILED = 'Something went wrong while I was answering. Please try again.';
