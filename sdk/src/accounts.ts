@@ -88,7 +88,7 @@ export interface Accounts {
   check(actor: Actor, limits?: BudgetLimits): Promise<Decision>;
   /**
    * The same, and holds room until it is released: of pieces of work that run at the same time at most one can exceed a budget.
-   * A hold that nobody releases ends by itself after 15 minutes.
+   * A hold that is not released ends by itself after 15 minutes.
    * @param most what the work can use at most (`mostOf`)
    */
   reserve(actor: Actor, most: Amount, limits?: BudgetLimits): Promise<Reservation>;

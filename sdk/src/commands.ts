@@ -87,7 +87,7 @@ export interface CommandDefinition<S extends OptionShape = OptionShape> extends 
   /** Slash replies are seen by the caller alone. */
   readonly ephemeral?: boolean;
   readonly examples?: readonly string[];
-  /** Set for a command that changes something for everybody although its policy admits everyone: each use is in the audit, as those of admins' commands are. */
+  /** Set for a command that changes something for all members although its policy admits everyone: each use is in the audit, as those of admins' commands are. */
   readonly audited?: boolean;
   run(context: CommandContext, options: OptionValues<S>): unknown;
 }

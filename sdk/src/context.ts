@@ -69,7 +69,7 @@ export interface Registrar {
    */
   needsSetup(check: SetupCheck): Disposer;
   /**
-   * Runs after a change of the plugin's settings is saved, whoever made it, and before they read that it holds. In a plugin that runs in several
+   * Runs after a change of the plugin's settings is saved, whatever made it, and before its author reads that it holds. In a plugin that runs in several
    * processes it runs in the one that made the change.
    * @example settingsChanged(async ({ scope, of }) => scope === 'guild' && watch(of));
    */

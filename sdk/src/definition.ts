@@ -104,7 +104,7 @@ export interface Manifest {
   readonly disabling?: string;
   /** Set when its commands are about the bot itself (settings, costs, help): what they answer is a notice, which no model reads. */
   readonly administrative?: boolean;
-  /** Set when nobody could get back in without it: it can be neither disabled in a guild nor unloaded. */
+  /** Set when the bot could not be administered without it: it can be neither disabled in a guild nor unloaded. */
   readonly required?: boolean;
 }
 

@@ -69,7 +69,7 @@ export const ERRORS = {
     'Nothing can be run at the moment: the plugin "{plugin}", which guards tools here, is not running.',
   ),
   CINNABAR_TOOL_UNKNOWN_OUTCOME: forMembers(
-    'Nobody knows whether {tool} has run: the bot stopped in the middle of it. It is not repeated by itself.',
+    'It is unknown whether {tool} has run: the bot stopped in the middle of it. It is not repeated by itself.',
   ),
   CINNABAR_TOOL_KEY: forMembers('The call {tool} cannot be made under this key: {detail}'),
   CINNABAR_TOOL_STATE: forMembers('The call {call} is already {state}.'),
@@ -158,7 +158,7 @@ export class OperatorError extends Error {
 
 /**
  * The sentence that a member may read of any thrown value, or `undefined` when there is none but that something went wrong.
- * @param reference to the log entry with the reason; it is told where the reason is not for members
+ * @param reference to the log entry with the reason; it is shown where the reason is not for members
  */
 export function sentenceOf(error: unknown, reference?: string): string | undefined {
   const sentence = memberSentenceOf(error);

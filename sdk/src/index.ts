@@ -33,9 +33,7 @@ export {
 export * from './clock.js';
 export * from './collections.js';
 export * from './commands.js';
-export * from './configuration.js';
 export * from './context.js';
-export { defined } from './defined.js';
 export * from './definition.js';
 export {
   attachmentDownloads,
@@ -125,10 +123,9 @@ export {
 export * from './identities.js';
 export * from './ledger.js';
 export * from './llm.js';
-export { maxEntries } from './lru.js';
-export * from './mcp-endpoint.js';
 export * from './metering.js';
 export * from './observability.js';
+export { defined, maxEntries } from './option-objects.js';
 export * from './persona.js';
 export * from './plugins.js';
 export * from './provenance.js';
@@ -143,7 +140,6 @@ export {
 export * from './storage/durable-files.js';
 export * from './storage/journal.js';
 export * from './tasks.js';
-export { requestBodyText } from './text/request-body.js';
 export { boundedText, RESULT_CHARACTERS, splitMessage } from './text/split.js';
 export {
   formatDuration,
@@ -160,7 +156,6 @@ export { escapeRegExp, matchesWildcard } from './text/wildcard.js';
 export { readYaml, type YamlReading } from './text/yaml.js';
 export * from './token.js';
 export * from './tool-definition.js';
-export * from './tool-step.js';
 export * from './tools.js';
 export * from './turns.js';
 export * from './workers.js';

@@ -35,13 +35,13 @@ export interface LedgerEntry {
   readonly decidedBy?: string;
   /** Why it was denied, expired or failed; what `unknown` means. */
   readonly reason?: string;
-  /** What people and models are told of the result. */
+  /** The result as people and models read it. */
   readonly text?: string;
   /** Where that came from: it is for those who may read all of it. */
   readonly sources?: readonly ToolSource[];
-  /** The result may be told where it was asked for, although not everybody there may read what it comes from. */
+  /** The result may be shown in the channel of the request, although not all members there may read its sources. */
   readonly share?: 'here';
-  /** The result is for who asked alone. */
+  /** The result is for the requester alone. */
   readonly audience?: 'requester';
 }
 export interface Ledger {
@@ -76,7 +76,7 @@ export interface RecordedResult {
   readonly error?: string;
   /** Where the output came from; unknown for calls that were imported. */
   readonly sources?: readonly ToolSource[];
-  /** It was for who asked alone. */
+  /** It was for the requester alone. */
   readonly audience?: 'requester';
 }
 
@@ -87,7 +87,7 @@ export interface RecordedUse {
   readonly timestamp: string;
 }
 
-/** Every tool call of every channel, kept for as long as nobody removes it. */
+/** Every tool call of every channel, kept until it is removed. */
 export interface ToolHistory {
   /**
    * The channel's calls, oldest first: those after `sinceMessageId` (that message included), else the latest.

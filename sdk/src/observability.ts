@@ -81,7 +81,7 @@ export interface Metrics {
 /** The outcome of an admin's act, or of a refused command. */
 export type AuditOutcome = 'done' | 'denied' | 'refused' | 'failed';
 
-/** An act: a command, or the press of a button that changes something for everybody. */
+/** An act: a command, or the press of a button that changes something for all members. */
 export interface AuditAct {
   readonly actor: Actor;
   /** What was done, as it was asked for: `plugin disable confirm`. */

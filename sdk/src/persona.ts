@@ -17,7 +17,7 @@ export interface PersonaContact {
   readonly name: string;
 }
 
-/** Why a persona thinks about what to do. Only the first two have somebody for whom a tool could be used. */
+/** Why a persona thinks about what to do. Only the first two have a member for whom a tool could be used. */
 export type PersonaTrigger =
   | (TriggerBase & {
       readonly type: 'user_input';
@@ -37,7 +37,7 @@ export type PersonaTrigger =
   | (TriggerBase & { readonly type: 'timer' })
   | (TriggerBase & { readonly type: 'self_reflection' })
   | (TriggerBase & {
-      /** Somebody reacted to what the persona said. */
+      /** A member reacted to what the persona said. */
       readonly type: 'reaction';
       readonly by: PersonaContact;
       readonly emoji: string;
@@ -88,7 +88,7 @@ export interface PersonaAction<S extends z.ZodObject = z.ZodObject> {
   readonly after?: readonly string[];
   /** May be carried out at the same time as its neighbours in the plan that may too. */
   readonly parallel?: boolean;
-  /** Nobody can know beforehand what comes of it: what the plan has written for later actions is written anew. */
+  /** Its outcome cannot be known beforehand: what the plan has written for later actions is written anew. */
   readonly revealing?: boolean;
   /** Returns what came of it, for the persona itself. Throw `UserError` for what it should know of a failure. */
   execute(result: z.output<S>, run: PersonaRun): string | Promise<string>;
@@ -189,7 +189,7 @@ export interface Personas {
   state(place: PersonaPlace): Promise<PersonaState>;
   /**
    * Tells `listener` of events as they happen: of all, of one guild, or of one channel. What it throws is logged, and changes nothing.
-   * They hold thoughts and what people said: show them to nobody who may not read the channel.
+   * They hold thoughts and what people said: show them only to members who may read the channel.
    * @returns stops it
    */
   subscribe(

@@ -36,7 +36,7 @@ export interface Provenance {
   mayShow(sources: readonly ToolSource[] | undefined, to: readonly Actor[]): Promise<boolean>;
   /** The same for one person alone, wherever they are: for what they export, or get in a direct message. */
   mayHave(sources: readonly ToolSource[] | undefined, userId: string): Promise<boolean>;
-  /** Whether everybody who can see `at` may read all of it: otherwise it is more private than the place where it would be told. */
+  /** Whether all members who can see `at` may read all of it: otherwise it is more private than the place where it would be shown. */
   mayTell(sources: readonly ToolSource[] | undefined, at: Place): boolean;
 }
 export const Provenance = defineToken<Provenance>('cinnabar.provenance');

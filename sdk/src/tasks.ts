@@ -48,7 +48,7 @@ export interface TaskInfo {
   readonly currentTool: string | undefined;
   /** What the task says it has done; why it ended, when it did not end by itself. */
   readonly ending: string | undefined;
-  /** Effects of which nobody knows whether they happened. */
+  /** Effects of which it is unknown whether they happened. */
   readonly unknowns: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.js';
 
-/** A clock that stands still until it is told to move. */
+/** A clock that moves only when a test advances it. */
 export interface ManualClock extends Clock {
   /** Moves time forward, running what falls due on the way, in order, with `now()` at each one's due time. */
   advance(byMs: number): void;

@@ -28,7 +28,7 @@ export interface CallDescription<I> {
 
 /** How a call is shown to people. What is left out has a default that shows every argument in full. */
 export interface ToolPresentation<I, O> {
-  /** First person, without the final stop: "I'll add V to your party". Plain text: whoever shows it escapes it. */
+  /** First person, without the final stop: "I'll add V to your party". Plain text: it is escaped where it is shown. */
   sentence?(input: I): string;
   /** Arguments that `sentence` already shows in full, so that a plain card need not repeat them. */
   readonly said?: readonly (keyof I & string)[];
@@ -38,7 +38,7 @@ export interface ToolPresentation<I, O> {
   readonly terminal?: TerminalNames<keyof I & string>;
   /** Argument labels: `{ gear_preferences: 'Gear Preferences' }`; by default made from the name. */
   readonly labels?: { readonly [K in keyof I & string]?: string };
-  /** "✓ V has been added to your party!" Also what a model is told of the result. Markdown: escape what people typed with `plainText`. */
+  /** "✓ V has been added to your party!" A model reads it as the result, too. Markdown: escape what people typed with `plainText`. */
   success?(input: I, output: O): string;
   /** The result with what text cannot say, for who can take it; by default just the text. */
   content?(input: I, output: O): readonly ToolContent[];
@@ -61,7 +61,7 @@ export interface ToolContext {
    * get the rest; of what is longer all the same, the host shows the beginning.
    */
   readonly mostCharacters: number;
-  /** Tells whoever waits for the call how far it has come; nobody may be listening. */
+  /** Reports to the caller how far it has come; a caller need not listen. */
   progress(progress: ToolProgress): void;
 }
 
@@ -80,19 +80,19 @@ export interface ToolDefinition<S extends ToolInput = ToolInput, O = unknown> {
   /**
    * Where the call takes effect, for tools that can reach beyond the channel in which they are called: `access`, the guild's policy
    * and an identity's scope are then decided for that place, when it is asked for and again before it runs; it is not run when that is another
-   * place by then. Throw `UserError` for an argument that cannot name a place at all; for one that there is not, give a place that nobody
+   * place by then. Throw `UserError` for an argument that cannot name a place at all; for one that there is not, give a place that no one
    * reaches, so that the refusal does not tell what exists. A tool without `place` takes effect where it is called, and changes nothing for an
-   * agent that was not let in there; one that only reads asks `Access` itself how far whoever calls may look.
+   * agent that was not let in there; one that only reads asks `Access` itself how far its caller may look.
    */
   place?(input: z.output<S>): Place | Promise<Place>;
   /**
-   * Where the output came from, for a tool that reads what others said or what not everybody can see: it is kept with the result, which is shown
+   * Where the output came from, for a tool that reads what others said or what not all members can see: it is kept with the result, which is shown
    * later only to who may read all of that then. `place` is one of them without being named; a tool that has neither read where it was asked.
    */
   sources?(output: O, input: z.output<S>): readonly ToolSource[];
   /** Running it twice with the same `ToolContext.key` does no more than running it once. By default only what reads is. */
   readonly idempotent?: boolean;
-  /** What holds where the guild has no policy for it; by default whoever intercepts decides by `risk`. */
+  /** What holds where the guild has no policy for it; by default the interceptor decides by `risk`. */
   readonly policy?: 'allow' | 'confirm';
   /** Gives way to a tool of the same name that does not: for tools of foreign servers, whose names the owner has not chosen. */
   readonly yields?: boolean;

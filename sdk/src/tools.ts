@@ -2,7 +2,6 @@ import type { AccessPolicy, Actor, Decision, Place } from './access.js';
 import type { ToolSource } from './provenance.js';
 import { defineToken } from './token.js';
 import type { Risk, TerminalNames } from './tool-definition.js';
-import type { ToolStep } from './tool-step.js';
 
 /** Policy of a guild for one tool. `deny` is final. */
 export const TOOL_POLICIES = ['allow', 'confirm', 'deny'] as const;
@@ -26,7 +25,7 @@ export type SettledOutcome =
       /** Where it came from. Absent where that is not known: then the result is for the requester alone. */
       readonly sources?: readonly ToolSource[];
       /**
-       * It is for who asked alone: what was read is more private than the place where it was asked for, and they have not chosen to have it told
+       * It is for the requester alone: what was read is more private than the place where it was asked for, and they have not chosen to have it told
        * there. The interceptor that held the call gives it to them; a responder must not tell it in that place.
        */
       readonly audience?: 'requester';
@@ -76,33 +75,33 @@ export interface ToolCall {
   readonly actor: Actor;
   /** Where it takes effect, when that is not where the actor is: what the admins there have decided holds for it. */
   readonly at: Place | undefined;
-  /** The message after which it was made, when who asked has said so. */
+  /** The message after which it was made, when the caller has named it. */
   readonly messageId: string | undefined;
   readonly signal: AbortSignal;
   readonly card: CallCard;
   /** Where the request comes from: `chat`, `mcp`. */
   readonly origin: string;
-  /** The work that the call is part of, when who asked has said so: somebody may approve for all of it. */
+  /** The work that the call is part of, when the caller has named it: a member may approve for all of it. */
   readonly session: ToolSession | undefined;
   /** The calls that were made with it in one response of a model. */
   readonly step: ToolStep | undefined;
   /** The strictest of the guild's policy, the identity's and, where the guild has none, the tool's own. Never `deny`: such a call does not come this far. */
   readonly policy: ToolPolicy | undefined;
   /**
-   * What is read, against the place where it is asked for: `open` to everybody there, `private` where not everybody there may read it, `unknown`
+   * What is read, against the place where it is asked for: `open` to all members there, `private` where not all members there may read it, `unknown`
    * where only the result tells; `nothing` for a call that reads nothing.
    */
   readonly reading: 'nothing' | 'open' | 'private' | 'unknown';
   /** proposed → pending, written before it resolves. Call it before anything is shown. */
   hold(): Promise<void>;
   /**
-   * For a call that runs without a decision: as after one, what it returns is for the requester alone (`audience`) where not everybody may read
-   * it. Otherwise it is told where it was asked for. Call it before `next`.
+   * For a call that runs without a decision: as after one, what it returns is for the requester alone (`audience`) where not all members may read
+   * it. Otherwise it is shown where it was asked for. Call it before `next`.
    */
   keepPrivate(): void;
   /**
    * pending → approved. `false` when another decision was first.
-   * @param share who decided wants the result told where it was asked for, although not everybody there may read what it comes from
+   * @param share the member who decided wants the result shown where it was asked for, although not all members there may read its sources
    */
   approve(byUserId: string, share?: 'here'): Promise<boolean>;
   /** pending → denied. `false` when another decision was first. */
@@ -156,15 +155,15 @@ export interface ToolRequest {
   /** Where the request comes from, for the audit: `chat`, `mcp`. */
   readonly origin: string;
   /**
-   * Names the call, so that asking again does not run it again: who asks with the same key, tool and arguments, also after a restart and for
+   * Names the call, so that asking again does not run it again: a caller with the same key, tool and arguments, also after a restart and for
    * as long as the ledger keeps the call (30 days, and 10,000 calls), gets what became of the first one; of an output only the first 4,000
    * characters of its text are kept. "Who" is the person in their guild, or the identity. Where the record of a call is damaged or was to be
-   * forgotten, they are told that nobody knows how it ended. A call that was refused before it was proposed is not one yet.
+   * forgotten, they read that its outcome is unknown. A call that was refused before it was proposed is not one yet.
    */
   readonly key?: string;
   /**
    * From 1 (the default). The next attempt of a key is a call of its own, and is refused unless the one before has ended without having run,
-   * or nobody knows how it ended and the tool is idempotent.
+   * or its outcome is unknown and the tool is idempotent.
    */
   readonly attempt?: number;
   /** The work that the call is part of, for approvals that hold for all of it. */
@@ -208,7 +207,7 @@ export interface Tools {
   /** Never throws: everything that can go wrong is an outcome. */
   invoke(request: ToolRequest): Promise<Outcome>;
   /**
-   * Tells `listener` of every call once it is over, before whoever asked learns of it. What it throws is logged, and changes nothing.
+   * Tells `listener` of every call once it is over, before its caller learns of it. What it throws is logged, and changes nothing.
    * @returns takes it back
    */
   onSettled(listener: (call: SettledCall) => void | Promise<void>): () => void;
@@ -253,7 +252,7 @@ export interface ToolProgress {
   readonly message?: string;
 }
 
-/** What somebody has allowed for the rest of a task: calls that fit go through without being asked about. */
+/** What a member has allowed for the rest of a task: calls that fit go through without being asked about. */
 export interface Approval {
   readonly id: string;
   readonly tool: string;
@@ -275,3 +274,47 @@ export interface Approvals {
   end(sessionId: string): Promise<void>;
 }
 export const Approvals = defineToken<Approvals>('cinnabar.approvals');
+
+/**
+ * The calls that a model makes in one response. What asks a member about them waits until all of them have been made, so that it can ask once
+ * for all.
+ */
+export interface ToolStep {
+  /** Lets the next call of the step be made. Resolves when all of them have been made, or are over. */
+  rest(): Promise<void>;
+}
+
+/**
+ * Runs tasks one after another, each with the step that they share: what the first changes, the second finds. A task that waits for the rest
+ * of its step lets the next one begin. Rejects with what the first task that failed threw.
+ * @example const outcomes = await inStep(requests.map((request) => (step) => tools.invoke({ ...request, step })));
+ */
+export async function inStep<T>(tasks: readonly ((step: ToolStep) => Promise<T>)[]): Promise<readonly T[]> {
+  let complete: () => void = () => undefined;
+  const all = new Promise<void>((resolve) => {
+    complete = resolve;
+  });
+  let goOn: () => void = () => undefined;
+  const step: ToolStep = {
+    rest() {
+      goOn();
+      return all;
+    },
+  };
+  const results: Promise<T>[] = [];
+  try {
+    for (const task of tasks) {
+      const rests = new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+      const result = task(step);
+      results.push(result);
+      // It is waited for below; until then a failure of another one goes first.
+      result.catch(() => undefined);
+      await Promise.race([result, rests]);
+    }
+  } finally {
+    complete();
+  }
+  return Promise.all(results);
+}

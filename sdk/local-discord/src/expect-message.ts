@@ -1,6 +1,9 @@
 import { MessageFlags } from 'discord-api-types/v10';
 import { compareIds } from './snowflakes.js';
-import type { LocalApplication, LocalChannel, LocalEvent, LocalMessage, MessageAuthor } from './state.js';
+import type { LocalApplication } from './state/applications.js';
+import type { LocalChannel } from './state/channels.js';
+import type { LocalEvent } from './state/events.js';
+import type { LocalMessage, MessageAuthor } from './state/messages.js';
 import { createWaiters } from './waiters.js';
 import type { World } from './world.js';
 

@@ -6,23 +6,17 @@ export type { LoggedRequest } from './rest/request-log.js';
 export { REST_EXCHANGES, type RestExchange } from './rest/request-log.js';
 export { type PermissionName, type PermissionSet, permissionBits } from './rules/permission-names.js';
 export { type LocalDiscord, type LocalDiscordOptions, startLocalDiscord } from './start.js';
+export type { LocalApplication, PrivilegedIntent } from './state/applications.js';
+export type { LocalChannel } from './state/channels.js';
+export type { LocalEvent, LocalEventType } from './state/events.js';
+export type { LocalGuild, LocalMember, LocalRole } from './state/guilds.js';
+export type { LocalInteraction } from './state/interactions.js';
 export type {
-  LocalApplication,
   LocalAttachment,
-  LocalChannel,
-  LocalEvent,
-  LocalEventType,
-  LocalGuild,
-  LocalInteraction,
-  LocalMember,
   LocalMessage,
   LocalReaction,
-  LocalRole,
-  LocalUser,
   LocalWebhook,
   MessageAuthor,
-  OptionValue,
-  PrivilegedIntent,
-  SayOptions,
   UploadedFile,
-} from './state.js';
+} from './state/messages.js';
+export type { LocalUser, OptionValue, SayOptions } from './state/users.js';

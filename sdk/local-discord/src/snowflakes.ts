@@ -1,4 +1,4 @@
-import type { Clock } from './state.js';
+import type { Clock } from './state/events.js';
 
 const DISCORD_EPOCH = 1_420_070_400_000;
 const IDS_PER_MS = 4_194_304n;

@@ -10,7 +10,11 @@ import { createRateLimits, type RateLimitMode, type RateLimits } from './rest/ra
 import { RequestLog } from './rest/request-log.js';
 import { createRestHandler } from './rest/server.js';
 import { createTraffic, heartbeats, settled, watchOwnRequests } from './settled.js';
-import type { Clock, LocalApplication, LocalGuild, LocalUser, LocalWebhook } from './state.js';
+import type { LocalApplication } from './state/applications.js';
+import type { Clock } from './state/events.js';
+import type { LocalGuild } from './state/guilds.js';
+import type { LocalWebhook } from './state/messages.js';
+import type { LocalUser } from './state/users.js';
 import { createWorld } from './world.js';
 
 const DAY_MS = 86_400_000;

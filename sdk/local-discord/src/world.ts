@@ -1,18 +1,12 @@
 import type { GatewaySession } from './gateway/session.js';
 import { createSnowflakes } from './snowflakes.js';
-import {
-  type Clock,
-  type LocalApplication,
-  type LocalAttachment,
-  type LocalChannel,
-  type LocalEvent,
-  type LocalGuild,
-  type LocalInteraction,
-  type LocalMessage,
-  type LocalUser,
-  type LocalWebhook,
-  systemClock,
-} from './state.js';
+import type { LocalApplication } from './state/applications.js';
+import type { LocalChannel } from './state/channels.js';
+import { type Clock, type LocalEvent, systemClock } from './state/events.js';
+import type { LocalGuild } from './state/guilds.js';
+import type { LocalInteraction } from './state/interactions.js';
+import type { LocalAttachment, LocalMessage, LocalWebhook } from './state/messages.js';
+import type { LocalUser } from './state/users.js';
 
 /** Where the servers listen, without a trailing slash. */
 export interface Addresses {

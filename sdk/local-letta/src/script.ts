@@ -1,6 +1,6 @@
 import type { StopReasonType } from '@letta-ai/letta-client/resources/runs/runs';
 
-/** What became of a tool call, as the agent is told. */
+/** The outcome of a tool call, as the agent reads it. */
 export interface ToolOutcome {
   readonly status: 'success' | 'error' | 'denied';
   readonly text: string;

@@ -100,7 +100,7 @@ export async function startLettaStandIn(options: LettaStandInOptions = {}): Prom
   };
 }
 
-/** Time as everybody else has it. */
+/** The computer's own clock. */
 const systemClock: Clock = {
   now: () => Date.now(),
   after(delayMs, task) {

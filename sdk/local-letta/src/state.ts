@@ -79,7 +79,7 @@ export interface StandInTool {
   readonly home: { readonly serverId: string; readonly serverName: string } | LocalTool;
 }
 
-/** A tool that the stand-in runs itself, as Letta's own are. Returns what the agent is told. */
+/** A tool that the stand-in runs itself, as Letta's own are. Returns what the agent reads. */
 export type LocalTool = (input: Readonly<Record<string, unknown>>) => string | Promise<string>;
 
 /** A registered server of tools. */
@@ -167,7 +167,7 @@ export interface World {
   readonly background: boolean;
   /** Whether there are routes for conversations, of which `default` is the agent's own: older servers have none. */
   readonly conversations: boolean;
-  /** Whether a message is told of an approval that waits in the stream, as servers of one's own do, or by 409. */
+  /** Whether a message while an approval waits gets an error in the stream, as from self-hosted servers, or a 409. */
   readonly conflict: 'refused' | 'streamed';
   readonly version: string;
   /** Runs that are not over, those that were cancelled included. */

@@ -29,7 +29,7 @@ const LONGEST_QUOTE = 60;
 const LONGEST_MESSAGE = 200;
 
 /**
- * Reads YAML that may come from anybody. Refused are: what is larger than `maxBytes` or nested deeper than 32 levels, tags, keys that are
+ * Reads YAML from untrusted sources. Refused are: what is larger than `maxBytes` or nested deeper than 32 levels, tags, keys that are
  * there twice or are no plain text, aliases that multiply or hold themselves, more than one document, and anything but keys with values.
  * Never throws.
  * @param maxBytes 1 MB by default

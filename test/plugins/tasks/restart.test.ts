@@ -148,7 +148,7 @@ describe('a task after a restart', () => {
     const { unknowns } = await harness.over(id);
     expect(deeds.map(({ what }) => what)).to.deep.equal(['half']);
     expect(unknowns).to.have.length(1);
-    expect(JSON.stringify(harness.llm.requests[0])).to.include('Nobody knows whether stamp has run');
+    expect(JSON.stringify(harness.llm.requests[0])).to.include('It is unknown whether stamp has run');
     expect(harness.saying(thread, 'Task complete').content).to.include('Nobody knows').and.include('stamp');
   });
 

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import type { Clock } from '../state.js';
+import type { Clock } from '../state/events.js';
 
 /** One attempt of a client to connect, as the server sees it. */
 export interface ConnectionAttempt {

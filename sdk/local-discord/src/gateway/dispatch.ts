@@ -2,7 +2,9 @@ import { GatewayIntentBits, GatewayIntentBits as I } from 'discord-api-types/v10
 import { guildCreatePayload } from '../payload/guilds.js';
 import { emojiPayload } from '../payload/users.js';
 import { canView } from '../rules/permissions.js';
-import type { LocalApplication, LocalChannel, LocalGuild } from '../state.js';
+import type { LocalApplication } from '../state/applications.js';
+import type { LocalChannel } from '../state/channels.js';
+import type { LocalGuild } from '../state/guilds.js';
 import type { World } from '../world.js';
 import type { Dispatches, DispatchName, GatewaySession } from './session.js';
 
@@ -36,7 +38,7 @@ export function ownsShard(session: GatewaySession, guild: LocalGuild | undefined
   return Number((BigInt(guild.id) >> 22n) % BigInt(count)) === index;
 }
 
-/** Sends one payload to everybody which sessions receive it. */
+/** Sends one payload to all sessions that receive it. */
 export function broadcast<T extends DispatchName>(
   world: World,
   event: T,
@@ -110,7 +112,7 @@ const gates: Partial<Record<DispatchName, Gate>> = {
   TYPING_START: { guild: I.GuildMessageTyping, dm: I.DirectMessageTyping },
 };
 
-/** Whether a session that identified with these intents is told of the event. */
+/** Whether a session that identified with these intents receives the event. */
 function intentsAdmit(intents: number, event: DispatchName, inGuild: boolean): boolean {
   const gate = gates[event] ?? ALWAYS;
   const needed = inGuild ? gate.guild : gate.dm;

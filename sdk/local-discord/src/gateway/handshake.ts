@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { GatewayFaults } from '../faults.js';
 import { applicationFlags } from '../payload/applications.js';
 import { ownUserPayload } from '../payload/users.js';
-import type { LocalApplication, PrivilegedIntent } from '../state.js';
+import type { LocalApplication, PrivilegedIntent } from '../state/applications.js';
 import type { World } from '../world.js';
 import { ALL_INTENTS, ownsShard, sendGuild } from './dispatch.js';
 import { GatewaySession } from './session.js';

@@ -158,8 +158,8 @@ const CHUNK = 1_000;
 function sendMemberChunks(world: World, session: GatewaySession, request: RequestMembersData): void {
   const guild = world.guilds.get(request.guild_id);
   if (!guild?.members.has(session.application.id)) return;
-  const everybody = request.user_ids === undefined && (request.query ?? '') === '' && !request.limit;
-  if (everybody && !(session.intents & GatewayIntentBits.GuildMembers)) return;
+  const wantsAll = request.user_ids === undefined && (request.query ?? '') === '' && !request.limit;
+  if (wantsAll && !(session.intents & GatewayIntentBits.GuildMembers)) return;
   const found = request.user_ids
     ? request.user_ids.flatMap((id) => guild.members.get(id) ?? [])
     : byName([...guild.members.values()], request.query ?? '', request.limit ?? 0);

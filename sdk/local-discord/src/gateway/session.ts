@@ -1,6 +1,6 @@
 import { type GatewayDispatchPayload, GatewayOpcodes } from 'discord-api-types/v10';
 import type { WebSocket } from 'ws';
-import type { LocalApplication } from '../state.js';
+import type { LocalApplication } from '../state/applications.js';
 
 /** Dispatches kept for RESUME; a client that missed more must identify anew. */
 const REPLAY_LIMIT = 1_000;

@@ -4,7 +4,7 @@ import {
   TeamMemberMembershipState,
   TeamMemberRole,
 } from 'discord-api-types/v10';
-import type { LocalApplication, LocalTeam } from '../state.js';
+import type { LocalApplication, LocalTeam } from '../state/applications.js';
 import { userPayload } from './users.js';
 
 /** What `GET /applications/@me` says: with the owner, or the team when there is one, and the fields that only Discord's description has. */

@@ -11,7 +11,8 @@ import {
   type ThreadChannelType,
   ThreadMemberFlags,
 } from 'discord-api-types/v10';
-import type { LocalChannel, LocalGuild, ThreadState } from '../state.js';
+import type { LocalChannel, ThreadState } from '../state/channels.js';
+import type { LocalGuild } from '../state/guilds.js';
 import { isoTime, isoTimeOrNull, NO_FLAGS, userPayload } from './users.js';
 
 type GuildChannelPayload = APIChannel & { type: Exclude<GuildChannelType, ThreadChannelType>; guild_id: string };
@@ -30,7 +31,7 @@ export function channelPayload(channel: LocalChannel, viewerId: string): APIChan
   };
 }
 
-/** A channel of a guild that is no thread: the same for everybody. */
+/** A channel of a guild that is no thread: the same for every user. */
 export function guildChannelPayload(channel: LocalChannel, guild: LocalGuild): GuildChannelPayload {
   const base = guildChannelBase(channel, guild);
   const slowmode = { rate_limit_per_user: channel.slowmodeSeconds };

@@ -4,7 +4,7 @@ import {
   GuildSystemChannelFlags,
   Locale,
 } from 'discord-api-types/v10';
-import type { LocalGuild, LocalMember } from '../state.js';
+import type { LocalGuild, LocalMember } from '../state/guilds.js';
 import { guildChannelPayload, isThreadType, threadPayload } from './channels.js';
 import { emojiPayload, isoTime, memberPayload, rolePayload } from './users.js';
 
@@ -50,7 +50,7 @@ export function guildPayload(guild: LocalGuild): APIGuild {
   };
 }
 
-/** GUILD_CREATE as one bot gets it: the members it is told of, and the threads that it can see. */
+/** GUILD_CREATE as one bot gets it: the members that are announced to it, and the threads that it can see. */
 export function guildCreatePayload(
   guild: LocalGuild,
   self: LocalMember,

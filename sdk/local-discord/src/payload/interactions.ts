@@ -6,15 +6,11 @@ import {
   Locale,
 } from 'discord-api-types/v10';
 import { channelPermissions, guildPermissions } from '../rules/permissions.js';
-import type {
-  LocalAttachment,
-  LocalChannel,
-  LocalGuild,
-  LocalInteraction,
-  LocalMember,
-  LocalRole,
-  LocalUser,
-} from '../state.js';
+import type { LocalChannel } from '../state/channels.js';
+import type { LocalGuild, LocalMember, LocalRole } from '../state/guilds.js';
+import type { LocalInteraction } from '../state/interactions.js';
+import type { LocalAttachment } from '../state/messages.js';
+import type { LocalUser } from '../state/users.js';
 import { channelPayload, isThreadType, threadPayload } from './channels.js';
 import { attachmentPayload, integrationOwners } from './messages.js';
 import { memberPayload, memberWithoutUser, rolePayload, userPayload } from './users.js';

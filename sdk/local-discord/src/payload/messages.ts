@@ -15,7 +15,9 @@ import {
   MessageReferenceType,
 } from 'discord-api-types/v10';
 import { type AnyComponent, isSelect, walkComponents } from '../rules/components.js';
-import type { LocalAttachment, LocalChannel, LocalInteraction, LocalMessage } from '../state.js';
+import type { LocalChannel } from '../state/channels.js';
+import type { LocalInteraction } from '../state/interactions.js';
+import type { LocalAttachment, LocalMessage } from '../state/messages.js';
 import { channelPayload } from './channels.js';
 import { emojiRefPayload, isoTime, isoTimeOrNull, memberWithoutUser, userPayload } from './users.js';
 

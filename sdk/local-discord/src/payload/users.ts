@@ -11,7 +11,8 @@ import {
   RoleFlags,
   WebhookType,
 } from 'discord-api-types/v10';
-import type { EmojiRef, LocalEmoji, LocalMember, LocalRole, LocalWebhook, MessageAuthor } from '../state.js';
+import type { LocalEmoji, LocalMember, LocalRole } from '../state/guilds.js';
+import type { EmojiRef, LocalWebhook, MessageAuthor } from '../state/messages.js';
 
 /** A number, since the enumeration has no name for none. */
 export const NO_FLAGS: number = 0;

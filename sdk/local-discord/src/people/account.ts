@@ -8,21 +8,19 @@ import { addReaction, clearReactions, removeReaction } from '../resources/reacti
 import { startThread } from '../resources/thread-routes.js';
 import { openDm } from '../resources/users.js';
 import { parseEmoji } from '../rules/messages.js';
+import type { LocalApplication, LocalTeam, PrivilegedIntent } from '../state/applications.js';
+import type { LocalChannel } from '../state/channels.js';
+import type { LocalGuild } from '../state/guilds.js';
+import type { LocalInteraction } from '../state/interactions.js';
+import type { LocalMessage } from '../state/messages.js';
 import type {
-  LocalApplication,
-  LocalChannel,
-  LocalGuild,
-  LocalInteraction,
-  LocalMessage,
-  LocalTeam,
   LocalUser,
   OptionValue,
-  PrivilegedIntent,
   SayOptions,
   SelectValue,
   SlashOptions,
   StartThreadOptions,
-} from '../state.js';
+} from '../state/users.js';
 import type { World } from '../world.js';
 import { autocomplete, useContextMenu, useSlashCommand } from './commands.js';
 import { clickButton, selectValues } from './components.js';

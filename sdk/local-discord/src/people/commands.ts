@@ -14,16 +14,11 @@ import { messagePayload } from '../payload/messages.js';
 import { sendInteraction, startInteraction } from '../resources/interactions.js';
 import { fullViewer } from '../rules/messages.js';
 import { channelPermissions, requireInChannel } from '../rules/permissions.js';
-import {
-  type LocalApplication,
-  type LocalChannel,
-  type LocalCommand,
-  type LocalInteraction,
-  LocalMessage,
-  type LocalUser,
-  type OptionValue,
-  type SlashOptions,
-} from '../state.js';
+import type { LocalApplication, LocalCommand } from '../state/applications.js';
+import type { LocalChannel } from '../state/channels.js';
+import type { LocalInteraction } from '../state/interactions.js';
+import { LocalMessage } from '../state/messages.js';
+import type { LocalUser, OptionValue, SlashOptions } from '../state/users.js';
 import type { World } from '../world.js';
 import { fillOptions } from './slash-options.js';
 

@@ -17,14 +17,10 @@ import { sendInteraction, startInteraction } from '../resources/interactions.js'
 import { type AnyComponent, isClickable, isSelect, walkComponents } from '../rules/components.js';
 import { fullViewer } from '../rules/messages.js';
 import { requireInChannel } from '../rules/permissions.js';
-import {
-  isRole,
-  isUser,
-  type LocalInteraction,
-  type LocalMessage,
-  type LocalUser,
-  type SelectValue,
-} from '../state.js';
+import { isRole } from '../state/guilds.js';
+import type { LocalInteraction } from '../state/interactions.js';
+import type { LocalMessage } from '../state/messages.js';
+import { isUser, type LocalUser, type SelectValue } from '../state/users.js';
 import type { World } from '../world.js';
 
 /** Presses a button. Throws a plain Error when there is none of that name or it is disabled. */

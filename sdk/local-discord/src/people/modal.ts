@@ -10,7 +10,8 @@ import { messagePayload } from '../payload/messages.js';
 import { pressedMessage, sendInteraction, startInteraction } from '../resources/interactions.js';
 import { type AnyComponent, isSelect, walkComponents } from '../rules/components.js';
 import { fullViewer } from '../rules/messages.js';
-import type { LocalInteraction, LocalUser, SelectValue } from '../state.js';
+import type { LocalInteraction } from '../state/interactions.js';
+import type { LocalUser, SelectValue } from '../state/users.js';
 import type { World } from '../world.js';
 import { choose } from './components.js';
 

@@ -6,7 +6,9 @@ import {
 } from 'discord-api-types/v10';
 import type { Referred } from '../payload/interactions.js';
 import { storeFile } from '../resources/attachments.js';
-import { isRole, isUser, LocalChannel, type OptionValue } from '../state.js';
+import { LocalChannel } from '../state/channels.js';
+import { isRole } from '../state/guilds.js';
+import { isUser, type OptionValue } from '../state/users.js';
 import type { World } from '../world.js';
 
 export type BasicOption = APIApplicationCommandInteractionDataBasicOption<InteractionType.ApplicationCommand>;

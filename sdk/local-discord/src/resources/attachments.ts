@@ -3,7 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { type APIEmbed, EmbedType } from 'discord-api-types/v10';
 import { z } from 'zod';
 import { route } from '../rest/request.js';
-import type { LocalAttachment, LocalChannel, LocalMessage, UploadedFile } from '../state.js';
+import type { LocalChannel } from '../state/channels.js';
+import type { LocalAttachment, LocalMessage, UploadedFile } from '../state/messages.js';
 import type { World } from '../world.js';
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -7,16 +7,9 @@ import { messageForm, snowflake } from '../rest/message-form.js';
 import { route } from '../rest/request.js';
 import { permissionBits } from '../rules/permission-names.js';
 import { canView, channelPermissions, hasChannelPermission, requireInChannel } from '../rules/permissions.js';
-import {
-  type ChannelInit,
-  type ChannelKind,
-  LocalChannel,
-  type LocalGuild,
-  LocalRole,
-  type LocalUser,
-  type Overwrite,
-  type OverwriteInit,
-} from '../state.js';
+import { LocalChannel, type Overwrite } from '../state/channels.js';
+import { type ChannelInit, type ChannelKind, type LocalGuild, LocalRole, type OverwriteInit } from '../state/guilds.js';
+import type { LocalUser } from '../state/users.js';
 import type { World } from '../world.js';
 import { channelOf } from './find.js';
 import { announceThread } from './threads.js';
@@ -60,7 +53,7 @@ export function toOverwrite(init: OverwriteInit | Overwrite): Overwrite {
   };
 }
 
-/** CHANNEL_UPDATE to everybody who sees the channel now. */
+/** CHANNEL_UPDATE to all sessions that see the channel now. */
 export function announceChannel(world: World, channel: LocalChannel): void {
   if (channel.guild) broadcast(world, 'CHANNEL_UPDATE', { channel }, guildChannelPayload(channel, channel.guild));
   world.notify({ type: 'channelEdit', channel });

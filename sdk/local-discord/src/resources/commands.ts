@@ -8,7 +8,7 @@ import {
 import { z } from 'zod';
 import { discordError, type FormIssue } from '../errors.js';
 import { Created, type RestContext, type Route, route } from '../rest/request.js';
-import type { LocalApplication, LocalCommand } from '../state.js';
+import type { LocalApplication, LocalCommand } from '../state/applications.js';
 import type { World } from '../world.js';
 import { findGuild } from './find.js';
 
@@ -247,7 +247,7 @@ function isChatInputName(name: string): boolean {
   return NAME.test(name) && name === name.toLowerCase();
 }
 
-/** Structure only; what is wrong inside is told by `checkOptions`. */
+/** Structure only; `checkOptions` reports what is wrong inside. */
 function isCommandOption(value: unknown): value is APIApplicationCommandOption {
   return (
     typeof value === 'object' &&

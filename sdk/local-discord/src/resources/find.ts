@@ -1,7 +1,10 @@
 import { discordError } from '../errors.js';
 import type { RestContext } from '../rest/request.js';
 import { canView } from '../rules/permissions.js';
-import type { LocalChannel, LocalGuild, LocalMember, LocalMessage, LocalRole, LocalUser } from '../state.js';
+import type { LocalChannel } from '../state/channels.js';
+import type { LocalGuild, LocalMember, LocalRole } from '../state/guilds.js';
+import type { LocalMessage } from '../state/messages.js';
+import type { LocalUser } from '../state/users.js';
 import type { World } from '../world.js';
 
 /** Lookups that answer as Discord does: unknown things by their own code, hidden channels with 50001. */

@@ -11,19 +11,19 @@ import {
   permissionBits,
 } from '../rules/permission-names.js';
 import { requireInGuild } from '../rules/permissions.js';
+import type { LocalApplication } from '../state/applications.js';
+import type { LocalChannel } from '../state/channels.js';
 import {
   type ChannelInit,
   type JoinOptions,
-  type LocalApplication,
-  type LocalChannel,
   type LocalEmoji,
   type LocalGuild,
   type LocalMember,
   LocalRole,
-  type LocalUser,
   type OverwriteInit,
   type RoleInit,
-} from '../state.js';
+} from '../state/guilds.js';
+import type { LocalUser } from '../state/users.js';
 import type { World } from '../world.js';
 import { announceChannel, channelForm, createChannel, deleteChannel, toOverwrite } from './channels.js';
 import { guildOf } from './find.js';

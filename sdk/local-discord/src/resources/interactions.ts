@@ -16,14 +16,11 @@ import { messageEditForm, messageForm, toDraft, toEdit } from '../rest/message-f
 import { openRoute, type RestContext } from '../rest/request.js';
 import { fullViewer, type MessageDraft, type MessageEdit } from '../rules/messages.js';
 import { channelPermissions } from '../rules/permissions.js';
-import {
-  type InteractionSource,
-  type LocalApplication,
-  type LocalChannel,
-  LocalInteraction,
-  type LocalMessage,
-  type LocalUser,
-} from '../state.js';
+import type { LocalApplication } from '../state/applications.js';
+import type { LocalChannel } from '../state/channels.js';
+import { type InteractionSource, LocalInteraction } from '../state/interactions.js';
+import type { LocalMessage } from '../state/messages.js';
+import type { LocalUser } from '../state/users.js';
 import type { World } from '../world.js';
 import { editMessage } from './message-changes.js';
 import { postMessage } from './messages.js';

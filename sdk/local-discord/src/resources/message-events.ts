@@ -2,7 +2,7 @@ import { MessageFlags } from 'discord-api-types/v10';
 import { type EventScope, receivingSessions } from '../gateway/dispatch.js';
 import { messageEventPayload } from '../payload/messages.js';
 import { sessionViewer } from '../rules/messages.js';
-import type { LocalMessage } from '../state.js';
+import type { LocalMessage } from '../state/messages.js';
 import type { World } from '../world.js';
 
 /** MESSAGE_CREATE to every bot that receives it, and `messageCreate` to observers (unless it only says "thinking…"). */

@@ -10,13 +10,10 @@ import {
 } from '../rules/messages.js';
 import type { PermissionName } from '../rules/permission-names.js';
 import { canView, channelPermissions, hasChannelPermission, requireInChannel } from '../rules/permissions.js';
-import {
-  type LocalChannel,
-  type LocalInteraction,
-  LocalMessage,
-  type LocalUser,
-  type MessageAuthor,
-} from '../state.js';
+import type { LocalChannel } from '../state/channels.js';
+import type { LocalInteraction } from '../state/interactions.js';
+import { LocalMessage, type MessageAuthor } from '../state/messages.js';
+import type { LocalUser } from '../state/users.js';
 import type { World } from '../world.js';
 import { attachFiles } from './attachments.js';
 import { announceMessage } from './message-events.js';

@@ -5,7 +5,8 @@ import { numberIn, type RestContext, route } from '../rest/request.js';
 import { parseEmoji } from '../rules/messages.js';
 import { requireInChannel } from '../rules/permissions.js';
 import { compareIds } from '../snowflakes.js';
-import { type EmojiRef, emojiKey, type LocalMessage, type LocalUser } from '../state.js';
+import { type EmojiRef, emojiKey, type LocalMessage } from '../state/messages.js';
+import type { LocalUser } from '../state/users.js';
 import type { World } from '../world.js';
 import { findUser, messageOf } from './find.js';
 

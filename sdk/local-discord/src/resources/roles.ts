@@ -6,7 +6,7 @@ import { rolePayload } from '../payload/users.js';
 import { type RestContext, route } from '../rest/request.js';
 import { permissionBits } from '../rules/permission-names.js';
 import { guildPermissions, requireAboveRole, requireInGuild } from '../rules/permissions.js';
-import { type LocalGuild, type LocalMember, LocalRole, type RoleInit } from '../state.js';
+import { type LocalGuild, type LocalMember, LocalRole, type RoleInit } from '../state/guilds.js';
 import type { World } from '../world.js';
 import { findRole, guildOf } from './find.js';
 

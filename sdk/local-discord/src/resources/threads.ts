@@ -4,7 +4,9 @@ import { broadcastEach, receivingSessions } from '../gateway/dispatch.js';
 import type { GatewaySession } from '../gateway/session.js';
 import { isThreadType, threadMemberPayload, threadPayload } from '../payload/channels.js';
 import { memberPayload } from '../payload/users.js';
-import { LocalChannel, type LocalMessage, type LocalUser } from '../state.js';
+import { LocalChannel } from '../state/channels.js';
+import type { LocalMessage } from '../state/messages.js';
+import type { LocalUser } from '../state/users.js';
 import type { World } from '../world.js';
 import { announceEdit } from './message-events.js';
 

@@ -2,7 +2,7 @@ import type { APIMessageTopLevelComponent } from 'discord-api-types/v10';
 import { z } from 'zod';
 import { checkComponents } from '../rules/components.js';
 import type { MessageDraft, MessageEdit } from '../rules/messages.js';
-import type { UploadedFile } from '../state.js';
+import type { UploadedFile } from '../state/messages.js';
 
 /** An id as it stands in bodies: decimal digits, now and then as a number. */
 export const snowflake = z.union([z.string(), z.number().transform(String)]).refine((id) => /^\d{1,20}$/.test(id), {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../state.js';
+import type { Clock } from '../state/events.js';
 
 /** `strict` is about what Discord does; `generous` never stands in the way of a test. */
 export type RateLimitMode = 'generous' | 'strict';

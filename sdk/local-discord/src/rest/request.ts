@@ -4,7 +4,9 @@ import { Busboy } from '@fastify/busboy';
 import type { ZodType } from 'zod';
 import type { $ZodIssue } from 'zod/v4/core';
 import { discordError, type FormIssue, invalidForm } from '../errors.js';
-import type { LocalApplication, LocalUser, UploadedFile } from '../state.js';
+import type { LocalApplication } from '../state/applications.js';
+import type { UploadedFile } from '../state/messages.js';
+import type { LocalUser } from '../state/users.js';
 import type { World } from '../world.js';
 
 /** What a route answers: `undefined` is 204, an object 200, and `created()` 201. */

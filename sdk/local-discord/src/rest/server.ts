@@ -17,7 +17,7 @@ import { threadRoutes } from '../resources/thread-routes.js';
 import { userRoutes } from '../resources/users.js';
 import { webhookMessageRoutes, webhookRoutes } from '../resources/webhooks.js';
 import type { Traffic } from '../settled.js';
-import type { LocalApplication } from '../state.js';
+import type { LocalApplication } from '../state/applications.js';
 import { realDelay } from '../waiters.js';
 import type { World } from '../world.js';
 import type { RateLimits } from './rate-limits.js';

@@ -8,16 +8,11 @@ import {
 import { discordError, type FormIssue, invalidForm } from '../errors.js';
 import type { GatewaySession } from '../gateway/session.js';
 import type { MessageViewer } from '../payload/messages.js';
-import type {
-  EmojiRef,
-  LocalApplication,
-  LocalChannel,
-  LocalMessage,
-  LocalRole,
-  LocalUser,
-  Mentions,
-  UploadedFile,
-} from '../state.js';
+import type { LocalApplication } from '../state/applications.js';
+import type { LocalChannel } from '../state/channels.js';
+import type { LocalRole } from '../state/guilds.js';
+import type { EmojiRef, LocalMessage, Mentions, UploadedFile } from '../state/messages.js';
+import type { LocalUser } from '../state/users.js';
 
 import type { World } from '../world.js';
 

@@ -1,6 +1,8 @@
 import { ChannelType, PermissionFlagsBits } from 'discord-api-types/v10';
 import { discordError } from '../errors.js';
-import type { LocalChannel, LocalGuild, LocalMember, LocalRole, LocalUser } from '../state.js';
+import type { LocalChannel } from '../state/channels.js';
+import type { LocalGuild, LocalMember, LocalRole } from '../state/guilds.js';
+import type { LocalUser } from '../state/users.js';
 import { ALL_PERMISSIONS, type PermissionName } from './permission-names.js';
 
 const { Administrator, ReadMessageHistory, SendMessages, SendMessagesInThreads, ViewChannel } = PermissionFlagsBits;

@@ -102,7 +102,7 @@ export async function syncTools(world: World, server: McpServer): Promise<Synced
   return { added: names(added), updated: names(updated), deleted: names(gone) };
 }
 
-/** There is one tool of a name for everybody: the server that lists it last takes it over, also for the agents that have it. */
+/** There is one tool of a name for all agents: the server that lists it last takes it over, also for the agents that have it. */
 function upsert(world: World, tool: Omit<StandInTool, 'id'>): void {
   const known = [...world.tools.values()].find(({ name }) => name === tool.name);
   if (known !== undefined) Object.assign(known, tool);

@@ -15,7 +15,7 @@ import { perform } from './turn.js';
 /** How long the server remembers which run answers which message, and how long it takes an agent for busy with a run at most. */
 const REMEMBERED_MS = 3 * 60 * 60_000;
 const LOCKED_MS = 5 * 60_000;
-/** What the server puts in the place of a message when it is told once more what was decided before. */
+/** What the server puts in the place of a message that repeats a decision. */
 const KEEP_ALIVE =
   '<system-alert>Automated keep-alive ping. Ignore this message and continue from where you stopped.</system-alert>';
 const UNKNOWN = 'An unknown error occurred with the LLM streaming request.';

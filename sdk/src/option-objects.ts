@@ -11,3 +11,12 @@ export function defined<T extends object>(values: T): { [K in keyof T]?: Exclude
 function isDefined<V>(value: V): value is Exclude<V, undefined> {
   return value !== undefined;
 }
+
+/**
+ * Options of an `LRUCache` for so many entries. Its own `max` reserves the memory for all of them at once: 2.4 MB for 100,000, before the first.
+ * @see https://github.com/isaacs/node-lru-cache#maxsize
+ */
+export const maxEntries = (entries: number): { readonly maxSize: number; readonly sizeCalculation: () => number } => ({
+  maxSize: entries,
+  sizeCalculation: () => 1,
+});

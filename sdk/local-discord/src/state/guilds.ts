@@ -1,0 +1,148 @@
+import type { ChannelType } from 'discord-api-types/v10';
+import type { PermissionSet } from '../rules/permission-names.js';
+import type { LocalApplication } from './applications.js';
+import type { ForumTag, LocalChannel, Overwrite } from './channels.js';
+import type { LocalUser } from './users.js';
+
+export interface JoinOptions {
+  roles?: readonly LocalRole[];
+  nick?: string;
+}
+
+export interface RoleInit {
+  name?: string | undefined;
+  /** None unless told. */
+  permissions?: PermissionSet | undefined;
+  color?: number | undefined;
+  hoist?: boolean | undefined;
+  mentionable?: boolean | undefined;
+  /** Above all present roles unless told; @everyone is 0. */
+  position?: number | undefined;
+  botId?: string | undefined;
+}
+
+/** What a channel grants or denies to a role or a person. */
+export interface OverwriteInit {
+  for: LocalRole | LocalUser;
+  allow?: PermissionSet;
+  deny?: PermissionSet;
+}
+
+export type ChannelKind = 'text' | 'voice' | 'category' | 'announcement' | 'stage' | 'forum';
+
+export interface ChannelInit {
+  name: string;
+  /** `'text'` unless told. */
+  type?: ChannelKind | ChannelType | undefined;
+  parent?: LocalChannel | undefined;
+  topic?: string | null | undefined;
+  nsfw?: boolean | undefined;
+  position?: number | undefined;
+  slowmodeSeconds?: number | undefined;
+  userLimit?: number | undefined;
+  overwrites?: readonly (OverwriteInit | Overwrite)[] | undefined;
+  availableTags?: readonly Omit<ForumTag, 'id'>[] | undefined;
+}
+
+/** A server. What its methods do asks for no permissions: they are the hand of Discord, not of a member. */
+export interface LocalGuild {
+  readonly id: string;
+  name: string;
+  ownerId: string;
+  description: string | null;
+  readonly everyone: LocalRole;
+  readonly roles: Map<string, LocalRole>;
+  readonly members: Map<string, LocalMember>;
+  /** Threads are in `threads`. */
+  readonly channels: Map<string, LocalChannel>;
+  readonly threads: Map<string, LocalChannel>;
+  readonly emojis: Map<string, LocalEmoji>;
+  /** Who is banned, and why. */
+  readonly bans: Map<string, { user: LocalUser; reason: string | null }>;
+  readonly createdAt: number;
+
+  /** Makes a user a member; `roles` and `nick` may be given. */
+  join(user: LocalUser, options?: JoinOptions): LocalMember;
+
+  /** Lets a bot in, with a role of its own that carries the permissions: a moderator's, unless told otherwise. */
+  invite(application: LocalApplication, options?: { permissions?: PermissionSet }): LocalMember;
+
+  /** Removes a member. */
+  remove(user: LocalUser): void;
+
+  createRole(init: RoleInit): LocalRole;
+
+  /** Changes a role and announces it. */
+  editRole(
+    role: LocalRole,
+    changes: { name?: string; permissions?: PermissionSet; mentionable?: boolean; position?: number },
+  ): void;
+  deleteRole(role: LocalRole): void;
+  giveRole(user: LocalUser, role: LocalRole): void;
+  takeRole(user: LocalUser, role: LocalRole): void;
+  rename(user: LocalUser, nick: string | null): void;
+
+  /** Text unless `type` says otherwise. */
+  createChannel(init: ChannelInit): LocalChannel;
+
+  /** Sets what a channel grants and denies to a role or a person, instead of what it did before. */
+  overwrite(channel: LocalChannel, init: OverwriteInit): void;
+
+  deleteChannel(channel: LocalChannel): void;
+
+  addEmoji(name: string, options?: { animated?: boolean }): LocalEmoji;
+
+  /** The membership of a user; throws when there is none. */
+  memberOf(user: LocalUser): LocalMember;
+}
+
+/** A role. Its guild's @everyone role has the guild's own id. */
+export class LocalRole {
+  readonly id: string;
+  readonly guild: LocalGuild;
+  name: string;
+  permissions: bigint;
+  position = 0;
+  color = 0;
+  hoist = false;
+  mentionable = false;
+  /** Set on the role that came with a bot. */
+  botId: string | undefined;
+
+  constructor(guild: LocalGuild, id: string, name: string, permissions: bigint) {
+    this.guild = guild;
+    this.id = id;
+    this.name = name;
+    this.permissions = permissions;
+  }
+
+  /** The mention, so that a role can stand in a template string. */
+  toString(): string {
+    return `<@&${this.id}>`;
+  }
+}
+
+/** A user in a guild. */
+export interface LocalMember {
+  readonly user: LocalUser;
+  readonly guild: LocalGuild;
+  nick: string | null;
+  /** Without @everyone. */
+  readonly roles: Set<LocalRole>;
+  readonly joinedAt: number;
+  /** Milliseconds since 1970; null when not timed out. */
+  timedOutUntil: number | null;
+  deaf: boolean;
+  mute: boolean;
+}
+
+/** A custom emoji of a guild. */
+export interface LocalEmoji {
+  readonly id: string;
+  name: string;
+  readonly animated: boolean;
+}
+
+export function isRole(value: unknown): value is LocalRole {
+  return value instanceof LocalRole;
+}

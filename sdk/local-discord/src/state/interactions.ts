@@ -1,0 +1,109 @@
+import type { APIApplicationCommandOptionChoice, APIModalInteractionResponseCallbackData } from 'discord-api-types/v10';
+import { createWaiters } from '../waiters.js';
+import type { LocalApplication } from './applications.js';
+import type { LocalChannel } from './channels.js';
+import type { Clock } from './events.js';
+import type { LocalMessage } from './messages.js';
+import type { LocalUser } from './users.js';
+
+/** What the person did. */
+export type InteractionSource =
+  | { readonly kind: 'command'; readonly name: string; readonly menu: boolean }
+  | { readonly kind: 'autocomplete'; readonly name: string }
+  | { readonly kind: 'component'; readonly message: LocalMessage; readonly customId: string }
+  | { readonly kind: 'modal'; readonly trigger: LocalInteraction; readonly customId: string };
+
+/** How far the application has got: nothing yet, "thinking…", or an answer. */
+type InteractionState = 'waiting' | 'deferred' | 'answered';
+
+const ACKNOWLEDGE_WITHIN_MS = 3_000;
+
+const TOKEN_LIVES_MS = 15 * 60_000;
+
+/** A slash command, button press, selection, modal or autocompletion, and what came of it. It is live. */
+export class LocalInteraction {
+  readonly id: string;
+  readonly token: string;
+  readonly application: LocalApplication;
+  readonly user: LocalUser;
+  readonly channel: LocalChannel;
+  readonly createdAt: number;
+  readonly source: InteractionSource;
+  state: InteractionState = 'waiting';
+  /** Whether the deferral asked for an ephemeral answer. */
+  deferredEphemeral = false;
+  /** The answer: a message of its own, or for components possibly the message that was pressed. */
+  response: LocalMessage | undefined;
+  /** The answer and every follow-up, oldest first, ephemeral ones included. */
+  readonly messages: LocalMessage[] = [];
+  /** The modal that it was answered with; pass the interaction to `user.submit()`. */
+  modal: APIModalInteractionResponseCallbackData | undefined;
+  /** What autocompletion offered. */
+  choices: APIApplicationCommandOptionChoice[] | undefined;
+  readonly #clock: Clock;
+  readonly #waiters = createWaiters();
+
+  constructor(
+    id: string,
+    token: string,
+    clock: Clock,
+    application: LocalApplication,
+    user: LocalUser,
+    channel: LocalChannel,
+    source: InteractionSource,
+  ) {
+    this.id = id;
+    this.token = token;
+    this.#clock = clock;
+    this.createdAt = clock.now();
+    this.application = application;
+    this.user = user;
+    this.channel = channel;
+    this.source = source;
+  }
+
+  /** Whether the application has said anything, a deferral included. */
+  get acknowledged(): boolean {
+    return this.state !== 'waiting';
+  }
+
+  /** Whether it is still "thinking…". */
+  get deferred(): boolean {
+    return this.state === 'deferred';
+  }
+
+  /** Whether it is too late: 3 seconds without an acknowledgement ("The application did not respond"). */
+  get expired(): boolean {
+    return !this.acknowledged && this.#clock.now() - this.createdAt > ACKNOWLEDGE_WITHIN_MS;
+  }
+
+  /** Whether the token still admits edits and follow-ups: 15 minutes. */
+  get tokenValid(): boolean {
+    return this.#clock.now() - this.createdAt <= TOKEN_LIVES_MS;
+  }
+
+  /** Moves on; called by the server. */
+  advance(state: InteractionState): void {
+    this.state = state;
+    if (state === 'answered') this.#waiters.release();
+  }
+
+  /**
+   * Resolves with this interaction when it has an answer (a deferral is none).
+   * @param timeoutMs how long to wait in real time before it rejects; 1,500 unless told.
+   */
+  async answered(timeoutMs = 1_500): Promise<this> {
+    if (this.state !== 'answered') {
+      await this.#waiters.wait(
+        timeoutMs,
+        () => `No answer to the ${describeSource(this.source)} within ${timeoutMs} ms.`,
+      );
+    }
+    return this;
+  }
+}
+
+function describeSource(source: InteractionSource): string {
+  if (source.kind === 'command' || source.kind === 'autocomplete') return `${source.kind} /${source.name}`;
+  return `${source.kind} "${source.customId}"`;
+}

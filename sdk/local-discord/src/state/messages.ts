@@ -1,0 +1,158 @@
+import type { APIEmbed, APIMessageTopLevelComponent, MessageType } from 'discord-api-types/v10';
+import type { LocalApplication } from './applications.js';
+import type { LocalChannel } from './channels.js';
+import type { LocalRole } from './guilds.js';
+import type { LocalInteraction } from './interactions.js';
+import type { LocalUser } from './users.js';
+
+/** Whose name stands over a message: a user, or a webhook. */
+export interface MessageAuthor {
+  readonly id: string;
+  readonly username: string;
+  readonly globalName: string | null;
+  /** What people see: the display name, or else the username. */
+  readonly name: string;
+  readonly avatar: string | null;
+  readonly bot: boolean;
+  /** The user, when it is one. */
+  readonly user: LocalUser | undefined;
+}
+
+/** What a reaction shows: a Unicode emoji (`id` null) or a custom one. */
+export interface EmojiRef {
+  id: string | null;
+  name: string;
+  animated?: boolean;
+}
+
+/** The same emoji has the same key, however it was written. */
+export function emojiKey(emoji: EmojiRef): string {
+  return emoji.id ?? emoji.name;
+}
+
+/** One emoji under a message, with who put it there, in order. */
+export interface LocalReaction {
+  readonly emoji: EmojiRef;
+  readonly users: Set<LocalUser>;
+}
+
+/** Whom a message pings, worked out from its content and its `allowed_mentions`. */
+export interface Mentions {
+  everyone: boolean;
+  users: LocalUser[];
+  roles: LocalRole[];
+}
+
+/** What a message points back to. */
+interface MessageReference {
+  readonly messageId: string;
+  readonly channelId: string;
+  readonly guildId: string | undefined;
+}
+
+/** Bots that mark lines for other bots do so at their ends, with characters that no client shows. */
+const UNSEEN_MARK = /\u2063[\u2063\u200B]{2}$/gm;
+
+/** A message as the server has it. It is live: edits and reactions show on it. */
+export class LocalMessage {
+  readonly id: string;
+  readonly channel: LocalChannel;
+  readonly author: MessageAuthor;
+  readonly type: MessageType;
+  readonly createdAt: number;
+  /** The content as it was sent, with what no client shows: `content` is what people read. */
+  written = '';
+  embeds: APIEmbed[] = [];
+  components: APIMessageTopLevelComponent[] = [];
+  attachments: LocalAttachment[] = [];
+  mentions: Mentions = { everyone: false, users: [], roles: [] };
+  flags = 0;
+  tts = false;
+  pinnedAt: number | undefined;
+  editedAt: number | undefined;
+  deleted = false;
+  /** Counts from 1; every edit adds one. */
+  revision = 1;
+  nonce: string | number | undefined;
+  reference: MessageReference | undefined;
+  webhook: LocalWebhook | undefined;
+  /** Set on what a webhook said, and on answers to interactions (there it is the application). */
+  webhookId: string | undefined;
+  /** Set on what an application said through a webhook of its own or an interaction. */
+  applicationId: string | undefined;
+  interaction: LocalInteraction | undefined;
+  /** The thread that was started from this message. */
+  thread: LocalChannel | undefined;
+  /** The only person who sees it, when it is ephemeral. */
+  visibleTo: LocalUser | undefined;
+  readonly reactionsByKey = new Map<string, LocalReaction>();
+
+  constructor(id: string, channel: LocalChannel, author: MessageAuthor, type: MessageType, createdAt: number) {
+    this.id = id;
+    this.channel = channel;
+    this.author = author;
+    this.type = type;
+    this.createdAt = createdAt;
+  }
+
+  /** What people read. */
+  get content(): string {
+    return this.written.includes('\u2063') ? this.written.replace(UNSEEN_MARK, '') : this.written;
+  }
+
+  get pinned(): boolean {
+    return this.pinnedAt !== undefined;
+  }
+
+  get ephemeral(): boolean {
+    return this.visibleTo !== undefined;
+  }
+
+  get reactions(): LocalReaction[] {
+    return [...this.reactionsByKey.values()];
+  }
+
+  /** The message that this one answers, when it still exists. */
+  get replyTo(): LocalMessage | undefined {
+    return this.reference && this.channel.messagesById.get(this.reference.messageId);
+  }
+
+  /** Who reacted with that emoji (`'👍'`, or a custom emoji's name or id). */
+  reactedBy(emoji: string): LocalUser[] {
+    const reaction = this.reactions.find((one) => one.emoji.name === emoji || one.emoji.id === emoji);
+    return reaction ? [...reaction.users] : [];
+  }
+}
+
+/** A file as it came with a request. */
+export interface UploadedFile {
+  name: string;
+  data: Uint8Array;
+  contentType?: string | undefined;
+  description?: string | undefined;
+}
+
+/** A file that Discord keeps; its bytes are served from `url`. */
+export interface LocalAttachment {
+  readonly id: string;
+  readonly filename: string;
+  /** In bytes. */
+  readonly size: number;
+  readonly data: Uint8Array;
+  readonly contentType: string;
+  /** Works for a day. */
+  readonly url: string;
+  description: string | undefined;
+  readonly ephemeral: boolean;
+}
+
+/** An incoming webhook. */
+export interface LocalWebhook {
+  readonly id: string;
+  readonly token: string;
+  readonly creator: LocalUser;
+  readonly application: LocalApplication | undefined;
+  channel: LocalChannel;
+  name: string;
+  avatar: string | null;
+}

@@ -1,0 +1,122 @@
+import type { LocalApplication } from './applications.js';
+import type { LocalChannel } from './channels.js';
+import type { LocalRole } from './guilds.js';
+import type { LocalInteraction } from './interactions.js';
+import type { LocalMessage, MessageAuthor, UploadedFile } from './messages.js';
+
+export interface SayOptions {
+  /** The message that this one answers; `ping: false` does not mention its author. */
+  replyTo?: LocalMessage;
+  ping?: boolean;
+  files?: readonly UploadedFile[];
+}
+
+/** What a person can give to an option. */
+export type OptionValue = string | number | boolean | LocalUser | LocalRole | LocalChannel | UploadedFile;
+
+/** What a person chooses from a menu. */
+export type SelectValue = string | LocalUser | LocalRole | LocalChannel;
+
+export interface SlashOptions {
+  /** Which bot, when several have a command of that name. */
+  application?: LocalApplication;
+}
+
+export interface StartThreadOptions {
+  private?: boolean | undefined;
+  /** The first message; a forum post must have one. */
+  content?: string | undefined;
+  appliedTags?: readonly string[] | undefined;
+  autoArchiveMinutes?: number | undefined;
+  invitable?: boolean | undefined;
+  slowmodeSeconds?: number | undefined;
+}
+
+/**
+ * An account, with what people do in Discord. Everything happens at once and in order, and is refused as Discord would refuse it:
+ * a `LocalDiscordError` with the code (50013 and so on) is thrown. A bot's account can be played by a test in the same way.
+ * An interface, as `LocalGuild` is, because the verbs are above the state that they change (`people/account.ts`, `resources/guilds.ts`).
+ */
+export interface LocalUser extends MessageAuthor {
+  readonly id: string;
+  readonly bot: boolean;
+  username: string;
+  globalName: string | null;
+  avatar: string | null;
+  /** Accepts no DMs from bots and strangers: sending to it is 50007. */
+  dmsClosed: boolean;
+  /** Ids of users whom this one blocked: no DMs, no reactions. */
+  readonly blocked: Set<string>;
+  /** By the other end's id. */
+  readonly dms: Map<string, LocalChannel>;
+
+  readonly name: string;
+
+  readonly user: LocalUser;
+
+  /** The mention, so that a user can stand in a template string. */
+  toString(): string;
+
+  say(channel: LocalChannel, content: string, options?: SayOptions): LocalMessage;
+  edit(message: LocalMessage, content: string): void;
+  delete(message: LocalMessage): void;
+
+  /** `'👍'`, or a custom emoji as `name:id`. */
+  react(message: LocalMessage, emoji: string): void;
+
+  /** Takes the own reaction back, or with `of` another user's (needs ManageMessages). */
+  unreact(message: LocalMessage, emoji: string, of?: LocalUser): void;
+
+  /** Takes all reactions away, or all with one emoji. */
+  clearReactions(message: LocalMessage, emoji?: string): void;
+  pin(message: LocalMessage): void;
+  unpin(message: LocalMessage): void;
+  typing(channel: LocalChannel): void;
+
+  /** The DM with a bot or another person. */
+  openDm(other: LocalUser | LocalApplication): LocalChannel;
+
+  /** Starts a thread in a channel, from a message, or as a forum post (with `content`). */
+  startThread(where: LocalChannel | LocalMessage, name: string, options?: StartThreadOptions): LocalChannel;
+
+  /**
+   * Runs a slash command: `slash(general, 'roll', { sides: 20 })`, with subcommands `slash(general, 'party add', …)`.
+   * Users, roles, channels and files are given as such.
+   */
+  slash(
+    channel: LocalChannel,
+    command: string,
+    options?: Record<string, OptionValue>,
+    more?: SlashOptions,
+  ): LocalInteraction;
+
+  /** Asks for suggestions while typing the option `focused`; they appear in `interaction.choices`. */
+  autocomplete(
+    channel: LocalChannel,
+    command: string,
+    focused: string,
+    typed: string,
+    options?: Record<string, OptionValue>,
+  ): LocalInteraction;
+
+  /** Runs a command from the menu of a message or a person. `channel` is where the person's menu was opened. */
+  contextMenu(command: string, target: LocalMessage): LocalInteraction;
+  contextMenu(command: string, target: LocalUser, channel: LocalChannel): LocalInteraction;
+
+  /** Presses a button, named by its label or custom id. */
+  click(message: LocalMessage, button: string): LocalInteraction;
+
+  /** Chooses from a select menu, named by its placeholder or custom id; the first one when no name is given. Values are option values or labels, users, roles or channels. */
+  select(message: LocalMessage, menu: string | undefined, values: readonly SelectValue[]): LocalInteraction;
+
+  /** Fills in the modal that an interaction was answered with. Fields are named by label or custom id. */
+  submit(interaction: LocalInteraction, fields: Record<string, string | readonly SelectValue[]>): LocalInteraction;
+
+  /** What this person sees in a channel, oldest first, ephemeral messages to them included. @throws 50001 */
+  read(channel: LocalChannel): LocalMessage[];
+}
+
+/** By shape: the class of users imports what asks this. */
+export function isUser(value: unknown): value is LocalUser {
+  return typeof value === 'object' && value !== null && 'username' in value && 'dms' in value;
+}
