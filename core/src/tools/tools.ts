@@ -266,6 +266,8 @@ function checkToolName(name: string): void {
 }
 
 const KEPT_MS = 60 * 60_000;
+/** What was noted so lately is not noted again: this is done with every command. */
+const RENEWED_AFTER_MS = 60_000;
 const MOST = 5_000;
 
 /** The actors of the turns, commands, clicks and calls that a third-party plugin got lately: it may call tools for these only. */
@@ -274,15 +276,20 @@ export type Entrusted = ReturnType<typeof createEntrusted>;
 export function createEntrusted(clock: Pick<Clock, 'now'>) {
   const given = new Map<string, number>();
   const keyOf = ({ userId, guildId, channelId, identity = '' }: Actor) =>
-    JSON.stringify([userId, guildId, channelId, identity]);
+    // Ids hold no spaces.
+    `${userId} ${guildId} ${channelId} ${identity}`;
   return {
     give(actor: Actor): void {
       const key = keyOf(actor);
+      const now = clock.now();
+      const known = given.get(key);
+      if (known !== undefined && Math.abs(now - known) < RENEWED_AFTER_MS) return;
       // The latest is at the end.
       given.delete(key);
-      given.set(key, clock.now());
+      given.set(key, now);
+      if (given.size <= MOST) return;
       const [oldest] = given.keys();
-      if (given.size > MOST && oldest !== undefined) given.delete(oldest);
+      if (oldest !== undefined) given.delete(oldest);
     },
     has: (actor: Actor): boolean => (given.get(keyOf(actor)) ?? Number.NEGATIVE_INFINITY) > clock.now() - KEPT_MS,
   };
