@@ -20,6 +20,8 @@ import type {
   GroupDefinition,
   Injections,
   Interceptor,
+  Journal,
+  JournalDefinition,
   Ledger,
   Logger,
   PersonalData,
@@ -199,6 +201,8 @@ export interface StorageService {
   close(plugin: Plugin): void;
   /** A collection of the host's own, kept beside the plugins'. */
   collection<S extends z.ZodObject>(name: string, definition: CollectionDefinition<S>): Collection<z.output<S>>;
+  /** A journal of a plugin. One at a time for a name and a guild. @throws CINNABAR_NAME_INVALID */
+  journal<T>(plugin: string, name: string, definition: JournalDefinition<T>): Journal<T>;
   readonly catalog: SettingsCatalog;
   /** Everything that a user's scoped collections hold, by plugin and collection; and its deletion. */
   exportUser(userId: string): Promise<Readonly<Record<string, unknown>>>;

@@ -118,7 +118,13 @@ export function createHost(options: HostOptions): Host {
   watchdog.logTo(log);
   container.register(KEYS.watchdog, { useValue: watchdog });
   const driver =
-    options.driver ?? createFileDriver({ root: join(config.dataDir, 'documents'), clock, log: logs.logger('storage') });
+    options.driver ??
+    createFileDriver({
+      root: join(config.dataDir, 'documents'),
+      journals: config.dataDir,
+      clock,
+      log: logs.logger('storage'),
+    });
   registerServices(container, (change) => discordSync.pluginsChanged(change), options.builtPlugins);
   const diskWatch = container.resolve(KEYS.diskWatch);
   container.register(KEYS.driver, { useValue: watchedDriver(driver, diskWatch) });

@@ -12,6 +12,7 @@ import type { EnvSchema } from './definition.js';
 import type { Logger, Metrics } from './observability.js';
 import type { SetupCheck } from './plugins.js';
 import type { Settings, SettingsChange, SettingsSchemas } from './settings.js';
+import type { Journal, JournalDefinition } from './storage/journal.js';
 import type { Injections, Services, Token } from './token.js';
 import type { ToolDefinition, ToolInput } from './tool-definition.js';
 import type { Interceptor } from './tools.js';
@@ -87,6 +88,16 @@ export interface Registrar {
    * const text = await pages.run('textOf', html, { timeoutMs: 2_000, group: guildId });
    */
   worker<M extends object>(url: URL): WorkerModule<M>;
+  /**
+   * Opens a journal of the plugin: append-only records in the host's storage, for what has to be written in order, often, and before it is done.
+   * Each record outlives a power cut once `append` resolves. Released when the plugin stops. One at a time for a name and a guild.
+   * @param name lower case letters, digits and `-`, at most 32
+   * @throws CINNABAR_NAME_INVALID
+   * @example
+   * const journal = context.journal('queue', { schema: record, snapshot: () => waiting.values() });
+   * const { records } = await journal.read();
+   */
+  journal<T>(name: string, definition: JournalDefinition<T>): Journal<T>;
   /** What monitoring shows of the plugin. */
   readonly metrics: Metrics;
   /** A cleanup of the plugin's own. */

@@ -88,6 +88,11 @@ export function createContext(owner: Owner, host: HostServices): ErasedContext {
     after: (delayMs, task) => after(owner, host, delayMs, task),
     worker: (url) => host.workers.module(owner, url),
     metrics: host.metrics.of(owner),
+    journal(name, definition) {
+      const journal = host.storage.journal(plugin.manifest.id, name, definition);
+      scope.add(`journal ${name}`, () => journal.release());
+      return journal;
+    },
     defer: (cleanup) => scope.add('cleanup', cleanup),
     signal: scope.signal,
     settings,

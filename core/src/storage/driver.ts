@@ -6,6 +6,7 @@ import {
   diskTroubleOf,
   diskTroubleText,
   type HasId,
+  type JournalMedium,
   type Logger,
   type MemberKey,
   type OwnerAlert,
@@ -51,6 +52,8 @@ export interface Driver {
   setAside(path: DocumentPath): Promise<string | undefined>;
   /** Keeps a copy of the document as it is now, named after `label`. Returns where. */
   keep(path: DocumentPath, label: string): Promise<string>;
+  /** An append-only journal, apart from the documents. Nothing is opened before it is read or written. One at a time for a path. */
+  journal(path: DocumentPath): JournalMedium;
   close(): Promise<void>;
 }
 
@@ -95,6 +98,17 @@ export function settingsPath(plugin: string, scope: SettingScope, key: string = 
 /** Where a collection's documents are. The scope is part of it, so that a person's data is found without the plugin that wrote it. */
 export function collectionPath(plugin: string, scope: string, name: string): DocumentPath {
   return [plugin, 'collections', scope, name];
+}
+
+const JOURNAL_NAME = /^[a-z][a-z0-9-]{0,31}$/;
+
+/** Where a plugin's journal is: a global one is called as its group of journals is. @throws CINNABAR_NAME_INVALID */
+export function journalPath(plugin: string, name: string, guildId: string = name): DocumentPath {
+  if (!JOURNAL_NAME.test(name)) {
+    const detail = 'lower case letters, digits and -, at most 32';
+    throw new CinnabarError('CINNABAR_NAME_INVALID', { kind: 'journal', name, detail });
+  }
+  return [plugin, name, guildId];
 }
 
 /** What belongs to one person, read from a path alone. */
@@ -318,6 +332,19 @@ export function watchedDriver(driver: Driver, watch: DiskWatch): Driver {
     erase: (path) => writing(path, () => driver.erase(path)),
     setAside: (path) => writing(path, () => driver.setAside(path)),
     keep: (path, label) => writing(path, () => driver.keep(path, label)),
+    journal(path) {
+      const medium = driver.journal(path);
+      return {
+        name: medium.name,
+        read: () => reading(path, () => medium.read()),
+        add: (lines) => writing(path, () => medium.add(lines), watch.written),
+        replace: (lines) => writing(path, () => medium.replace(lines), watch.written),
+        get size() {
+          return medium.size;
+        },
+        release: () => medium.release(),
+      };
+    },
     close: () => driver.close(),
   };
 }

@@ -4,6 +4,7 @@ import {
   CinnabarError,
   type Collection,
   type CollectionDefinition,
+  createJournal,
   type Document,
   type Files,
   type HasId,
@@ -43,7 +44,16 @@ import {
   openSettings,
   unknownSetting,
 } from './documents/settings.js';
-import { collectionPath, type DocumentPath, type Driver, keyFor, nameOf, type Stored, settingsPath } from './driver.js';
+import {
+  collectionPath,
+  type DocumentPath,
+  type Driver,
+  journalPath,
+  keyFor,
+  nameOf,
+  type Stored,
+  settingsPath,
+} from './driver.js';
 import { createStoredPersonalData, type PersonalCollection, personalCollection } from './personal-data.js';
 
 /** Where the host's own documents lie: no plugin's id can look like this. */
@@ -103,6 +113,12 @@ export function createStorage(options: StorageOptions): StorageService {
       if (opened.get(id)?.plugin === plugin) opened.delete(id);
     },
     collection: (name, definition) => openCollection(store, definition, collectionPath(HOST, definition.scope, name)),
+    journal: (plugin, name, { schema, guildId, snapshot }) =>
+      createJournal(
+        driver.journal(journalPath(plugin, name, guildId)),
+        schema,
+        snapshot === undefined ? {} : { snapshot },
+      ),
     catalog: createCatalog({ opened, tierOf, hasRole, channelsCalled }),
     ...personal,
     flush: () => store.idle(),

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { SetupNeed } from '@cinnabar/sdk';
 import { approveTool, createApprovalCards } from './agents/approval-card.js';
 import { createDmAgents } from './agents/dm-agents.js';
@@ -161,7 +160,7 @@ const BOUNDS = { total: 64, perGuild: 16 };
 
 /** Opens the queue with what an earlier process left in it. Nothing is delivered before the bot is connected. */
 async function openQueue(core: RelayCore): Promise<RelayQueue> {
-  const { settings, rosters, letta, files, notices, clock, log, signal } = core;
+  const { settings, rosters, letta, notices, clock, log, signal } = core;
   const connected = new Promise<void>((resolve) => {
     core.ready(resolve);
     signal.addEventListener('abort', () => resolve(), { once: true });
@@ -177,7 +176,7 @@ async function openQueue(core: RelayCore): Promise<RelayQueue> {
     };
   };
   return openRelayQueue({
-    store: createQueueJournal(join(await files.folder('relay'), 'queue'), clock, log, files),
+    store: createQueueJournal((definition) => core.journal('queue', definition), clock, log),
     rulesFor,
     agentFor: async (event) => letta.globalName((await targetOf(event, core))?.agentId ?? 'nobody'),
     deliver: createDeliver(core, connected),

@@ -44,6 +44,13 @@ export interface JournalOptions<T> {
   readonly watch?: WriteWatch;
 }
 
+/** A journal as a plugin declares it. */
+export interface JournalDefinition<T> extends Pick<JournalOptions<T>, 'snapshot'> {
+  readonly schema: z.ZodType<T>;
+  /** Whose it is; left out, it is for the plugin as a whole. */
+  readonly guildId?: string;
+}
+
 /** Stands between the writers of a disk and those who want to know how it does. */
 export interface WriteWatch {
   /** Before each write. @throws when nothing may be written now */
@@ -60,19 +67,98 @@ interface Job {
   readonly reject: (error: unknown) => void;
 }
 
-/** Opens a journal: nothing is read or written before it is asked for. The folder is made with the first write. One journal at a time for a file. */
+/** Where a journal's lines lie: a file, the memory, a table. The journal writes one after another. */
+export interface JournalMedium {
+  /** For logs. */
+  readonly name: string;
+  /** Everything that was added; the empty text when there is nothing. */
+  read(): Promise<string>;
+  /**
+   * Adds whole lines. Durable when it resolves; when it rejects, none of them are there, as far as the medium can undo it. Where the last line was cut off,
+   * they begin a new one.
+   */
+  add(lines: string): Promise<void>;
+  /** Puts these lines in the place of all others: whatever happens, the old ones are there or the new ones. */
+  replace(lines: string): Promise<void>;
+  /** Bytes, as far as this process has written. */
+  readonly size: number;
+  /** Lets go of what is open; the next write opens it again. */
+  release(): Promise<void>;
+}
+
+/** Opens a journal in a file: nothing is read or written before it is asked for. The folder is made with the first write. One journal at a time for a file. */
 export function openJournal<T>(file: string, schema: z.ZodType<T>, options: JournalOptions<T> = {}): Journal<T> {
+  return createJournal(journalFile(file), schema, options);
+}
+
+/** Records over a medium: in order, in batches, and written anew after a failure where there is a snapshot. */
+export function createJournal<T>(
+  medium: JournalMedium,
+  schema: z.ZodType<T>,
+  { snapshot, watch }: JournalOptions<T> = {},
+): Journal<T> {
+  let jobs: Job[] = [];
+  let writing: Promise<void> | undefined;
+  let isDoubtful = false;
+
+  const write = async (batch: readonly Job[]) => {
+    const from = batch.findLastIndex(({ whole }) => whole);
+    if (isDoubtful && snapshot !== undefined) return medium.replace(linesOf(snapshot()));
+    const text = batch.slice(Math.max(0, from)).map((job) => job.text);
+    return from === -1 ? medium.add(text.join('')) : medium.replace(text.join(''));
+  };
+
+  const writeAll = async () => {
+    while (jobs.length > 0) {
+      const batch = jobs;
+      jobs = [];
+      try {
+        watch?.check();
+        await write(batch);
+        isDoubtful = false;
+        watch?.written(medium.name);
+        for (const job of batch) job.resolve();
+      } catch (error) {
+        isDoubtful = true;
+        watch?.failed(error, medium.name);
+        for (const job of batch) job.reject(storageWriteError(basename(medium.name), error));
+      }
+    }
+    writing = undefined;
+  };
+
+  const submit = (text: string, whole: boolean) =>
+    new Promise<void>((resolve, reject) => {
+      jobs.push({ text, whole, resolve, reject });
+      // Not at once: what is asked for in the same breath goes with the first write.
+      writing ??= Promise.resolve().then(writeAll);
+    });
+
+  return {
+    get size() {
+      return medium.size;
+    },
+    async read() {
+      return contentOf(await medium.read(), schema);
+    },
+    append: (record) => submit(lineOf(record), false),
+    rewrite: (records) => submit(linesOf(records), true),
+    async release() {
+      while (writing !== undefined) await writing;
+      await medium.release();
+    },
+  };
+}
+
+/** Lines in a file, which outlive a power cut: the file is synced, and its folder when its name is new. */
+export function journalFile(file: string): JournalMedium {
   const path = resolve(file);
   const folder = dirname(path);
-  const { snapshot, watch } = options;
   let handle: FileHandle | undefined;
   /** Up to here the file holds whole records that are kept. */
   let size = 0;
   /** What has to come before the next record. */
   let lineEnd = '';
-  let jobs: Job[] = [];
-  let writing: Promise<void> | undefined;
-  let isDoubtful = false;
 
   const openFile = async (): Promise<FileHandle> => {
     await makeFolder(folder);
@@ -97,77 +183,36 @@ export function openJournal<T>(file: string, schema: z.ZodType<T>, options: Jour
     await opened?.close();
   };
 
-  const add = async (text: string) => {
-    // Into a file that was taken away one can go on writing, and nobody finds it there.
-    if (handle !== undefined && !(await isAt(handle, path))) await letGo();
-    handle ??= await openFile();
-    const bytes = Buffer.from(lineEnd + text);
-    try {
-      await handle.appendFile(bytes);
-      await handle.datasync();
-    } catch (error) {
-      // Part of it may be there, or all of it without being kept: it goes, so that what was refused does not come back.
-      await handle.truncate(size).catch(() => undefined);
-      await letGo().catch(() => undefined);
-      throw error;
-    }
-    size += bytes.length;
-    lineEnd = '';
-  };
-
-  const replace = async (text: string) => {
-    await letGo();
-    await makeFolder(folder);
-    await replaceFile(path, text);
-    size = Buffer.byteLength(text);
-  };
-
-  const write = async (batch: readonly Job[]) => {
-    const from = batch.findLastIndex(({ whole }) => whole);
-    if (isDoubtful && snapshot !== undefined) return replace(linesOf(snapshot()));
-    const text = batch.slice(Math.max(0, from)).map((job) => job.text);
-    return from === -1 ? add(text.join('')) : replace(text.join(''));
-  };
-
-  const writeAll = async () => {
-    while (jobs.length > 0) {
-      const batch = jobs;
-      jobs = [];
-      try {
-        watch?.check();
-        await write(batch);
-        isDoubtful = false;
-        watch?.written(path);
-        for (const job of batch) job.resolve();
-      } catch (error) {
-        isDoubtful = true;
-        watch?.failed(error, path);
-        for (const job of batch) job.reject(storageWriteError(basename(path), error));
-      }
-    }
-    writing = undefined;
-  };
-
-  const submit = (text: string, whole: boolean) =>
-    new Promise<void>((resolve, reject) => {
-      jobs.push({ text, whole, resolve, reject });
-      // Not at once: what is asked for in the same breath goes with the first write.
-      writing ??= Promise.resolve().then(writeAll);
-    });
-
   return {
+    name: path,
+    read: () => readText(path),
+    async add(lines) {
+      // Into a file that was taken away one can go on writing, and nobody finds it there.
+      if (handle !== undefined && !(await isAt(handle, path))) await letGo();
+      handle ??= await openFile();
+      const bytes = Buffer.from(lineEnd + lines);
+      try {
+        await handle.appendFile(bytes);
+        await handle.datasync();
+      } catch (error) {
+        // Part of it may be there, or all of it without being kept: it goes, so that what was refused does not come back.
+        await handle.truncate(size).catch(() => undefined);
+        await letGo().catch(() => undefined);
+        throw error;
+      }
+      size += bytes.length;
+      lineEnd = '';
+    },
+    async replace(lines) {
+      await letGo();
+      await makeFolder(folder);
+      await replaceFile(path, lines);
+      size = Buffer.byteLength(lines);
+    },
     get size() {
       return size;
     },
-    async read() {
-      return contentOf(await readText(path), schema);
-    },
-    append: (record) => submit(lineOf(record), false),
-    rewrite: (records) => submit(linesOf(records), true),
-    async release() {
-      while (writing !== undefined) await writing;
-      await letGo();
-    },
+    release: letGo,
   };
 }
 

@@ -7,6 +7,7 @@ import { opener } from '../../core/storage/fixture.js';
 import { events } from '../../plugins/relay/queue/harness.js';
 import { makeFolder } from '../../support/folder.js';
 import { recordingLogger } from '../../support/logs.js';
+import { queueFile } from '../../support/queue-file.js';
 
 const ROUNDS = 200;
 /** How many wait meanwhile. */
@@ -16,7 +17,7 @@ const WAITING = 20;
 export async function journalMs(): Promise<number> {
   using folder = makeFolder();
   const state = createQueueState();
-  const journal = createQueueJournal(folder.path, createManualClock(), recordingLogger());
+  const journal = createQueueJournal(queueFile(folder.path), createManualClock(), recordingLogger());
   await journal.load(state.snapshot);
   const write = (record: QueueRecord) => {
     state.apply(record);
@@ -42,7 +43,7 @@ export async function documentMs(): Promise<number> {
   using folder = makeFolder();
   const log = recordingLogger();
   const storage = createStorage({
-    driver: createFileDriver({ root: folder.path, clock: createManualClock(), log }),
+    driver: createFileDriver({ root: folder.path, journals: folder.path, clock: createManualClock(), log }),
     log,
   });
   const entry = z.object({ event: z.unknown(), id: z.string(), sent: z.string().nullable() });

@@ -3,6 +3,7 @@
  * `node process.js FOLDER AGENT EVENT …`: offers these events, says on standard output what was acknowledged, and `drained` when nothing is
  * left. Stops in order when its standard input ends.
  */
+
 import { writeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import type { Batch, Delivery } from '@cinnabar/plugin-relay/events/event';
@@ -10,6 +11,7 @@ import { createBreakers } from '@cinnabar/plugin-relay/queue/attempts';
 import { openRelayQueue } from '@cinnabar/plugin-relay/queue/queue';
 import { createQueueJournal } from '@cinnabar/plugin-relay/queue/state';
 import { event } from '../../plugins/relay/queue/harness.js';
+import { queueFile } from '../../support/queue-file.js';
 import { createFastClock } from './fast-clock.js';
 import { type Told, tellPath } from './messages.js';
 import { placeOf } from './places.js';
@@ -42,7 +44,7 @@ async function deliver(batch: Batch, key: string, signal: AbortSignal): Promise<
 
 let keys = 0;
 const queue = await openRelayQueue({
-  store: createQueueJournal(folder, clock, log),
+  store: createQueueJournal(queueFile(folder), clock, log),
   rulesFor: async () => ({ rateLimitMs: 500, maxQueueSize: 1_000, whenFull: 'refuse-newest', paused: false }),
   agentFor: async () => 'aurora',
   deliver,

@@ -50,7 +50,7 @@ export function openDocuments(options: {
   readonly onProblem: (document: string) => void;
 }): Campaigning {
   const { root, log, onProblem } = options;
-  const driver = createFileDriver({ root, clock: createManualClock(), log });
+  const driver = createFileDriver({ root, journals: `${root}-journals`, clock: createManualClock(), log });
   const storage = createStorage({ driver, log, onProblem: ({ document }) => onProblem(document) });
   const plugin = definePlugin({
     manifest: { id: 'campaign', version: '1.0.0', description: 'Writes until it is killed' },

@@ -82,7 +82,9 @@ const host = createHost({
   },
   plugins: [scriptedModel(orders.delayMs), effectTools(orders.effects, orders.delayMs)],
   only: ['confirm', 'tasks', 'campaign-llm', 'effects'],
-  driver: deadly(createFileDriver({ root: join(orders.dataDir, 'documents'), clock, log: quiet })),
+  driver: deadly(
+    createFileDriver({ root: join(orders.dataDir, 'documents'), journals: orders.dataDir, clock, log: quiet }),
+  ),
 });
 const { problems } = await host.start(orders.token);
 for (const { plugin, problem } of problems) quiet.error(`${plugin}: ${problem}`);

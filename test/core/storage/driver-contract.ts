@@ -1,4 +1,5 @@
 import { DamagedDocument, type DocumentPath, type Driver } from '@cinnabar/core';
+import { createJournal, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 
@@ -140,6 +141,62 @@ export function describeDriver(name: string, make: () => Promise<Subject>): void
       await subject.driver.erase(PATH);
       expect(await subject.driver.read(PATH)).to.equal(undefined);
       expect(await subject.driver.list([])).to.deep.equal([neighbour]);
+    });
+
+    describe('journal', () => {
+      const JOURNAL: DocumentPath = ['relay', 'queue', 'queue'];
+      const schema = z.object({ n: z.number() });
+      const numbers = async (driver: Driver, path = JOURNAL) => {
+        const { records, damaged, torn } = await createJournal(driver.journal(path), schema).read();
+        return { ns: records.map(({ n }) => n), damaged, torn };
+      };
+
+      it('holds nothing before the first record, and then all of them in order, for the next process too', async () => {
+        await using subject = await make();
+        const journal = createJournal(subject.driver.journal(JOURNAL), schema);
+        expect(await journal.read()).to.deep.equal({ records: [], damaged: 0, torn: false });
+        await Promise.all([1, 2, 3].map((n) => journal.append({ n })));
+        await journal.append({ n: 4 });
+        expect(journal.size).to.equal('{"n":1}\n'.length * 4);
+        await journal.release();
+        expect(await numbers(subject.driver)).to.deep.equal({ ns: [1, 2, 3, 4], damaged: 0, torn: false });
+      });
+
+      it('is written anew in one step, in order with what is appended', async () => {
+        await using subject = await make();
+        const journal = createJournal(subject.driver.journal(JOURNAL), schema);
+        await Promise.all([journal.append({ n: 1 }), journal.rewrite([{ n: 2 }, { n: 3 }]), journal.append({ n: 4 })]);
+        await journal.release();
+        await journal.append({ n: 5 });
+        await journal.release();
+        expect(await numbers(subject.driver)).to.deep.equal({ ns: [2, 3, 4, 5], damaged: 0, torn: false });
+      });
+
+      it('tells a last line that was cut off from damage, and begins a new line after it', async () => {
+        await using subject = await make();
+        const medium = subject.driver.journal(JOURNAL);
+        await medium.add('{"n":1}\n{"n":');
+        await medium.release();
+        expect(await numbers(subject.driver)).to.deep.equal({ ns: [1], damaged: 1, torn: true });
+        const journal = createJournal(subject.driver.journal(JOURNAL), schema);
+        await journal.append({ n: 2 });
+        await journal.release();
+        expect(await numbers(subject.driver)).to.deep.equal({ ns: [1, 2], damaged: 1, torn: false });
+      });
+
+      it('is apart from other journals and from documents of the same path', async () => {
+        await using subject = await make();
+        const other = ['relay', 'queue', 'other'];
+        const [journal, second] = [JOURNAL, other].map((path) => createJournal(subject.driver.journal(path), schema));
+        await subject.driver.write(JOURNAL, one);
+        await journal?.append({ n: 1 });
+        await second?.append({ n: 2 });
+        await Promise.all([journal?.release(), second?.release()]);
+        expect((await numbers(subject.driver)).ns).to.deep.equal([1]);
+        expect((await numbers(subject.driver, other)).ns).to.deep.equal([2]);
+        expect(await subject.driver.read(JOURNAL)).to.deep.equal(one);
+        expect(await subject.driver.list(['relay'])).to.deep.equal([JOURNAL]);
+      });
     });
 
     it('takes any text as a segment and gives it back', async () => {

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createFileDriver, type DocumentPath } from '@cinnabar/core';
+import { createJournal, z } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { withoutFolderSync } from '../../support/file-syncs.js';
@@ -14,7 +15,12 @@ const one = { version: 1, data: { count: 1 } };
 function confSubject() {
   const folder = temporaryFolder();
   const log = recordingLogger();
-  const driver = createFileDriver({ root: folder.path, clock: createManualClock(), log });
+  const driver = createFileDriver({
+    root: folder.path,
+    journals: `${folder.path}-journals`,
+    clock: createManualClock(),
+    log,
+  });
   const fileOf = async (path: DocumentPath) => {
     const names = await readdir(folder.path, { recursive: true });
     const name = names.find((one) => one.endsWith(`/${path.at(-1)}.json`));
@@ -35,6 +41,7 @@ describeDriver('conf', async () => {
     async [Symbol.asyncDispose]() {
       await driver.close();
       folder[Symbol.dispose]();
+      await rm(`${folder.path}-journals`, { recursive: true, force: true });
     },
   };
 });
@@ -176,5 +183,25 @@ describe('the files of the conf driver', () => {
     await mkdir(join(folder.path, 'p', 'key.json'), { recursive: true });
     const error: unknown = await driver.read(['p', 'key']).catch((reason: unknown) => reason);
     expect(String(error)).to.contain('EISDIR');
+  });
+});
+
+describe('the journals of the file driver', () => {
+  it('are the files of the version before: below the data, beside the documents', async () => {
+    using folder = temporaryFolder();
+    await mkdir(join(folder.path, 'relay', 'queue'), { recursive: true });
+    const file = join(folder.path, 'relay', 'queue', 'queue.jsonl');
+    await writeFile(file, '{"n":1}\n{"n":2}\n{"n":');
+    const driver = createFileDriver({
+      root: join(folder.path, 'documents'),
+      journals: folder.path,
+      clock: createManualClock(),
+      log: recordingLogger(),
+    });
+    const journal = createJournal(driver.journal(['relay', 'queue', 'queue']), z.object({ n: z.number() }));
+    expect(await journal.read()).to.deep.equal({ records: [{ n: 1 }, { n: 2 }], damaged: 1, torn: true });
+    await journal.append({ n: 3 });
+    await journal.release();
+    expect(await readFile(file, 'utf8')).to.equal('{"n":1}\n{"n":2}\n{"n":\n{"n":3}\n');
   });
 });

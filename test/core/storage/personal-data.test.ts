@@ -86,7 +86,12 @@ describe('what is kept about a person', () => {
 
   it('leaves no file behind: no last good copy, nothing put aside, nothing from before a migration', async () => {
     using folder = temporaryFolder();
-    const driver = createFileDriver({ root: folder.path, clock: createManualClock(), log: recordingLogger() });
+    const driver = createFileDriver({
+      root: folder.path,
+      journals: folder.path,
+      clock: createManualClock(),
+      log: recordingLogger(),
+    });
     const storage = createStorage({ driver, log: recordingLogger() });
     await fill(opener(storage).open);
     const path = ['party', 'collections', 'user', 'notes', '42'];

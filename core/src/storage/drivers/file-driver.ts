@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import {
   type Clock,
   copyToNew,
+  journalFile,
   type Logger,
   leftUnfinished,
   makeFolder,
@@ -28,10 +29,12 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  */
 export function createFileDriver(options: {
   readonly root: string;
+  /** Below which journals lie: `relay/queue/queue.jsonl`. Not below `root`, where they would be taken for documents. */
+  readonly journals: string;
   readonly clock: Clock;
   readonly log: Logger;
 }): Driver {
-  const { root, clock, log } = options;
+  const { root, journals, clock, log } = options;
   const aside = (place: Place, label: string) =>
     join(place.folder, `${place.stem}.${label}-${new Date(clock.now()).toISOString().replaceAll(/[:.]/g, '')}`);
 
@@ -126,6 +129,8 @@ export function createFileDriver(options: {
       const place = placeOf(root, path);
       return copyAside(place.file, aside(place, label));
     },
+
+    journal: (path) => journalFile(`${join(journals, ...path.flatMap(encodeSegment))}.jsonl`),
 
     async close() {},
   };

@@ -21,6 +21,7 @@ interface Shelf {
 export function createMemoryDriver(): MemoryDriver {
   const shelves = new Map<string, { readonly path: DocumentPath; readonly shelf: Shelf }>();
   const failures: { readonly error: Error; left: number; readonly id: string | undefined }[] = [];
+  const journals = new Map<string, string>();
   let writes = 0;
 
   const find = (path: DocumentPath) => shelves.get(JSON.stringify(path))?.shelf;
@@ -84,6 +85,29 @@ export function createMemoryDriver(): MemoryDriver {
       const shelf = find(path);
       if (shelf?.current === undefined) throw new DamagedDocument('there is nothing to keep');
       return `memory:${path.join('/')}.${label}-${shelf.aside.push(shelf.current)}`;
+    },
+    journal(path) {
+      const id = JSON.stringify(path);
+      const text = () => journals.get(id) ?? '';
+      return {
+        name: path.join('/'),
+        read: async () => text(),
+        async add(lines) {
+          mayWrite(path);
+          const before = text();
+          journals.set(id, `${before}${before === '' || before.endsWith('\n') ? '' : '\n'}${lines}`);
+          writes += 1;
+        },
+        async replace(lines) {
+          mayWrite(path);
+          journals.set(id, lines);
+          writes += 1;
+        },
+        get size() {
+          return Buffer.byteLength(text());
+        },
+        async release() {},
+      };
     },
     async close() {},
     failWrites(error, times = 1, path = undefined) {

@@ -1,5 +1,4 @@
-import { join } from 'node:path';
-import { type Clock, type Files, type Journal, type Logger, openJournal, z } from '@cinnabar/sdk';
+import { type Clock, type Journal, type JournalDefinition, type Logger, z } from '@cinnabar/sdk';
 import type { EventKind, RelayEvent } from '../events/event.js';
 
 /** An event that was taken and has not ended. */
@@ -285,13 +284,11 @@ interface Open {
 /**
  * The queue's journal. It is synced with every batch of records: not against a killed process (what it has written is the kernel's) but against
  * a power cut, after which a batch that was sent could come back as unsent, and be sent under another key.
- * @param folder is made where it is missing
  */
 export function createQueueJournal(
-  folder: string,
+  openJournal: (definition: JournalDefinition<QueueRecord>) => Journal<QueueRecord>,
   clock: Clock,
   log: Logger,
-  files: Pick<Files, 'journal'> = { journal: openJournal },
 ): QueueStore {
   let opened: Open | undefined;
   let stopTimer: (() => void) | undefined;
@@ -330,7 +327,7 @@ export function createQueueJournal(
 
   return {
     async load(snapshot) {
-      const journal = files.journal(join(folder, 'queue.jsonl'), queueRecord, { snapshot });
+      const journal = openJournal({ schema: queueRecord, snapshot });
       const { records, damaged } = await journal.read();
       if (damaged > 0) log.warn('lines of the queue of the relay cannot be read, and were left out', { damaged });
       opened = { journal, snapshot, isStale: true, compactAtBytes: COMPACT_AT_BYTES };

@@ -1,7 +1,9 @@
 import type { Owner } from '@cinnabar/core/internal/contracts';
 import { createMetrics } from '@cinnabar/core/internal/observability/metrics';
 import type { PluginServices } from '@cinnabar/core/internal/plugins/services';
+import { createMemoryDriver } from '@cinnabar/core/testing';
 import type { Clock, ErasedContext } from '@cinnabar/sdk';
+import { createJournal } from '@cinnabar/sdk';
 import { Client } from 'discord.js';
 
 /** Contexts whose registrations are effects of the scope and nothing else; services are real. */
@@ -44,6 +46,10 @@ export function createScopeContexts(services: PluginServices, clock: Clock): (ow
         return { run: () => Promise.reject(new Error('there are no workers here')) };
       },
       metrics: createMetrics(log).of(owner),
+      journal: (name, { schema }) => {
+        effect('journal', name);
+        return createJournal(createMemoryDriver().journal([name]), schema);
+      },
       defer: (cleanup) => scope.add('cleanup', cleanup),
       signal: scope.signal,
       settings: {},

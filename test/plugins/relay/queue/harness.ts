@@ -14,6 +14,7 @@ import { createQueueJournal, type QueueStore } from '@cinnabar/plugin-relay/queu
 import type { Clock, Random } from '@cinnabar/sdk';
 import { type Folder, makeFolder } from '../../../support/folder.js';
 import { recordingLogger } from '../../../support/logs.js';
+import { queueFile } from '../../../support/queue-file.js';
 import { type SteppedClock, steppedClock } from './stepped-clock.js';
 
 export const DONE: Delivery = { status: 'done', posted: true, tokens: 10, steps: 1 };
@@ -126,7 +127,7 @@ export async function openQueueHarness(options: QueueHarnessOptions = {}): Promi
         });
       });
     const log = recordingLogger();
-    const journal = createQueueJournal(folder.path, ownClock, log);
+    const journal = createQueueJournal(queueFile(folder.path), ownClock, log);
     journals.push(journal);
     const queue = await openRelayQueue({
       store: watched(journal, life),

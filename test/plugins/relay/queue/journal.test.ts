@@ -5,6 +5,7 @@ import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { makeFolder } from '../../../support/folder.js';
 import { recordingLogger } from '../../../support/logs.js';
+import { queueFile } from '../../../support/queue-file.js';
 import { event } from './harness.js';
 
 const taken = (n: number, content = `text ${n}`): QueueRecord => {
@@ -15,7 +16,7 @@ const taken = (n: number, content = `text ${n}`): QueueRecord => {
 async function given(path: string) {
   const log = recordingLogger();
   const kept: QueueRecord[] = [];
-  const journal = createQueueJournal(path, createManualClock(), log);
+  const journal = createQueueJournal(queueFile(path), createManualClock(), log);
   const loaded = await journal.load(() => kept);
   return {
     log,
@@ -79,7 +80,7 @@ describe("the queue's journal", () => {
 
   it('takes nothing before it was loaded, nor after it was closed', async () => {
     using folder = makeFolder();
-    const journal = createQueueJournal(folder.path, createManualClock(), recordingLogger());
+    const journal = createQueueJournal(queueFile(folder.path), createManualClock(), recordingLogger());
     expect(await journal.append(taken(0)).catch((error: unknown) => error)).to.match(/not open/);
     await journal.load(() => []);
     await journal.close();
