@@ -206,8 +206,18 @@ export async function expireCard(
   });
 }
 
+/** Ends cards when their requester writes after the time is over, and when their message is deleted. */
+export function watchMessages(on: Registrar['on'], context: ConfirmContext): void {
+  // Every message of every member passes here: one look-up unless a card of theirs waits.
+  on('messageCreate', ({ author }) =>
+    context.cards.of(author.id).length === 0 ? undefined : expireOverdue(context, author.id),
+  );
+  on('messageDelete', ({ id }) => expireDeleted(context, id));
+  on('messageDeleteBulk', (messages) => Promise.all(messages.map(({ id }) => expireDeleted(context, id))));
+}
+
 /** Like `expireCard`, for a card whose message was deleted. */
-export async function expireDeleted(context: ConfirmContext, messageId: string): Promise<void> {
+async function expireDeleted(context: ConfirmContext, messageId: string): Promise<void> {
   const card = context.cards.on(messageId);
   if (card === undefined || !context.cards.take(card)) return;
   await Promise.all(card.requests.map((request) => endCall(context, request, REASONS.deleted)));
@@ -300,3 +310,19 @@ export function watchOutages(on: Registrar['on'], clock: Clock, onLost: () => un
 }
 
 export type ShardOutages = ReturnType<typeof watchOutages>;
+
+/** Ends a card as soon as its call is not wanted any more: the task was stopped, or the caller has gone. */
+export function withdrawOnAbort(context: ConfirmContext, card: PendingCard, settled: Promise<SettledOutcome>): void {
+  const { signal } = card.requests[0].call;
+  const withdraw = () => {
+    expireCard(context, card, 'withdrawn').catch((error: unknown) => {
+      context.log.error('a card could not be withdrawn', { callId: card.callId, error });
+    });
+  };
+  if (signal.aborted) withdraw();
+  else {
+    signal.addEventListener('abort', withdraw, { once: true });
+    // A task outlives many cards: none of them may stay hooked to it.
+    void settled.finally(() => signal.removeEventListener('abort', withdraw));
+  }
+}

@@ -11,7 +11,7 @@ import {
   ToolPolicies,
 } from '@cinnabar/sdk';
 import { type ConfirmContext, settings } from './context.js';
-import { expireAll, expireCard, expireDeleted, expireOverdue, expireTaskCards, watchOutages } from './decisions.js';
+import { expireAll, expireCard, expireOverdue, expireTaskCards, watchMessages, watchOutages } from './decisions.js';
 import { createGrants, collections as grantCollections } from './grants.js';
 import {
   decideMissed,
@@ -19,8 +19,8 @@ import {
   onButton,
   onExclude,
   onPatternMenu,
-  onReaction,
   onReason,
+  watchReactions,
 } from './interactions.js';
 import { createInterceptor } from './interceptor.js';
 import {
@@ -97,13 +97,8 @@ export default definePlugin({
     plugin.provide(Approvals, grants);
     plugin.intercept(createInterceptor(context));
     plugin.defer(services.origins.add(async (_channelId, ids) => originsOf(context, ids)));
-    on('messageReactionAdd', (reaction, user) => onReaction(context, reaction, user));
-    // Every message of every member passes here: one look-up unless a card of theirs waits.
-    on('messageCreate', ({ author }) =>
-      cards.of(author.id).length === 0 ? undefined : expireOverdue(context, author.id),
-    );
-    on('messageDelete', ({ id }) => expireDeleted(context, id));
-    on('messageDeleteBulk', (messages) => Promise.all(messages.map(({ id }) => expireDeleted(context, id))));
+    watchReactions(on, context);
+    watchMessages(on, context);
     plugin.every(DAY_MS, () => grants.removeOld());
     plugin.every(OUTBOX_MS, () => context.outbox.flush());
     plugin.every(TASK_CARDS_MS, () => expireTaskCards(context));

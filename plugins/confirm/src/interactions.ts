@@ -1,4 +1,4 @@
-import { type ComponentInteraction, findSendable, visible } from '@cinnabar/sdk';
+import { type ComponentInteraction, findSendable, type Registrar, visible } from '@cinnabar/sdk';
 import type {
   APIActionRowComponent,
   APIButtonComponentWithCustomId,
@@ -22,8 +22,12 @@ import { inert, literalOf } from './render.js';
 
 type Reaction = MessageReaction | PartialMessageReaction;
 
+export function watchReactions(on: Registrar['on'], context: ConfirmContext): void {
+  on('messageReactionAdd', (reaction, user) => onReaction(context, reaction, user));
+}
+
 /** Only the requester's 👍 and 👎 count, in any skin tone, and only the first; their later ones are removed. Other members' reactions stay. */
-export async function onReaction(context: ConfirmContext, reaction: Reaction, user: User | PartialUser): Promise<void> {
+async function onReaction(context: ConfirmContext, reaction: Reaction, user: User | PartialUser): Promise<void> {
   const { cards, client } = context;
   if (user.id === client.user?.id) return;
   await cards.delivered(user.id);

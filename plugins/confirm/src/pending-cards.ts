@@ -217,3 +217,12 @@ export function createOutbox({ log, signal }: { readonly log: Logger; readonly s
 }
 
 export type Outbox = ReturnType<typeof createOutbox>;
+
+/** The call as it stands on a card, and the promise of its outcome. */
+export function requestOf({ call, run, allowance }: HeldCall): { request: Request; settled: Promise<SettledOutcome> } {
+  let resolve: Request['resolve'] = () => undefined;
+  const settled = new Promise<SettledOutcome>((onSettled) => {
+    resolve = onSettled;
+  });
+  return { request: { call, allowance, run, resolve }, settled };
+}

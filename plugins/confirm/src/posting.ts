@@ -23,9 +23,9 @@ import {
   REACTION_PERMISSIONS,
   REFUSE,
 } from './controls.js';
-import { expireCard } from './decisions.js';
+import { withdrawOnAbort } from './decisions.js';
 import { NO_PINGS, REASONS } from './outcomes.js';
-import type { HeldCall, PendingCard, Request } from './pending-cards.js';
+import { type HeldCall, type PendingCard, requestOf } from './pending-cards.js';
 import { resolveCard } from './recovery.js';
 import { inert } from './render.js';
 
@@ -160,22 +160,6 @@ async function addReactions(
   }
 }
 
-/** Ends a card as soon as its call is not wanted any more: the task was stopped, or the caller has gone. */
-function withdrawOnAbort(context: ConfirmContext, card: PendingCard, settled: Promise<SettledOutcome>): void {
-  const { signal } = card.requests[0].call;
-  const withdraw = () => {
-    expireCard(context, card, 'withdrawn').catch((error: unknown) => {
-      context.log.error('a card could not be withdrawn', { callId: card.callId, error });
-    });
-  };
-  if (signal.aborted) withdraw();
-  else {
-    signal.addEventListener('abort', withdraw, { once: true });
-    // A task outlives many cards: none of them may stay hooked to it.
-    void settled.finally(() => signal.removeEventListener('abort', withdraw));
-  }
-}
-
 /** Where a card goes, or the permission that is missing for it. */
 type Place =
   | { readonly channel: SendableChannels; missing(...wanted: readonly PermissionsString[]): PermissionsString[] }
@@ -221,12 +205,4 @@ function expired({ id }: ToolCall, reason: string): SettledOutcome {
 function refused({ id }: ToolCall, what: string, missing: PermissionsString): SettledOutcome {
   const reason = `I cannot ${what} in that channel: I am missing the permission ${permissionName(missing)}. Nothing was run.`;
   return { status: 'denied', callId: id, reason };
-}
-
-function requestOf({ call, run, allowance }: HeldCall): { request: Request; settled: Promise<SettledOutcome> } {
-  let resolve: Request['resolve'] = () => undefined;
-  const settled = new Promise<SettledOutcome>((onSettled) => {
-    resolve = onSettled;
-  });
-  return { request: { call, allowance, run, resolve }, settled };
 }
