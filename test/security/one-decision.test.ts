@@ -12,7 +12,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'plugins/chat/src/history/pins.ts': 'whether an author may pin',
   'plugins/chat/src/loop/reply.ts': 'whether another bot can be pinged; it opens nothing',
   'plugins/chat/src/history/history-command.ts': 'whether an author may manage messages',
-  'plugins/discord-tools/src/tools/channel-permissions.ts':
+  'plugins/discord-tools/src/tools/channels.ts':
     'which permissions the asker may give away; asked of Discord just before',
 };
 
