@@ -75,7 +75,22 @@ function isWhole(exports: Partial<Exports>): exports is Exports {
 function shareModules(shared: Exports['shared'], require: NodeJS.Require): void {
   for (const [path, load] of Object.entries(shared)) {
     const filename = join(WORKSPACE, path);
-    const entry = { id: filename, path: dirname(filename), filename, loaded: true, children: [], paths: [] };
+    let searched: readonly string[] | undefined;
+    const entry = {
+      id: filename,
+      path: dirname(filename),
+      filename,
+      loaded: true,
+      children: [],
+      // Where Node's loader of ES modules looks for the packages whose names the module exports again. Node 20 sets it, Node 24 reads it.
+      get paths() {
+        searched ??= createRequire(filename).resolve.paths('any') ?? [];
+        return searched;
+      },
+      set paths(folders: readonly string[]) {
+        searched = folders;
+      },
+    };
     Reflect.set(require.cache, filename, Object.defineProperty(entry, 'exports', { get: load }));
   }
 }

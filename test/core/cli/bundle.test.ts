@@ -62,6 +62,14 @@ console.log(typeof Client, rest.DiscordAPIError === DiscordAPIError, Object.keys
     expect(runBundle(['start', '--nonsense'], script).stdout).to.equal('function true true\n');
   });
 
+  it('gives ES modules every name of a package in it, also those that the package exports again', () => {
+    const script = `
+const { pathToFileURL } = await import('node:url');
+const names = await import(pathToFileURL(require.resolve('discord.js')));
+console.log(Object.keys(require('discord.js')).every((name) => name in names));`;
+    expect(runBundle(['start', '--nonsense'], script).stdout).to.equal('true\n');
+  });
+
   it('takes a byte a character in memory, where V8 would need two for one character beyond Latin-1', () => {
     expect(/[^\0-\xff]/.exec(readFileSync(join(BUNDLE_DIR, built.script), 'utf8'))?.[0]).to.equal(undefined);
   });
