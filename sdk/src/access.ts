@@ -101,6 +101,19 @@ export interface AccessRule {
   };
 }
 
+const SUBJECT_WORDS: Readonly<Record<AccessRule['subject']['kind'], (id: string) => string>> = {
+  user: (id) => `for <@${id}>`,
+  role: (id) => `for the role <@&${id}>`,
+  channel: (id) => `in <#${id}>`,
+  category: (id) => `in the category <#${id}>`,
+  everyone: () => 'for everyone',
+};
+
+/** For whom, or where, a rule holds, as a clause with mentions: `for the role <@&…>`, `in <#…>`. */
+export function textOfRuleSubject({ kind, id = '' }: AccessRule['subject']): string {
+  return SUBJECT_WORDS[kind](id);
+}
+
 /**
  * The access rules of the guilds. A `deny` refuses; an `allow` admits a member whose tier is too low for a command or tool that asks for a moderator
  * or an admin, and lifts nothing else: neither the permissions of Discord that a member needs, nor what is for owners.

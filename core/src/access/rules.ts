@@ -6,6 +6,7 @@ import {
   RULE_SUBJECTS,
   RULE_TARGETS,
   type TierRoles,
+  textOfRuleSubject,
   z,
 } from '@cinnabar/sdk';
 import type { GuildState, GuildStates } from '../contracts.js';
@@ -88,18 +89,10 @@ function isAbout({ kind, id }: AccessRule['subject'], position: RulePosition): b
   return id === position.categoryId;
 }
 
-const SUBJECT_WORDS: Readonly<Record<AccessRule['subject']['kind'], (id: string) => string>> = {
-  user: (id) => `for <@${id}>`,
-  role: (id) => `for the role <@&${id}>`,
-  channel: (id) => `in <#${id}>`,
-  category: (id) => `in the category <#${id}>`,
-  everyone: () => 'for everyone',
-};
-
 /** A rule as a clause: "a rule of this server denies the command `party add` for the role @Guests". */
 export function textOfRule({ effect, target, subject }: AccessRule): string {
   const verb = effect === 'allow' ? 'allows' : 'denies';
-  return `a rule of this server ${verb} the ${target.kind} \`${target.name}\` ${SUBJECT_WORDS[subject.kind](subject.id ?? '')}`;
+  return `a rule of this server ${verb} the ${target.kind} \`${target.name}\` ${textOfRuleSubject(subject)}`;
 }
 
 const invalid = (key: string, detail: string) => new CinnabarError('CINNABAR_SETTING_INVALID', { key, detail });

@@ -10,6 +10,7 @@ import {
   RULE_SUBJECTS,
   RULE_TARGETS,
   subcommand,
+  textOfRuleSubject,
   UserError,
 } from '@cinnabar/sdk';
 import { type Attachment, ChannelType, type Guild } from 'discord.js';
@@ -280,16 +281,8 @@ const byPrecedence = (rules: readonly AccessRule[]): readonly AccessRule[] =>
       (a.target.name < b.target.name ? -1 : 1),
   );
 
-const MENTIONS: Readonly<Record<Subject['kind'], (id: string) => string>> = {
-  user: (id) => `for <@${id}>`,
-  role: (id) => `for the role <@&${id}>`,
-  channel: (id) => `in <#${id}>`,
-  category: (id) => `in the category <#${id}>`,
-  everyone: () => 'for everyone',
-};
-
 const describe = ({ kind, name }: Target, subject: Subject) =>
-  `the ${kind} ${code(name)} ${MENTIONS[subject.kind](subject.id ?? '')}`;
+  `the ${kind} ${code(name)} ${textOfRuleSubject(subject)}`;
 
 const lineOf = ({ effect, target, subject }: AccessRule) => `• ${effect} ${describe(target, subject)}`;
 

@@ -53,7 +53,7 @@ export function registerDiagnose(context: AdminContext): void {
   });
 }
 
-/** @throws UserError when it names nobody */
+/** @throws UserError when `who` is neither `me` nor a mention or id of a user */
 function userOf({ actor }: CommandContext, who: string): string {
   if (who.toLowerCase() === 'me') return actor.userId;
   const [, id] = /^(?:<@!?)?(\d{15,22})>?$/.exec(who.trim()) ?? [];

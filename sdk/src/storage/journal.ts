@@ -187,7 +187,7 @@ export function journalFile(file: string): JournalMedium {
     name: path,
     read: () => readText(path),
     async add(lines) {
-      // Into a file that was taken away one can go on writing, and nobody finds it there.
+      // Writing to a file that was deleted succeeds, and its lines are lost.
       if (handle !== undefined && !(await isAt(handle, path))) await letGo();
       handle ??= await openFile();
       const bytes = Buffer.from(lineEnd + lines);

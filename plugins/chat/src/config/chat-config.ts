@@ -143,7 +143,7 @@ function createWarner(log: Logger): (problem: string) => void {
 /** What an admin has set, as one layer. */
 function readSettings(values: Readonly<Record<string, unknown>>): Reading {
   const { [OLD_NAME]: recencyWindow, ...others } = values;
-  // `undefined` is what nobody has set; the new name wins over the old one.
+  // `undefined`: not set; the new name wins over the old one.
   const set = [...Object.entries({ recencyWindow }), ...Object.entries(others)].filter(
     ([, value]) => value !== undefined,
   );
