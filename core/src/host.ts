@@ -28,7 +28,7 @@ import { createMonitoring, createReadiness, probeSchema } from './observability/
 import type { BootReport } from './plugins/lifecycle/load.js';
 import { IN_MEMORY } from './plugins/lifecycle/records.js';
 import type { BuiltPlugins } from './plugins/loader.js';
-import type { PluginManager } from './plugins/manager.js';
+import type { PluginChange, PluginManager } from './plugins/manager.js';
 import { createUncaught, type UncaughtKind } from './process/errors.js';
 import type { Watchdog } from './process/watchdog.js';
 import { type Driver, dataUnusable, watchedDriver } from './storage/driver.js';
@@ -125,7 +125,11 @@ export function createHost(options: HostOptions): Host {
       clock,
       log: logs.logger('storage'),
     });
-  registerServices(container, (change) => discordSync.pluginsChanged(change), options.builtPlugins);
+  const onPluginChange = (change: PluginChange) => {
+    if (change.guildId === null) container.resolve(KEYS.languages).reread();
+    discordSync.pluginsChanged(change);
+  };
+  registerServices(container, onPluginChange, options.builtPlugins);
   const diskWatch = container.resolve(KEYS.diskWatch);
   container.register(KEYS.driver, { useValue: watchedDriver(driver, diskWatch) });
 

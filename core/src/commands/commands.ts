@@ -1,6 +1,7 @@
 import {
   type Access,
   type Actor,
+  type Audience,
   type AuditLog,
   type Clock,
   isTransient,
@@ -12,6 +13,7 @@ import {
 } from '@cinnabar/sdk';
 import type { Client, Message, SendableChannels } from 'discord.js';
 import type { Boundary, CommandService, EnabledIn, Owner } from '../contracts.js';
+import type { LanguageService } from '../languages/languages.js';
 import { ANSWER_PAUSES_MS, type Answers, denial, echo, NOT_AVAILABLE, partsOf } from './answers.js';
 import { prefixEnd, readArguments, readToken, skipSpace, skipWord } from './arguments.js';
 import { answerFailure, type Call, createCooldowns, createLostAnswers, type Execution, execute } from './execute.js';
@@ -34,7 +36,7 @@ import { createSlashSync, type SyncedListsDocument } from './slash-sync.js';
 
 /** Builds the command service: registry, parser, routers, slash sync and directory. */
 export function createCommands(parts: CommandServices): CommandService {
-  const { access, audit, boundary, clock, enabledIn, log, metrics, random } = parts;
+  const { access, audit, boundary, clock, enabledIn, languages, log, metrics, random } = parts;
   const registry = createRegistry();
   const uses = metrics.counter({
     name: 'commands_total',
@@ -67,7 +69,7 @@ export function createCommands(parts: CommandServices): CommandService {
         return false;
       }
       void boundary.run(entry.owner, message.guildId, `command ${entry.name}`, () =>
-        runMessage(execution, message, entry, recognised),
+        languages.serve(audienceOf(message), undefined, () => runMessage(execution, message, entry, recognised)),
       );
       return true;
     },
@@ -115,12 +117,17 @@ export interface CommandServices {
   readonly access: Access;
   readonly audit: Pick<AuditLog, 'record'>;
   readonly boundary: Boundary;
+  readonly languages: Pick<LanguageService, 'serve'>;
   readonly metrics: Metrics;
   /** Where it is kept what Discord's lists of slash commands hold; in memory alone when left out. Asked for once the bot is logged in. */
   readonly syncedLists?: () => SyncedListsDocument;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+}
+
+function audienceOf({ guildId, author }: Message): Audience {
+  return { guildId, userId: author.id };
 }
 
 /** On whose behalf a message asks, and where. */
@@ -301,14 +308,14 @@ function line({ name, description, info }: CommandEntry, prefix: string): string
 /** `!!` is another bot's prefix, not a slip. */
 const LIKE_A_NAME = /^[\p{L}\p{N}]/u;
 
-type SuggestParts = Pick<CommandServices, 'enabledIn' | 'boundary'>;
+type SuggestParts = Pick<CommandServices, 'enabledIn' | 'boundary' | 'languages'>;
 
 /**
  * Says of a command whose plugin is switched off here that it is not available. Answers "did you mean" to one that does not exist, if something
  * near does and the member may use it there.
  * Silent otherwise, for other bots may share the prefix; after a mention and in direct messages too, where the words are meant for `ai`.
  */
-function createSuggester({ enabledIn, boundary }: SuggestParts, registry: Registry, execution: Execution) {
+function createSuggester({ enabledIn, boundary, languages }: SuggestParts, registry: Registry, execution: Execution) {
   const candidates = (word: string, guildId: string | null) =>
     nearest(word, registry.names()).flatMap((name) => {
       const entry = registry.find(name);
@@ -324,7 +331,9 @@ function createSuggester({ enabledIn, boundary }: SuggestParts, registry: Regist
     if (off !== undefined && off.surface !== 'slash') {
       const answers = answerMessage(message, channel, execution, off.owner);
       const say = () => answers.reply({ content: NOT_AVAILABLE, notice: true });
-      void boundary.run(off.owner, message.guildId, 'command that is switched off', say);
+      void boundary.run(off.owner, message.guildId, 'command that is switched off', () =>
+        languages.serve(audienceOf(message), undefined, say),
+      );
       return;
     }
     const near = candidates(word, message.guildId);
@@ -332,7 +341,7 @@ function createSuggester({ enabledIn, boundary }: SuggestParts, registry: Regist
     if (first === undefined) return;
     const answers = answerMessage(message, channel, execution, first.entry.owner);
     const actor = actorOf(message);
-    void boundary.run(first.entry.owner, message.guildId, 'command suggestion', async () => {
+    const suggestOne = async () => {
       try {
         for (const { name, entry } of near) {
           const { visible } = await visibleAmong(execution.access, actor, leavesOf(entry));
@@ -346,7 +355,10 @@ function createSuggester({ enabledIn, boundary }: SuggestParts, registry: Regist
         const failed = { what: 'command suggestion', actor, error, log, forOperator: false };
         await answerFailure(execution, failed, answers);
       }
-    });
+    };
+    void boundary.run(first.entry.owner, message.guildId, 'command suggestion', () =>
+      languages.serve(audienceOf(message), undefined, suggestOne),
+    );
   };
 }
 

@@ -32,11 +32,11 @@ import { type Execution, execute, isUnsayable } from './execute.js';
 import type { OptionSpec } from './options.js';
 import { type CommandEntry, type Entry, type Registry, visibleAmong } from './registry.js';
 
-type Parts = Pick<CommandServices, 'enabledIn' | 'boundary' | 'access' | 'log'>;
+type Parts = Pick<CommandServices, 'enabledIn' | 'boundary' | 'access' | 'languages' | 'log'>;
 
 /** Builds the router of slash commands and of what is suggested while one is typed. `true` when the interaction was one of these. */
 export function createInteractionRouter(parts: Parts, registry: Registry, execution: Execution) {
-  const { enabledIn, boundary, log } = parts;
+  const { enabledIn, boundary, languages, log } = parts;
 
   return (interaction: Interaction): boolean => {
     const typing = interaction.isAutocomplete();
@@ -52,7 +52,9 @@ export function createInteractionRouter(parts: Parts, registry: Registry, execut
       return true;
     }
     void boundary.run(entry.owner, guildId, `command ${entry.name}`, () =>
-      typing ? autocomplete(parts, interaction, entry) : runInteraction(execution, interaction, entry, log),
+      languages.serve({ guildId, userId: interaction.user.id }, interaction.locale, () =>
+        typing ? autocomplete(parts, interaction, entry) : runInteraction(execution, interaction, entry, log),
+      ),
     );
     return true;
   };

@@ -12,12 +12,14 @@ import type { Interaction } from 'discord.js';
 import { denial, explain, isReadByOperator, notice } from '../commands/answers.js';
 import type { Boundary, ComponentService, EnabledIn, Owner } from '../contracts.js';
 import { untilInterrupted } from '../gateway/boundary.js';
+import type { LanguageService } from '../languages/languages.js';
 
 /** What the registry of components is built from. */
 interface ComponentServices {
   readonly enabledIn: EnabledIn;
   readonly access: Access;
   readonly boundary: Boundary;
+  readonly languages: Pick<LanguageService, 'serve'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -63,7 +65,9 @@ export function createComponents(parts: ComponentServices): ComponentService {
       else {
         const { owner, definition } = entry;
         void parts.boundary.run(owner, interaction.guildId, `component ${definition.name}`, () =>
-          runComponent(parts, owner, definition, interaction, id.args),
+          parts.languages.serve({ guildId: interaction.guildId, userId: interaction.user.id }, interaction.locale, () =>
+            runComponent(parts, owner, definition, interaction, id.args),
+          ),
         );
       }
       return true;

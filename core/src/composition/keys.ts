@@ -8,6 +8,7 @@ import {
   Files,
   HostInfo,
   Identities,
+  Languages,
   Ledger,
   MessageOrigins,
   OwnerNotices,
@@ -45,6 +46,7 @@ import type { BlockageWatch, InFlight } from '../gateway/boundary.js';
 import type { GatewayClient } from '../gateway/client.js';
 import type { GatewayStatus } from '../gateway/status.js';
 import type { IdentityService } from '../identities/identities.js';
+import type { LanguageService } from '../languages/languages.js';
 import type { AuditLogService, Logs } from '../observability/logs.js';
 import type { MetricsService } from '../observability/metrics.js';
 import type { HostNotices } from '../observability/owner-notices.js';
@@ -85,6 +87,7 @@ export const KEYS = {
   blockage: key<BlockageWatch>('blockage'),
   boundary: key<Boundary>('boundary'),
   identities: key<IdentityService>('identities'),
+  languages: key<LanguageService>('languages'),
   access: key<AccessService>('access'),
   accessRules: key<AccessRules>('access rules'),
   tierRoles: key<TierRoles>('tier roles'),
@@ -111,6 +114,7 @@ export function provideHostServices(container: DependencyContainer): void {
   provide(Random, () => container.resolve(KEYS.random));
   provide(Configuration, () => container.resolve(KEYS.configuration));
   provide(Identities, () => container.resolve(KEYS.identities));
+  provide(Languages, () => container.resolve(KEYS.languages));
   provide(Access, () => container.resolve(KEYS.access));
   provide(AccessRules, () => container.resolve(KEYS.accessRules));
   provide(TierRoles, () => container.resolve(KEYS.tierRoles));

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { join } from 'node:path';
 // The global of that name is a getter, and this is asked with every event.
 import { performance } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
 import { type DependencyContainer, type InjectionToken, instanceCachingFactory } from 'tsyringe';
 import { createAccess } from '../access/access.js';
 import { createAccessRules, createTierRoles } from '../access/rules.js';
@@ -18,6 +19,7 @@ import { createEvents } from '../gateway/events.js';
 import { createEnabledIn, createGuildStates, createPrefixes, guildStateSchema } from '../gateway/guild-states.js';
 import { alertOfAbsence, logConnections } from '../gateway/status.js';
 import { createIdentities, identitySchema } from '../identities/identities.js';
+import { createLanguages } from '../languages/languages.js';
 import { auditSchema, createAuditLog } from '../observability/logs.js';
 import { createMetrics } from '../observability/metrics.js';
 import { alertsSchema, createOwnerNotices } from '../observability/owner-notices.js';
@@ -37,6 +39,9 @@ import { HOST_VERSION } from '../version.js';
 import { createWorkerPool } from '../workers/pool.js';
 import { createWorkers } from '../workers/workers.js';
 import { KEYS, provideHostServices } from './keys.js';
+
+/** The folder of this package: the host's own translations are in it. */
+const CORE = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Resolves a service; the short name keeps the wiring below readable. */
 type Get = <T>(key: InjectionToken<T>) => T;
@@ -246,6 +251,17 @@ function registerSurfaces(service: Register): void {
       identities: get(KEYS.identities),
     });
   });
+  service(KEYS.languages, (get) =>
+    createLanguages({
+      folders: () => [
+        CORE,
+        ...get(KEYS.plugins)
+          .list()
+          .map(({ path }) => path),
+      ],
+      log: get(KEYS.logs).logger('languages'),
+    }),
+  );
   service(KEYS.provenance, (get) =>
     createProvenance(get(KEYS.gateway).client, get(KEYS.access), get(KEYS.logs).logger('access')),
   );
@@ -262,12 +278,14 @@ function registerSurfaces(service: Register): void {
       enabledIn: get(KEYS.enabledIn),
       access: get(KEYS.access),
       boundary: get(KEYS.boundary),
+      languages: get(KEYS.languages),
       metrics: get(KEYS.metrics).host,
     }),
   );
   service(KEYS.components, (get) =>
     createComponents({
       ...basics(get, 'components'),
+      languages: get(KEYS.languages),
       enabledIn: get(KEYS.enabledIn),
       access: get(KEYS.access),
       boundary: get(KEYS.boundary),

@@ -5,6 +5,7 @@ import {
   Clock,
   Commands,
   HostInfo,
+  Languages,
   PersonalDataStore,
   type PluginContext,
   Plugins,
@@ -14,6 +15,7 @@ import {
   TierRoles,
   ToolPolicies,
   Tools,
+  z,
 } from '@cinnabar/sdk';
 
 export const ID = 'admin';
@@ -27,6 +29,7 @@ export const inject = {
   catalog: SettingsCatalog,
   commands: Commands,
   host: HostInfo,
+  languages: Languages,
   personalData: PersonalDataStore,
   plugins: Plugins,
   policies: ToolPolicies,
@@ -35,4 +38,16 @@ export const inject = {
   tools: Tools,
 };
 
-export type AdminContext = PluginContext<Record<never, never>, Record<never, never>, typeof inject>;
+const language = (whose: string) =>
+  z
+    .string()
+    .regex(/^[a-z]{2,3}(-[A-Z]{2})?$/, 'has to be a language such as en or de')
+    .optional()
+    .describe(`The language of ${whose}, such as en or de; without one that of their Discord, else English`);
+
+export const settings = {
+  guild: z.object({ language: language('this server') }),
+  user: z.object({ language: language('what the bot writes to you') }),
+};
+
+export type AdminContext = PluginContext<typeof settings, Record<never, never>, typeof inject>;

@@ -2,9 +2,10 @@ import { definePlugin } from '@cinnabar/sdk';
 import { registerAccessCommands } from './access-commands.js';
 import { registerAuditCommand } from './audit-command.js';
 import { registerBotCommands } from './bot-commands.js';
-import { ID, inject } from './context.js';
+import { ID, inject, settings } from './context.js';
 import { registerDiagnose } from './diagnose.js';
 import { registerHelp } from './help.js';
+import { registerLanguage } from './language-command.js';
 import { registerMyData } from './my-data.js';
 import { logMissingPermissions, registerPluginCommands } from './plugin-commands.js';
 import { registerRoleCommands } from './role-commands.js';
@@ -22,6 +23,7 @@ export default definePlugin({
     required: true,
     administrative: true,
   },
+  settings,
   inject,
   setup(context) {
     registerHelp(context);
@@ -30,6 +32,7 @@ export default definePlugin({
     context.ready(() => logMissingPermissions(context));
     registerAccessCommands(context);
     registerRoleCommands(context);
+    registerLanguage(context);
     registerBotCommands(context);
     registerPrefixCommands(context);
     registerSettingsCommands(context);

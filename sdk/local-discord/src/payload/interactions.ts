@@ -30,7 +30,7 @@ export function interactionBase(interaction: LocalInteraction, now: number) {
     channel_id: channel.id,
     channel: channelPayload(channel, application.id),
     app_permissions: channelPermissions(channel, application.user, now).toString(),
-    locale: Locale.EnglishUS,
+    locale: user.locale,
     entitlements: [],
     authorizing_integration_owners: integrationOwners(interaction),
     attachment_size_limit: ATTACHMENT_LIMIT,

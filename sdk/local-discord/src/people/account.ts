@@ -1,3 +1,4 @@
+import { Locale } from 'discord-api-types/v10';
 import { Guild } from '../resources/guilds.js';
 import { addMember } from '../resources/members.js';
 import { deleteOwnMessage, editOwnMessage } from '../resources/message-changes.js';
@@ -33,6 +34,7 @@ class Account implements LocalUser {
   username: string;
   globalName: string | null = null;
   avatar: string | null = null;
+  locale: Locale = Locale.EnglishUS;
   dmsClosed = false;
   readonly blocked = new Set<string>();
   readonly dms = new Map<string, LocalChannel>();

@@ -1,3 +1,4 @@
+import type { Locale } from 'discord-api-types/v10';
 import type { LocalApplication } from './applications.js';
 import type { LocalChannel } from './channels.js';
 import type { LocalRole } from './guilds.js';
@@ -43,6 +44,8 @@ export interface LocalUser extends MessageAuthor {
   username: string;
   globalName: string | null;
   avatar: string | null;
+  /** What the user's Discord is set to; interactions tell it. */
+  locale: Locale;
   /** Accepts no DMs from bots and strangers: sending to it is 50007. */
   dmsClosed: boolean;
   /** Ids of users whom this one blocked: no DMs, no reactions. */

@@ -2,6 +2,7 @@ import { createCommands } from '@cinnabar/core/internal/commands/commands';
 import { createComponents } from '@cinnabar/core/internal/components/components';
 import type { Boundary, CommandService, ComponentService, Owner } from '@cinnabar/core/internal/contracts';
 import { createBoundary, createInFlight, watchBlockage } from '@cinnabar/core/internal/gateway/boundary';
+import { createLanguages } from '@cinnabar/core/internal/languages/languages';
 import { createMetrics } from '@cinnabar/core/internal/observability/metrics';
 import {
   type LocalApplication,
@@ -86,6 +87,7 @@ export async function createBench(): Promise<Bench> {
     access: ownerAccess(you.id),
     audit: { record: () => undefined },
     boundary,
+    languages: createLanguages({ folders: () => [], log }),
     metrics: createMetrics(log).host,
     clock,
     random: { next: () => 0, id: () => `ref${++state.references}` },

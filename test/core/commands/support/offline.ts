@@ -1,5 +1,6 @@
 import { createCommands } from '@cinnabar/core/internal/commands/commands';
 import type { Boundary, CommandService, Owner } from '@cinnabar/core/internal/contracts';
+import { createLanguages } from '@cinnabar/core/internal/languages/languages';
 import { createMetrics } from '@cinnabar/core/internal/observability/metrics';
 import type { Access } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
@@ -32,6 +33,7 @@ export function offlineRoom(): { readonly room: CommandService; owner(id: string
     access: openAccess,
     audit: { record: () => undefined },
     boundary: plainBoundary,
+    languages: createLanguages({ folders: () => [], log }),
     metrics: createMetrics(log).host,
     clock,
     random: { next: () => 0, id: () => 'reference' },

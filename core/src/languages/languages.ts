@@ -1,0 +1,115 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type Audience,
+  formatMessagesWith,
+  type Language,
+  type LanguageChoice,
+  type Languages,
+  type Logger,
+  SOURCE_LOCALE,
+  speaking,
+  z,
+} from '@cinnabar/sdk';
+import { formatIcuMessage } from './format.js';
+
+/** The languages of the host, as its own services use them. */
+export interface LanguageService extends Languages {
+  /** The catalogue that serves a locale of Discord (`de`, `en-US`); `undefined` for English, and for languages that there is none for. */
+  find(locale: string): Language | undefined;
+  /**
+   * Runs a task in the language of an audience; at once where that is known.
+   * @param shown the locale of the member's Discord, where an interaction tells it; a choice of the member's own comes first
+   */
+  serve<T>(audience: Audience, shown: string | undefined, task: () => T | Promise<T>): T | Promise<T>;
+  /** Reads the catalogues anew when they are next wanted: plugins have come, gone or changed. */
+  reread(): void;
+}
+
+interface LanguageServices {
+  /** Folders that may have a `locales/<language>.json`: the host's own and those of the plugins that are known. */
+  readonly folders: () => readonly string[];
+  readonly log: Logger;
+}
+
+/** Builds the languages from the catalogues beside the code. A language's catalogues are read when it is first wanted. */
+export function createLanguages({ folders, log }: LanguageServices): LanguageService {
+  formatMessagesWith(formatIcuMessage);
+  const languages = new Map<string, Language | undefined>();
+  let available: readonly string[] | undefined;
+  let choose: LanguageChoice | undefined;
+
+  const locales = () => {
+    available ??= [...new Set([SOURCE_LOCALE, ...folders().flatMap(localesIn)])];
+    return available;
+  };
+  const find = (locale: string): Language | undefined => {
+    // Discord's locales name a country where it matters: `en-GB`, `pt-BR`.
+    const wanted = locales().includes(locale) ? locale : locale.split('-', 1).join();
+    if (wanted === SOURCE_LOCALE || !locales().includes(wanted)) return undefined;
+    const known = languages.get(wanted);
+    if (known !== undefined) return known;
+    const messages = new Map(folders().flatMap((folder) => messagesOf(folder, wanted, log)));
+    const language: Language = { locale: wanted, translate: (message) => messages.get(message) };
+    languages.set(wanted, language);
+    return language;
+  };
+  const chosenBy = (audience: Audience, shown: string | undefined) => {
+    const failed = (error: unknown) => {
+      log.warn('it could not be found out which language is wanted', { ...audience, error });
+      return shown;
+    };
+    try {
+      const chosen = choose?.(audience, shown) ?? shown;
+      return chosen instanceof Promise ? chosen.catch(failed) : chosen;
+    } catch (error) {
+      return failed(error);
+    }
+  };
+  const serve: LanguageService['serve'] = (audience, shown, task) => {
+    const speak = (locale: string | undefined) => speaking(locale === undefined ? undefined : find(locale), task);
+    const chosen = chosenBy(audience, shown);
+    return chosen instanceof Promise ? chosen.then(speak) : speak(chosen);
+  };
+
+  return {
+    get available() {
+      return locales();
+    },
+    find,
+    serve,
+    speak: async (audience, task) => serve(audience, undefined, task),
+    chooseBy(choice) {
+      choose = choice;
+      return () => {
+        if (choose === choice) choose = undefined;
+      };
+    },
+    reread() {
+      available = undefined;
+      languages.clear();
+    },
+  };
+}
+
+const CATALOGUE = /^([a-z]{2,3}(?:-[A-Z]{2})?)\.json$/;
+
+function localesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(join(folder, 'locales')).flatMap((name) => CATALOGUE.exec(name)?.[1] ?? []);
+  } catch {
+    // Most plugins of others have none.
+    return [];
+  }
+}
+
+function messagesOf(folder: string, locale: string, log: Logger): readonly (readonly [string, string])[] {
+  if (!localesIn(folder).includes(locale)) return [];
+  const file = join(folder, 'locales', `${locale}.json`);
+  try {
+    return Object.entries(z.record(z.string(), z.string()).parse(JSON.parse(readFileSync(file, 'utf8'))));
+  } catch (error) {
+    log.warn('a catalogue of translations cannot be read: its texts stay English', { file, error });
+    return [];
+  }
+}

@@ -1,0 +1,79 @@
+import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import type { LocalMessage, LocalUser } from '@cinnabar/local-discord';
+import { definePlugin, Languages, t } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { Locale } from 'discord.js';
+
+const WARNINGS = 'You have {count, plural, =0 {no warnings} one {# warning} other {# warnings}}, {name}.';
+
+/** Says how many warnings there are, in whichever way it is asked. */
+const clerk = (given: { languages?: Languages }) =>
+  definePlugin({
+    manifest: { id: 'clerk', version: '1.0.0', description: 'Counts' },
+    inject: { languages: Languages },
+    setup({ command, services }) {
+      given.languages = services.languages;
+      command({
+        name: 'warnings',
+        description: 'Says how many there are',
+        run: (ctx) => ctx.reply(t(WARNINGS, { count: 1, name: ctx.user.username })),
+      });
+    },
+  });
+
+describe('languages', () => {
+  const given: { languages?: Languages } = {};
+  let host: TestHost;
+  const say = async (user: LocalUser, text: string) => {
+    user.say(host.general, text);
+    await host.settled();
+    return host.general.messages.at(-1)?.content;
+  };
+  const slash = async (user: LocalUser, name: string) => {
+    const interaction = user.slash(host.general, name, {});
+    await host.settled();
+    const answers: readonly LocalMessage[] = interaction.messages;
+    return answers.at(-1)?.content;
+  };
+  before(async () => {
+    host = await createTestHost({ plugins: ['admin', clerk(given)] });
+  });
+  after(() => host[Symbol.asyncDispose]());
+
+  it('writes plurals and values in English where nothing was chosen', async () => {
+    expect(await say(host.alice, '!warnings')).to.equal('You have 1 warning, alice.');
+  });
+
+  it('writes to a member in the language that the member chose, and stays with English where a text is not translated', async () => {
+    expect(await say(host.alice, '!language me de')).to.equal('Ab jetzt schreibe ich dir auf Deutsch.');
+    expect(await say(host.alice, '!language show')).to.equal(
+      'Ich schreibe dir auf Deutsch. Deine Wahl: de. Für diesen Server: auto.',
+    );
+    expect(await say(host.alice, '!warnings')).to.equal('You have 1 warning, alice.');
+    expect(await say(host.you, '!language show')).to.include('I write to you in');
+    expect(await say(host.alice, '!language me auto')).to.equal('From now on I write to you in English.');
+  });
+
+  it('says which languages there are when another one is wanted', async () => {
+    expect(await say(host.alice, '!language me klingon')).to.include('I speak `en`, `de`.');
+  });
+
+  it("follows the language of a member's Discord, below what the member chose", async () => {
+    host.alice.locale = Locale.German;
+    expect(await slash(host.alice, 'language show')).to.include('Ich schreibe dir auf Deutsch.');
+    await say(host.alice, '!language me en');
+    expect(await slash(host.alice, 'language show')).to.include('I write to you in English.');
+    await say(host.alice, '!language me auto');
+    host.alice.locale = Locale.EnglishUS;
+  });
+
+  it('writes in the language of the server to members who have not chosen, when an admin chose it', async () => {
+    expect(await say(host.alice, '!language server de')).to.include('you need to be at least an admin');
+    expect(await say(host.you, '!language server de')).to.equal('Ab jetzt schreibe ich hier auf Deutsch.');
+    expect(await say(host.alice, '!language show')).to.include('Ich schreibe dir auf Deutsch.');
+    const inBackground = await given.languages?.speak({ guildId: host.guild.id }, () => t('Nothing was chosen.'));
+    expect(inBackground).to.equal('Nothing was chosen.');
+    await say(host.you, '!language server auto');
+    expect(await say(host.alice, '!language show')).to.include('I write to you in English.');
+  });
+});
