@@ -64,6 +64,14 @@ export {
 } from './discord/errors.js';
 export { findPlace, findSendable, homeChannelOf, membersCalled, permissionName } from './discord/guilds.js';
 export {
+  auditReason,
+  isAbove,
+  type Ranks,
+  ranksIn,
+  requireAboveMember,
+  requireAboveRole,
+} from './discord/hierarchy.js';
+export {
   asNotice,
   asUnfinishedPart,
   isDotMessage,
@@ -80,6 +88,7 @@ export {
   withoutNoticeMark,
 } from './discord/messages.js';
 export { profileName } from './discord/profile-name.js';
+export { refusalSentence, withRefusalSentences } from './discord/refusals.js';
 export {
   answerMessages,
   type KeepTypingOptions,
@@ -124,6 +133,7 @@ export * from './identities.js';
 export * from './ledger.js';
 export * from './llm.js';
 export * from './metering.js';
+export * from './moderation.js';
 export * from './observability.js';
 export { defined, maxEntries } from './option-objects.js';
 export * from './persona.js';

@@ -29,7 +29,8 @@ type Given = { readonly given: ReadonlyMap<string, string> } | { readonly proble
 
 /**
  * Reads the arguments of a prefix command: options by position, optional ones also by name, and everything that is left,
- * exactly as typed, for an option of kind `rest`. Files are given in the order in which they are attached.
+ * exactly as typed, for an option of kind `rest`. Before such an option, an optional one takes a word only where the word can be meant for it:
+ * `ban @alice 7 spam` and `ban @alice spam`. Files are given in the order in which they are attached.
  * @param from the index in `source` after the command's name
  */
 export function readArguments(
@@ -41,22 +42,45 @@ export function readArguments(
   const given = new Map(filesByOption(specs, attachmentIds));
   const positional = specs.filter((spec) => spec.kind !== 'attachment');
   let at = from;
+  /** How many of the options by position are behind the last word: those that it was not meant for come by name only. */
+  let passed = 0;
   for (let token = readToken(source, at); token !== undefined; token = readToken(source, at)) {
-    const next = positional.find((spec) => !given.has(spec.name));
-    if (next?.kind === 'rest') {
+    const open = positional.slice(passed).filter((spec) => !given.has(spec.name));
+    const hasRest = open.at(-1)?.kind === 'rest';
+    const next = open.find((spec) => !hasRest || spec.required || fits(spec, token));
+    const named = readNamed(source, token, positional);
+    if (next?.kind === 'rest' && (named === undefined || named.spec === next)) {
       given.set(next.name, source.slice(skipSpace(source, at)));
       break;
     }
-    const named = readNamed(source, token, positional);
     const argument = named ?? positionalArgument(next, token);
     if ('problem' in argument) return argument;
     const { name } = argument.spec;
     if (argument.value === undefined) return wrong(name, `\`${name}\` has no value.`);
     if (given.has(name)) return wrong(name, `\`${name}\` is given twice.`);
     given.set(name, argument.value);
+    if (named === undefined) passed = positional.indexOf(argument.spec) + 1;
     at = argument.end;
   }
   return { given };
+}
+
+/** What a word looks like that is meant for an option of a kind; any word may be meant for the kinds that are not here. */
+const LOOKS: { readonly [K in OptionKind]?: (typed: string, spec: OptionSpec) => boolean } = {
+  integer: (typed) => NUMBER.test(typed),
+  number: (typed) => NUMBER.test(typed),
+  boolean: (typed) => parseBoolean(typed) !== undefined,
+  duration: (typed) => parseDuration(typed) !== undefined,
+  choice: (typed, { choices }) => choices.some(({ label }) => label.toLowerCase() === typed.toLowerCase()),
+  user: (typed) => /^(?:<@!?\d+>|\d{15,21}|@.+)$/.test(typed),
+  member: (typed) => /^(?:<@!?\d+>|\d{15,21}|@.+)$/.test(typed),
+  role: (typed) => /^(?:<@&\d+>|\d{15,21}|@.+)$/.test(typed),
+  channel: (typed) => /^(?:<#\d+>|\d{15,21}|#.+)$/.test(typed),
+};
+
+function fits(spec: OptionSpec, { text, quoted }: ArgumentToken): boolean {
+  const looks = LOOKS[spec.kind];
+  return looks === undefined || (!quoted && looks(text, spec));
 }
 
 function positionalArgument(spec: OptionSpec | undefined, token: ArgumentToken) {

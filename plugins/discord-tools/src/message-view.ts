@@ -1,6 +1,5 @@
-import { isForPeopleOnly, isNotice, withoutNoticeLines } from '@cinnabar/sdk';
+import { isForPeopleOnly, isNotice, nameText, withoutNoticeLines } from '@cinnabar/sdk';
 import { type Message, MessageType } from 'discord.js';
-import { nameText } from './names.js';
 
 /** A message as tools return it. */
 export interface MessageView {

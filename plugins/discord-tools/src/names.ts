@@ -2,11 +2,6 @@ import { plainText, visible } from '@cinnabar/sdk';
 import type { Channel, Client } from 'discord.js';
 import { type ChannelReference, readChannel, readMessage } from './arguments.js';
 
-/** A name or topic within a line of a result: in bold, which nothing in it can end, so that it cannot pose as the rest of the line. */
-export function nameText(name: string): string {
-  return `**${plainText(visible(name))}**`;
-}
-
 /** "#general", "the direct message". */
 export function channelText(channel: Channel): string {
   if (channel.isDMBased()) return 'the direct message';

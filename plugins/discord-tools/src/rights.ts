@@ -1,16 +1,13 @@
-import { type Actor, type Place, permissionName, UserError } from '@cinnabar/sdk';
+import { type Place, permissionName, type Ranks, UserError } from '@cinnabar/sdk';
 import {
   type AnyThreadChannel,
   type Channel,
   type Guild,
   type GuildBasedChannel,
-  type GuildMember,
   PermissionsBitField,
   type PermissionsString,
-  type Role,
 } from 'discord.js';
-import { nameText } from './names.js';
-import { memberOf, placeOf } from './places.js';
+import { placeOf } from './places.js';
 import { type Caller, type Context, PLUGIN } from './settings.js';
 
 /** The permissions to read the messages of a channel. */
@@ -115,34 +112,6 @@ export async function requireUnlocked(context: Context, caller: Caller, channel:
   if (channel.isThread() && channel.locked === true) await demand(context, caller, placeOf(channel), 'ManageThreads');
 }
 
-/**
- * The role hierarchy holds for the requester as it does for the bot: through the bot no member changes what is above themselves.
- * See https://discord.com/developers/docs/topics/permissions#permission-hierarchy
- */
-export interface Ranks {
-  readonly asking: GuildMember;
-  readonly bot: GuildMember;
-}
-
-export async function ranksIn(guild: Guild, { userId }: Pick<Actor, 'userId'>): Promise<Ranks> {
-  return { asking: await memberOf(guild, userId), bot: guild.members.me ?? (await guild.members.fetchMe()) };
-}
-
-/** @throws UserError unless the role is below both the requester and the bot */
-export function requireAboveRole({ asking, bot }: Ranks, role: Role): void {
-  const name = nameText(role.name);
-  if (!isAbove(asking, role)) throw new UserError(`The role ${name} is not below your highest role.`);
-  if (!isAbove(bot, role)) throw new UserError(`The role ${name} is not below my highest role.`);
-}
-
-/** @throws UserError unless the member is below both the requester and the bot */
-export function requireAboveMember({ asking, bot }: Ranks, member: GuildMember): void {
-  const name = nameText(member.displayName);
-  if (member.guild.ownerId === member.id) throw new UserError(`${name} owns this server.`);
-  if (!isAbove(asking, member.roles.highest)) throw new UserError(`${name} is not below you.`);
-  if (!isAbove(bot, member.roles.highest)) throw new UserError(`${name} is not below me.`);
-}
-
 /** @throws UserError when a role would stand at or above the requester or the bot */
 export function requireBelow({ asking, bot }: Ranks, position: number): void {
   if (asking.guild.ownerId !== asking.id && position >= asking.roles.highest.position) {
@@ -156,8 +125,4 @@ export function requireHeld(held: Readonly<PermissionsBitField>, changed: Readon
   const missing = held.missing(changed);
   if (missing.length === 0) return;
   throw new UserError(`You can only give or take permissions that you have yourself; you lack ${missing.join(', ')}.`);
-}
-
-function isAbove(member: GuildMember, role: Role): boolean {
-  return member.guild.ownerId === member.id || member.roles.highest.comparePositionTo(role) > 0;
 }

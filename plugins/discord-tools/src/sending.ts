@@ -4,6 +4,7 @@ import {
   createdAt,
   type MessageOriginSource,
   type Profile,
+  refusalSentence,
   sendAs,
   sendOnce,
   sentenceOf,
@@ -24,7 +25,7 @@ import {
   type SendableChannels,
 } from 'discord.js';
 import { readMessage } from './arguments.js';
-import { type Call, sentenceFor } from './discord-tool.js';
+import type { Call } from './discord-tool.js';
 import { placeOf } from './places.js';
 import { demand, may, requireUnlocked } from './rights.js';
 import { type Caller, type Context, maySpeak } from './settings.js';
@@ -115,7 +116,7 @@ export async function sendInOrder(
     }
   } catch (error) {
     if (sent.length === 0) throw error;
-    const why = sentenceFor(error) ?? sentenceOf(error) ?? 'Then it was interrupted.';
+    const why = refusalSentence(error) ?? sentenceOf(error) ?? 'Then it was interrupted.';
     throw new UserError(`Only ${sent.length} of ${contents.length} messages were sent (${sent.join(', ')}). ${why}`, {
       cause: error,
     });

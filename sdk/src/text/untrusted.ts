@@ -64,6 +64,11 @@ function listNumberSafe(mark: string): string {
   return /\d/.test(mark) ? `${mark}\\` : `\\${mark}`;
 }
 
+/** A name or topic within a line: in bold, which nothing in it can end, so that it cannot pose as the rest of the line. */
+export function nameText(name: string): string {
+  return `**${plainText(visible(name))}**`;
+}
+
 /** Unicode's table of confusable characters, as `unhomoglyph` has it. Not before it is needed: it takes milliseconds to read. */
 let loaded: ((text: string) => string) | undefined;
 

@@ -1,4 +1,14 @@
-import { type Actor, defined, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
+import {
+  type Actor,
+  auditReason,
+  defined,
+  nameText,
+  ranksIn,
+  requireAboveRole,
+  type ToolDefinition,
+  UserError,
+  z,
+} from '@cinnabar/sdk';
 import {
   type CategoryChannel,
   ChannelType,
@@ -17,16 +27,8 @@ import {
   reasonField,
   roleField,
 } from '../arguments.js';
-import {
-  auditReason,
-  type Call,
-  discordTool,
-  type Named,
-  namedOf,
-  presentChange,
-  presentCreate,
-} from '../discord-tool.js';
-import { channelInSentence, channelRoleInSentence, nameText } from '../names.js';
+import { type Call, discordTool, type Named, namedOf, presentChange, presentCreate } from '../discord-tool.js';
+import { channelInSentence, channelRoleInSentence } from '../names.js';
 import {
   categoryChannel,
   categoryPlace,
@@ -37,7 +39,7 @@ import {
   guildPlace,
   roleOf,
 } from '../places.js';
-import { may, ranksIn, requireAboveRole, requireHeld } from '../rights.js';
+import { may, requireHeld } from '../rights.js';
 import type { Context } from '../settings.js';
 
 const MANAGING = ['ViewChannel', 'ManageChannels'] as const;
@@ -146,7 +148,7 @@ export function channelTools(context: Context): readonly ToolDefinition[] {
           await channel.edit({
             ...defined({ name, topic, position }),
             ...(parent === undefined ? {} : { parent, lockPermissions: false }),
-            reason: auditReason(context, call, reason),
+            reason: auditReason(context.client, call.actor, reason),
           }),
         );
       },
@@ -173,7 +175,7 @@ export function channelTools(context: Context): readonly ToolDefinition[] {
       examples: ['rename the category {categoryId} to {name}'],
       async run({ categoryId, name, position, reason }, call) {
         const category = await categoryChannel(client, categoryId);
-        const change = { ...defined({ name, position }), reason: auditReason(context, call, reason) };
+        const change = { ...defined({ name, position }), reason: auditReason(context.client, call.actor, reason) };
         return namedOf(await category.edit(change));
       },
       present: presentChange('change', 'category', ({ categoryId }: { categoryId: string }) =>
@@ -191,7 +193,7 @@ export function channelTools(context: Context): readonly ToolDefinition[] {
       examples: ['delete the channel {channelId}'],
       async run({ channelId, reason }, call) {
         const channel = await guildChannel(client, channelId);
-        await channel.delete(auditReason(context, call, reason));
+        await channel.delete(auditReason(context.client, call.actor, reason));
         return namedOf(channel);
       },
       present: {
@@ -215,7 +217,7 @@ export function channelTools(context: Context): readonly ToolDefinition[] {
       examples: ['delete the category {categoryId}'],
       async run({ categoryId, reason }, call) {
         const category = await categoryChannel(client, categoryId);
-        await category.delete(auditReason(context, call, reason));
+        await category.delete(auditReason(context.client, call.actor, reason));
         return namedOf(category);
       },
       present: presentChange('delete', 'category', ({ categoryId }: { categoryId: string }) =>
@@ -246,7 +248,9 @@ async function createChannel(
   const guild = guildOf(context.client, guildId);
   const parent = categoryId === undefined ? null : await categoryChannel(context.client, categoryId);
   if (parent !== null && parent.guildId !== guild.id) throw new UserError('That category is not in this server.');
-  return namedOf(await guild.channels.create({ ...wanted, parent, reason: auditReason(context, call, reason) }));
+  return namedOf(
+    await guild.channels.create({ ...wanted, parent, reason: auditReason(context.client, call.actor, reason) }),
+  );
 }
 
 /** A category that the requester manages as well: a channel is not moved out of their reach. @throws UserError */
@@ -290,7 +294,9 @@ export function channelPermissionTools(context: Context): readonly ToolDefinitio
           ...allowed.toArray().map((name) => [name, true]),
           ...denied.toArray().map((name) => [name, false]),
         ]);
-        await channel.permissionOverwrites.edit(role, changes, { reason: auditReason(context, call, reason) });
+        await channel.permissionOverwrites.edit(role, changes, {
+          reason: auditReason(context.client, call.actor, reason),
+        });
         return { channelId: channel.id, role: role.name };
       },
       present: {
@@ -314,7 +320,7 @@ export function channelPermissionTools(context: Context): readonly ToolDefinitio
         const own = channel.permissionOverwrites.cache.get(role.id);
         if (own === undefined) throw new UserError('That role has no permissions of its own in this channel.');
         requireHeld(held, new PermissionsBitField(own.allow.bitfield | own.deny.bitfield));
-        await own.delete(auditReason(context, call, reason));
+        await own.delete(auditReason(context.client, call.actor, reason));
         return { channelId: channel.id, role: role.name };
       },
       present: {

@@ -1,9 +1,9 @@
-import { defined, type ToolDefinition, UserError, unlessUnreachable, z } from '@cinnabar/sdk';
+import { auditReason, defined, nameText, type ToolDefinition, UserError, unlessUnreachable, z } from '@cinnabar/sdk';
 import type { GuildForumTagData } from 'discord.js';
 import { forumField, guildField, readId, reasonField, textField, threadField } from '../arguments.js';
-import { auditReason, discordTool } from '../discord-tool.js';
+import { discordTool } from '../discord-tool.js';
 import { fitting, type MessageView, messagesText, messageText, viewMessage } from '../message-view.js';
-import { channelInSentence, nameText } from '../names.js';
+import { channelInSentence } from '../names.js';
 import {
   channelPlace,
   channelSource,
@@ -82,7 +82,7 @@ export function forumTools(context: Context): readonly ToolDefinition[] {
           name: title,
           message: { content: first, ...options },
           appliedTags,
-          reason: auditReason(context, call, undefined),
+          reason: auditReason(context.client, call.actor, undefined),
         });
         // A post and its first message have the same id.
         await sent.remember(thread.id, [thread.id], call.actor);
@@ -162,7 +162,7 @@ export function forumTools(context: Context): readonly ToolDefinition[] {
       async run({ threadId, reason }, call) {
         const { post } = await forumPost(client, threadId);
         await requireThreadRights(context, call, post);
-        await post.delete(auditReason(context, call, reason));
+        await post.delete(auditReason(context.client, call.actor, reason));
         return viewThread(post);
       },
       present: {
@@ -226,7 +226,7 @@ export function forumTools(context: Context): readonly ToolDefinition[] {
       async run({ forumChannelId, tags, reason }, call) {
         const forum = await forumChannel(client, forumChannelId);
         const wanted = tags.map((one) => tagData(forum, one));
-        const edited = await forum.setAvailableTags(wanted, auditReason(context, call, reason));
+        const edited = await forum.setAvailableTags(wanted, auditReason(context.client, call.actor, reason));
         return { tags: viewTags(edited) };
       },
       present: {
@@ -262,7 +262,7 @@ export function forumTools(context: Context): readonly ToolDefinition[] {
         const appliedTags = tags === undefined ? undefined : await tagIds(context, call, forum, tags);
         const edited = await post.edit({
           ...defined({ name, appliedTags, archived, locked }),
-          reason: auditReason(context, call, undefined),
+          reason: auditReason(context.client, call.actor, undefined),
         });
         return viewThread(edited);
       },

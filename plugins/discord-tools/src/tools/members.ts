@@ -1,10 +1,9 @@
-import { type ToolDefinition, UserError, z } from '@cinnabar/sdk';
+import { auditReason, nameText, ranksIn, requireAboveMember, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
 import type { GuildMember } from 'discord.js';
 import { guildField, readId, reasonField, userField } from '../arguments.js';
-import { auditReason, discordTool } from '../discord-tool.js';
-import { memberInSentence, nameText } from '../names.js';
+import { discordTool } from '../discord-tool.js';
+import { memberInSentence } from '../names.js';
 import { guildOf, guildPlace, listingMembers, memberOf } from '../places.js';
-import { ranksIn, requireAboveMember } from '../rights.js';
 import type { Caller, Context } from '../settings.js';
 
 /** Discord's limit: 28 days. */
@@ -132,7 +131,7 @@ async function setTimeOut(
   if (until !== null && member.permissions.has('Administrator')) {
     throw new UserError(`${nameText(member.displayName)} is an administrator: Discord does not put those in time-out.`);
   }
-  await member.disableCommunicationUntil(until, auditReason(context, caller, reason));
+  await member.disableCommunicationUntil(until, auditReason(context.client, caller.actor, reason));
   return { member: member.displayName, until: until === null ? null : new Date(until).toISOString() };
 }
 

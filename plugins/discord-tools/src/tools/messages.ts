@@ -1,7 +1,16 @@
-import { compareIds, deleteOwn, editOwn, isOwnWebhookMessage, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
+import {
+  auditReason,
+  compareIds,
+  deleteOwn,
+  editOwn,
+  isOwnWebhookMessage,
+  type ToolDefinition,
+  UserError,
+  z,
+} from '@cinnabar/sdk';
 import { Routes } from 'discord.js';
 import { channelField, messageField, readMessage, reasonField, textField } from '../arguments.js';
-import { auditReason, discordTool } from '../discord-tool.js';
+import { discordTool } from '../discord-tool.js';
 import { fitting, type MessageView, messageAt, messagesText, messageText, viewMessage } from '../message-view.js';
 import { channelInSentence, channelText, messageChannelInSentence } from '../names.js';
 import {
@@ -192,7 +201,7 @@ export function messageTools(context: Context): readonly ToolDefinition[] {
           return messageAt(message);
         }
         // Not `message.delete()`, which takes no reason.
-        const options = { reason: auditReason(context, call, reason) };
+        const options = { reason: auditReason(context.client, call.actor, reason) };
         await client.rest.delete(Routes.channelMessage(message.channelId, message.id), options);
         return messageAt(message);
       },
@@ -252,7 +261,7 @@ function pinTool(context: Context, verb: 'pin' | 'unpin', description: string): 
     examples: [`${verb} message {messageId} in {channelId}`],
     async run({ channelId, messageId, reason }, call) {
       const message = await messageOf(client, channelId, messageId);
-      await message[verb](auditReason(context, call, reason));
+      await message[verb](auditReason(context.client, call.actor, reason));
       return messageAt(message);
     },
     present: {

@@ -1,9 +1,9 @@
-import { type ToolDefinition, UserError, z } from '@cinnabar/sdk';
+import { nameText, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
 import { type Client, type Message, type MessageReaction, parseEmoji } from 'discord.js';
 import { channelField, emojiField, messageField, readId } from '../arguments.js';
 import { discordTool } from '../discord-tool.js';
 import { messageAt } from '../message-view.js';
-import { messageChannelInSentence, nameText } from '../names.js';
+import { messageChannelInSentence } from '../names.js';
 import { messageOf, messagePlace, placeOf } from '../places.js';
 import { demand, may, READING } from '../rights.js';
 import { stopWhenCancelled } from '../sending.js';

@@ -1,10 +1,20 @@
-import { defined, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
+import {
+  auditReason,
+  defined,
+  nameText,
+  type Ranks,
+  ranksIn,
+  requireAboveRole,
+  type ToolDefinition,
+  UserError,
+  z,
+} from '@cinnabar/sdk';
 import { PermissionsBitField, type Role } from 'discord.js';
 import { guildField, permissionsField, readPermissions, reasonField, roleField, userField } from '../arguments.js';
-import { auditReason, discordTool, namedOf, presentChange, presentCreate } from '../discord-tool.js';
-import { memberInSentence, nameText, roleInSentence } from '../names.js';
+import { discordTool, namedOf, presentChange, presentCreate } from '../discord-tool.js';
+import { memberInSentence, roleInSentence } from '../names.js';
 import { guildOf, guildPlace, memberOf, roleOf } from '../places.js';
-import { type Ranks, ranksIn, requireAboveRole, requireBelow, requireHeld } from '../rights.js';
+import { requireBelow, requireHeld } from '../rights.js';
 import type { Context } from '../settings.js';
 
 const MANAGING_ROLES = ['ManageRoles'] as const;
@@ -63,7 +73,7 @@ export function roleTools(context: Context): readonly ToolDefinition[] {
           permissions: wanted,
           ...defined({ hoist, mentionable }),
           ...(color === undefined ? {} : { colors: { primaryColor: readColor(color) } }),
-          reason: auditReason(context, call, reason),
+          reason: auditReason(context.client, call.actor, reason),
         });
         return namedOf(role);
       },
@@ -104,7 +114,7 @@ export function roleTools(context: Context): readonly ToolDefinition[] {
         const edited = await role.edit({
           ...defined({ name, permissions: wanted, hoist, mentionable, position }),
           ...(color === undefined ? {} : { colors: { primaryColor: readColor(color) } }),
-          reason: auditReason(context, call, reason),
+          reason: auditReason(context.client, call.actor, reason),
         });
         return namedOf(edited);
       },
@@ -125,7 +135,7 @@ export function roleTools(context: Context): readonly ToolDefinition[] {
         const guild = guildOf(client, guildId);
         const role = roleOf(guild, roleId);
         requireAboveRole(await ranksIn(guild, call.actor), role);
-        await role.delete(auditReason(context, call, reason));
+        await role.delete(auditReason(context.client, call.actor, reason));
         return namedOf(role);
       },
       present: presentChange('delete', 'role', ({ guildId, roleId }: { guildId: string; roleId: string }) =>
@@ -183,7 +193,7 @@ function memberRoleTool(
         throw new UserError('That role belongs to a bot, or to everyone: nobody can be given or lose it.');
       requireAboveRole(await ranksIn(guild, call.actor), role);
       const member = await memberOf(guild, userId);
-      await member.roles[change](role, auditReason(context, call, reason));
+      await member.roles[change](role, auditReason(context.client, call.actor, reason));
       return { member: member.displayName, role: role.name };
     },
     present: {

@@ -1,7 +1,16 @@
-import { compareIds, idAfter, OLDEST_ID, olderId, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
+import {
+  compareIds,
+  idAfter,
+  OLDEST_ID,
+  olderId,
+  refusalSentence,
+  type ToolDefinition,
+  UserError,
+  z,
+} from '@cinnabar/sdk';
 import type { Attachment, Collection, Guild, GuildBasedChannel, Message } from 'discord.js';
 import { guildField, readChannel, readId, readMessage } from '../arguments.js';
-import { discordTool, sentenceFor } from '../discord-tool.js';
+import { discordTool } from '../discord-tool.js';
 import { fitting, type MessageView, messageText, viewMessage } from '../message-view.js';
 import { findChannel, messageSources, type ReadableChannel, UNREACHABLE } from '../places.js';
 import { channelsWith, READING, requireOpen, seenGuild } from '../rights.js';
@@ -302,7 +311,7 @@ async function readable(fetched: Promise<Collection<string, Message>>): Promise<
   try {
     return [...(await fetched).values()];
   } catch (error) {
-    if (sentenceFor(error) === undefined) throw error;
+    if (refusalSentence(error) === undefined) throw error;
     return [];
   }
 }

@@ -1,9 +1,8 @@
-import { type ToolDefinition, z } from '@cinnabar/sdk';
+import { nameText, type ToolDefinition, z } from '@cinnabar/sdk';
 import { ChannelType, type Guild, type GuildBasedChannel } from 'discord.js';
 import { guildField, readId } from '../arguments.js';
 import { discordTool } from '../discord-tool.js';
 import { quoted } from '../message-view.js';
-import { nameText } from '../names.js';
 import { channelSource } from '../places.js';
 import { channelsWith, may, maySee, seenGuild } from '../rights.js';
 import { stopWhenCancelled } from '../sending.js';

@@ -1,4 +1,4 @@
-import { compareIds, defined, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
+import { auditReason, compareIds, defined, nameText, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
 import {
   type AnyThreadChannel,
   type Channel,
@@ -9,8 +9,8 @@ import {
   type TextChannel,
 } from 'discord.js';
 import { channelField, reasonField, threadField } from '../arguments.js';
-import { auditReason, discordTool, presentChange } from '../discord-tool.js';
-import { channelInSentence, channelText, nameText } from '../names.js';
+import { discordTool, presentChange } from '../discord-tool.js';
+import { channelInSentence, channelText } from '../names.js';
 import { channelOf, channelPlace, channelSource, placeOf, threadChannel } from '../places.js';
 import { channelsWith, demand, may, READING, requireThreadRights } from '../rights.js';
 import { post, replyTarget } from '../sending.js';
@@ -48,7 +48,7 @@ export function threadTools(context: Context): readonly ToolDefinition[] {
         if (message !== undefined) await demand(context, call, placeOf(channel), 'SendMessagesInThreads');
         if (isPrivate && messageId !== undefined) throw new UserError('A thread from a message is never private.');
         const from = messageId === undefined ? undefined : await replyTarget(context, call, channel, messageId);
-        const about = { name, reason: auditReason(context, call, reason) };
+        const about = { name, reason: auditReason(context.client, call.actor, reason) };
         const thread = await (from?.startThread(about) ?? startIn(channel, isPrivate, about));
         await sent.remember(thread.id, [thread.id], call.actor);
         // The bot started it: without this the requester could not see it.
@@ -129,7 +129,7 @@ export function threadTools(context: Context): readonly ToolDefinition[] {
         const thread = await threadChannel(client, threadId);
         await requireThreadRights(context, call, thread);
         if (locked !== undefined) await demand(context, call, placeOf(thread), 'ManageThreads');
-        const change = { archived, ...defined({ locked }), reason: auditReason(context, call, reason) };
+        const change = { archived, ...defined({ locked }), reason: auditReason(context.client, call.actor, reason) };
         return viewThread(await thread.edit(change));
       },
       present: {
@@ -151,7 +151,7 @@ export function threadTools(context: Context): readonly ToolDefinition[] {
       examples: ['delete the thread {threadId}'],
       async run({ threadId, reason }, call) {
         const thread = await threadChannel(client, threadId);
-        await thread.delete(auditReason(context, call, reason));
+        await thread.delete(auditReason(context.client, call.actor, reason));
         return viewThread(thread);
       },
       present: presentChange(

@@ -1,10 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
-import { defined, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
+import { auditReason, defined, nameText, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
 import { ChannelType, type Client, type Webhook } from 'discord.js';
 import { channelField, reasonField, textField, webhookField } from '../arguments.js';
-import { auditReason, discordTool } from '../discord-tool.js';
+import { discordTool } from '../discord-tool.js';
 import { fetchImage, readHttpsUrl } from '../images.js';
-import { channelInSentence, nameText } from '../names.js';
+import { channelInSentence } from '../names.js';
 import { channelOf, channelPlace, findWebhook, webhookPlace } from '../places.js';
 import { may, requireUnlocked } from '../rights.js';
 import { idsText, messageOptions, messagesFor, sendInOrder } from '../sending.js';
@@ -43,7 +43,7 @@ export function webhookTools(context: Context): readonly ToolDefinition[] {
         const webhook = await channel.createWebhook({
           name,
           ...defined({ avatar: image }),
-          reason: auditReason(context, call, reason),
+          reason: auditReason(context.client, call.actor, reason),
         });
         return viewWebhook(webhook);
       },
@@ -147,7 +147,7 @@ export function webhookTools(context: Context): readonly ToolDefinition[] {
           ...defined({ name }),
           ...defined({ avatar: image }),
           ...defined({ channel }),
-          reason: auditReason(context, call, reason),
+          reason: auditReason(context.client, call.actor, reason),
         });
         return viewWebhook(edited);
       },
@@ -170,7 +170,7 @@ export function webhookTools(context: Context): readonly ToolDefinition[] {
       async run({ webhookId, webhookToken, reason }, call) {
         const webhook = await webhookOf(client, webhookId, webhookToken);
         const deleted = viewWebhook(webhook);
-        await client.deleteWebhook(webhook.id, { reason: auditReason(context, call, reason) });
+        await client.deleteWebhook(webhook.id, { reason: auditReason(context.client, call.actor, reason) });
         return deleted;
       },
       present: {

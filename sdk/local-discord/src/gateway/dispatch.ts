@@ -1,7 +1,8 @@
-import { GatewayIntentBits, GatewayIntentBits as I } from 'discord-api-types/v10';
+import { GatewayIntentBits, GatewayIntentBits as I, PermissionFlagsBits } from 'discord-api-types/v10';
 import { guildCreatePayload } from '../payload/guilds.js';
 import { emojiPayload } from '../payload/users.js';
-import { canView } from '../rules/permissions.js';
+import type { PermissionName } from '../rules/permission-names.js';
+import { canView, guildPermissions } from '../rules/permissions.js';
 import type { LocalApplication } from '../state/applications.js';
 import type { LocalChannel } from '../state/channels.js';
 import type { LocalGuild } from '../state/guilds.js';
@@ -10,7 +11,7 @@ import type { Dispatches, DispatchName, GatewaySession } from './session.js';
 
 /** Where an event happens, which decides which sessions receive it. */
 export type EventScope =
-  | { guild: LocalGuild }
+  | { guild: LocalGuild; permission?: PermissionName }
   | { channel: LocalChannel }
   | { application: LocalApplication; guild?: LocalGuild };
 
@@ -27,7 +28,9 @@ function receives(world: World, session: GatewaySession, event: DispatchName, sc
   if ('application' in scope) return session.application === scope.application;
   const { user } = session.application;
   if ('channel' in scope) return canView(scope.channel, user, world.clock.now());
-  return scope.guild.members.has(user.id);
+  const member = scope.guild.members.get(user.id);
+  if (!member || scope.permission === undefined) return member !== undefined;
+  return (guildPermissions(member, world.clock.now()) & PermissionFlagsBits[scope.permission]) !== 0n;
 }
 
 /** `(guild_id >> 22) % count`; everything without a guild goes to shard 0. */
@@ -96,6 +99,7 @@ const gates: Partial<Record<DispatchName, Gate>> = {
   GUILD_MEMBER_ADD: members,
   GUILD_MEMBER_UPDATE: members,
   GUILD_MEMBER_REMOVE: members,
+  GUILD_AUDIT_LOG_ENTRY_CREATE: { guild: I.GuildModeration, dm: 0 },
   GUILD_BAN_ADD: { guild: I.GuildModeration, dm: 0 },
   GUILD_BAN_REMOVE: { guild: I.GuildModeration, dm: 0 },
   GUILD_EMOJIS_UPDATE: { guild: I.GuildExpressions, dm: 0 },

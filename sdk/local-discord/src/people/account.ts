@@ -1,6 +1,6 @@
 import { Locale } from 'discord-api-types/v10';
 import { Guild } from '../resources/guilds.js';
-import { addMember } from '../resources/members.js';
+import { addMember, banUser, editMember, kickMember, unbanUser } from '../resources/members.js';
 import { deleteOwnMessage, editOwnMessage } from '../resources/message-changes.js';
 import { messageHistory, startTyping } from '../resources/message-routes.js';
 import { sendMessage } from '../resources/messages.js';
@@ -145,6 +145,22 @@ class Account implements LocalUser {
 
   submit(interaction: LocalInteraction, fields: Record<string, string | readonly SelectValue[]>): LocalInteraction {
     return submitModal(this.#world, this, interaction, fields);
+  }
+
+  ban(guild: LocalGuild, user: LocalUser, options: { reason?: string; deleteSeconds?: number } = {}): void {
+    banUser(this.#world, this, guild, user, options.reason ?? null, options.deleteSeconds ?? 0);
+  }
+
+  unban(guild: LocalGuild, user: LocalUser, reason?: string): void {
+    unbanUser(this.#world, this, guild, user.id, reason);
+  }
+
+  kick(guild: LocalGuild, user: LocalUser, reason?: string): void {
+    kickMember(this.#world, this, guild.memberOf(user), reason);
+  }
+
+  timeout(guild: LocalGuild, user: LocalUser, until: number | null, reason?: string): void {
+    editMember(this.#world, this, guild.memberOf(user), { timedOutUntil: until }, reason);
   }
 
   read(channel: LocalChannel): LocalMessage[] {

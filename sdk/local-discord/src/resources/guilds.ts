@@ -16,6 +16,7 @@ import type { LocalChannel } from '../state/channels.js';
 import {
   type ChannelInit,
   type JoinOptions,
+  type LocalAuditLogEntry,
   type LocalEmoji,
   type LocalGuild,
   type LocalMember,
@@ -44,6 +45,7 @@ export class Guild implements LocalGuild {
   readonly threads = new Map<string, LocalChannel>();
   readonly emojis = new Map<string, LocalEmoji>();
   readonly bans = new Map<string, { user: LocalUser; reason: string | null }>();
+  readonly auditLog: LocalAuditLogEntry[] = [];
   readonly createdAt: number;
 
   readonly #world: World;

@@ -1,7 +1,8 @@
+import { type APIAuditLogChange, AuditLogEvent } from 'discord-api-types/v10';
 import { z } from 'zod';
 import { discordError, invalidForm } from '../errors.js';
 import { announceGuild, announceLoss, broadcast, receivingSessions } from '../gateway/dispatch.js';
-import { memberPayload, userPayload } from '../payload/users.js';
+import { isoTimeOrNull, memberPayload, userPayload } from '../payload/users.js';
 import { snowflake } from '../rest/message-form.js';
 import { numberIn, type RestContext, route } from '../rest/request.js';
 import type { PermissionName } from '../rules/permission-names.js';
@@ -11,6 +12,7 @@ import type { LocalApplication } from '../state/applications.js';
 import type { JoinOptions, LocalGuild, LocalMember, LocalRole } from '../state/guilds.js';
 import type { LocalUser } from '../state/users.js';
 import type { World } from '../world.js';
+import { recordAct } from './audit-log.js';
 import { findMember, findRole, findUser, guildOf, memberOf } from './find.js';
 import { deleteMessage } from './message-changes.js';
 
@@ -84,7 +86,13 @@ interface MemberChanges {
 }
 
 /** Changes a member, with the permission and the rank that each change needs. @throws 50013, 50035 */
-function editMember(world: World, actor: LocalUser, member: LocalMember, changes: MemberChanges): void {
+export function editMember(
+  world: World,
+  actor: LocalUser,
+  member: LocalMember,
+  changes: MemberChanges,
+  reason?: string,
+): void {
   const { guild } = member;
   const own = member.user === actor;
   const need = (name: PermissionName) => requireInGuild(guild, actor, world.clock.now(), name);
@@ -98,6 +106,7 @@ function editMember(world: World, actor: LocalUser, member: LocalMember, changes
   }
   if (changes.mute !== undefined) need('MuteMembers');
   if (changes.deaf !== undefined) need('DeafenMembers');
+  const before = { nick: member.nick, timedOutUntil: member.timedOutUntil, roles: [...member.roles] };
   if (changes.roles) {
     const by = need('ManageRoles');
     const before = member.roles;
@@ -111,6 +120,49 @@ function editMember(world: World, actor: LocalUser, member: LocalMember, changes
   member.mute = changes.mute ?? member.mute;
   member.deaf = changes.deaf ?? member.deaf;
   announceMember(world, member);
+  recordMemberChange(world, actor, member, before, reason);
+}
+
+function recordMemberChange(
+  world: World,
+  actor: LocalUser,
+  { guild, user, nick, timedOutUntil, roles }: LocalMember,
+  before: Pick<LocalMember, 'nick' | 'timedOutUntil'> & { readonly roles: readonly LocalRole[] },
+  reason: string | undefined,
+): void {
+  const changes: APIAuditLogChange[] = [];
+  if (nick !== before.nick) changes.push({ key: 'nick', ...valuesOf(before.nick, nick) });
+  if (timedOutUntil !== before.timedOutUntil) {
+    const values = valuesOf(isoTimeOrNull(before.timedOutUntil), isoTimeOrNull(timedOutUntil));
+    changes.push({ key: 'communication_disabled_until', ...values });
+  }
+  if (changes.length > 0)
+    recordAct(world, guild, actor, AuditLogEvent.MemberUpdate, { targetId: user.id, reason, changes });
+  const added = [...roles].filter((role) => !before.roles.includes(role));
+  const removed = before.roles.filter((role) => !roles.has(role));
+  recordRoles(world, actor, guild, user, { added, removed }, reason);
+}
+
+function recordRoles(
+  world: World,
+  actor: LocalUser,
+  guild: LocalGuild,
+  user: LocalUser,
+  { added, removed }: { readonly added: readonly LocalRole[]; readonly removed: readonly LocalRole[] },
+  reason: string | undefined,
+): void {
+  const listed = (roles: readonly LocalRole[]) => roles.map(({ id, name }) => ({ id, name }));
+  const changes: APIAuditLogChange[] = [
+    ...(added.length === 0 ? [] : [{ key: '$add' as const, new_value: listed(added) }]),
+    ...(removed.length === 0 ? [] : [{ key: '$remove' as const, new_value: listed(removed) }]),
+  ];
+  if (changes.length > 0)
+    recordAct(world, guild, actor, AuditLogEvent.MemberRoleUpdate, { targetId: user.id, reason, changes });
+}
+
+/** Discord leaves out the value that there is none of. */
+function valuesOf(old: string | null, now: string | null): { old_value?: string; new_value?: string } {
+  return { ...(old === null ? {} : { old_value: old }), ...(now === null ? {} : { new_value: now }) };
 }
 
 function checkTimeout(world: World, until: number | null): void {
@@ -122,13 +174,14 @@ function checkTimeout(world: World, until: number | null): void {
   });
 }
 
-function kickMember(world: World, actor: LocalUser, member: LocalMember): void {
+export function kickMember(world: World, actor: LocalUser, member: LocalMember, reason?: string): void {
   requireAbove(requireInGuild(member.guild, actor, world.clock.now(), 'KickMembers'), member);
   removeMember(world, member);
+  recordAct(world, member.guild, actor, AuditLogEvent.MemberKick, { targetId: member.user.id, reason });
 }
 
 /** Bans a user, member or not, and deletes what they wrote in the last seconds. @throws 50013 */
-function banUser(
+export function banUser(
   world: World,
   actor: LocalUser,
   guild: LocalGuild,
@@ -144,6 +197,7 @@ function banUser(
   }
   guild.bans.set(user.id, { user, reason });
   broadcast(world, 'GUILD_BAN_ADD', { guild }, { guild_id: guild.id, user: userPayload(user) });
+  recordAct(world, guild, actor, AuditLogEvent.MemberBanAdd, { targetId: user.id, reason: reason ?? undefined });
   const since = world.clock.now() - deleteSeconds * 1_000;
   for (const channel of [...guild.channels.values(), ...guild.threads.values()]) {
     for (const message of channel.messages) {
@@ -153,12 +207,13 @@ function banUser(
 }
 
 /** @throws 50013, 10026 */
-function unbanUser(world: World, actor: LocalUser, guild: LocalGuild, userId: string): void {
+export function unbanUser(world: World, actor: LocalUser, guild: LocalGuild, userId: string, reason?: string): void {
   requireInGuild(guild, actor, world.clock.now(), 'BanMembers');
   const ban = guild.bans.get(userId);
   if (!ban) throw discordError('unknownBan');
   guild.bans.delete(userId);
   broadcast(world, 'GUILD_BAN_REMOVE', { guild }, { guild_id: guild.id, user: userPayload(ban.user) });
+  recordAct(world, guild, actor, AuditLogEvent.MemberBanRemove, { targetId: userId, reason });
 }
 
 const memberForm = z.object({
@@ -176,8 +231,13 @@ function changeRole(context: RestContext, change: 'add' | 'delete'): undefined {
   const role = findRole(guild, context.param('roleId'));
   requireAboveRole(actor, role);
   const member = memberOf(context);
+  const had = member.roles.has(role);
   member.roles[change](role);
   announceMember(context.world, member);
+  if (had === (change === 'delete')) {
+    const changed = { added: change === 'add' ? [role] : [], removed: change === 'add' ? [] : [role] };
+    recordRoles(context.world, context.user, guild, member.user, changed, context.reason);
+  }
 }
 
 export const memberRoutes = [
@@ -198,26 +258,32 @@ export const memberRoutes = [
   route('PATCH', '/guilds/:guildId/members/@me', (context) => {
     const { nick } = context.form(ownForm);
     const member = findMember(guildOf(context), context.user.id);
-    editMember(context.world, context.user, member, { nick });
+    editMember(context.world, context.user, member, { nick }, context.reason);
     return memberPayload(member);
   }),
   route('PATCH', '/guilds/:guildId/members/:userId', (context) => {
     const member = memberOf(context);
     const form = context.form(memberForm);
     const until = form.communication_disabled_until;
-    editMember(context.world, context.user, member, {
-      nick: form.nick,
-      roles: form.roles?.map((id) => findRole(member.guild, id)),
-      timedOutUntil: until === undefined || until === null ? until : Date.parse(until),
-      mute: form.mute ?? undefined,
-      deaf: form.deaf ?? undefined,
-    });
+    editMember(
+      context.world,
+      context.user,
+      member,
+      {
+        nick: form.nick,
+        roles: form.roles?.map((id) => findRole(member.guild, id)),
+        timedOutUntil: until === undefined || until === null ? until : Date.parse(until),
+        mute: form.mute ?? undefined,
+        deaf: form.deaf ?? undefined,
+      },
+      context.reason,
+    );
     return memberPayload(member);
   }),
   route('PUT', '/guilds/:guildId/members/:userId/roles/:roleId', (context) => changeRole(context, 'add')),
   route('DELETE', '/guilds/:guildId/members/:userId/roles/:roleId', (context) => changeRole(context, 'delete')),
   route('DELETE', '/guilds/:guildId/members/:userId', (context) => {
-    kickMember(context.world, context.user, memberOf(context));
+    kickMember(context.world, context.user, memberOf(context), context.reason);
     return undefined;
   }),
 ];
@@ -251,7 +317,7 @@ export const banRoutes = [
     return undefined;
   }),
   route('DELETE', '/guilds/:guildId/bans/:userId', (context) => {
-    unbanUser(context.world, context.user, guildOf(context), context.param('userId'));
+    unbanUser(context.world, context.user, guildOf(context), context.param('userId'), context.reason);
     return undefined;
   }),
 ];

@@ -1,4 +1,4 @@
-import { MessageFlags, MessageType } from 'discord-api-types/v10';
+import { AuditLogEvent, MessageFlags, MessageType } from 'discord-api-types/v10';
 import { discordError, invalidForm } from '../errors.js';
 import { broadcast, type EventScope } from '../gateway/dispatch.js';
 import { checkComponentsV2, checkLimits, checkNotEmpty, findMentions, type MessageEdit } from '../rules/messages.js';
@@ -9,6 +9,7 @@ import type { LocalMessage } from '../state/messages.js';
 import type { LocalUser } from '../state/users.js';
 import type { World } from '../world.js';
 import { attachFiles } from './attachments.js';
+import { recordAct } from './audit-log.js';
 import { announceEdit } from './message-events.js';
 
 const EDITABLE_FLAGS = MessageFlags.SuppressEmbeds | MessageFlags.IsComponentsV2;
@@ -66,13 +67,18 @@ export function editMessage(world: World, message: LocalMessage, permissions: bi
 const BULK_DELETE_REACHES_MS = 14 * 24 * 60 * 60_000;
 
 /** Deletes as a user or bot would. @throws 50013 for another's message without ManageMessages, 50003 in a DM, 50021 */
-export function deleteOwnMessage(world: World, user: LocalUser, message: LocalMessage): void {
+export function deleteOwnMessage(world: World, user: LocalUser, message: LocalMessage, reason?: string): void {
   if (message.author.id !== user.id) {
     if (message.channel.isDm) throw discordError('wrongChannelTypeDm');
     requireInChannel(message.channel, user, world.clock.now(), 'ManageMessages');
   }
   if (message.type === MessageType.RecipientAdd) throw discordError('systemMessage');
   deleteMessage(world, message);
+  const { author, channel } = message;
+  if (channel.guild && author.id !== user.id) {
+    const options = { channel_id: channel.id, count: '1' };
+    recordAct(world, channel.guild, user, AuditLogEvent.MessageDelete, { targetId: author.id, reason, options });
+  }
 }
 
 /** Deletes and announces it. */
@@ -90,7 +96,13 @@ export function deleteMessage(world: World, message: LocalMessage): void {
 }
 
 /** Deletes 2 to 100 messages at once. Unknown ids are passed over. @throws 50003, 50013, 50016, 50034 */
-export function bulkDelete(world: World, user: LocalUser, channel: LocalChannel, ids: readonly string[]): void {
+export function bulkDelete(
+  world: World,
+  user: LocalUser,
+  channel: LocalChannel,
+  ids: readonly string[],
+  reason?: string,
+): void {
   if (!channel.guild) throw discordError('wrongChannelTypeDm');
   requireInChannel(channel, user, world.clock.now(), 'ManageMessages');
   if (ids.length < 2 || ids.length > 100) throw discordError('bulkDeleteCount');
@@ -112,6 +124,11 @@ export function bulkDelete(world: World, user: LocalUser, channel: LocalChannel,
     },
   );
   for (const message of found) world.notify({ type: 'messageDelete', message });
+  recordAct(world, channel.guild, user, AuditLogEvent.MessageBulkDelete, {
+    targetId: channel.id,
+    reason,
+    options: { count: String(found.length) },
+  });
 }
 
 function forget(message: LocalMessage): void {

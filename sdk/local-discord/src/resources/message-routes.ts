@@ -45,11 +45,12 @@ export const messageRoutes = [
     return messagePayload(message, restViewer(context.application));
   }),
   route('DELETE', '/channels/:channelId/messages/:messageId', (context) => {
-    deleteOwnMessage(context.world, context.user, messageOf(context));
+    deleteOwnMessage(context.world, context.user, messageOf(context), context.reason);
     return undefined;
   }),
   route('POST', '/channels/:channelId/messages/bulk-delete', (context) => {
-    bulkDelete(context.world, context.user, channelOf(context), context.form(bulkForm).messages);
+    const { messages } = context.form(bulkForm);
+    bulkDelete(context.world, context.user, channelOf(context), messages, context.reason);
     return undefined;
   }),
   route('POST', '/channels/:channelId/typing', (context) => {

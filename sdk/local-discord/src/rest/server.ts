@@ -4,6 +4,7 @@ import { discordError, LocalDiscordError } from '../errors.js';
 import type { RestFault, RestFaults } from '../faults.js';
 import { applicationRoutes, gatewayRoutes } from '../resources/applications.js';
 import { attachmentRoutes } from '../resources/attachments.js';
+import { auditLogRoutes } from '../resources/audit-log.js';
 import { channelRoutes } from '../resources/channels.js';
 import { commandRoutes } from '../resources/commands.js';
 import { guildRoutes } from '../resources/guilds.js';
@@ -183,6 +184,7 @@ function send(response: ServerResponse, { status, body, headers }: Answer): void
 const routes: readonly Route[] = [
   ...applicationRoutes,
   ...attachmentRoutes,
+  ...auditLogRoutes,
   ...banRoutes,
   ...channelRoutes,
   ...commandRoutes,

@@ -1,4 +1,4 @@
-import type { ChannelType } from 'discord-api-types/v10';
+import type { APIAuditLogChange, APIAuditLogOptions, AuditLogEvent, ChannelType } from 'discord-api-types/v10';
 import type { PermissionSet } from '../rules/permission-names.js';
 import type { LocalApplication } from './applications.js';
 import type { ForumTag, LocalChannel, Overwrite } from './channels.js';
@@ -59,6 +59,8 @@ export interface LocalGuild {
   readonly emojis: Map<string, LocalEmoji>;
   /** Who is banned, and why. */
   readonly bans: Map<string, { user: LocalUser; reason: string | null }>;
+  /** What was done by whom, the oldest first: what moderators and bots do, not what `LocalGuild` itself does. */
+  readonly auditLog: LocalAuditLogEntry[];
   readonly createdAt: number;
 
   /** Makes a user a member; `roles` and `nick` may be given. */
@@ -134,6 +136,18 @@ export interface LocalMember {
   timedOutUntil: number | null;
   deaf: boolean;
   mute: boolean;
+}
+
+/** What one account did to a member, a channel or messages. */
+export interface LocalAuditLogEntry {
+  readonly id: string;
+  readonly action: AuditLogEvent;
+  readonly by: LocalUser;
+  /** Of the user, the channel or the role. */
+  readonly targetId: string | null;
+  readonly reason: string | undefined;
+  readonly changes: readonly APIAuditLogChange[];
+  readonly options: APIAuditLogOptions | undefined;
 }
 
 /** A custom emoji of a guild. */

@@ -1,7 +1,7 @@
 import type { Locale } from 'discord-api-types/v10';
 import type { LocalApplication } from './applications.js';
 import type { LocalChannel } from './channels.js';
-import type { LocalRole } from './guilds.js';
+import type { LocalGuild, LocalRole } from './guilds.js';
 import type { LocalInteraction } from './interactions.js';
 import type { LocalMessage, MessageAuthor, UploadedFile } from './messages.js';
 
@@ -114,6 +114,13 @@ export interface LocalUser extends MessageAuthor {
 
   /** Fills in the modal that an interaction was answered with. Fields are named by label or custom id. */
   submit(interaction: LocalInteraction, fields: Record<string, string | readonly SelectValue[]>): LocalInteraction;
+
+  /** Bans a user, member or not, as a moderator does in Discord's own window. @throws 50013 */
+  ban(guild: LocalGuild, user: LocalUser, options?: { reason?: string; deleteSeconds?: number }): void;
+  unban(guild: LocalGuild, user: LocalUser, reason?: string): void;
+  kick(guild: LocalGuild, user: LocalUser, reason?: string): void;
+  /** Until a moment in milliseconds since 1970; null ends it. */
+  timeout(guild: LocalGuild, user: LocalUser, until: number | null, reason?: string): void;
 
   /** What this person sees in a channel, oldest first, ephemeral messages to them included. @throws 50001 */
   read(channel: LocalChannel): LocalMessage[];

@@ -70,6 +70,21 @@ describe('the argument reader', () => {
     expect(read(shape, 'V  say "hi"  --text\n  `x` ')).to.deep.equal({ who: 'V', text: 'say "hi"  --text\n  `x` ' });
   });
 
+  it('gives a word to an optional option before the rest only where it can be meant for it', () => {
+    const shape = {
+      who: z.string(),
+      days: z.int().optional(),
+      where: option.channel().optional(),
+      why: option.rest().optional(),
+    };
+    expect(read(shape, 'V 7 spam, again')).to.deep.equal({ who: 'V', days: '7', why: 'spam, again' });
+    expect(read(shape, 'V spam, again')).to.deep.equal({ who: 'V', why: 'spam, again' });
+    expect(read(shape, 'V <#12> 7 times')).to.deep.equal({ who: 'V', where: '<#12>', why: '7 times' });
+    expect(read(shape, 'V days:7 where:news spam')).to.deep.equal({ who: 'V', days: '7', where: 'news', why: 'spam' });
+    expect(read(shape, 'V "7" times')).to.deep.equal({ who: 'V', why: '"7" times' });
+    expect(read(shape, 'V why:not')).to.deep.equal({ who: 'V', why: 'why:not' });
+  });
+
   it('reads back what was written with quotes, by position and by name', () => {
     const shape = { first: z.string(), second: z.string(), third: z.string().optional() };
     const text = fc.string({ unit: fc.constantFrom('a', ' ', '\n', '"', "'", ':', '-', '\\', 'third:', '--') });

@@ -1,0 +1,53 @@
+import type { Client, Guild, GuildMember, Role } from 'discord.js';
+import type { Actor } from '../access.js';
+import { UserError } from '../errors.js';
+import { nameText, visible } from '../text/untrusted.js';
+import { unlessUnreachable } from './errors.js';
+
+/**
+ * The role hierarchy holds for the requester as it does for the bot: through the bot no member changes what is above themselves.
+ * See https://discord.com/developers/docs/topics/permissions#permission-hierarchy
+ */
+export interface Ranks {
+  readonly asking: GuildMember;
+  readonly bot: GuildMember;
+}
+
+/** The requester and the bot with their roles of now. @throws UserError when the requester is no member of the guild */
+export async function ranksIn(guild: Guild, { userId }: Pick<Actor, 'userId'>): Promise<Ranks> {
+  const asking = await unlessUnreachable(guild.members.fetch({ user: userId, force: true }));
+  if (asking === undefined) throw new UserError('You are not a member of this server.');
+  return { asking, bot: guild.members.me ?? (await guild.members.fetchMe()) };
+}
+
+/** @throws UserError unless the role is below both the requester and the bot */
+export function requireAboveRole({ asking, bot }: Ranks, role: Role): void {
+  const name = nameText(role.name);
+  if (!isAbove(asking, role)) throw new UserError(`The role ${name} is not below your highest role.`);
+  if (!isAbove(bot, role)) throw new UserError(`The role ${name} is not below my highest role.`);
+}
+
+/** @throws UserError unless the member is below both the requester and the bot */
+export function requireAboveMember({ asking, bot }: Ranks, member: GuildMember): void {
+  const name = nameText(member.displayName);
+  if (member.guild.ownerId === member.id) throw new UserError(`${name} owns this server.`);
+  if (!isAbove(asking, member.roles.highest)) throw new UserError(`${name} is not below you.`);
+  if (!isAbove(bot, member.roles.highest)) throw new UserError(`${name} is not below me.`);
+}
+
+/** Whether a member stands above a role; the owner of the guild stands above all. */
+export function isAbove(member: GuildMember, role: Role): boolean {
+  return member.guild.ownerId === member.id || member.roles.highest.comparePositionTo(role) > 0;
+}
+
+/** Discord's limit for the reason in an audit log. */
+const MAX_REASON_LENGTH = 512;
+
+/** The reason for Discord's audit log, whose entry names only the bot: first the requester, then what was given as the reason. */
+export function auditReason(client: Client, { userId, identity }: Actor, reason: string | undefined): string {
+  const name = client.users.cache.get(userId)?.username ?? 'a member';
+  const agent = identity === undefined ? '' : ` through ${identity}`;
+  const asked = `asked by ${name} (${userId})${agent}`;
+  const given = visible(reason?.trim() ?? '').slice(0, MAX_REASON_LENGTH - asked.length - 2);
+  return given === '' ? asked : `${asked}: ${given}`;
+}
