@@ -40,6 +40,7 @@ import type {
   z,
 } from '@cinnabar/sdk';
 import type { ClientEvents, Interaction, Message } from 'discord.js';
+import type { SecretKeys } from './storage/catalog/fields.js';
 import type { Entrusted } from './tools/tools.js';
 
 /** Owns everything that one run of one plugin has registered. */
@@ -204,6 +205,8 @@ export interface StorageService {
   /** A journal of a plugin. One at a time for a name and a guild. @throws CINNABAR_NAME_INVALID */
   journal<T>(plugin: string, name: string, definition: JournalDefinition<T>): Journal<T>;
   readonly catalog: SettingsCatalog;
+  /** Which settings are secret, of every plugin that has been opened. */
+  secretKeys(): ReadonlyMap<string, SecretKeys>;
   /** Everything that a user's scoped collections hold, by plugin and collection; and its deletion. */
   exportUser(userId: string): Promise<Readonly<Record<string, unknown>>>;
   forgetUser(userId: string): Promise<number>;

@@ -13,6 +13,7 @@ import 'reflect-metadata';
 import { join } from 'node:path';
 import type { Client } from 'discord.js';
 import { container as root } from 'tsyringe';
+import { recoverData } from './backup/backups.js';
 import { createSystemClock, createSystemRandom } from './clock/clock.js';
 import { KEYS } from './composition/keys.js';
 import { registerServices } from './composition/registrations.js';
@@ -272,6 +273,7 @@ export function createHost(options: HostOptions): Host {
       assertGoing();
       lock = await lockOwnData();
       diskWatch.guard(lock.check);
+      await onData(() => recoverData(config.dataDir));
       container.resolve(KEYS.blockage).open();
       await container.resolve(KEYS.notices).open();
       assertGoing();

@@ -30,6 +30,7 @@ export {
   withAbortGrace,
   withinLimit,
 } from './async/waiting.js';
+export * from './backups.js';
 export * from './clock.js';
 export * from './collections.js';
 export * from './commands.js';

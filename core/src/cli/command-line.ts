@@ -9,6 +9,10 @@ const HELP = `Cinnabar, a Discord bot host.
   cinnabar schema [FILE]           prints the JSON Schema of the configuration files, for editors, or writes it to FILE
   cinnabar import chapter2|chapter3 DIR [--dry-run] [--overwrite] [--bot-id ID]
                                    takes over the bots and tool calls of those programs
+  cinnabar backup FILE [--with-secrets]
+                                   backs up the data of a bot that is stopped into FILE (.tar.gz)
+  cinnabar backup --verify FILE    reads a backup and checks all of it
+  cinnabar restore FILE            puts a backup in the place of the data; what was there is kept beside it
   cinnabar version                 prints the version
 
 --bot chooses config/bots/NAME.yaml and data of its own; the variable BOT_NAME does the same.
@@ -37,6 +41,10 @@ async function main(args: readonly string[]): Promise<number> {
       );
     case 'import':
       return (await import('./import/import.js')).runImport(operands, given, process);
+    case 'backup':
+      return (await import('./backup.js')).runBackup(operands, given, () => configuration(bot), process);
+    case 'restore':
+      return (await import('./backup.js')).runRestore(operands, () => configuration(bot), process);
     case 'version':
       process.stdout.write(`${(await import('../version.js')).HOST_VERSION}\n`);
       return 0;

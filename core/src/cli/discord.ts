@@ -141,6 +141,10 @@ export interface Arguments {
   readonly dryRun: boolean;
   /** `--overwrite` */
   readonly overwrite: boolean;
+  /** `--verify`: reads a backup, and makes none. */
+  readonly verify: boolean;
+  /** `--with-secrets` */
+  readonly withSecrets: boolean;
 }
 
 /** @throws UserError for an option that there is not */
@@ -154,6 +158,8 @@ export function readArguments(args: readonly string[]): Arguments {
         'bot-id': { type: 'string' },
         'dry-run': { type: 'boolean', default: false },
         overwrite: { type: 'boolean', default: false },
+        verify: { type: 'boolean', default: false },
+        'with-secrets': { type: 'boolean', default: false },
         version: { type: 'boolean', short: 'v' },
         help: { type: 'boolean', short: 'h' },
       },
@@ -167,6 +173,8 @@ export function readArguments(args: readonly string[]): Arguments {
       botId: values['bot-id'],
       dryRun: values['dry-run'],
       overwrite: values.overwrite,
+      verify: values.verify,
+      withSecrets: values['with-secrets'],
     };
   } catch (error) {
     // parseArgs says what is wrong in its first sentence, and how to escape a dash in the others.

@@ -2,6 +2,7 @@ import {
   Access,
   AccessRules,
   AuditLog,
+  Backups,
   Clock,
   Commands,
   Configuration,
@@ -75,6 +76,7 @@ export const KEYS = {
   storage: key<StorageService>('storage'),
   audit: key<AuditLogService>('audit'),
   files: key<Files>('files'),
+  backups: key<Backups>('backups'),
   guildStates: key<GuildStates>('guild states'),
   enabledIn: key<EnabledIn>('enabled in'),
   prefixes: key<Prefixes>('prefixes'),
@@ -128,6 +130,7 @@ export function provideHostServices(container: DependencyContainer): void {
   provide(SettingsCatalog, () => container.resolve(KEYS.storage).catalog);
   provide(OwnerNotices, () => container.resolve(KEYS.notices));
   provide(Files, () => container.resolve(KEYS.files));
+  provide(Backups, () => container.resolve(KEYS.backups));
   provide(PersonalDataStore, () => container.resolve(KEYS.personalData));
   provide(Plugins, () => container.resolve(KEYS.plugins));
   provide(AuditLog, () => container.resolve(KEYS.audit));

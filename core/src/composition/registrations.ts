@@ -7,6 +7,7 @@ import { type DependencyContainer, type InjectionToken, instanceCachingFactory }
 import { createAccess } from '../access/access.js';
 import { createAccessRules, createTierRoles } from '../access/rules.js';
 import { createMessageOrigins, createProvenance } from '../access/visibility.js';
+import { createBackups } from '../backup/backups.js';
 import { notice } from '../commands/answers.js';
 import { createCommands } from '../commands/commands.js';
 import { syncedListsSchema } from '../commands/slash-sync.js';
@@ -121,6 +122,19 @@ function registerState(service: Register): void {
       get(KEYS.clock),
       get(KEYS.logs).logger('host'),
     ),
+  );
+  service(KEYS.backups, (get) =>
+    createBackups({
+      config: get(KEYS.config),
+      contents: () => ({
+        secrets: get(KEYS.storage).secretKeys(),
+        plugins: get(KEYS.plugins)
+          .list()
+          .map(({ id, manifest: { version } }) => ({ id, version })),
+      }),
+      clock: get(KEYS.clock),
+      log: get(KEYS.logs).logger('backup'),
+    }),
   );
   service(KEYS.files, (get) => createFiles(get(KEYS.config), get(KEYS.diskWatch)));
   service(KEYS.diskWatch, (get) =>

@@ -119,6 +119,7 @@ export function createStorage(options: StorageOptions): StorageService {
         schema,
         snapshot === undefined ? {} : { snapshot },
       ),
+    secretKeys: () => secrets,
     catalog: createCatalog({ opened, tierOf, hasRole, channelsCalled }),
     ...personal,
     flush: () => store.idle(),
@@ -268,7 +269,7 @@ function checkPresets(plugin: Plugin, presets: Presets, placeOf: (key: string) =
 
 const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 /** Folders below the data that are the host's own. */
-const TAKEN = ['cache', 'documents', 'logs', 'plugins'];
+const TAKEN = ['backups', 'bots', 'cache', 'documents', 'logs', 'plugins'];
 
 /** Folders below the caches that are the host's own. */
 const TAKEN_CACHES = ['plugins', 'workers'];

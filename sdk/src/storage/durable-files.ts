@@ -1,5 +1,6 @@
 import { constants, copyFile, type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { unlessAborted } from '../async/waiting.js';
 
 /*
  * Files that outlive a power cut. `fsync` of a file keeps what is in it; that it is there, under which name, is kept by `fsync` of its folder,
@@ -21,6 +22,58 @@ const syncs = new Map<string, { running: Promise<void>; next: Promise<void> | un
 /** Whether the system says that folders cannot be synced here, as on some network file systems. */
 function isUnsupported(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'EINVAL' || error.code === 'ENOTSUP');
+}
+
+/** Snapshots that are being taken, and what changes a file's place or content at this moment. */
+const snapshots = new Set<{ readonly root: string; readonly taken: Promise<void> }>();
+const changes = new Set<{ readonly path: string; readonly done: Promise<unknown> }>();
+
+/**
+ * Changes a file in one step: at once, or once the snapshot of a folder around it has been taken. What it runs must not call this again.
+ * @example await changeFile(file, () => rename(`${file}.new`, file));
+ */
+export async function changeFile<T>(file: string, change: () => T | Promise<T>): Promise<T> {
+  const path = resolve(file);
+  for (let held = snapshotOf(path); held !== undefined; held = snapshotOf(path)) await held.taken;
+  const done = Promise.resolve(change());
+  const entry = { path, done };
+  changes.add(entry);
+  try {
+    return await done;
+  } finally {
+    changes.delete(entry);
+  }
+}
+
+function snapshotOf(path: string) {
+  for (const snapshot of snapshots) if (isBelow(path, snapshot.root)) return snapshot;
+  return undefined;
+}
+
+function isBelow(path: string, root: string): boolean {
+  return path.startsWith(root.endsWith(sep) ? root : `${root}${sep}`);
+}
+
+/**
+ * Runs `take` while no file below `root` changes: what is under way ends first, and what comes meanwhile waits. What `take` finds is what a power
+ * cut at that moment would have left. It has to be quick, and must not change files below `root` by the functions of this module.
+ * @param signal gives up waiting for what is under way, as on a disk that hangs
+ */
+export async function takeSnapshot<T>(root: string, take: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  const folder = resolve(root);
+  let release: () => void = () => undefined;
+  const snapshot = { root: folder, taken: new Promise<void>((done) => (release = done)) };
+  snapshots.add(snapshot);
+  try {
+    const underWayThere = [...changes].filter(({ path }) => isBelow(path, folder)).map(({ done }) => done);
+    const ended = Promise.allSettled(underWayThere);
+    if (signal === undefined) await ended;
+    else if (!(await unlessAborted(ended, signal)).inTime) signal.throwIfAborted();
+    return await take();
+  } finally {
+    snapshots.delete(snapshot);
+    release();
+  }
 }
 
 async function syncNow(folder: string): Promise<void> {
@@ -132,7 +185,7 @@ export async function prepareFile(
   return {
     async place() {
       try {
-        await rename(fresh, path);
+        await changeFile(path, () => rename(fresh, path));
         underWay.delete(fresh);
       } catch (error) {
         await discard().catch(() => undefined);
@@ -166,7 +219,7 @@ export async function replaceFile(
 
 /** Copies a file to a name that is free. @throws EEXIST */
 export async function copyToNew(file: string, copy: string): Promise<void> {
-  await copyFile(file, copy, constants.COPYFILE_EXCL);
+  await changeFile(copy, () => copyFile(file, copy, constants.COPYFILE_EXCL));
   const handle = await open(copy, 'r+');
   try {
     await handle.sync();
@@ -178,14 +231,14 @@ export async function copyToNew(file: string, copy: string): Promise<void> {
 
 /** Gives a file another name in the same folder. Needs no room, so it works on a full disk. */
 export async function renameFile(file: string, name: string): Promise<void> {
-  await rename(file, name);
+  await changeFile(name, () => rename(file, name));
   await syncFolder(dirname(resolve(name)));
 }
 
 /** Removes files of one folder; those that are not there are passed over. */
 export async function removeFiles(folder: string, names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
-  for (const name of names) await rm(join(folder, name), { force: true });
+  for (const name of names) await changeFile(join(folder, name), () => rm(join(folder, name), { force: true }));
   await syncFolder(resolve(folder)).catch((error: unknown) => {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
   });

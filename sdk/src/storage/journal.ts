@@ -2,7 +2,7 @@ import { type FileHandle, open, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import { storageWriteError } from './disk-trouble.js';
-import { makeFolder, replaceFile, syncFolder } from './durable-files.js';
+import { changeFile, makeFolder, replaceFile, syncFolder } from './durable-files.js';
 
 /** What a journal holds. */
 export interface JournalContent<T> {
@@ -186,23 +186,24 @@ export function journalFile(file: string): JournalMedium {
   return {
     name: path,
     read: () => readText(path),
-    async add(lines) {
-      // Writing to a file that was deleted succeeds, and its lines are lost.
-      if (handle !== undefined && !(await isAt(handle, path))) await letGo();
-      handle ??= await openFile();
-      const bytes = Buffer.from(lineEnd + lines);
-      try {
-        await handle.appendFile(bytes);
-        await handle.datasync();
-      } catch (error) {
-        // Part of it may be there, or all of it without being kept: it goes, so that what was refused does not come back.
-        await handle.truncate(size).catch(() => undefined);
-        await letGo().catch(() => undefined);
-        throw error;
-      }
-      size += bytes.length;
-      lineEnd = '';
-    },
+    add: (lines) =>
+      changeFile(path, async () => {
+        // Writing to a file that was deleted succeeds, and its lines are lost.
+        if (handle !== undefined && !(await isAt(handle, path))) await letGo();
+        handle ??= await openFile();
+        const bytes = Buffer.from(lineEnd + lines);
+        try {
+          await handle.appendFile(bytes);
+          await handle.datasync();
+        } catch (error) {
+          // Part of it may be there, or all of it without being kept: it goes, so that what was refused does not come back.
+          await handle.truncate(size).catch(() => undefined);
+          await letGo().catch(() => undefined);
+          throw error;
+        }
+        size += bytes.length;
+        lineEnd = '';
+      }),
     async replace(lines) {
       await letGo();
       await makeFolder(folder);

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import {
   type Clock,
+  changeFile,
   copyToNew,
   journalFile,
   type Logger,
@@ -82,7 +83,7 @@ export function createFileDriver(options: {
       const text = encodeStored(stored);
       await makeFolder(place.folder);
       const before = await readIfThere(place.file);
-      writeAtomically(place.file, stored);
+      await changeFile(place.file, () => writeAtomically(place.file, stored));
       // While its new name is synced, the copy is written. It is moved into place after that: a copy whose document is not there would be taken
       // for the rest of a lost one. The copy's own name is kept with the folder's next sync; until then a power cut leaves the older copy.
       const preparing = prepareFile(place.lastGood, text).catch((error: unknown) => noCopy(place, error));

@@ -1,0 +1,68 @@
+import { join, resolve, sep } from 'node:path';
+
+/** Folders and files of a data folder that are no data: the lock, what can be made anew, what other bots own, and what backups themselves keep. */
+const NO_DATA = ['lock', 'logs', 'cache', 'plugins', 'bots', 'backups'];
+/** A copy being written, by the SDK, by conf, or as a draft of the lock. */
+const UNFINISHED = /\.new$|\.json\.tmp-[0-9a-f]+$/;
+/** Begins the names of folders that backups work in. */
+export const WORK = '.';
+/** Begins the name of the folder that keeps what a restore has replaced. */
+export const KEPT_ASIDE = 'before-restore-';
+/** Values of secret variables that were set from Discord. */
+export const SECRETS_FILE = 'secrets.json';
+
+/** Whether an entry directly below the folder of data belongs into a backup. */
+export function isData(name: string): boolean {
+  return (
+    !NO_DATA.includes(name) &&
+    !name.startsWith('lock.') &&
+    !name.startsWith(WORK) &&
+    !name.startsWith(KEPT_ASIDE) &&
+    !UNFINISHED.test(name)
+  );
+}
+
+export function isUnfinished(name: string): boolean {
+  return UNFINISHED.test(name);
+}
+
+/** Whether a path lies in a folder, or is it. */
+export function isWithin(path: string, folder: string): boolean {
+  const [inner, outer] = [resolve(path), resolve(folder)];
+  return inner === outer || inner.startsWith(outer.endsWith(sep) ? outer : `${outer}${sep}`);
+}
+
+const MOST_PATH_BYTES = 1_000;
+const MOST_NAME_BYTES = 255;
+
+/** What is wrong with a path of an archive, as a clause: it has to lie below the folder of data, among what is data, on every system. */
+export function pathProblem(path: string): string | undefined {
+  const names = path.split('/');
+  const isPlain = names.every((name) => name !== '' && name !== '.' && name !== '..');
+  // A drive or a stream of Windows, and what it takes for a slash.
+  if (!isPlain || /[\\:\p{Cc}]|\p{Surrogate}/u.test(path)) return `${JSON.stringify(path)} is no path below the data`;
+  if (Buffer.byteLength(path) > MOST_PATH_BYTES || names.some((name) => Buffer.byteLength(name) > MOST_NAME_BYTES))
+    return `${JSON.stringify(path.slice(0, 60))}… is too long`;
+  return isData(names[0] ?? '') ? undefined : `${JSON.stringify(path)} is no data`;
+}
+
+/** What is wrong with the paths of an archive together: two that a file system could take for one, or a file that is also a folder. */
+export function pathsProblem(paths: readonly string[]): string | undefined {
+  const files = new Set<string>();
+  for (const path of paths) {
+    const folded = path.normalize('NFC').toLowerCase();
+    if (files.has(folded)) return `${JSON.stringify(path)} is there twice`;
+    files.add(folded);
+  }
+  for (const folded of files) {
+    for (let at = folded.indexOf('/'); at !== -1; at = folded.indexOf('/', at + 1)) {
+      if (files.has(folded.slice(0, at))) return `${JSON.stringify(folded.slice(0, at))} is a file and a folder`;
+    }
+  }
+  return undefined;
+}
+
+/** Where a file of an archive belongs. */
+export function placeIn(folder: string, path: string): string {
+  return join(folder, ...path.split('/'));
+}

@@ -1,0 +1,163 @@
+import { existsSync } from 'node:fs';
+import { mkdir, open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { replaceFile, syncFolder, t, UserError, z } from '@cinnabar/sdk';
+import semver from 'semver';
+import { HOST_VERSION } from '../version.js';
+import { type Manifest, type OnProgress, readArchive } from './archive.js';
+import { isData, KEPT_ASIDE, placeIn, SECRETS_FILE, WORK } from './paths.js';
+
+/** The folder that a restore works in, below the data. */
+const RESTORE = `${WORK}restore`;
+const PLAN = 'plan.json';
+const STAGED = 'files';
+/** What has to stay free on the disk beside what is restored. */
+const SPARE_BYTES = 64 * 1024 * 1024;
+
+const planSchema = z.object({
+  /** Folder, below the data, that takes what was there before. */
+  aside: z.string().startsWith(KEPT_ASIDE),
+  /** What comes in the place of it, and has been checked: the entries directly below the data. */
+  entries: z.array(z.string()),
+  keepSecrets: z.boolean(),
+});
+
+interface Restored {
+  readonly manifest: Manifest;
+  /** Where the data are that were there before; `undefined` when there were none. */
+  readonly aside: string | undefined;
+}
+
+/**
+ * Puts a backup in the place of the data of a bot that is stopped: the caller holds the lock. Everything is unpacked beside the data and checked
+ * first; then a plan is written, from which on a process that dies is continued by the next start (`finishRestore`). Before the plan the data
+ * are the old ones, after it the new ones.
+ * @throws UserError that says what is wrong with the archive; the data are then as they were
+ */
+export async function restoreBackup(
+  file: string,
+  { dataDir, now, onProgress }: { readonly dataDir: string; readonly now: number; readonly onProgress?: OnProgress },
+): Promise<Restored> {
+  await finishRestore(dataDir);
+  const work = join(dataDir, RESTORE);
+  const staged = join(work, STAGED);
+  await rm(work, { recursive: true, force: true });
+  await mkdir(staged, { recursive: true, mode: 0o700 });
+  let manifest: Manifest;
+  try {
+    manifest = await readArchive(file, {
+      onManifest: (announced) => checkManifest(announced, dataDir),
+      onFile: ({ path }, content) => unpack(placeIn(staged, path), content),
+      ...(onProgress === undefined ? {} : { onProgress }),
+    });
+    await syncAll(staged);
+  } catch (error) {
+    await rm(work, { recursive: true, force: true });
+    throw error;
+  }
+  const entries = await readdir(staged);
+  const aside = `${KEPT_ASIDE}${new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
+  const plan: z.output<typeof planSchema> = {
+    aside: freeName(dataDir, aside),
+    entries,
+    keepSecrets: !entries.includes(SECRETS_FILE),
+  };
+  await syncFolder(work);
+  await syncFolder(dataDir);
+  await replaceFile(join(work, PLAN), JSON.stringify(plan));
+  await finishRestore(dataDir);
+  const kept = join(dataDir, plan.aside);
+  return { manifest, aside: existsSync(kept) ? kept : undefined };
+}
+
+/** @throws UserError for what this version, or this disk, cannot take */
+async function checkManifest({ host, files }: Manifest, dataDir: string): Promise<void> {
+  if (semver.valid(host) === null || semver.gt(host, HOST_VERSION))
+    throw new UserError(
+      t('This backup was made by Cinnabar {theirs}, and this is {ours}. Update this one first.', {
+        theirs: host,
+        ours: HOST_VERSION,
+      }),
+    );
+  const needed = files.reduce((sum, { size }) => sum + size, 0) + SPARE_BYTES;
+  const { bavail, bsize } = await statfs(dataDir);
+  if (needed > bavail * bsize)
+    throw new UserError(
+      t('The disk of {folder} has too little room: {needed} MB are needed, {free} MB are free.', {
+        folder: dataDir,
+        needed: Math.ceil(needed / 1e6),
+        free: Math.floor((bavail * bsize) / 1e6),
+      }),
+    );
+}
+
+async function unpack(place: string, content: AsyncIterable<Buffer>): Promise<void> {
+  await mkdir(dirname(place), { recursive: true, mode: 0o700 });
+  const handle = await open(place, 'wx', 0o600);
+  try {
+    for await (const chunk of content) await handle.write(chunk);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Keeps what was unpacked, names included, over a power cut. */
+async function syncAll(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) {
+      await syncAll(path);
+      continue;
+    }
+    const handle = await open(path, 'r+');
+    await handle.sync().finally(() => handle.close());
+  }
+  await syncFolder(folder);
+}
+
+function freeName(dataDir: string, wanted: string): string {
+  let name = wanted;
+  for (let attempt = 2; existsSync(join(dataDir, name)); attempt += 1) name = `${wanted}-${attempt}`;
+  return name;
+}
+
+/**
+ * Brings a restore to its end that has been checked and planned, or removes what one has left that was not. Before anything else is read below
+ * the data; again and again with the same result.
+ */
+export async function finishRestore(dataDir: string): Promise<void> {
+  const work = join(dataDir, RESTORE);
+  const plan = await planIn(work);
+  if (plan === undefined) {
+    if (existsSync(work)) await rm(work, { recursive: true, force: true });
+    return;
+  }
+  const staged = join(work, STAGED);
+  const aside = join(dataDir, plan.aside);
+  const waiting = new Set(existsSync(staged) ? await readdir(staged) : []);
+  for (const name of await readdir(dataDir)) {
+    // What is planned and waits no more has been moved in already: it is new.
+    const isNew = plan.entries.includes(name) && !waiting.has(name);
+    if (!isData(name) || isNew || (plan.keepSecrets && name === SECRETS_FILE)) continue;
+    await mkdir(aside, { recursive: true, mode: 0o700 });
+    await rename(join(dataDir, name), join(aside, name));
+  }
+  for (const name of waiting) await rename(join(staged, name), join(dataDir, name));
+  if (existsSync(aside)) await syncFolder(aside);
+  if (existsSync(staged)) await syncFolder(staged);
+  await syncFolder(dataDir);
+  await rm(join(work, PLAN), { force: true });
+  await syncFolder(work);
+  await rm(work, { recursive: true, force: true });
+}
+
+async function planIn(work: string): Promise<z.output<typeof planSchema> | undefined> {
+  let text: string;
+  try {
+    text = await readFile(join(work, PLAN), 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+  return planSchema.parse(JSON.parse(text));
+}

@@ -1,0 +1,146 @@
+import { constants, copyFile, link, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+import { t, takeSnapshot, UserError } from '@cinnabar/sdk';
+import { isSecretName } from '../observability/log-entry.js';
+import type { SecretKeys } from '../storage/catalog/fields.js';
+import { decodeSegment } from '../storage/drivers/file-driver.js';
+import type { ArchivedFile } from './archive.js';
+import { isData, isUnfinished, isWithin, placeIn, SECRETS_FILE } from './paths.js';
+
+/** A disk that hangs must not keep everything else from being written for longer. */
+const WAIT_FOR_WRITES_MS = 10_000;
+
+/** The data as they were at one moment. */
+export interface Snapshot extends AsyncDisposable {
+  readonly files: readonly ArchivedFile[];
+  /** Settings that were left out because they are secret: `llm: vendors`. */
+  readonly leftOut: readonly string[];
+}
+
+interface SnapshotOptions {
+  readonly dataDir: string;
+  /** A folder of its own below the data, for links to the files; removed at the end. */
+  readonly workDir: string;
+  /** Folders that may lie below the data and are none: caches, logs, backups. */
+  readonly excluded: readonly string[];
+  readonly withSecrets: boolean;
+  /** Which settings of each plugin are secret. */
+  readonly secrets: ReadonlyMap<string, SecretKeys>;
+}
+
+/**
+ * Takes the data as they are at one moment, while the bot runs: writes wait for as long as it takes to give every file a second name. A document
+ * is replaced and never changed, so the second name keeps what it was; of a journal, to which is only added, the length at that moment counts.
+ */
+export async function openSnapshot(options: SnapshotOptions): Promise<Snapshot> {
+  const { dataDir, workDir, excluded, withSecrets, secrets } = options;
+  const linked = join(workDir, 'files');
+  const remove = () => rm(workDir, { recursive: true, force: true });
+  await remove();
+  await mkdir(linked, { recursive: true, mode: 0o700 });
+  try {
+    const found = await takeSnapshot(
+      dataDir,
+      async () => {
+        const files = await filesBelow(dataDir, (path) => excluded.every((folder) => !isWithin(path, folder)));
+        const copied: ArchivedFile[] = [];
+        for (const path of files) copied.push(await secondName(placeIn(dataDir, path), linked, path));
+        return copied;
+      },
+      AbortSignal.timeout(WAIT_FOR_WRITES_MS),
+    );
+    if (withSecrets) return { files: found, leftOut: [], [Symbol.asyncDispose]: remove };
+    const leftOut = new Set<string>();
+    const files: ArchivedFile[] = [];
+    for (const file of found) {
+      if (file.path === SECRETS_FILE) continue;
+      const kept = await withoutSecrets(file, secrets, leftOut, join(workDir, 'changed'));
+      if (kept !== undefined) files.push(kept);
+    }
+    return { files, leftOut: [...leftOut].sort(), [Symbol.asyncDispose]: remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+/** Paths of the data, with slashes, sorted. @throws UserError for what is neither a file nor a folder */
+async function filesBelow(dataDir: string, isIncluded: (path: string) => boolean): Promise<readonly string[]> {
+  const found: string[] = [];
+  const folders = [dataDir];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const entry of await readdir(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      if ((folder === dataDir && !isData(entry.name)) || isUnfinished(entry.name) || !isIncluded(path)) continue;
+      if (entry.isDirectory()) folders.push(path);
+      else if (entry.isFile()) found.push(relative(dataDir, path).split(sep).join('/'));
+      else throw new UserError(t('{path} is neither a file nor a folder, and cannot be backed up.', { path }));
+    }
+  }
+  return found.sort();
+}
+
+/** Links refused: another file system below the data, or one without them. */
+const NO_LINKS = ['EXDEV', 'EPERM', 'ENOTSUP', 'ENOSYS', 'EMLINK', 'EINVAL'];
+
+async function secondName(file: string, folder: string, path: string): Promise<ArchivedFile> {
+  const source = placeIn(folder, path);
+  await mkdir(dirname(source), { recursive: true, mode: 0o700 });
+  try {
+    await link(file, source);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && NO_LINKS.includes(String(error.code)))) throw error;
+    await copyFile(file, source, constants.COPYFILE_EXCL);
+  }
+  return { path, source, size: (await stat(source)).size };
+}
+
+/**
+ * A settings document, or a copy of one, without its secrets. Of a plugin that is not there what is secret is told by its name.
+ * @returns nothing for one that cannot be read and may hold some
+ */
+async function withoutSecrets(
+  file: ArchivedFile,
+  secrets: ReadonlyMap<string, SecretKeys>,
+  leftOut: Set<string>,
+  folder: string,
+): Promise<ArchivedFile | undefined> {
+  const [top, pluginFolder = '', kind, scope = ''] = file.path.split('/');
+  if (top !== 'documents' || kind !== 'settings') return file;
+  const plugin = decodeSegment([pluginFolder]) ?? pluginFolder;
+  const ofPlugin = secrets.get(plugin);
+  const keys = ofPlugin === undefined ? undefined : new Set([...ofPlugin].find(([name]) => name === scope)?.[1] ?? []);
+  if (keys?.size === 0) return file;
+  const isSecret = (key: string, value: unknown) => (keys === undefined ? holdsSecret(key, value) : keys.has(key));
+  const stored = settingsIn(await readFile(file.source, 'utf8'));
+  if (stored === undefined) {
+    leftOut.add(`${plugin}: a damaged document`);
+    return undefined;
+  }
+  const entries = Object.entries(stored.data);
+  const kept = entries.filter(([key, value]) => !isSecret(key, value));
+  if (kept.length === entries.length) return file;
+  for (const [key] of entries) if (!kept.some(([one]) => one === key)) leftOut.add(`${plugin}: ${key}`);
+  const text = `${JSON.stringify({ ...stored, data: Object.fromEntries(kept) }, undefined, 2)}\n`;
+  const source = placeIn(folder, file.path);
+  await mkdir(dirname(source), { recursive: true, mode: 0o700 });
+  await writeFile(source, text, { mode: 0o600 });
+  return { path: file.path, source, size: Buffer.byteLength(text) };
+}
+
+function settingsIn(text: string): { readonly data: object } | undefined {
+  try {
+    const stored: unknown = JSON.parse(text);
+    if (typeof stored !== 'object' || stored === null || !('data' in stored)) return undefined;
+    const { data } = stored;
+    return typeof data === 'object' && data !== null ? { ...stored, data } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function holdsSecret(key: string, value: unknown): boolean {
+  if (isSecretName(key)) return true;
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([name, inner]) => holdsSecret(name, inner));
+}

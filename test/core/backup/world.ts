@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { fileURLToPath } from 'node:url';
+import { createGzip } from 'node:zlib';
+import { backUp } from '@cinnabar/core/internal/backup/backups';
+import type { SecretKeys } from '@cinnabar/core/internal/storage/catalog/fields';
+import { Header } from 'tar';
+
+export type Files = Readonly<Record<string, string>>;
+
+/** Puts files below a folder. */
+export function lay(folder: string, files: Files): void {
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
+  }
+}
+
+/** All files below a folder, by path. */
+export function filesIn(folder: string): Files {
+  const found: [string, string][] = [];
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    found.push([path.slice(folder.length + 1), readFileSync(path, 'utf8')]);
+  }
+  return Object.fromEntries(found.sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** Backs up a folder of data. */
+export function backedUp(
+  dataDir: string,
+  file: string,
+  options: { readonly withSecrets?: boolean; readonly secrets?: ReadonlyMap<string, SecretKeys> } = {},
+) {
+  const { withSecrets = false, secrets = new Map() } = options;
+  const places = {
+    dataDir,
+    cacheDir: join(dataDir, 'cache'),
+    buildCacheDir: join(dataDir, 'cache'),
+    logDir: join(dataDir, 'logs'),
+    botName: undefined,
+  };
+  return backUp(file, places, { withSecrets, secrets, plugins: [{ id: 'dice', version: '1.0.0' }], now: 0 });
+}
+
+export interface ForgedEntry {
+  readonly path: string;
+  readonly content: string;
+  readonly type?: 'File' | 'SymbolicLink' | 'Link' | 'Directory' | 'CharacterDevice';
+  readonly linkpath?: string;
+}
+
+/** A gzipped tar of anything. */
+export async function forge(file: string, entries: readonly ForgedEntry[]): Promise<void> {
+  const blocks = entries.flatMap(({ path, content, type = 'File', linkpath }) => {
+    const body = Buffer.from(content);
+    const block = Buffer.alloc(512);
+    new Header({
+      path,
+      size: body.length,
+      type,
+      mode: 0o600,
+      mtime: new Date(0),
+      ...(linkpath === undefined ? {} : { linkpath }),
+    }).encode(block, 0);
+    return [block, body, Buffer.alloc((512 - (body.length % 512)) % 512)];
+  });
+  await pipeline(Readable.from([...blocks, Buffer.alloc(1024)]), createGzip(), createWriteStream(file));
+}
+
+/** Runs `victim.ts` and kills it, so many milliseconds after it has begun. */
+export async function killed(what: 'backup' | 'restore', afterMs: number, ...args: readonly string[]): Promise<void> {
+  const victim = spawn(process.execPath, [fileURLToPath(new URL('./victim.js', import.meta.url)), what, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const closed = once(victim, 'close');
+  await Promise.race([once(victim.stdout, 'data'), closed]);
+  await new Promise((resolve) => setTimeout(resolve, afterMs));
+  victim.kill('SIGKILL');
+  await closed;
+  if (victim.signalCode !== 'SIGKILL') throw new Error(`the victim ended by itself with ${victim.exitCode}`);
+}
