@@ -10,6 +10,7 @@ import {
   formatCount,
   formatUsd,
   type Logger,
+  t,
   z,
 } from '@cinnabar/sdk';
 import { type Account, dayOf, NO_USE, nextDay } from './receipts.js';
@@ -118,11 +119,14 @@ export function createLimitsInForce(configuration: Pick<Configuration, 'layers'>
 
 type Holder = keyof BudgetLimits;
 
-const WHOSE: Readonly<Record<Holder, string>> = {
-  guild: "this server's budget",
-  channel: "this channel's budget",
-  member: 'your budget',
-};
+function budgetOf(holder: Holder): string {
+  const budgets = {
+    guild: t("this server's budget"),
+    channel: t("this channel's budget"),
+    member: t('your budget'),
+  };
+  return budgets[holder];
+}
 
 function isLimited({ tokensPerDay, usdPerDay }: DayLimit): boolean {
   return tokensPerDay !== undefined || usdPerDay !== undefined;
@@ -137,28 +141,34 @@ export function judge(holder: Holder, limit: DayLimit, account: Account, now: nu
   const rule = `budget-${holder}`;
   const { tokensPerDay, usdPerDay } = limit;
   const over = (spent: string, of: string) => {
-    const waiting = held.length === 0 ? '' : `, with ${held.length} being written`;
     return {
       rule,
       allowed: false,
-      text: `${WHOSE[holder]} for today is used up: ${spent} of ${of}${waiting}; ${reset(now)}`,
+      text: t(
+        '{budget} for today is used up: {spent} of {of}{held, plural, =0 {} other {, with # being written}}; it starts anew at midnight UTC, in {left}',
+        { budget: budgetOf(holder), spent, of, held: held.length, left: untilMidnight(now) },
+      ),
     };
   };
   if (tokensPerDay !== undefined && tokens >= tokensPerDay) {
-    return over(formatCount(tokens), `${formatCount(tokensPerDay)} tokens`);
+    return over(formatCount(tokens), t('{count} tokens', { count: formatCount(tokensPerDay) }));
   }
   if (usdPerDay !== undefined && usd >= usdPerDay) return over(formatUsd(usd), formatUsd(usdPerDay));
   if (usdPerDay !== undefined && most !== undefined && most.usd === null) {
-    const text = `${WHOSE[holder]} is in dollars, but the price of the model is not known: the owner of the bot can set one`;
+    const text = t(
+      '{budget} is in dollars, but the price of the model is not known: the owner of the bot can set one',
+      {
+        budget: budgetOf(holder),
+      },
+    );
     return { rule, allowed: false, text };
   }
-  return { rule, allowed: true, text: `${WHOSE[holder]} for today has room` };
+  return { rule, allowed: true, text: t('{budget} for today has room', { budget: budgetOf(holder) }) };
 }
 
-function reset(now: number): string {
+function untilMidnight(now: number): string {
   const minutes = Math.ceil((nextDay(now) - now) / 60_000);
-  const left = minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-  return `it starts anew at midnight UTC, in ${left}`;
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 /** The stricter of both limits. */

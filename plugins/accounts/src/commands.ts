@@ -8,6 +8,7 @@ import {
   plainText,
   type Receipt,
   TIERS,
+  t,
   UserError,
   usageText,
   visible,
@@ -36,8 +37,8 @@ export function registerCommands({ command, client, collections: stores, service
       if (receipt === undefined) {
         throw new UserError(
           messageId === undefined
-            ? 'I have not answered anything here that I have a receipt of.'
-            : 'I have no receipt of that message: it is not an answer of mine, or too old.',
+            ? t('I have not answered anything here that I have a receipt of.')
+            : t('I have no receipt of that message: it is not an answer of mine, or too old.'),
         );
       }
       await ctx.reply(whyText(receipt));
@@ -58,7 +59,7 @@ export function registerCommands({ command, client, collections: stores, service
       const isModerator = async () => TIERS.indexOf(await access.tierOf(ctx.actor)) >= TIERS.indexOf('mod');
       if (of === 'guild' && !(await isModerator())) {
         throw new UserError(
-          'What the whole server has used is shown to its moderators. `!cost` tells your own and this channel’s.',
+          t('What the whole server has used is shown to its moderators. `!cost` tells your own and this channel’s.'),
         );
       }
       const channelId = await homeChannelOf(client, ctx.actor.channelId);
@@ -72,7 +73,8 @@ const TOP_CHANNELS = 5;
 
 type CostView = 'channel' | 'guild' | 'day';
 
-const THIS_BOT_ALONE = '-# This is what this bot has used, and budgets hold for it alone: other bots count their own.';
+const thisBotAlone = () =>
+  t('-# This is what this bot has used, and budgets hold for it alone: other bots count their own.');
 
 /** The use of tokens and money: `day` is today's, the requester's and the channel's; the others are the last days of one account. */
 async function costText(
@@ -84,26 +86,30 @@ async function costText(
   const now = clock.now();
   const { guildId, channelId, userId } = actor;
   const channel = await stores.channelAccounts.of(channelId).get();
-  if (view === 'channel') return days('This channel', channel, now);
+  if (view === 'channel') return days(t('This channel'), channel, now);
   if (view === 'guild') {
-    if (guildId === null) return 'This is a direct message: `!cost channel` tells what it has used.';
+    if (guildId === null) return t('This is a direct message: `!cost channel` tells what it has used.');
     const guild = await stores.guildAccounts.of(guildId).get();
-    return [days('This server', guild, now), ...topChannels(guild, now), THIS_BOT_ALONE].join('\n');
+    return [days(t('This server'), guild, now), ...topChannels(guild, now), thisBotAlone()].join('\n');
   }
   const own = guildId === null ? [] : [await stores.memberAccounts.of({ userId, guildId }).get()];
   return [
-    `**Today** (${dayOf(now)} UTC)`,
-    ...own.map((account) => `You: ${line(today(account, now))}`),
-    `This channel: ${line(today(channel, now))}`,
+    t('**Today** ({date} UTC)', { date: dayOf(now) }),
+    ...own.map((account) => t('You: {use}', { use: line(today(account, now)) })),
+    t('This channel: {use}', { use: line(today(channel, now)) }),
   ].join('\n');
 }
 
 function days(whose: string, account: Account, now: number): string {
   const dates = lastDays(now, DAYS);
   const used = dates.map((date) => [date, account.days[date] ?? NO_USE] as const).filter(([, { runs }]) => runs > 0);
-  if (used.length === 0) return `**${whose}** has used nothing in the last ${DAYS} days.`;
+  if (used.length === 0) return t('**{whose}** has used nothing in the last {days} days.', { whose, days: DAYS });
   return [
-    `**${whose}**, last ${DAYS} days (UTC): ${line(addSums(used.map(([, sum]) => sum)))}`,
+    t('**{whose}**, last {days} days (UTC): {use}', {
+      whose,
+      days: DAYS,
+      use: line(addSums(used.map(([, sum]) => sum))),
+    }),
     ...used.map(([date, sum]) => `${date}: ${line(sum)}`),
   ].join('\n');
 }
@@ -113,7 +119,11 @@ function topChannels({ channels }: Account, now: number): readonly string[] {
   const top = Object.entries(channels.tokens)
     .sort(([, a], [, b]) => b - a)
     .slice(0, TOP_CHANNELS);
-  return [`Today by channel: ${top.map(([id, tokens]) => `<#${id}> ${formatCount(tokens)}`).join(', ')} tokens`];
+  return [
+    t('Today by channel: {channels} tokens', {
+      channels: top.map(([id, tokens]) => `<#${id}> ${formatCount(tokens)}`).join(', '),
+    }),
+  ];
 }
 
 function today(account: Account, now: number): Sum {
@@ -121,46 +131,63 @@ function today(account: Account, now: number): Sum {
 }
 
 function line({ runs, tokens, usd, unpriced, usage }: Sum): string {
-  if (runs === 0 && tokens === 0) return 'nothing yet';
+  if (runs === 0 && tokens === 0) return t('nothing yet');
   const prompt = usage.inputTokens + usage.cacheCreationTokens + usage.cacheReadTokens;
   const cached = prompt === 0 ? 0 : Math.round((100 * usage.cacheReadTokens) / prompt);
-  const missing = unpriced === 0 ? '' : `, without ${unpriced} of unknown price`;
-  return `${runs} ${runs === 1 ? 'run' : 'runs'}, ${formatCount(tokens)} tokens (${cached}% of the prompts read from the cache), ${formatUsd(usd)}${missing}`;
+  return t(
+    '{runs, plural, one {# run} other {# runs}}, {tokens} tokens ({cached}% of the prompts read from the cache), {usd}{unpriced, plural, =0 {} other {, without # of unknown price}}',
+    { runs, tokens: formatCount(tokens), cached, usd: formatUsd(usd), unpriced },
+  );
 }
 
 /** Why the bot acted, from which context, and what it cost. */
 function whyText(receipt: Receipt): string {
   const { actor, tools, configured = [], notes = [] } = receipt;
-  const heading = receipt.messageIds.length === 0 ? 'Why I was at work, without a word' : 'Why I answered';
+  const heading = receipt.messageIds.length === 0 ? t('Why I was at work, without a word') : t('Why I answered');
   const model = [
-    `${safe(receipt.model)} by ${safe(receipt.provider)}`,
-    ...(receipt.mode === undefined ? [] : [`${receipt.mode} mode`]),
-    `${receipt.calls} ${receipt.calls === 1 ? 'call' : 'calls'}`,
+    t('{model} by {provider}', { model: safe(receipt.model), provider: safe(receipt.provider) }),
+    ...(receipt.mode === undefined ? [] : [t('{mode} mode', { mode: receipt.mode })]),
+    t('{calls, plural, one {# call} other {# calls}}', { calls: receipt.calls }),
   ];
   return [
-    `**${heading}**: ${safe(receipt.trigger)} (asked by <@${actor.userId}>, <t:${Math.floor(receipt.at / 1000)}:R>)`,
-    `**Mind**: ${safe(receipt.mind)}`,
-    `**Model**: ${model.join(', ')}`,
+    t('**{heading}**: {trigger} (asked by <@{userId}>, <t:{seconds}:R>)', {
+      heading,
+      trigger: safe(receipt.trigger),
+      userId: actor.userId,
+      seconds: Math.floor(receipt.at / 1000),
+    }),
+    t('**Mind**: {mind}', { mind: safe(receipt.mind) }),
+    t('**Model**: {model}', { model: model.join(', ') }),
     ...receipt.details.map(detail),
-    ...(receipt.missCause === undefined ? [] : [`**Cache miss**: ${safe(receipt.missCause)}`]),
-    `**Tokens**: ${usageText(receipt.usage)}`,
-    `**Cost**: ${receipt.cost === null ? 'the price of this model is not known' : formatUsd(receipt.cost)}`,
+    ...(receipt.missCause === undefined ? [] : [t('**Cache miss**: {cause}', { cause: safe(receipt.missCause) })]),
+    t('**Tokens**: {usage}', { usage: usageText(receipt.usage) }),
+    t('**Cost**: {cost}', {
+      cost: receipt.cost === null ? t('the price of this model is not known') : formatUsd(receipt.cost),
+    }),
     ...(tools.length === 0
       ? []
-      : [`**Tools**: ${tools.map(({ name, outcome }) => `${safe(name)} (${safe(outcome)})`).join(', ')}`]),
-    ...(configured.length === 0 ? [] : [`**Configured**: ${configured.map(safe).join('; ')}`]),
-    ...notes.map((note) => `**Note**: ${safe(note)}`),
+      : [
+          t('**Tools**: {tools}', {
+            tools: tools.map(({ name, outcome }) => `${safe(name)} (${safe(outcome)})`).join(', '),
+          }),
+        ]),
+    ...(configured.length === 0
+      ? []
+      : [t('**Configured**: {settings}', { settings: configured.map(safe).join('; ') })]),
+    ...notes.map((note) => t('**Note**: {note}', { note: safe(note) })),
   ].join('\n');
 }
 
 /** The text for a message of the bot that is not its own answer. */
 function originText(origin: MessageOrigin): string {
   if (origin.kind === 'card') {
-    const state = origin.open ? 'and waits for their 👍 or 👎' : 'and it has been decided';
-    return `This is a confirmation card: it asks <@${origin.userId}> ${state}.`;
+    const { userId } = origin;
+    return origin.open
+      ? t('This is a confirmation card: it asks <@{userId}> and waits for their 👍 or 👎.', { userId })
+      : t('This is a confirmation card: it asks <@{userId}> and it has been decided.', { userId });
   }
-  const who = origin.userId === undefined ? 'a member who has had their data deleted' : `<@${origin.userId}>`;
-  return `These are not my own words: I sent this for ${who}, who had me do so through a tool.`;
+  const who = origin.userId === undefined ? t('a member who has had their data deleted') : `<@${origin.userId}>`;
+  return t('These are not my own words: I sent this for {who}, who had me do so through a tool.', { who });
 }
 
 /** `Read: 42 messages` has a heading. */

@@ -7,7 +7,9 @@ import {
   requestBodyText,
   type Suggestion,
   type Turn,
+  t,
   textFile,
+  translated,
   UserError,
   z,
 } from '@cinnabar/sdk';
@@ -84,7 +86,7 @@ async function sendPrompt(context: AiContext, ctx: CommandContext): Promise<unkn
   const { channel, actor, user, member, guild, message, signal } = ctx;
   const { adminsSeePrompts } = await settings.global.get();
   await ctx.requireAccess({ tier: adminsSeePrompts ? 'admin' : 'botOwner' }, 'ai prompt');
-  if (!channel.isSendable()) throw new UserError('I cannot write in this channel.');
+  if (!channel.isSendable()) throw new UserError(t('I cannot write in this channel.'));
   if (message === null) await ctx.defer();
   const { responder } = await routeOf(settings, channel, actor.guildId);
   const turn: Turn = {
@@ -102,9 +104,14 @@ async function sendPrompt(context: AiContext, ctx: CommandContext): Promise<unkn
     reply: ctx.reply,
   };
   const prompt = await services.responders.prompt(responder, turn);
-  if (prompt === undefined) throw new UserError(`\`${responder}\` answers here, and has no prompt to show.`);
+  if (prompt === undefined)
+    throw new UserError(t('`{responder}` answers here, and has no prompt to show.', { responder }));
   const text = services.redaction.text(requestBodyText(prompt.body));
-  const content = `What \`${prompt.model}\` by \`${prompt.provider}\` (${prompt.mode}) would get here next, for you.`;
+  const content = t('What `{model}` by `{provider}` ({mode}) would get here next, for you.', {
+    model: prompt.model,
+    provider: prompt.provider,
+    mode: prompt.mode,
+  });
   return replyPrivately(ctx, { content, files: [textFile('prompt.json', text)] }, 'ai-prompt');
 }
 
@@ -116,7 +123,7 @@ async function use(context: AiContext, ctx: CommandContext, choice: Choice): Pro
 
 async function say(take: Take, ctx: CommandContext, text: string): Promise<void> {
   const { channel, message } = ctx;
-  if (!channel.isSendable()) throw new UserError('I cannot write in this channel.');
+  if (!channel.isSendable()) throw new UserError(t('I cannot write in this channel.'));
   if (message === null) await ctx.defer();
   const { actor, user, member, guild, signal } = ctx;
   // The reply to a turn is an answer unless the responder marks it as a notice.
@@ -165,7 +172,10 @@ async function chooseResponder(context: AiContext, actor: Actor, channel: Channe
   const responder = choice.responder === DEFAULT_WORD ? undefined : choice.responder;
   if (responder !== undefined && !known.includes(responder)) {
     throw new UserError(
-      `Nothing called "${responder}" can answer here: the name is misspelled, or its plugin is switched off or not installed. ${choiceOf(known)}`,
+      t(
+        'Nothing called "{responder}" can answer here: the name is misspelled, or its plugin is switched off or not installed. {choice}',
+        { responder, choice: choiceOf(known) },
+      ),
     );
   }
   if (actor.guildId === null) return chooseDirect(context, actor, channel, responder);
@@ -173,12 +183,19 @@ async function chooseResponder(context: AiContext, actor: Actor, channel: Channe
   if (responder === undefined)
     await (scope?.reset('channelResponder') ?? settings.guild(actor.guildId).reset('responder'));
   else await (scope?.set({ channelResponder: responder }) ?? settings.guild(actor.guildId).set({ responder }));
-  const place = choice.here ? 'in this channel' : 'in this server';
   const route = await routeOf(settings, channel, actor.guildId);
   if (responder !== undefined && responder !== route.responder) {
-    return `\`${responder}\` answers ${place} now, but this channel has its own choice: \`${route.responder}\`.`;
+    return t('`{responder}` answers in this server now, but this channel has its own choice: `{chosen}`.', {
+      responder,
+      chosen: route.responder,
+    });
   }
-  return [`\`${route.responder}\` answers ${place} now.`, ...(await missingFor(context, actor, route))].join('\n');
+  return [
+    choice.here
+      ? t('`{responder}` answers in this channel now.', { responder: route.responder })
+      : t('`{responder}` answers in this server now.', { responder: route.responder }),
+    ...(await missingFor(context, actor, route)),
+  ].join('\n');
 }
 
 /** What has to be set up before the one who is chosen can answer, as a line. */
@@ -189,7 +206,9 @@ async function missingFor(
 ): Promise<readonly string[]> {
   const plugin = responders.list(guildId).find(({ name }) => name === route.responder)?.plugin;
   const need = plugin === undefined ? undefined : await plugins.setupNeed(guildId, plugin);
-  return need === undefined ? [] : [`⚠️ It cannot answer yet: ${need.problem} ${need.remedy}`];
+  return need === undefined
+    ? []
+    : [t('⚠️ It cannot answer yet: {problem} {remedy}', { problem: need.problem, remedy: need.remedy })];
 }
 
 /** Users choose for their own direct messages. */
@@ -199,7 +218,7 @@ async function chooseDirect(context: AiContext, actor: Actor, channel: Channel, 
   await (responder === undefined ? own.reset('directResponder') : own.set({ directResponder: responder }));
   const route = await routeOf(settings, channel, null);
   return [
-    `\`${route.responder}\` answers your direct messages now.`,
+    t('`{responder}` answers your direct messages now.', { responder: route.responder }),
     ...(await missingFor(context, actor, route)),
   ].join('\n');
 }
@@ -225,19 +244,30 @@ async function describeStatus(
     : undefined;
   const waiting = queue.waiting(channel.id);
   return [
-    `Responder: \`${route.responder}\` (${CHOSEN_BY[route.chosen]}): ${info?.description ?? 'not available here at the moment'}`,
+    t('Responder: `{responder}` ({chosenBy}): {description}', {
+      responder: route.responder,
+      chosenBy: chosenBy(route.chosen),
+      description: info === undefined ? t('not available here at the moment') : translated(info.description),
+    }),
     ...(await missingFor(context, actor, route)),
-    ...(own ?? [`Model: ${model === undefined ? 'none is set up' : `\`${model.model}\` by \`${model.provider}\``}`]),
-    ...(waiting > 0 ? [`Waiting in this channel: ${waiting}`] : []),
+    ...(own ?? [
+      model === undefined
+        ? t('Model: none is set up')
+        : t('Model: `{model}` by `{provider}`', { model: model.model, provider: model.provider }),
+    ]),
+    ...(waiting > 0 ? [t('Waiting in this channel: {waiting}', { waiting })] : []),
   ].join('\n');
 }
 
-const CHOSEN_BY: Readonly<Record<Route['chosen'], string>> = {
-  channel: 'chosen for this channel',
-  guild: 'chosen for this server',
-  user: 'your choice',
-  default: 'the default',
-};
+function chosenBy(layer: Route['chosen']): string {
+  const layers = {
+    channel: t('chosen for this channel'),
+    guild: t('chosen for this server'),
+    user: t('your choice'),
+    default: t('the default'),
+  };
+  return layers[layer];
+}
 
 async function listResponders(
   { settings, services: { responders } }: AiContext,
@@ -247,12 +277,16 @@ async function listResponders(
   const route = await routeOf(settings, channel, actor.guildId);
   const lines = responders
     .list(actor.guildId)
-    .map(
-      ({ name, description }) => `• \`${name}\`: ${description}${name === route.responder ? ' (answers here)' : ''}`,
+    .map(({ name, description }) =>
+      name === route.responder
+        ? t('• `{name}`: {description} (answers here)', { name, description: translated(description) })
+        : `• \`${name}\`: ${translated(description)}`,
     );
-  return ['Responders that can answer here:', ...lines].join('\n');
+  return [t('Responders that can answer here:'), ...lines].join('\n');
 }
 
 function choiceOf(names: readonly string[]): string {
-  return names.length === 0 ? 'Nothing else can answer here either.' : `Choose from: ${names.join(', ')}.`;
+  return names.length === 0
+    ? t('Nothing else can answer here either.')
+    : t('Choose from: {names}.', { names: names.join(', ') });
 }

@@ -15,6 +15,7 @@ import {
   type TextLimits,
   type Turn,
   type TurnEnd,
+  t,
   turnEndReason,
 } from '@cinnabar/sdk';
 import {
@@ -206,7 +207,7 @@ export function createIntake(
   answer: (turns: readonly [Turn]) => Promise<void>,
   deletedMessages: DeletedMessages,
 ): Take {
-  const { clock, random, responders } = services;
+  const { clock, languages, random, responders } = services;
   const rateLimiter = createRateLimiter(clock, MINUTE_MS);
   const admissions = createKeyedMutex();
 
@@ -223,7 +224,7 @@ export function createIntake(
     }
     const seconds = Math.max(1, Math.ceil(excess.waitMs / 1000));
     return asked && (excess.isFirst || turn.message === null)
-      ? `That was a lot at once. Please wait ${seconds} s.`
+      ? t('That was a lot at once. Please wait {seconds} s.', { seconds })
       : '';
   };
 
@@ -258,7 +259,7 @@ export function createIntake(
     try {
       // One at a time, so that a slow check does not change the order.
       const answered = await admissions.run(turn.channel.id, async () => {
-        const refusal = await refusalOf(turn);
+        const refusal = await languages.speak(turn.actor, () => refusalOf(turn));
         if (refusal === undefined && (await hasOwnQueue(turn))) return { end: await answer([turn]) };
         if (refusal === undefined) return { end: queue.run(turn) };
         log.debug('a turn was refused', { turnId: turn.id, channelId: turn.channel.id, trigger: turn.trigger });
@@ -277,19 +278,24 @@ export function createIntake(
 }
 
 function manySentence(channels: number): string {
-  const where = channels === 1 ? 'another channel' : `${channels} other channels`;
-  return `I am still busy with what you asked in ${where}. Please ask again when I have answered there.`;
+  return t(
+    'I am still busy with what you asked in {channels, plural, one {another channel} other {# other channels}}. Please ask again when I have answered there.',
+    { channels },
+  );
 }
 
 function ownSentence(waiting: number): string {
-  const messages = waiting === 1 ? 'A message of yours is' : `${waiting} messages of yours are`;
-  return `${messages} waiting in this channel. Please ask again when I have answered.`;
+  return t(
+    '{waiting, plural, one {A message of yours is} other {# messages of yours are}} waiting in this channel. Please ask again when I have answered.',
+    { waiting },
+  );
 }
 
 function fullSentence(waiting: number): string {
-  const others =
-    waiting === 0 ? 'I am' : `${waiting} ${waiting === 1 ? 'message is' : 'messages are'} waiting and I am`;
-  return `${others} still busy with an answer in this channel. Please ask again in a moment.`;
+  return t(
+    '{waiting, plural, =0 {I am} one {# message is waiting and I am} other {# messages are waiting and I am}} still busy with an answer in this channel. Please ask again in a moment.',
+    { waiting },
+  );
 }
 
 interface Watched {

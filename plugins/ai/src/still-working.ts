@@ -6,6 +6,7 @@ import {
   retryDiscord,
   sendOnce,
   type Turn,
+  t,
   unlessUnreachable,
   z,
 } from '@cinnabar/sdk';
@@ -41,7 +42,9 @@ export function createStillWorking({ collections, client, services: { clock }, l
   const say = async (turn: Turn, message: Message, deadlineSeconds: number): Promise<Message | undefined> => {
     const { channel } = turn;
     if (isAnswered(turn, message)) return undefined;
-    const content = asNotice(`-# I am still working on this. I give up after ${deadlineSeconds} s.`);
+    const content = asNotice(
+      t('-# I am still working on this. I give up after {deadlineSeconds} s.', { deadlineSeconds }),
+    );
     const record = notices.of(message.id);
     await record.set({ channelId: channel.id, content });
     const word = await sendOnce(

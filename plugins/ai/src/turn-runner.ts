@@ -1,4 +1,5 @@
 import {
+  type Audience,
   createDeadline,
   type Deadline,
   isForOperators,
@@ -6,6 +7,7 @@ import {
   type Registrar,
   sentenceOf,
   type Turn,
+  t,
   turnEndOf,
   withAbortGrace,
   withReference,
@@ -14,11 +16,11 @@ import type { AiContext, Limits } from './context.js';
 import { answerLimitsIn, routeOf, withoutMention } from './intake.js';
 import type { StillWorking } from './still-working.js';
 
-const FAILED = 'Something went wrong while I was answering. Please try again.';
+const failure = () => t('Something went wrong while I was answering. Please try again.');
 /** True of a restart and of a final stop. */
-const STOPPED = 'I was stopped before I had finished this. Please ask again.';
+const stopped = () => t('I was stopped before I had finished this. Please ask again.');
 /** A slash command shows "thinking" until it has an answer. */
-const ENDED = 'Stopped.';
+const ending = () => t('Stopped.');
 /** How long a responder may take to end once its signal has aborted. */
 const STOP_GRACE_MS = 500;
 /** The same after the deadline: the responder may have to record what it used. */
@@ -28,7 +30,7 @@ const AFTER_DEADLINE_MS = 2_000;
 
 /** Runs turns with the responder of their channel, shows typing, and replies with a sentence when one fails. Never rejects. */
 export function createTurnRunner({ services, settings, signal, log }: AiContext, stillWorking: StillWorking) {
-  const { clock, responders } = services;
+  const { clock, languages, responders } = services;
   const responderFor = async ({ channel, actor }: Turn) => (await routeOf(settings, channel, actor.guildId)).responder;
   const infoOf = (name: string, { actor }: Turn) => responders.list(actor.guildId).find((info) => info.name === name);
 
@@ -72,13 +74,13 @@ export function createTurnRunner({ services, settings, signal, log }: AiContext,
       .get()
       .catch(() => settings.guild(null).get());
     // Only now: the plugin's signal hands the waiting turns over before it has aborted their own.
-    if (stopping()) return replyToAll(turns, STOPPED, log);
+    if (stopping()) return replyToAll(turns, stopped(), log);
     const signals = turns.map(({ signal }) => signal);
     const deadline = createDeadline(clock, limits.deadlineSeconds * 1_000 + AFTER_DEADLINE_MS, signals);
     const late = outOfTime(limits.deadlineSeconds);
     /** A failure after the signal has aborted is its consequence. */
     const whyEnded = () => {
-      if (stopping()) return STOPPED;
+      if (stopping()) return stopped();
       return deadline.isUp ? late : undefined;
     };
     let sentence: string | undefined;
@@ -90,24 +92,33 @@ export function createTurnRunner({ services, settings, signal, log }: AiContext,
       const isExpected = sentence !== undefined || !turns.every(isWanted) || !isForOperators(error);
       const where = { turnId: turn.id, earlier: earlier.length, channelId: turn.channel.id };
       log[isExpected ? 'info' : 'error']('a turn was not answered', { ...where, error });
-      if (turns.every(isWanted)) sentence ??= sentenceOf(error, turn.id) ?? withReference(FAILED, turn.id);
+      if (turns.every(isWanted)) sentence ??= sentenceOf(error, turn.id) ?? withReference(failure(), turn.id);
     } finally {
       deadline.end();
     }
     if (sentence === undefined && !turns.every(isWanted)) return turns.filter(isWanted);
-    return replyToAll(turns.filter(isWanted), sentence ?? FAILED, log);
+    return replyToAll(turns.filter(isWanted), sentence ?? failure(), log);
   };
+
+  const attemptInTheirLanguage = (turns: readonly [...Turn[], Turn]) =>
+    languages.speak(audienceOf(turns), () => attempt(turns));
 
   return {
     async takesBatches(turn: Turn): Promise<boolean> {
       return infoOf(await responderFor(turn), turn)?.batches === true;
     },
     async answer(turns: readonly [...Turn[], Turn]): Promise<void> {
-      for (let left: readonly Turn[] = turns; isSome(left); ) left = await attempt(left);
+      for (let left: readonly Turn[] = turns; isSome(left); ) left = await attemptInTheirLanguage(left);
       const ended = turns.filter(({ message, signal }) => message === null && turnEndOf(signal) === 'stopped');
-      await replyToAll(ended, ENDED, log);
+      await replyToAll(ended, ending(), log);
     },
   };
+}
+
+/** Several members are answered in the language of their server. */
+function audienceOf([{ actor }, ...others]: readonly [...Turn[], Turn]): Audience {
+  const { guildId, userId } = actor;
+  return others.every((other) => other.actor.userId === userId) ? { guildId, userId } : { guildId };
 }
 
 function isWanted({ signal }: Turn): boolean {
@@ -119,7 +130,7 @@ function isSome(turns: readonly Turn[]): turns is readonly [...Turn[], Turn] {
 }
 
 function outOfTime(seconds: number): string {
-  return `I could not answer this within ${seconds} s, so I gave up. Please ask again.`;
+  return t('I could not answer this within {seconds} s, so I gave up. Please ask again.', { seconds });
 }
 
 /** Replies to each member who asked, once; members who did not ask get no reply. */

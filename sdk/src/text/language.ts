@@ -39,6 +39,12 @@ export function t(message: string, values?: MessageValues): string {
   return format(translated === undefined ? SOURCE_LOCALE : (language?.locale ?? SOURCE_LOCALE), text, values);
 }
 
+/**
+ * A text that was declared elsewhere, in the current language: the description of a command, a setting or a tool. Texts in code go through `t`,
+ * so that they are found for the catalogues.
+ */
+export const translated = (declared: string): string => spoken.getStore()?.translate(declared) ?? declared;
+
 /** The locale of what `t` writes at the moment, for `Intl`. */
 export const currentLocale = (): string => spoken.getStore()?.locale ?? SOURCE_LOCALE;
 

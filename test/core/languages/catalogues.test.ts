@@ -1,0 +1,115 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { IntlMessageFormat } from 'intl-messageformat';
+
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+
+/** Where the texts of a package are, and its catalogues. The SDK's texts are translated by the host. */
+interface Package {
+  readonly name: string;
+  readonly sources: readonly string[];
+  readonly locales: string;
+}
+
+async function packages(): Promise<readonly Package[]> {
+  const plugins = (await readdir(join(ROOT, 'plugins'))).filter((name) =>
+    existsSync(join(ROOT, 'plugins', name, 'src')),
+  );
+  return [
+    { name: 'core', sources: ['core/src', 'sdk/src'], locales: 'core/locales' },
+    ...plugins.map((name) => ({
+      name: `plugins/${name}`,
+      sources: [`plugins/${name}/src`],
+      locales: `plugins/${name}/locales`,
+    })),
+  ];
+}
+
+/** `t('…'`, with the text; any other first argument is a text that no catalogue can have. */
+const CALL = /(?<![\w.$])t\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|(\S[^\n]{0,40}))/g;
+
+interface Found {
+  readonly messages: ReadonlySet<string>;
+  /** Calls whose text is not written there. */
+  readonly hidden: readonly string[];
+}
+
+async function textsIn(folders: readonly string[]): Promise<Found> {
+  const messages = new Set<string>();
+  const hidden: string[] = [];
+  for (const folder of folders) {
+    for (const entry of await readdir(join(ROOT, folder), { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile() || !entry.name.endsWith('.ts')) continue;
+      const file = join(entry.parentPath, entry.name);
+      const code = (await readFile(file, 'utf8')).replace(/^\s*(\/\/|\*|\/\*).*$/gm, '');
+      if (!/\bt\b[^;]*from '/.test(code)) continue;
+      for (const [, single, double, other] of code.matchAll(CALL)) {
+        const literal = single ?? double;
+        if (literal === undefined) hidden.push(`${file}: t(${other}`);
+        else messages.add(unescaped(literal));
+      }
+    }
+  }
+  return { messages, hidden };
+}
+
+/** What a string literal stands for. */
+function unescaped(literal: string): string {
+  return literal.replace(/\\(n|u\{([0-9a-f]+)\}|.)/gi, (_, one: string, point: string | undefined) =>
+    point !== undefined ? String.fromCodePoint(Number.parseInt(point, 16)) : one === 'n' ? '\n' : one,
+  );
+}
+
+async function catalogue(file: string): Promise<Readonly<Record<string, string>>> {
+  return z.record(z.string(), z.string()).parse(JSON.parse(await readFile(file, 'utf8')));
+}
+
+type Elements = ReturnType<IntlMessageFormat['getAst']>;
+
+/** The names of the arguments that a message takes. @throws when it is no ICU message */
+function argumentsOf(message: string): readonly string[] {
+  const names = new Set<string>();
+  const walk = (elements: Elements) => {
+    for (const element of elements) {
+      if ('options' in element) for (const option of Object.values(element.options)) walk(option.value);
+      // 0 is text, 7 the `#` of a plural.
+      if (element.type !== 0 && element.type !== 7 && 'value' in element) names.add(element.value);
+    }
+  };
+  walk(new IntlMessageFormat(message, 'en', undefined, { ignoreTag: true }).getAst());
+  return [...names].sort();
+}
+
+describe('catalogues', () => {
+  it('are complete and have nothing that the code does not say', async () => {
+    for (const { name, sources, locales } of await packages()) {
+      const { messages, hidden } = await textsIn(sources);
+      expect(hidden, 'the text of `t` is written where it is called').to.deep.equal([]);
+      if (!existsSync(join(ROOT, locales))) continue;
+      for (const file of await readdir(join(ROOT, locales))) {
+        const translations = await catalogue(join(ROOT, locales, file));
+        const missing = Object.fromEntries(
+          [...messages].filter((one) => !Object.hasOwn(translations, one)).map((one) => [one, '']),
+        );
+        expect(missing, `${name}/locales/${file} lacks:\n${JSON.stringify(missing, null, 2)}`).to.deep.equal({});
+        const stale = Object.keys(translations).filter((one) => !messages.has(one));
+        expect(stale, `${name}/locales/${file} has texts that the code does not say`).to.deep.equal([]);
+      }
+    }
+  });
+
+  it('take the same arguments as the English texts, in ICU syntax', async () => {
+    for (const { locales } of await packages()) {
+      if (!existsSync(join(ROOT, locales))) continue;
+      for (const file of await readdir(join(ROOT, locales))) {
+        for (const [message, translation] of Object.entries(await catalogue(join(ROOT, locales, file)))) {
+          expect(argumentsOf(translation), translation).to.deep.equal(argumentsOf(message));
+        }
+      }
+    }
+  });
+});
