@@ -1,6 +1,7 @@
 import {
   type Clock,
   type ComponentHandle,
+  type Languages,
   type Ledger,
   type Logger,
   type Settings,
@@ -19,6 +20,7 @@ export interface ConfirmContext {
   readonly log: Logger;
   /** Aborts when the plugin stops. */
   readonly signal: AbortSignal;
+  readonly languages: Languages;
   readonly ledger: Ledger;
   readonly policies: ToolPolicies;
   readonly guildSettings: Settings<typeof settings>['guild'];

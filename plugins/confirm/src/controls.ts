@@ -1,4 +1,4 @@
-import { type Actor, permissionName, type ToolCall, type ToolSession } from '@cinnabar/sdk';
+import { type Actor, inWords, permissionName, type ToolCall, type ToolSession, t } from '@cinnabar/sdk';
 import type {
   APIActionRowComponent,
   APIButtonComponentWithCustomId,
@@ -43,7 +43,7 @@ export interface Controls {
 export const REACTION_PERMISSIONS: readonly PermissionsString[] = ['AddReactions', 'ReadMessageHistory'];
 
 /** For when Discord refuses a reaction that should have been possible. */
-const REACTIONS_REFUSED = '⚠️ Discord does not let me add reactions here. Please use the buttons.';
+const reactionsRefused = () => t('⚠️ Discord does not let me add reactions here. Please use the buttons.');
 
 /**
  * Reactions where they are wanted and possible; else buttons, saying which permission is missing. A call of a task always has buttons:
@@ -56,20 +56,22 @@ export function controlsFor(
   allowance: Allowance,
 ): Controls {
   const hasButtons = wanted !== 'reactions' || session !== undefined || missing.length > 0;
-  const here = reading === 'private' || reading === 'unknown' ? [session === undefined ? POST_HERE : USE_HERE] : [];
-  const decisions = session === undefined ? PLAIN : taskButtons(allowance);
+  const shared = reading === 'private' || reading === 'unknown' ? [here(session !== undefined)] : [];
+  const decisions = session === undefined ? plainButtons() : taskButtons(allowance);
   // Discord puts at most five into a row.
-  const whole = [...decisions.slice(0, 5 - here.length), ...here];
-  const row = (handle: DecideHandle, isWhole = hasButtons) => rowOf(isWhole ? whole : here, handle);
+  const whole = [...decisions.slice(0, 5 - shared.length), ...shared];
+  const row = (handle: DecideHandle, isWhole = hasButtons) => rowOf(isWhole ? whole : shared, handle);
   const ofTask =
     session === undefined ? [] : [...mentionNotes(session, actor), ...taskNotes(session.name, tool.name, allowance)];
   const notes = [...ofTask, ...(actor.guildId === null ? [] : resultNotes(reading, session !== undefined))];
   if (wanted === 'buttons') return { reactions: false, buttons: true, notes, row };
   if (missing.length === 0) {
-    return { reactions: true, buttons: hasButtons || here.length > 0, notes, row };
+    return { reactions: true, buttons: hasButtons || shared.length > 0, notes, row };
   }
-  const names = missing.map(permissionName).join(' and ');
-  const note = `⚠️ I cannot add reactions here: I am missing the permission ${names}. Please use the buttons.`;
+  const names = inWords(missing.map(permissionName));
+  const note = t('⚠️ I cannot add reactions here: I am missing the permission {names}. Please use the buttons.', {
+    names,
+  });
   return { reactions: false, buttons: true, notes: [...notes, note], row };
 }
 
@@ -78,7 +80,7 @@ export function controlsFor(
  * like a card.
  */
 export function markRow(handle: DecideHandle): Row {
-  return rowOf([{ choice: 'about', label: 'Confirmation', style: 2 }], handle);
+  return rowOf([{ choice: 'about', label: t('Confirmation'), style: 2 }], handle);
 }
 
 interface Button {
@@ -89,29 +91,36 @@ interface Button {
   readonly style: 1 | 2 | 3 | 4;
 }
 
-const WITH_REASON: Button = { choice: 'reason', label: 'Deny with a reason…', style: 2 };
-const PLAIN: readonly Button[] = [
-  { choice: 'approve', label: 'Confirm', emoji: APPROVE, style: 3 },
-  { choice: 'refuse', label: 'Cancel', emoji: REFUSE, style: 4 },
-  WITH_REASON,
+const withReason = (): Button => ({ choice: 'reason', label: t('Deny with a reason…'), style: 2 });
+const plainButtons = (): readonly Button[] => [
+  { choice: 'approve', label: t('Confirm'), emoji: APPROVE, style: 3 },
+  { choice: 'refuse', label: t('Cancel'), emoji: REFUSE, style: 4 },
+  withReason(),
 ];
 
-const POST_HERE: Button = { choice: 'here', label: 'Post it here', style: 1 };
-const USE_HERE: Button = { choice: 'here', label: 'Use it here', style: 1 };
+/** Has a result told in the channel that not all of its readers may read. */
+const here = (isTask: boolean): Button => ({
+  choice: 'here',
+  label: isTask ? t('Use it here') : t('Post it here'),
+  style: 1,
+});
 
 /** Where what is read is going to be told: by default not where others could read it who may not read its source. */
 function resultNotes(reading: ToolCall['reading'], isTask: boolean): readonly string[] {
   const here = isTask
-    ? '“Use it here” gives it to the task, which writes in this channel.'
-    : '“Post it here” shows it to all.';
+    ? t('“Use it here” gives it to the task, which writes in this channel.')
+    : t('“Post it here” shows it to all.');
   switch (reading) {
     case 'open':
-      return isTask ? [] : ['📨 The result is posted in this channel.'];
+      return isTask ? [] : [t('📨 The result is posted in this channel.')];
     case 'private':
-      return [`📨 Not everybody in this channel may read that: the result goes to you alone. ${here}`];
+      return [t('📨 Not everybody in this channel may read that: the result goes to you alone. {here}', { here })];
     case 'unknown':
       return [
-        `📨 The result is told here if everybody here may read what it is from; otherwise it goes to you alone. ${here}`,
+        t(
+          '📨 The result is told here if everybody here may read what it is from; otherwise it goes to you alone. {here}',
+          { here },
+        ),
       ];
     default:
       return [];
@@ -120,18 +129,20 @@ function resultNotes(reading: ToolCall['reading'], isTask: boolean): readonly st
 
 function taskButtons({ any, like }: Allowance): readonly Button[] {
   return [
-    { choice: 'approve', label: 'Once', emoji: '✅', style: 3 },
-    ...(any ? [{ choice: 'task', label: 'For this task', style: 1 } as const] : []),
-    ...(like ? [{ choice: 'like', label: 'Like this, in this task…', style: 1 } as const] : []),
-    { choice: 'refuse', label: 'Deny', emoji: '❌', style: 4 },
-    WITH_REASON,
+    { choice: 'approve', label: t('Once'), emoji: '✅', style: 3 },
+    ...(any ? [{ choice: 'task', label: t('For this task'), style: 1 } as const] : []),
+    ...(like ? [{ choice: 'like', label: t('Like this, in this task…'), style: 1 } as const] : []),
+    { choice: 'refuse', label: t('Deny'), emoji: '❌', style: 4 },
+    withReason(),
   ];
 }
 
 function mentionNotes({ mention, decideWithinMs }: ToolSession, { userId }: Actor): readonly string[] {
   if (mention !== true) return [];
   const hours = decideWithinMs === undefined ? 0 : Math.round(decideWithinMs / 3_600_000);
-  return [`🔔 <@${userId}> This waits for your decision${hours < 1 ? '' : `, up to ${hours} h`}.`];
+  return [
+    t('🔔 <@{userId}> This waits for your decision{hours, plural, =0 {} other {, up to # h}}.', { userId, hours }),
+  ];
 }
 
 /** In characters: the card has to have room for the call. */
@@ -139,9 +150,11 @@ const LONGEST_SESSION = 100;
 
 function taskNotes(session: string, tool: string, { any, like }: Allowance): readonly string[] {
   return [
-    `🧵 Part of ${inert(shorten(session, LONGEST_SESSION))}.`,
-    ...(any ? [`“For this task” allows every later call of ${inert(tool)} in it, with any arguments.`] : []),
-    ...(like ? ['“Like this” first shows what exactly it will allow.'] : []),
+    t('🧵 Part of {task}.', { task: inert(shorten(session, LONGEST_SESSION)) }),
+    ...(any
+      ? [t('“For this task” allows every later call of {tool} in it, with any arguments.', { tool: inert(tool) })]
+      : []),
+    ...(like ? [t('“Like this” first shows what exactly it will allow.')] : []),
   ];
 }
 
@@ -183,10 +196,12 @@ export function faceOf(
 ): (state: CardState) => CardFace {
   const [{ call }] = held;
   return (state) => {
-    const { reactionsRefused, excluded } = state;
-    const notes = reactionsRefused ? [...controls.notes, REACTIONS_REFUSED] : controls.notes;
+    const { excluded } = state;
+    const notes = state.reactionsRefused ? [...controls.notes, reactionsRefused()] : controls.notes;
     const row =
-      controls.buttons || reactionsRefused ? controls.row(decide, reactionsRefused || undefined) : markRow(decide);
+      controls.buttons || state.reactionsRefused
+        ? controls.row(decide, state.reactionsRefused || undefined)
+        : markRow(decide);
     if (held.length === 1) return { ...drawCard(style, call.card, call.card.arguments, notes), components: [row] };
     const left = held.flatMap((heldCall, index) => (excluded.has(heldCall.call.id) ? [index] : []));
     const together = { cards: held.map((heldCall) => heldCall.call.card), excluded: new Set(left), notes };
@@ -208,7 +223,7 @@ export function dealToCards(
   const [first, ...others] = held;
   if (first === undefined) return [];
   const cards = held.map(({ call }) => call.card);
-  const fit = held.length <= MOST_OPTIONS && fitsTogether(style, { cards, notes: [...notes, REACTIONS_REFUSED] });
+  const fit = held.length <= MOST_OPTIONS && fitsTogether(style, { cards, notes: [...notes, reactionsRefused()] });
   if (others.length === 0 || fit) return [[first, ...others]];
   const half = Math.ceil(held.length / 2);
   return [...dealToCards(held.slice(0, half), style, notes), ...dealToCards(held.slice(half), style, notes)];
@@ -222,7 +237,7 @@ function menuRow(held: readonly HeldCall[], excluded: ReadonlySet<string>, custo
       {
         type: 3,
         custom_id: customId,
-        placeholder: 'Leave out…',
+        placeholder: t('Leave out…'),
         min_values: 0,
         max_values: held.length - 1,
         options: held.map(({ call }, index) => ({

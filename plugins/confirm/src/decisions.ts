@@ -5,6 +5,7 @@ import {
   type Registrar,
   type SettledOutcome,
   type ToolCall,
+  t,
   withinLimit,
 } from '@cinnabar/sdk';
 import type { ConfirmContext } from './context.js';
@@ -39,17 +40,22 @@ interface Result {
   readonly answer: Answer | undefined;
 }
 
-const FAILED = 'Something went wrong, and it is in the log. Please ask again.';
-const ONCE_ONLY =
-  'This ran, but what you allowed for the rest of the task could not be saved: you will be asked again.';
+const failed = () => t('Something went wrong, and it is in the log. Please ask again.');
+const onceOnly = () =>
+  t('This ran, but what you allowed for the rest of the task could not be saved: you will be asked again.');
 const ELSEWHERE = 'it was decided before, in another place';
 
 /** Carries out the requester's decision: the first one, and only once. Resolves with `false` when the card was decided before, or is over. */
 export async function decide(context: ConfirmContext, card: PendingCard, decision: Decision): Promise<boolean> {
-  const { cards, records, outbox, clock, log } = context;
+  if (!context.cards.take(card)) return false;
+  context.cards.setDecider(card.messageId, card.userId);
+  await context.languages.speak(card, () => carryOut(context, card, decision));
+  return true;
+}
+
+async function carryOut(context: ConfirmContext, card: PendingCard, decision: Decision): Promise<void> {
+  const { languages, records, outbox, clock, log } = context;
   const { callId } = card;
-  if (!cards.take(card)) return false;
-  cards.setDecider(card.messageId, card.userId);
   const verdict = { approved: decision.approved, userId: card.userId, at: clock.now() };
   // Written for all of the card's calls before the first of them runs.
   const written: { readonly request: Request; readonly run: () => Promise<Result> }[] = [];
@@ -82,12 +88,11 @@ export async function decide(context: ConfirmContext, card: PendingCard, decisio
   await outbox.put(callId, async () => {
     const known = answers.filter((answer) => answer !== undefined);
     if (known.length < answers.length) return resolveCard(context, callId);
-    await sendAnswers(context, card, known);
-    if (!isShown) await showVerdict(context, card, verdict);
+    await languages.speak(card, () => sendAnswers(context, card, known));
+    if (!isShown) await languages.speak(card, () => showVerdict(context, card, verdict));
     await records.delete(callId);
   });
   if (decision.approved && decision.pattern !== undefined) await decideCovered(context, card);
-  return true;
 }
 
 /** Writes the decision on one call; what it resolves with carries it out. */
@@ -118,7 +123,7 @@ async function runNow(context: ConfirmContext, { call, run }: Request, pattern: 
   const isKept = pattern === undefined || (await keepGrant(context, call, pattern));
   const outcome = await run();
   const answer = answerOf(outcome);
-  return { outcome, answer: isKept ? answer : { ...answer, text: `${answer.text}\n${ONCE_ONLY}` } };
+  return { outcome, answer: isKept ? answer : { ...answer, text: `${answer.text}\n${onceOnly()}` } };
 }
 
 async function keepGrant({ grants, log }: ConfirmContext, call: ToolCall, pattern: Pattern): Promise<boolean> {
@@ -134,8 +139,8 @@ async function keepGrant({ grants, log }: ConfirmContext, call: ToolCall, patter
 /** The ledger could not be written, or an inner interceptor threw: the call did not run, or the ledger says what became of it. */
 function broken({ log }: ConfirmContext, { call }: Request, error: unknown): Result {
   log.error('a decision could not be carried out', { callId: call.id, error });
-  const failure = { code: 'CINNABAR_TOOL_FAILED', message: FAILED } as const;
-  return { outcome: { status: 'failed', callId: call.id, error: failure }, answer: { text: FAILED } };
+  const failure = { code: 'CINNABAR_TOOL_FAILED', message: failed() } as const;
+  return { outcome: { status: 'failed', callId: call.id, error: failure }, answer: { text: failed() } };
 }
 
 /** A step of a task may ask for several calls at once: what is now allowed for the whole task approves those that wait beside it. */
@@ -193,7 +198,7 @@ export async function expireCard(
   card: PendingCard,
   reason: Exclude<keyof typeof REASONS, 'deleted'> & Ending,
 ): Promise<void> {
-  const { cards, outbox, records, client } = context;
+  const { cards, languages, outbox, records, client } = context;
   if (!cards.take(card)) return;
   const { callId } = card;
   const ends = await Promise.all(card.requests.map((request) => endCall(context, request, REASONS[reason])));
@@ -201,7 +206,7 @@ export async function expireCard(
   await outbox.put(callId, async () => {
     await card.drawn;
     const ending = reason === 'timedOut' ? await timeoutEnding(context, card) : reason;
-    await endCard(client, { ...card, content: card.draw(card.state).content }, ending);
+    await languages.speak(card, () => endCard(client, { ...card, content: card.draw(card.state).content }, ending));
     await records.delete(callId);
   });
 }

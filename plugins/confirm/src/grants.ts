@@ -3,9 +3,11 @@ import {
   type Approval,
   type Clock,
   type Collections,
+  inWords,
   type Random,
   type ToolCall,
   type ToolPolicies,
+  t,
   z,
 } from '@cinnabar/sdk';
 import type { Rules } from './context.js';
@@ -95,9 +97,9 @@ const LONGEST_VALUE = 120;
 
 /** What a pattern allows, unescaped: `errand where note is any text and what is "milk"`. What may change comes first. */
 export function patternWords(tool: string, pattern: Pattern): string {
-  if (pattern.kind === 'any') return `${tool} with any arguments`;
-  const fixed = Object.entries(pattern.fixed).map(
-    ([name, value]) => `${name} is ${shorten(literalOf(value), LONGEST_VALUE)}`,
+  if (pattern.kind === 'any') return t('{tool} with any arguments', { tool });
+  const fixed = Object.entries(pattern.fixed).map(([name, value]) =>
+    t('{name} is {value}', { name, value: shorten(literalOf(value), LONGEST_VALUE) }),
   );
   return sentence(tool, [...freeWords(pattern), ...fixed]);
 }
@@ -111,17 +113,27 @@ export function briefPatternWords(
   const whole = patternWords(tool, pattern);
   if (fits(whole) || pattern.kind === 'any') return whole;
   const free = freeWords(pattern);
-  const rest = `every ${free.length === 0 ? '' : 'other '}argument is exactly as on the card`;
+  const rest =
+    free.length === 0
+      ? t('every argument is exactly as on the card')
+      : t('every other argument is exactly as on the card');
   const brief = sentence(tool, [...free, rest]);
   return fits(brief) ? brief : undefined;
 }
 
 function freeWords({ free }: Extract<Pattern, { kind: 'like' }>): readonly string[] {
-  return Object.entries(free).map(([name, kind]) => `${name} is any ${kind}`);
+  return Object.entries(free).map(([name, kind]) =>
+    t(
+      '{name} is any {kind, select, text {text} number {number} list {list} nothing {nothing} object {object} other {truth value}}',
+      { name, kind },
+    ),
+  );
 }
 
 function sentence(tool: string, parts: readonly string[]): string {
-  return parts.length === 0 ? `${tool} without arguments` : `${tool} where ${parts.join(' and ')}`;
+  return parts.length === 0
+    ? t('{tool} without arguments', { tool })
+    : t('{tool} where {conditions}', { tool, conditions: inWords(parts) });
 }
 
 const patternSchema = z.discriminatedUnion('kind', [

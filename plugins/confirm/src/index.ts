@@ -3,12 +3,14 @@ import {
   Clock,
   type CommandContext,
   definePlugin,
+  Languages,
   Ledger,
   type MessageOrigin,
   MessageOrigins,
   Random,
   subcommand,
   ToolPolicies,
+  t,
 } from '@cinnabar/sdk';
 import { type ConfirmContext, settings } from './context.js';
 import { expireAll, expireCard, expireOverdue, expireTaskCards, watchMessages, watchOutages } from './decisions.js';
@@ -62,7 +64,14 @@ export default definePlugin({
   },
   settings,
   collections: { ...recordCollections, ...grantCollections },
-  inject: { clock: Clock, ledger: Ledger, origins: MessageOrigins, policies: ToolPolicies, random: Random },
+  inject: {
+    clock: Clock,
+    languages: Languages,
+    ledger: Ledger,
+    origins: MessageOrigins,
+    policies: ToolPolicies,
+    random: Random,
+  },
   provides: [Approvals],
   setup(plugin) {
     const { client, log, signal, on, component, services } = plugin;
@@ -139,11 +148,15 @@ function originsOf({ cards }: ConfirmContext, messageIds: readonly string[]): Re
 async function listPending(context: ConfirmContext, ctx: CommandContext) {
   await expireOverdue(context, ctx.user.id);
   const cards = context.cards.of(ctx.user.id);
-  if (cards.length === 0) return ctx.reply('Nothing is waiting for your confirmation.');
-  return ctx.reply(['Waiting for your 👍 or 👎:', ...cards.map(pendingLine)].join('\n'));
+  if (cards.length === 0) return ctx.reply(t('Nothing is waiting for your confirmation.'));
+  return ctx.reply([t('Waiting for your 👍 or 👎:'), ...cards.map(pendingLine)].join('\n'));
 }
 
 function pendingLine({ sentence, guildId, channelId, messageId, expiresAt }: PendingCard): string {
   const link = `https://discord.com/channels/${guildId ?? '@me'}/${channelId}/${messageId}`;
-  return `• ${inert(sentence)}: ${link} (until <t:${Math.floor(expiresAt / 1000)}:T>)`;
+  return t('• {sentence}: {link} (until <t:{until}:T>)', {
+    sentence: inert(sentence),
+    link,
+    until: Math.floor(expiresAt / 1000),
+  });
 }

@@ -1,4 +1,4 @@
-import { type ComponentInteraction, findSendable, type Registrar, visible } from '@cinnabar/sdk';
+import { type ComponentInteraction, findSendable, type Registrar, t, visible } from '@cinnabar/sdk';
 import type {
   APIActionRowComponent,
   APIButtonComponentWithCustomId,
@@ -98,9 +98,11 @@ function decisionOf(choice: string | undefined, { requests: [{ allowance }] }: P
 function aboutText(card: PendingCard | undefined): string {
   const state =
     card === undefined
-      ? 'It is not open any more.'
-      : `<@${card.userId}> asked for it, and only they can decide: 👍 to let it run, 👎 to cancel.`;
-  return `This is a confirmation of mine. ${state} What I send for members never has this button.`;
+      ? t('It is not open any more.')
+      : t('<@{userId}> asked for it, and only they can decide: 👍 to let it run, 👎 to cancel.', {
+          userId: card.userId,
+        });
+  return t('This is a confirmation of mine. {state} What I send for members never has this button.', { state });
 }
 
 const FIELD = 'reason';
@@ -108,10 +110,10 @@ const LONGEST_REASON = 300;
 
 /** Asks for the reason, which is passed on to the model. 4 is a text input, 2 a paragraph. */
 function reasonForm(customId: string): APIModalInteractionResponseCallbackData {
-  const field = { type: 4, custom_id: FIELD, label: 'Why not? The model is told.', style: 2 } as const;
+  const field = { type: 4, custom_id: FIELD, label: t('Why not? The model is told.'), style: 2 } as const;
   return {
     custom_id: customId,
-    title: 'Deny with a reason',
+    title: t('Deny with a reason'),
     components: [{ type: 1, components: [{ ...field, required: true, min_length: 1, max_length: LONGEST_REASON }] }],
   };
 }
@@ -188,11 +190,11 @@ async function openCard(
 ): Promise<PendingCard | undefined> {
   await context.cards.delivered(interaction.user.id);
   const card = context.cards.on(messageId);
-  if (card === undefined) await whisper(interaction, 'This request is not open any more.');
+  if (card === undefined) await whisper(interaction, t('This request is not open any more.'));
   else if (card.userId !== interaction.user.id) {
-    await whisper(interaction, 'Only the member who asked for this can decide it.');
+    await whisper(interaction, t('Only the member who asked for this can decide it.'));
   } else if (isOverdue(context, card)) {
-    await whisper(interaction, 'This request has timed out.');
+    await whisper(interaction, t('This request has timed out.'));
     await expireCard(context, card, 'timedOut');
   } else return card;
   return undefined;
@@ -236,7 +238,7 @@ async function acceptPattern(
   const words = shownWords(call.tool.name, pattern);
   if (words === undefined || !permits(allowance, pattern)) return undefined;
   await interaction
-    .update({ content: `✅ For the rest of this task: ${words}.`, components: [] })
+    .update({ content: t('✅ For the rest of this task: {words}.', { words }), components: [] })
     .catch((error: unknown) => log.debug('a click could not be acknowledged', { callId, error }));
   return pattern;
 }
@@ -247,7 +249,7 @@ type Rows = [APIActionRowComponent<APIStringSelectComponent>, APIActionRowCompon
 const LONGEST_WORDS = 1_700;
 /** Discord's limit for the description of an option. */
 const LONGEST_DESCRIPTION = 100;
-const TOO_MUCH = 'That is more than I can show. Please let fewer arguments change.';
+const tooMuch = () => t('That is more than I can show. Please let fewer arguments change.');
 
 /** What a choice of arguments would allow, with the components to change it and to accept it. */
 function patternScreen(
@@ -264,7 +266,7 @@ function patternScreen(
         {
           type: 3,
           custom_id: patternMenu.customId(messageId),
-          placeholder: 'Nothing has to stay the same',
+          placeholder: t('Nothing has to stay the same'),
           min_values: 0,
           max_values: choices.length,
           options: choices.map((name) => ({
@@ -282,7 +284,7 @@ function patternScreen(
         {
           type: 2,
           style: 3,
-          label: 'Allow exactly this',
+          label: t('Allow exactly this'),
           custom_id: allowPattern.customId(messageId, maskOf(choices, fixed)),
         },
       ],
@@ -293,9 +295,9 @@ function patternScreen(
   return {
     content: [
       ...(words === undefined
-        ? [TOO_MUCH]
-        : ['This call runs, and for the rest of this task these are no longer asked about:', `> ${words}`]),
-      ...(hasMenu ? ['Choose below which arguments have to stay the same.'] : []),
+        ? [tooMuch()]
+        : [t('This call runs, and for the rest of this task these are no longer asked about:'), `> ${words}`]),
+      ...(hasMenu ? [t('Choose below which arguments have to stay the same.')] : []),
     ].join('\n'),
     // What cannot be shown cannot be allowed.
     components: [...(hasMenu ? [menuRow] : []), ...(words === undefined ? [] : [buttonRow])],

@@ -9,6 +9,7 @@ import {
   type SettledOutcome,
   sendText,
   TEXT_LIMITS,
+  t,
   textMessages,
   unlessUnreachable,
   visible,
@@ -56,7 +57,7 @@ export interface Answer {
 /** The answer to a call that was confirmed. */
 export function answerOf(outcome: SettledOutcome): Answer {
   if (outcome.status === 'done') {
-    return { text: outcome.text.trim() === '' ? '✓ Done.' : outcome.text, audience: outcome.audience };
+    return { text: outcome.text.trim() === '' ? t('✓ Done.') : outcome.text, audience: outcome.audience };
   }
   return { text: outcome.status === 'failed' ? outcome.error.message : outcome.reason, notice: true };
 }
@@ -99,9 +100,11 @@ export function endingFromLedger(row: LedgerEntry | undefined): Ending | undefin
 /** Members who are named in a card or an answer are not pinged by it. */
 export const NO_PINGS = { parse: [], repliedUser: false } as const;
 
-const GIVEN = '✓ Done. What it returned is in your direct messages.';
-const NOT_TAKEN =
-  '✓ Done, but what it returned is not for this channel, and you accept no direct messages from me. Allow them and ask again, or choose to have it posted here.';
+const given = () => t('✓ Done. What it returned is in your direct messages.');
+const notTaken = () =>
+  t(
+    '✓ Done, but what it returned is not for this channel, and you accept no direct messages from me. Allow them and ask again, or choose to have it posted here.',
+  );
 
 /** A tool may answer with a whole document: more messages than this would bury the conversation. */
 const MOST_MESSAGES = 3;
@@ -136,7 +139,7 @@ export async function sendAnswer(
   // Several members may have asked for the same thing; Discord's reply names the bot, whose card it is.
   const foot = `\n${noticeLine(`-# for <@${userId}>`)}`;
   if (audience === undefined) return post(text, foot);
-  return post((await sendPrivately()) ? GIVEN : NOT_TAKEN, foot);
+  return post((await sendPrivately()) ? given() : notTaken(), foot);
 
   /** Resolves with `false` when the member takes no direct messages. */
   async function sendPrivately(): Promise<boolean> {

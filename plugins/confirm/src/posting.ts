@@ -7,6 +7,7 @@ import {
   type SettledOutcome,
   sendOnce,
   type ToolCall,
+  t,
   unlessUnreachable,
 } from '@cinnabar/sdk';
 import { type Client, type PermissionsString, RESTJSONErrorCodes, type SendableChannels } from 'discord.js';
@@ -33,7 +34,6 @@ type HeldCalls = readonly [HeldCall, ...HeldCall[]];
 
 const NOTE =
   'Not run yet: waiting for the member to confirm with 👍, or cancel with 👎, on the card that was just posted. Do not claim that it ran.';
-const ASK = 'ask for a confirmation';
 const LONGEST_WAIT_MS = 7 * 24 * 3_600_000;
 
 /**
@@ -47,7 +47,7 @@ export async function postCards(context: ConfirmContext, held: HeldCalls): Promi
   for (const { call } of held) outcomes.set(call.id, expired(call, REASONS.withdrawn));
   const place = await findPlaceFor(context.client, call.actor.channelId);
   if ('blockedBy' in place) {
-    for (const { call } of wanted) outcomes.set(call.id, refused(call, ASK, place.blockedBy));
+    for (const { call } of wanted) outcomes.set(call.id, refused(call, 'ask', place.blockedBy));
     return outcomes;
   }
   const missing = place.missing(...REACTION_PERMISSIONS);
@@ -67,7 +67,7 @@ async function postCard(
   const controls = controlsOf(held, missing);
   const draw = faceOf(held, rules.style, controls, context.components);
   if (draw(FRESH).file !== undefined && place.missing('AttachFiles').length > 0) {
-    return [refused(call, 'show everything that this would do', 'AttachFiles')];
+    return [refused(call, 'show', 'AttachFiles')];
   }
   const [first, ...others] = held;
   const waiting = [requestOf(first), ...others.map(requestOf)] as const;
@@ -80,7 +80,7 @@ async function postCard(
     if (controls.reactions) await addReactions(context, card, place.channel);
   } catch (error) {
     const lacking = missingPermission(error);
-    if (lacking !== undefined) return held.map((heldCall) => refused(heldCall.call, ASK, lacking));
+    if (lacking !== undefined) return held.map((heldCall) => refused(heldCall.call, 'ask', lacking));
     context.log.error('a confirmation card could not be posted', { callId: call.id, error });
     // It may be in the channel all the same.
     context.outbox.later(call.id, () => resolveCard(context, call.id));
@@ -202,7 +202,17 @@ function expired({ id }: ToolCall, reason: string): SettledOutcome {
   return { status: 'expired', callId: id, reason };
 }
 
-function refused({ id }: ToolCall, what: string, missing: PermissionsString): SettledOutcome {
-  const reason = `I cannot ${what} in that channel: I am missing the permission ${permissionName(missing)}. Nothing was run.`;
+function refused({ id }: ToolCall, what: 'ask' | 'show', missing: PermissionsString): SettledOutcome {
+  const permission = permissionName(missing);
+  const reason =
+    what === 'ask'
+      ? t(
+          'I cannot ask for a confirmation in that channel: I am missing the permission {permission}. Nothing was run.',
+          { permission },
+        )
+      : t(
+          'I cannot show everything that this would do in that channel: I am missing the permission {permission}. Nothing was run.',
+          { permission },
+        );
   return { status: 'denied', callId: id, reason };
 }

@@ -65,7 +65,11 @@ async function resolveRecord(
   const channel = await findSendable(context.client, record.channelId);
   if (channel !== undefined) {
     const messageId = record.messageId ?? (await findCard(context, channel, record));
-    if (messageId !== undefined) await showEnding(context, channel, { ...record, messageId }, calls, otherwise);
+    if (messageId !== undefined) {
+      await context.languages.speak(record, () =>
+        showEnding(context, channel, { ...record, messageId }, calls, otherwise),
+      );
+    }
   }
   await records.delete(callId);
 }

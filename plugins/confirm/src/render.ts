@@ -1,4 +1,4 @@
-import { asNotice, type CallCard, plainText, visible } from '@cinnabar/sdk';
+import { asNotice, type CallCard, plainText, t, visible } from '@cinnabar/sdk';
 import type { Style } from './context.js';
 
 const STYLES: Readonly<Record<Style, (sheet: Sheet) => string>> = {
@@ -34,7 +34,10 @@ export function drawCard(
   const whole = STYLES[style]({ card, longest: MESSAGE_LIMIT, notes });
   if (fits(whole)) return { content: whole, file: undefined };
   const file = { name: ARGUMENTS_FILE, json: jsonOf(input) };
-  const withNote = [`📎 Too long to show here: every argument is in ${ARGUMENTS_FILE}, in full.`, ...notes];
+  const withNote = [
+    t('📎 Too long to show here: every argument is in {file}, in full.', { file: ARGUMENTS_FILE }),
+    ...notes,
+  ];
   for (const longest of CUTS) {
     const content = STYLES[style]({ card, longest, notes: withNote });
     if (fits(content)) return { content, file };
@@ -62,13 +65,13 @@ function plainCard({ card, longest, notes }: Sheet): string {
     .filter(({ said }) => !said)
     .map(({ label, value }) => `• ${inert(label)}: ${inert(shorten(proseOf(value), longest))}`);
   return [
-    '📋 Confirmation Required',
+    t('📋 Confirmation Required'),
     '',
     `${inert(shorten(card.sentence, longest))}${fields.length > 0 ? ':' : '.'}`,
     ...fields,
     ...(notes.length > 0 ? ['', ...notes] : []),
     '',
-    '👍 Confirm  👎 Cancel',
+    t('👍 Confirm  👎 Cancel'),
   ].join('\n');
 }
 
@@ -78,13 +81,13 @@ function cyberpunkCard({ card, longest, notes }: Sheet): string {
     return `${branch} ${inert(label)}: ${inert(shorten(proseOf(value), longest))}`;
   });
   return [
-    '🔐 Security Clearance Required',
+    t('🔐 Security Clearance Required'),
     '',
-    `ACTION: ${inert(card.action)}`,
+    t('ACTION: {action}', { action: inert(card.action) }),
     ...fields,
     ...(notes.length > 0 ? ['', ...notes] : []),
     '',
-    'React 👍 to authorize | 👎 to abort',
+    t('React 👍 to authorize | 👎 to abort'),
   ].join('\n');
 }
 
@@ -97,13 +100,13 @@ function terminalCard({ card, longest, notes }: Sheet): string {
   const last = fields.length - 1;
   return [
     `${identifier(program)}.exe`,
-    `Pending operation: ${identifier(operation)}`,
+    t('Pending operation: {operation}', { operation: identifier(operation) }),
     ...(fields.length > 0
       ? ['', `${identifier(record)} {`, ...fields.map((field, index) => (index < last ? `${field},` : field)), '}']
       : []),
     ...(notes.length > 0 ? ['', ...notes] : []),
     '',
-    'Confirm? 👍 Yes / 👎 No',
+    t('Confirm? 👍 Yes / 👎 No'),
   ]
     .map((line) => (line === '' ? '>' : `> ${line}`))
     .join('\n');
@@ -144,30 +147,30 @@ export function fitsTogether(style: Style, { cards, notes }: Pick<Together, 'car
 const LISTS: Readonly<Record<Style, (together: Together) => string>> = {
   plain: (together) =>
     [
-      '📋 Confirmation Required',
+      t('📋 Confirmation Required'),
       '',
-      `I'll do these ${together.cards.length} things:`,
+      t("I'll do these {count} things:", { count: together.cards.length }),
       ...listLines(together, (card) => textOf(inert(card.sentence), proseFields(card, true), ': ')),
       ...below(together),
-      `👍 Confirm ${countOf(together)}  👎 Cancel`,
+      t('👍 Confirm {which}  👎 Cancel', { which: countOf(together) }),
     ].join('\n'),
   cyberpunk: (together) =>
     [
-      '🔐 Security Clearance Required',
+      t('🔐 Security Clearance Required'),
       '',
-      `ACTIONS: ${together.cards.length}`,
+      t('ACTIONS: {count}', { count: together.cards.length }),
       ...listLines(together, (card) => textOf(inert(card.action), proseFields(card, false), ': ')),
       ...below(together),
-      `React 👍 to authorize ${countOf(together)} | 👎 to abort`,
+      t('React 👍 to authorize {which} | 👎 to abort', { which: countOf(together) }),
     ].join('\n'),
   terminal: (together) =>
     [
       'BATCH.exe',
-      `Pending operations: ${together.cards.length}`,
+      t('Pending operations: {count}', { count: together.cards.length }),
       '',
       ...listLines(together, (card) => textOf(inert(card.terminal.operation), `{ ${literalFields(card)} }`, ' ')),
       ...below(together),
-      `Confirm ${countOf(together)}? 👍 Yes / 👎 No`,
+      t('Confirm {which}? 👍 Yes / 👎 No', { which: countOf(together) }),
     ]
       .map((line) => (line === '' ? '>' : `> ${line}`))
       .join('\n'),
@@ -205,30 +208,49 @@ function below({ notes }: Together): readonly string[] {
 }
 
 function countOf({ cards, excluded }: Together): string {
-  return excluded.size === 0 ? `all ${cards.length}` : `${cards.length - excluded.size} of ${cards.length}`;
+  return excluded.size === 0
+    ? t('all {count}', { count: cards.length })
+    : t('{left} of {count}', { left: cards.length - excluded.size, count: cards.length });
 }
 
 /** How a card ends that can no longer be decided, or whose decision was not answered before the bot was restarted. */
-export type Ending = keyof typeof LINES;
+export type Ending = (typeof ENDINGS)[number];
 
-const NOT_RUN = '🔁 Not run: ';
-const LINES = {
-  timedOut: '⏱️ Request timed out',
-  withdrawn: '🛑 Request withdrawn',
-  forgotten: '🗑️ Not run: the data of the member who asked was deleted.',
-  undelivered: `${NOT_RUN}Discord did not confirm this card in time. Please ask again.`,
-  restarted: `${NOT_RUN}I was restarted. Please ask again.`,
-  pressed: `${NOT_RUN}I was restarted before I could act on your 👍. Please ask again.`,
-  cutOff: `${NOT_RUN}I was cut off from Discord and saw your 👍 too late. Please ask again.`,
-  partly: '🔁 I was restarted in the middle of this. What became of each is in my answer below.',
-  over: `${NOT_RUN}this request was over already. Please ask again.`,
-  cancelled: '🛑 Cancelled: it was not run.',
-  done: '✅ Done.',
-  failed: '⚠️ It failed.',
-  refused: '⛔ Not run.',
-  unknown:
+const ENDINGS = [
+  'timedOut',
+  'withdrawn',
+  'forgotten',
+  'undelivered',
+  'restarted',
+  'pressed',
+  'cutOff',
+  'partly',
+  'over',
+  'cancelled',
+  'done',
+  'failed',
+  'refused',
+  'unknown',
+] as const;
+
+const endingLines = (): Readonly<Record<Ending, string>> => ({
+  timedOut: t('⏱️ Request timed out'),
+  withdrawn: t('🛑 Request withdrawn'),
+  forgotten: t('🗑️ Not run: the data of the member who asked was deleted.'),
+  undelivered: t('🔁 Not run: Discord did not confirm this card in time. Please ask again.'),
+  restarted: t('🔁 Not run: I was restarted. Please ask again.'),
+  pressed: t('🔁 Not run: I was restarted before I could act on your 👍. Please ask again.'),
+  cutOff: t('🔁 Not run: I was cut off from Discord and saw your 👍 too late. Please ask again.'),
+  partly: t('🔁 I was restarted in the middle of this. What became of each is in my answer below.'),
+  over: t('🔁 Not run: this request was over already. Please ask again.'),
+  cancelled: t('🛑 Cancelled: it was not run.'),
+  done: t('✅ Done.'),
+  failed: t('⚠️ It failed.'),
+  refused: t('⛔ Not run.'),
+  unknown: t(
     '❓ I was interrupted while doing this and do not know whether it took effect. Please check before you ask again.',
-} as const;
+  ),
+});
 
 /** Of these the call ran, or may have: the card stays readable. */
 const RAN: ReadonlySet<Ending> = new Set<Ending>(['done', 'failed', 'unknown', 'partly']);
@@ -236,7 +258,7 @@ const RAN: ReadonlySet<Ending> = new Set<Ending>(['done', 'failed', 'unknown', '
 /** Whether a card that ends so also says who decided it. */
 export const showsVerdict = (ending: Ending): boolean => RAN.has(ending);
 
-export const lineOf = (ending: Ending): string => LINES[ending];
+export const lineOf = (ending: Ending): string => endingLines()[ending];
 
 /** A member's decision as a card shows it. */
 export interface Verdict {
@@ -252,7 +274,7 @@ export interface Verdict {
  */
 export function ended(content: string, ending: Ending, verdict?: Verdict): string {
   const decided = verdict === undefined ? [] : [verdictLine(verdict)];
-  return asNotice([RAN.has(ending) ? content : struckThrough(content), '', ...decided, LINES[ending]].join('\n'));
+  return asNotice([RAN.has(ending) ? content : struckThrough(content), '', ...decided, lineOf(ending)].join('\n'));
 }
 
 /** The card with who decided it, and when. */
@@ -262,7 +284,9 @@ export function decided(content: string, verdict: Verdict): string {
 
 function verdictLine({ approved, userId, at }: Verdict): string {
   const when = at === undefined ? '' : ` <t:${Math.floor(at / 1_000)}:f>`;
-  return `${approved ? '✅ Confirmed' : '❌ Cancelled'} by <@${userId}>${when}`;
+  return approved
+    ? t('✅ Confirmed by <@{userId}>{when}', { userId, when })
+    : t('❌ Cancelled by <@{userId}>{when}', { userId, when });
 }
 
 function struckThrough(content: string): string {
@@ -277,9 +301,8 @@ const LATEST_MS = 9_999_999_999_999;
 
 /** How long a card can become, in UTF-16 units. */
 export function longestEnded(content: string): number {
-  const endings = Object.keys(LINES).filter((key): key is Ending => key in LINES);
   const verdict = { approved: true, userId: LONGEST_ID, at: LATEST_MS };
-  const lengths = endings.map((ending) => ended(content, ending, RAN.has(ending) ? verdict : undefined).length);
+  const lengths = ENDINGS.map((ending) => ended(content, ending, RAN.has(ending) ? verdict : undefined).length);
   return Math.max(...lengths, decided(content, { ...verdict, approved: false }).length);
 }
 
@@ -297,22 +320,25 @@ export function shorten(text: string, longest: number): string {
   if (text.length <= longest) return text;
   const characters = [...text];
   if (characters.length <= longest) return text;
-  return `${characters.slice(0, longest).join('')} … (${characters.length} characters in all)`;
+  return t('{start} … ({count} characters in all)', {
+    start: characters.slice(0, longest).join(''),
+    count: characters.length,
+  });
 }
 
 /** A value for people, unescaped: lists with commas, "None" for nothing. */
 function proseOf(value: unknown): string {
-  if (value === undefined || value === null) return 'None';
-  if (typeof value === 'string') return value === '' || value === 'None' ? JSON.stringify(value) : value;
+  if (value === undefined || value === null) return t('None');
+  if (typeof value === 'string') return value === '' || value === t('None') ? JSON.stringify(value) : value;
   if (!Array.isArray(value)) return literalOf(value);
-  if (value.length === 0) return 'None';
+  if (value.length === 0) return t('None');
   const plain = value.every((item) => typeof item === 'string' && isOneWordOfAList(item));
   return value.map((item) => (plain ? String(item) : literalOf(item))).join(', ');
 }
 
 /** Whether the item can stand in a list without quotes and still be told from its neighbours. */
 function isOneWordOfAList(item: string): boolean {
-  return item.trim() === item && item !== '' && item !== 'None' && !item.includes(',');
+  return item.trim() === item && item !== '' && item !== t('None') && !item.includes(',');
 }
 
 /** A value as code, unescaped: `["Assault Rifles", "Body Armor"]`. */

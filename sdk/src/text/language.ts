@@ -45,6 +45,10 @@ export function t(message: string, values?: MessageValues): string {
  */
 export const translated = (declared: string): string => spoken.getStore()?.translate(declared) ?? declared;
 
+/** A list in the current language: `a, b, and c`. */
+export const inWords = (parts: readonly string[]): string =>
+  new Intl.ListFormat(currentLocale(), { type: 'conjunction' }).format(parts);
+
 /** The locale of what `t` writes at the moment, for `Intl`. */
 export const currentLocale = (): string => spoken.getStore()?.locale ?? SOURCE_LOCALE;
 
