@@ -23,6 +23,7 @@ import type {
   Journal,
   JournalDefinition,
   Ledger,
+  ListenerOptions,
   Logger,
   PersonalData,
   PersonalDataStore,
@@ -95,6 +96,21 @@ export interface GuildStates {
   update(guildId: string, change: (draft: GuildState) => GuildState): Promise<GuildState>;
 }
 
+/** What the bot's owner chose for all guilds. */
+export interface OwnerChoices {
+  readonly accessRules: readonly AccessRule[];
+  /** Plugins that are on or off by default, whatever `enabledByDefault` says. */
+  readonly plugins: Readonly<Record<string, boolean>>;
+}
+
+/** The bot owner's choices, read before the bot logs in and held in memory. */
+export interface OwnerState {
+  open(): Promise<void>;
+  peek(): OwnerChoices;
+  /** Written before it is visible. */
+  update(change: (draft: OwnerChoices) => OwnerChoices): Promise<OwnerChoices>;
+}
+
 /** Whether a plugin is enabled somewhere: a synchronous look-up, `true` for a direct message unless the plugin is off by default. */
 export type EnabledIn = (guildId: string | null, plugin: Plugin) => boolean;
 
@@ -131,6 +147,7 @@ export interface Events {
     owner: Owner,
     event: K,
     handler: (...args: ClientEvents[K]) => unknown,
+    options?: ListenerOptions,
   ): Disposer;
   ready(owner: Owner, handler: () => unknown): Disposer;
   /** From here on no event reaches a listener. */
@@ -227,6 +244,8 @@ export interface Basics {
 }
 
 export interface AccessService extends Access {
+  /** Whether `ignores` can be true of anyone in a guild: asked with every message. */
+  mayIgnore(guildId: string | null): boolean;
   /** Whether Discord tells of every change of members; otherwise it is asked for each call. */
   membershipsAreLive(): boolean;
   /** `decide`, trusting no cached member: for the moment at which something irrevocable happens. */

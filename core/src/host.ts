@@ -284,6 +284,7 @@ export function createHost(options: HostOptions): Host {
       if (config.monitoring !== undefined) publish();
       await monitoring.open();
       assertGoing();
+      await onData(() => container.resolve(KEYS.ownerState).open());
       await onData(() => container.resolve(KEYS.tools).recover());
       for (const plugin of inMemory) plugins.add(plugin, { path: IN_MEMORY });
       assertGoing();

@@ -1,4 +1,5 @@
 import type { PermissionsString } from 'discord.js';
+import { t } from './text/language.js';
 import { defineToken } from './token.js';
 
 /** From least to most trusted. Each tier includes those before it. */
@@ -49,6 +50,8 @@ export interface Decision {
   readonly allowed: boolean;
   /** Every rule looked at, in order; the denying ones explain a refusal. */
   readonly reasons: readonly DecisionReason[];
+  /** The bot ignores the actor or the place: such a refusal gets no answer that others could read. */
+  readonly ignored?: boolean;
 }
 
 /** What an actor wants to use. */
@@ -69,6 +72,11 @@ export interface AccessRequest {
 /** The one authorization path. */
 export interface Access {
   decide(actor: Actor, request: AccessRequest): Promise<Decision>;
+  /**
+   * Whether access rules about everything have the bot ignore the actor, or the place: blocked members, ignored channels, servers that the bot's
+   * owner does not serve. Listeners need not ask: the host hands them no message and no reaction of the ignored. At once where it is known.
+   */
+  ignores(actor: Actor): boolean | Promise<boolean>;
   tierOf(actor: Actor): Promise<Tier>;
   /**
    * Whether the actor can see what is said in a place now, and has these permissions there: for everything that shows people what others said
@@ -81,33 +89,59 @@ export interface Access {
 
 export const Access = defineToken<Access>('cinnabar.access');
 
-/** What an access rule is about. Parts of a command follow the rules of the command; commands and tools those of their plugin. */
-export const RULE_TARGETS = ['plugin', 'command', 'tool'] as const;
-/** For whom, or where, an access rule holds, the most specific first: of several rules that apply, the first kind in this order decides. */
-export const RULE_SUBJECTS = ['user', 'role', 'channel', 'category', 'everyone'] as const;
+/**
+ * What an access rule is about. Parts of a command follow the rules of the command; commands and tools those of their plugin. Rules about
+ * `everything` decide whether the bot takes any notice of a member or place at all.
+ */
+export const RULE_TARGETS = ['everything', 'plugin', 'command', 'tool'] as const;
+/**
+ * For whom, or where, an access rule holds, the most specific first: of several rules that apply, the first kind in this order decides. `guild`
+ * (one server) and `guilds` (every server, but no direct message) are for the rules of the bot's owner.
+ */
+export const RULE_SUBJECTS = ['user', 'role', 'channel', 'category', 'guild', 'guilds', 'everyone'] as const;
 
-/** Allows or denies something to a part of a guild's members, or in a part of its channels. */
+/** The target of rules about everything. */
+export const EVERYTHING = { kind: 'everything', name: 'everything' } as const;
+
+/** Allows or denies something to a part of a guild's members, or in a part of its channels; by the bot's owner also in other guilds, or in all. */
 export interface AccessRule {
   readonly effect: 'allow' | 'deny';
   readonly target: {
     readonly kind: (typeof RULE_TARGETS)[number];
-    /** A plugin's id, a command's full name (`plugin reload`) or a tool's name. */
+    /** A plugin's id, a command's full name (`plugin reload`) or a tool's name; of everything, `everything`. */
     readonly name: string;
   };
   readonly subject: {
     readonly kind: (typeof RULE_SUBJECTS)[number];
-    /** The user's, role's, channel's or category's id; `undefined` for everyone. */
+    /** The user's, role's, channel's, category's or server's id; `undefined` for every server and for everyone. */
     readonly id?: string | undefined;
   };
 }
 
 const SUBJECT_WORDS: Readonly<Record<AccessRule['subject']['kind'], (id: string) => string>> = {
-  user: (id) => `for <@${id}>`,
-  role: (id) => `for the role <@&${id}>`,
-  channel: (id) => `in <#${id}>`,
-  category: (id) => `in the category <#${id}>`,
-  everyone: () => 'for everyone',
+  user: (id) => t('for {member}', { member: `<@${id}>` }),
+  role: (id) => t('for the role {role}', { role: `<@&${id}>` }),
+  channel: (id) => t('in {channel}', { channel: `<#${id}>` }),
+  category: (id) => t('in the category {category}', { category: `<#${id}>` }),
+  guild: (id) => t('in the server {id}', { id }),
+  guilds: () => t('in every server'),
+  everyone: () => t('for everyone'),
 };
+
+const TARGET_WORDS: Readonly<Record<AccessRule['target']['kind'], (name: string) => string>> = {
+  everything: () => t('everything'),
+  plugin: (name) => t('the plugin `{name}`', { name }),
+  command: (name) => t('the command `{name}`', { name }),
+  tool: (name) => t('the tool `{name}`', { name }),
+};
+
+/** What a rule is about, as a clause: the command `party add`. */
+export function textOfRuleTarget({ kind, name }: AccessRule['target']): string {
+  return TARGET_WORDS[kind](inline(name));
+}
+
+/** Names come from files, too: none may end the code that it is shown in. */
+const inline = (name: string) => name.replaceAll('`', 'ˋ');
 
 /** For whom, or where, a rule holds, as a clause with mentions: `for the role <@&…>`, `in <#…>`. */
 export function textOfRuleSubject({ kind, id = '' }: AccessRule['subject']): string {
@@ -115,20 +149,26 @@ export function textOfRuleSubject({ kind, id = '' }: AccessRule['subject']): str
 }
 
 /**
- * The access rules of the guilds. A `deny` refuses; an `allow` admits a member whose tier is too low for a command or tool that asks for a moderator
- * or an admin, and lifts nothing else: neither the permissions of Discord that a member needs, nor what is for owners.
+ * The access rules of the guilds, and those of the bot's owner (`null`), which bind every guild and stand above its own. A `deny` refuses; an
+ * `allow` admits a member whose tier is too low for a command or tool that asks for a moderator or an admin, and lifts nothing else: neither the
+ * permissions of Discord that a member needs, nor what is for owners. An `allow` of everything only stands against denials of everything.
  */
 export interface AccessRules {
-  list(guildId: string): Promise<readonly AccessRule[]>;
+  list(guildId: string | null): Promise<readonly AccessRule[]>;
   /**
    * Adds a rule, in place of an earlier one for the same target and subject.
-   * @throws CINNABAR_SETTING_INVALID when the guild has too many rules, or a name or id cannot be one
+   * @throws CINNABAR_SETTING_INVALID when there are too many rules, or a name or id cannot be one
    */
-  set(guildId: string, rule: AccessRule): Promise<void>;
-  /** Replaces all rules of a guild in one step. @throws CINNABAR_SETTING_INVALID: then nothing has changed */
-  replace(guildId: string, rules: readonly AccessRule[]): Promise<void>;
+  set(guildId: string | null, rule: AccessRule): Promise<void>;
+  /** Replaces all rules in one step. @throws CINNABAR_SETTING_INVALID: then nothing has changed */
+  replace(guildId: string | null, rules: readonly AccessRule[]): Promise<void>;
+  /**
+   * Replaces all rules by what `change` makes of them, with no other change in between.
+   * @throws CINNABAR_SETTING_INVALID: then nothing has changed
+   */
+  update(guildId: string | null, change: (rules: readonly AccessRule[]) => readonly AccessRule[]): Promise<void>;
   /** Removes the rules that `matches` chooses. @returns those that were removed */
-  clear(guildId: string, matches: (rule: AccessRule) => boolean): Promise<readonly AccessRule[]>;
+  clear(guildId: string | null, matches: (rule: AccessRule) => boolean): Promise<readonly AccessRule[]>;
 }
 export const AccessRules = defineToken<AccessRules>('cinnabar.access-rules');
 

@@ -46,6 +46,11 @@ export interface ErasedContext extends Registrar {
   readonly env: object;
 }
 
+export interface ListenerOptions {
+  /** For what watches, and never answers: logs, moderation, a history. Messages and reactions reach it although the bot ignores their author or place. */
+  readonly hearsIgnored?: boolean;
+}
+
 /** The part of a context that is the same for every plugin. */
 export interface Registrar {
   /** A hybrid command: prefix and slash from one declaration. */
@@ -53,8 +58,15 @@ export interface Registrar {
   group(definition: GroupDefinition): Disposer;
   /** A button, select or modal. */
   component(definition: ComponentDefinition): ComponentHandle;
-  /** A discord.js event. Guilds where the plugin is disabled never get here. */
-  on<K extends keyof ClientEvents>(event: K, handler: (...args: ClientEvents[K]) => unknown): Disposer;
+  /**
+   * A discord.js event. Guilds where the plugin is disabled never get here, nor do messages and reactions of members and in channels that the
+   * bot ignores (`Access.ignores`), unless `options` ask for them.
+   */
+  on<K extends keyof ClientEvents>(
+    event: K,
+    handler: (...args: ClientEvents[K]) => unknown,
+    options?: ListenerOptions,
+  ): Disposer;
   /** Runs once the bot is connected; at once when it already is. */
   ready(handler: () => unknown): Disposer;
   tool<T extends ToolInput, O>(definition: ToolDefinition<T, O>): Disposer;

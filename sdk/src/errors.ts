@@ -59,6 +59,7 @@ export const ERRORS = {
     'I cannot read what I have stored at the moment.',
   ),
   CINNABAR_ACCESS_DENIED: forMembers('You may not do that: {reasons}'),
+  CINNABAR_IGNORED: forMembers('I do not answer you here: {reasons}'),
   CINNABAR_OPTION_INVALID: forMembers('{detail}', ['detail']),
   CINNABAR_COOLDOWN: forMembers('Please wait {seconds} s before using this again.'),
   CINNABAR_TOOL_UNKNOWN: forMembers('There is no tool called "{tool}".', ['tool']),

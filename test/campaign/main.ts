@@ -19,6 +19,7 @@ interface Campaign {
 }
 
 const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
+  access: { rounds: 100_000, load: async () => (await import('./access.js')).accessCampaign },
   chat: { rounds: 1_000, load: async () => (await import('./chat.js')).chatCampaign },
   confirm: { rounds: 10_000, load: async () => (await import('./confirm.js')).confirmCampaign },
   day: { rounds: 1, load: async () => (await import('./day.js')).dayCampaign },

@@ -1,4 +1,4 @@
-import type { GuildState, GuildStates } from '@cinnabar/core/internal/contracts';
+import type { GuildState, GuildStates, OwnerChoices, OwnerState } from '@cinnabar/core/internal/contracts';
 
 const UNTOUCHED: GuildState = {
   plugins: {},
@@ -20,6 +20,19 @@ export function memoryGuildStates(): GuildStates {
     async update(guildId, change) {
       states.set(guildId, change(stateOf(guildId)));
       return stateOf(guildId);
+    },
+  };
+}
+
+/** The bot owner's choices, in memory alone. */
+export function memoryOwnerState(): OwnerState {
+  let choices: OwnerChoices = { accessRules: [], plugins: {} };
+  return {
+    open: async () => undefined,
+    peek: () => choices,
+    async update(change) {
+      choices = change(choices);
+      return choices;
     },
   };
 }

@@ -21,14 +21,22 @@ import {
   TeamMemberRole,
   type User,
 } from 'discord.js';
-import type { AccessService, GuildStates } from '../contracts.js';
+import type { AccessService, GuildStates, OwnerState } from '../contracts.js';
 import { createPlaceResolver, OUT_OF_REACH } from '../identities/identities.js';
-import { decidingRule, textOfRule } from './rules.js';
+import {
+  decidingRule,
+  type FoundRule,
+  hasRulesAboutEverything,
+  ignoringRule,
+  type RuleLevels,
+  textOfRule,
+} from './rules.js';
 import { type Absence, createMemberships, createSubjects, type Subject } from './subjects.js';
 
 export interface AccessParts {
   readonly client: Client;
   readonly states: GuildStates;
+  readonly ownerState: Pick<OwnerState, 'peek'>;
   /** Asked once the guild's state is loaded. */
   readonly pluginIn: (guildId: string | null, plugin: string) => PluginThere;
   /** User ids of the bot's owners; empty: the application's owner or team. */
@@ -50,7 +58,7 @@ type MaybeLater<T> = T | Promise<T>;
 
 /** Builds the one authorization path. Deny wins, and whatever goes wrong inside is a refusal. */
 export function createAccess(parts: AccessParts): AccessService {
-  const { client, pluginIn, clock, log } = parts;
+  const { client, states, ownerState, pluginIn, clock, log } = parts;
   const owners = createOwners(parts);
   const memberships = createMemberships(client, clock);
   const subjects = createSubjects(parts, owners.has, memberships);
@@ -109,8 +117,29 @@ export function createAccess(parts: AccessParts): AccessService {
     return conclude(judged(subject, actor, request));
   };
 
+  const mayIgnore = (guildId: string | null) =>
+    hasRulesAboutEverything(ownerState.peek().accessRules) ||
+    (guildId !== null && hasRulesAboutEverything(states.peek(guildId)?.accessRules ?? []));
+
+  const isIgnored = (actor: Actor): MaybeLater<boolean> => {
+    if (owners.has(actor.userId)) return false;
+    const levels = {
+      owner: ownerState.peek().accessRules,
+      guild: actor.guildId === null ? [] : (states.peek(actor.guildId)?.accessRules ?? []),
+    };
+    const position = subjects.positionOf(actor, levels);
+    return position instanceof Promise
+      ? position.then((found) => ignoringRule(levels, found) !== undefined)
+      : ignoringRule(levels, position) !== undefined;
+  };
+
   return {
     decide: (actor, request) => weigh(actor, request, false),
+    mayIgnore,
+    ignores(actor) {
+      if (!mayIgnore(actor.guildId)) return false;
+      return owners.settled() ? isIgnored(actor) : owners.load().then(() => isIgnored(actor));
+    },
     async decideFresh(actor, request) {
       // What runs after this asks anew of every place that it looks into, once.
       for (const userId of await places.usersBehind(actor)) memberships.forget(userId);
@@ -139,10 +168,13 @@ export function createAccess(parts: AccessParts): AccessService {
 
 const refuse = (reason: DecisionReason): Decision => ({ allowed: false, reasons: [reason] });
 
-const conclude = (reasons: readonly DecisionReason[]): Decision => ({
-  allowed: reasons.every((reason) => reason.allowed === true),
-  reasons,
-});
+const IGNORED = 'ignored';
+
+function conclude(reasons: readonly DecisionReason[]): Decision {
+  const allowed = reasons.every((reason) => reason.allowed === true);
+  const ignored = !allowed && reasons.some((reason) => reason.rule === IGNORED);
+  return ignored ? { allowed, reasons, ignored } : { allowed, reasons };
+}
 
 const ofAbsence = ({ because }: Absence): DecisionReason => ({ rule: 'actor', allowed: false, text: because });
 
@@ -206,8 +238,10 @@ interface Case {
   readonly subject: Subject;
   readonly request: AccessRequest;
   readonly plugin: PluginThere;
-  /** The access rule of the guild that decides, if one applies. */
-  readonly rule: AccessRule | undefined;
+  /** The rule about everything for which the bot takes no notice of the subject here. */
+  readonly ignoring: FoundRule | undefined;
+  /** The access rule that decides about the request, if one applies. */
+  readonly found: FoundRule | undefined;
 }
 
 /** One check. `undefined`: the request asks nothing of the kind. */
@@ -238,18 +272,23 @@ const CHECKS: readonly Check[] = [
     },
   },
   {
+    rule: IGNORED,
+    look: ({ ignoring }) => (ignoring === undefined ? undefined : { allowed: false, text: textOfRule(ignoring) }),
+  },
+  {
     rule: 'access-rule',
-    look: ({ rule }) => (rule === undefined ? undefined : { allowed: rule.effect === 'allow', text: textOfRule(rule) }),
+    look: ({ found }) =>
+      found === undefined ? undefined : { allowed: found.rule.effect === 'allow', text: textOfRule(found) },
   },
   {
     rule: 'tier',
-    look({ subject, request: { policy }, rule }) {
+    look({ subject, request: { policy }, found }) {
       const needed = (subject.place === 'dm' ? policy.dmTier : undefined) ?? policy.tier ?? 'everyone';
       if (needed === 'everyone') return { allowed: true, text: 'everyone may use this' };
       const actual = tierIn(subject);
       if (reaches(actual, needed)) return { allowed: true, text: `you are ${TIER_NAMES[actual]}` };
       // What is for owners is not an admin's to give.
-      if (rule?.effect === 'allow' && reaches('admin', needed)) {
+      if (found?.rule.effect === 'allow' && reaches('admin', needed)) {
         return { allowed: true, text: `that rule admits you without being ${TIER_NAMES[needed]}` };
       }
       const text = `you need to be at least ${TIER_NAMES[needed]} here, and you are ${TIER_NAMES[actual]}`;
@@ -280,7 +319,14 @@ const CHECKS: readonly Check[] = [
 
 /** Every reason for and against, in order. Pure: what it is given is all there is. */
 export function judge(subject: Subject, request: AccessRequest, plugin: PluginThere): readonly DecisionReason[] {
-  const of: Case = { subject, request, plugin, rule: ruleFor(subject, request, plugin) };
+  const levels = levelsFor(subject, plugin);
+  const of: Case = {
+    subject,
+    request,
+    plugin,
+    ignoring: ignoringFor(subject, levels, plugin),
+    found: decidingRule(levels, subject, request),
+  };
   const reasons: DecisionReason[] = [];
   for (const { rule, look } of CHECKS) {
     const found = look(of);
@@ -289,10 +335,22 @@ export function judge(subject: Subject, request: AccessRequest, plugin: PluginTh
   return reasons;
 }
 
-/** Rules bind neither the bot's owner nor, for what keeps the server in hand, the server's owner: neither can lock themselves out. */
-function ruleFor(subject: Subject, request: AccessRequest, { required }: PluginThere): AccessRule | undefined {
-  if (subject.accessRules.length === 0 || subject.isBotOwner || (required && subject.isGuildOwner)) return undefined;
-  return decidingRule(subject.accessRules, subject, request);
+const NO_RULES: readonly AccessRule[] = [];
+
+/** Rules do not bind the bot's owner, nor those of a guild its owner in what keeps the guild in hand: neither can lock themselves out. */
+function levelsFor(subject: Subject, { required }: PluginThere): RuleLevels {
+  if (subject.isBotOwner) return { owner: NO_RULES, guild: NO_RULES };
+  const { owner, guild } = subject.accessRules;
+  return { owner, guild: required && subject.isGuildOwner ? NO_RULES : guild };
+}
+
+/** A guild's admins who are not meant themselves still control the bot from where it ignores the others: else they could not take that back. */
+function ignoringFor(subject: Subject, levels: RuleLevels, { required }: PluginThere): FoundRule | undefined {
+  const found = ignoringRule(levels, subject);
+  if (found === undefined || found.level === 'owner' || !required) return found;
+  const { kind } = found.rule.subject;
+  if (kind === 'user' || kind === 'role') return found;
+  return reaches(tierIn(subject), 'admin') ? undefined : found;
 }
 
 const { Administrator, ManageGuild, ModerateMembers, KickMembers, BanMembers, ManageMessages } = PermissionFlagsBits;

@@ -6,12 +6,16 @@ import {
   RULE_SUBJECTS,
   RULE_TARGETS,
   type TierRoles,
+  t,
   textOfRuleSubject,
+  textOfRuleTarget,
   z,
 } from '@cinnabar/sdk';
-import type { GuildState, GuildStates } from '../contracts.js';
+import type { GuildState, GuildStates, OwnerState } from '../contracts.js';
 
 const snowflake = z.string().regex(/^\d{15,22}$/);
+
+const WITHOUT_ID: ReadonlySet<string> = new Set<AccessRule['subject']['kind']>(['guilds', 'everyone']);
 
 /** A rule as it is stored. */
 export const accessRuleSchema = z.object({
@@ -19,13 +23,15 @@ export const accessRuleSchema = z.object({
   target: z.object({ kind: z.enum(RULE_TARGETS), name: z.string().min(1).max(150) }),
   subject: z
     .object({ kind: z.enum(RULE_SUBJECTS), id: snowflake.optional() })
-    .refine(({ kind, id }) => (id === undefined) === (kind === 'everyone'), {
+    .refine(({ kind, id }) => (id === undefined) === WITHOUT_ID.has(kind), {
       error: 'everyone has no id, and every other subject has one',
     }),
 });
 
 /** Enough for every role and channel that matters; each decision looks at all of them. */
 const MOST_RULES = 200;
+/** Of the bot's owner: enough for the blocked users of many servers. */
+const MOST_OWNER_RULES = 2_000;
 const MOST_ROLES = 50;
 
 /** Whom and where a decision is about, as rules name them. */
@@ -35,19 +41,47 @@ export interface RulePosition {
   /** The channel, and for a thread also the channel that it belongs to. */
   readonly channelIds: readonly string[];
   readonly categoryId: string | undefined;
+  /** `undefined` in a direct message. */
+  readonly guildId: string | undefined;
 }
 
+/** The rules that can apply to a decision, those of higher precedence first: the bot owner's, then the guild's. */
+export interface RuleLevels {
+  readonly owner: readonly AccessRule[];
+  readonly guild: readonly AccessRule[];
+}
+
+export type RuleLevel = keyof RuleLevels;
+const LEVELS: readonly RuleLevel[] = ['owner', 'guild'];
+
+export interface FoundRule {
+  readonly rule: AccessRule;
+  readonly level: RuleLevel;
+}
+
+type RuleRequest = Pick<AccessRequest, 'kind' | 'name' | 'plugin'>;
+
 /**
- * The rule that decides, if any applies. Precedence, fixed:
- * 1. the subject: user, role, channel (or thread), category, everyone;
- * 2. the target: a subcommand before its command, a command or tool before its plugin;
- * 3. `deny` before `allow`.
- * The first that differs decides, so that a later rule never overrides one of higher precedence.
+ * The rule that decides about a command, component or tool, if any applies. Precedence, fixed:
+ * 1. the bot owner's rules before those of the guild;
+ * 2. the subject: user, role, channel (or thread), category, guild, every guild, everyone;
+ * 3. the target: a subcommand before its command, a command or tool before its plugin;
+ * 4. `deny` before `allow`.
+ * The first that differs decides, so that a later rule never overrides one of higher precedence. Rules about everything are not among these:
+ * `ignoringRule` asks them first.
  */
-export function decidingRule(
+export function decidingRule(levels: RuleLevels, position: RulePosition, request: RuleRequest): FoundRule | undefined {
+  for (const level of LEVELS) {
+    const rule = decidingAmong(levels[level], position, request);
+    if (rule !== undefined) return { rule, level };
+  }
+  return undefined;
+}
+
+function decidingAmong(
   rules: readonly AccessRule[],
   position: RulePosition,
-  request: Pick<AccessRequest, 'kind' | 'name' | 'plugin'>,
+  request: RuleRequest,
 ): AccessRule | undefined {
   let best: AccessRule | undefined;
   let bestRank: Rank | undefined;
@@ -62,6 +96,58 @@ export function decidingRule(
   return best;
 }
 
+/** What rules about everything say of a member, of a place, and of the rest: each is asked by itself. */
+const PARTIES = {
+  person: ['user', 'role'],
+  place: ['channel', 'category', 'guild'],
+  rest: ['guilds', 'everyone'],
+} as const satisfies Readonly<Record<string, readonly AccessRule['subject']['kind'][]>>;
+
+/**
+ * The rule for which the bot takes no notice of a member or place, if there is one. The bot owner's rules and those of the guild may each refuse.
+ * Of one level, a member is ignored by a rule for them before one for their roles, a place by a rule for the channel before its category and its
+ * guild; `deny` before `allow`. Where everything is denied to the rest, those stay whom a rule allows, in person or by the place.
+ */
+export function ignoringRule(levels: RuleLevels, position: RulePosition): FoundRule | undefined {
+  for (const level of LEVELS) {
+    const rule = ignoringAmong(levels[level], position);
+    if (rule !== undefined) return { rule, level };
+  }
+  return undefined;
+}
+
+function ignoringAmong(rules: readonly AccessRule[], position: RulePosition): AccessRule | undefined {
+  if (!hasRulesAboutEverything(rules)) return undefined;
+  const about = rules.filter(({ target, subject }) => target.kind === 'everything' && isAbout(subject, position));
+  const first = (kinds: readonly AccessRule['subject']['kind'][]) => {
+    for (const kind of kinds) {
+      const ofKind = about.filter(({ subject }) => subject.kind === kind);
+      const decisive = ofKind.find(({ effect }) => effect === 'deny') ?? ofKind[0];
+      if (decisive !== undefined) return decisive;
+    }
+    return undefined;
+  };
+  const person = first(PARTIES.person);
+  if (person?.effect === 'deny') return person;
+  const place = first(PARTIES.place);
+  if (place?.effect === 'deny') return place;
+  const rest = first(PARTIES.rest);
+  return rest?.effect === 'deny' && person === undefined && place === undefined ? rest : undefined;
+}
+
+const aboutEverything = new WeakMap<readonly AccessRule[], boolean>();
+
+/** Asked with every message. */
+export function hasRulesAboutEverything(rules: readonly AccessRule[]): boolean {
+  if (rules.length === 0) return false;
+  let known = aboutEverything.get(rules);
+  if (known === undefined) {
+    known = rules.some(({ target }) => target.kind === 'everything');
+    aboutEverything.set(rules, known);
+  }
+  return known;
+}
+
 type Rank = readonly [subject: number, target: number, effect: number];
 
 function precedes(rank: Rank, other: Rank): boolean {
@@ -70,10 +156,7 @@ function precedes(rank: Rank, other: Rank): boolean {
 }
 
 /** 0 for the plugin, then one for each word of the name that the rule gives; `undefined` where the rule is about something else. */
-function closenessOf(
-  target: AccessRule['target'],
-  { kind, name, plugin }: Pick<AccessRequest, 'kind' | 'name' | 'plugin'>,
-): number | undefined {
+function closenessOf(target: AccessRule['target'], { kind, name, plugin }: RuleRequest): number | undefined {
   if (target.kind === 'plugin') return target.name === plugin ? 0 : undefined;
   if (target.kind !== kind) return undefined;
   if (target.name === name) return target.name.split(' ').length;
@@ -82,17 +165,26 @@ function closenessOf(
 
 function isAbout({ kind, id }: AccessRule['subject'], position: RulePosition): boolean {
   if (kind === 'everyone') return true;
+  if (kind === 'guilds') return position.guildId !== undefined;
   if (id === undefined) return false;
   if (kind === 'user') return id === position.userId;
   if (kind === 'role') return position.hasRole(id);
   if (kind === 'channel') return position.channelIds.includes(id);
+  if (kind === 'guild') return id === position.guildId;
   return id === position.categoryId;
 }
 
+const RULE_TEXTS: Readonly<Record<`${RuleLevel} ${AccessRule['effect']}`, (what: string, subject: string) => string>> =
+  {
+    'owner allow': (what, subject) => t('a rule of the bot’s owner allows {what} {subject}', { what, subject }),
+    'owner deny': (what, subject) => t('a rule of the bot’s owner denies {what} {subject}', { what, subject }),
+    'guild allow': (what, subject) => t('a rule of this server allows {what} {subject}', { what, subject }),
+    'guild deny': (what, subject) => t('a rule of this server denies {what} {subject}', { what, subject }),
+  };
+
 /** A rule as a clause: "a rule of this server denies the command `party add` for the role @Guests". */
-export function textOfRule({ effect, target, subject }: AccessRule): string {
-  const verb = effect === 'allow' ? 'allows' : 'denies';
-  return `a rule of this server ${verb} the ${target.kind} \`${target.name}\` ${textOfRuleSubject(subject)}`;
+export function textOfRule({ rule: { effect, target, subject }, level }: FoundRule): string {
+  return RULE_TEXTS[`${level} ${effect}`](textOfRuleTarget(target), textOfRuleSubject(subject));
 }
 
 const invalid = (key: string, detail: string) => new CinnabarError('CINNABAR_SETTING_INVALID', { key, detail });
@@ -103,38 +195,56 @@ const sameSlot = (rule: AccessRule, other: AccessRule) =>
   rule.subject.kind === other.subject.kind &&
   rule.subject.id === other.subject.id;
 
-/** The rules of the guilds, over the guild states. */
-export function createAccessRules(states: GuildStates): AccessRules {
-  const checked = (rules: readonly AccessRule[]): readonly AccessRule[] => {
-    if (rules.length > MOST_RULES) throw invalid('access', `a server has at most ${MOST_RULES} rules`);
+/** Where the rules of a guild can only be about a part of it. */
+const OF_THE_OWNER: ReadonlySet<AccessRule['subject']['kind']> = new Set(['guild', 'guilds']);
+
+/** The rules of the guilds and those of the bot's owner, over their states. */
+export function createAccessRules(states: GuildStates, ownerState: OwnerState): AccessRules {
+  const checked = (guildId: string | null, rules: readonly AccessRule[]): readonly AccessRule[] => {
+    const most = guildId === null ? MOST_OWNER_RULES : MOST_RULES;
+    if (rules.length > most) throw invalid('access', t('there are at most {most} rules', { most }));
     return rules.map((rule) => {
       const reading = accessRuleSchema.safeParse(rule);
-      if (!reading.success) throw invalid('access', reading.error.issues[0]?.message ?? 'a rule is malformed');
+      if (!reading.success) throw invalid('access', reading.error.issues[0]?.message ?? t('a rule is malformed'));
+      if (guildId !== null && OF_THE_OWNER.has(rule.subject.kind))
+        throw invalid('access', t('only rules of the bot’s owner are about servers'));
       return reading.data;
     });
   };
-  const change = (guildId: string, next: (rules: readonly AccessRule[]) => readonly AccessRule[]) =>
-    states.update(guildId, (draft) => ({ ...draft, accessRules: next(draft.accessRules) }));
+  const update: AccessRules['update'] = async (guildId, change) => {
+    const next = (rules: readonly AccessRule[]) => {
+      const changed = change(rules);
+      return changed === rules ? rules : checked(guildId, withoutDoubles(changed));
+    };
+    if (guildId === null) await ownerState.update((draft) => ({ ...draft, accessRules: next(draft.accessRules) }));
+    else await states.update(guildId, (draft) => ({ ...draft, accessRules: next(draft.accessRules) }));
+  };
 
   return {
-    list: async (guildId) => (await states.load(guildId)).accessRules,
-    async set(guildId, rule) {
-      await change(guildId, (rules) => checked([...rules.filter((other) => !sameSlot(rule, other)), rule]));
+    async list(guildId) {
+      return (guildId === null ? ownerState.peek() : await states.load(guildId)).accessRules;
     },
+    update,
+    set: (guildId, rule) => update(guildId, (rules) => [...rules, rule]),
     async replace(guildId, rules) {
-      const unique = rules.filter((rule, index) => rules.findLastIndex((other) => sameSlot(rule, other)) === index);
-      const next = checked(unique);
-      await change(guildId, () => next);
+      // A mistake in them must not be found while the document is being written.
+      const next = checked(guildId, withoutDoubles(rules));
+      await update(guildId, () => next);
     },
     async clear(guildId, matches) {
       let removed: readonly AccessRule[] = [];
-      await change(guildId, (rules) => {
+      await update(guildId, (rules) => {
         removed = rules.filter(matches);
-        return rules.filter((rule) => !removed.includes(rule));
+        return removed.length === 0 ? rules : rules.filter((rule) => !removed.includes(rule));
       });
       return removed;
     },
   };
+}
+
+/** The last one for each target and subject. */
+function withoutDoubles(rules: readonly AccessRule[]): readonly AccessRule[] {
+  return rules.filter((rule, index) => rules.findLastIndex((other) => sameSlot(rule, other)) === index);
 }
 
 const ROLES_OF = { mod: 'modRoles', admin: 'adminRoles' } as const satisfies Record<string, keyof GuildState>;

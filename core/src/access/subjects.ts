@@ -1,4 +1,4 @@
-import { type AccessRule, type Actor, type Clock, maxEntries, unlessUnreachable } from '@cinnabar/sdk';
+import { type Actor, type Clock, maxEntries, unlessUnreachable } from '@cinnabar/sdk';
 import {
   type Channel,
   ChannelType,
@@ -13,10 +13,10 @@ import {
   type PrivateThreadChannel,
 } from 'discord.js';
 import { LRUCache } from 'lru-cache';
-import type { GuildState } from '../contracts.js';
+import type { GuildState, OwnerChoices } from '../contracts.js';
 import type { ResolvedPlace } from '../identities/identities.js';
 import type { AccessParts } from './access.js';
-import type { RulePosition } from './rules.js';
+import type { RuleLevels, RulePosition } from './rules.js';
 import {
   IN_DIRECT_MESSAGES,
   isPrivateThread,
@@ -35,12 +35,12 @@ const isForFew = (channel: Channel) => !channel.isDMBased() && isPrivateThread(c
  * Finds the subject of a decision: at once where everything is in memory. `fresh` asks Discord again wherever the cache may lag behind.
  */
 export function createSubjects(
-  { client, states, clock }: Pick<AccessParts, 'client' | 'states' | 'clock'>,
+  { client, states, ownerState, clock }: Pick<AccessParts, 'client' | 'states' | 'ownerState' | 'clock'>,
   isOwner: (userId: string) => boolean,
   memberships: Memberships,
 ) {
   const standIn = (
-    { guild, state, member, me }: Omit<Position, 'channel' | 'isBotOwner'>,
+    { guild, state, member, me }: Omit<Position, 'channel' | 'owner' | 'isBotOwner'>,
     channel: Channel,
     fresh: boolean,
   ): Found => {
@@ -49,7 +49,8 @@ export function createSubjects(
     // In a cached decision they have just said or pressed something there.
     if (fresh && !permissionsIn(channel, member).has('ViewChannel')) return absent(HIDDEN);
     // Named one by one: with a spread, making this would cost more than the rest of the decision.
-    return new GuildSubject({ guild, state, channel, member, me, isBotOwner: isOwner(member.id) }, clock);
+    const owner = ownerState.peek();
+    return new GuildSubject({ guild, state, owner, channel, member, me, isBotOwner: isOwner(member.id) }, clock);
   };
 
   const channelOf = async (id: string): Promise<Channel | undefined> =>
@@ -98,7 +99,8 @@ export function createSubjects(
       userId: actor.userId,
       channelIds: [],
       categoryId: undefined,
-      accessRules: [],
+      guildId: undefined,
+      accessRules: { owner: ownerState.peek().accessRules, guild: [] },
       guildPermissions: NO_PERMISSIONS,
       hasRole: () => false,
       adminRoles: [],
@@ -113,7 +115,7 @@ export function createSubjects(
   const enter = async (
     { userId, guildId, channelId }: ResolvedPlace,
     fresh: boolean,
-  ): Promise<Omit<Position, 'state' | 'isBotOwner'> | Absence> => {
+  ): Promise<Omit<Position, 'state' | 'owner' | 'isBotOwner'> | Absence> => {
     const guild = guildId === null ? undefined : client.guilds.cache.get(guildId);
     if (guild === undefined) return absent('I am not in that server');
     // Not the cached one: they need not have said anything for months.
@@ -131,6 +133,22 @@ export function createSubjects(
   };
 
   return {
+    /** Where rules look for an actor who has just said or done something; of a bot or webhook, too. Asks Discord only for roles that matter. */
+    positionOf({ userId, guildId, channelId }: Actor, rules: RuleLevels): RulePosition | Promise<RulePosition> {
+      const channel = client.channels.cache.get(channelId);
+      const guild = guildId === null ? undefined : client.guilds.cache.get(guildId);
+      const at = (member: GuildMember | undefined): RulePosition => ({
+        userId,
+        hasRole: (id) => member?.roles.cache.has(id) === true,
+        channelIds: channelIdsOf(channel, channelId),
+        categoryId: categoryIdOf(channel),
+        guildId: guildId ?? undefined,
+      });
+      const known = guild?.members.cache.get(userId);
+      const namesRoles = () => [...rules.owner, ...rules.guild].some(({ subject }) => subject.kind === 'role');
+      if (guild === undefined || (known !== undefined && !known.partial) || !namesRoles()) return at(known);
+      return memberships.member(guild, userId).then(at);
+    },
     /** The actor in the channel in which the actor is. */
     here: (actor: Actor, fresh: boolean): Found | Promise<Found> =>
       actor.guildId === null ? inDirectMessage(actor) : inGuild(actor, actor.guildId, fresh),
@@ -142,7 +160,7 @@ export function createSubjects(
       const entry = await enter(place, fresh);
       if ('because' in entry) return entry;
       if (entry.member.user.bot) return absent('you are not in that server');
-      return new GuildSubject({ ...entry, state, isBotOwner: isOwner(userId) }, clock);
+      return new GuildSubject({ ...entry, state, owner: ownerState.peek(), isBotOwner: isOwner(userId) }, clock);
     },
     /** Whether a user can see the place now, and has these permissions there. A direct message is for its recipient alone. */
     async mayEnter(place: ResolvedPlace, permissions: readonly PermissionsString[]): Promise<boolean> {
@@ -163,6 +181,7 @@ export function createSubjects(
 interface Position {
   readonly guild: Guild;
   readonly state: GuildState;
+  readonly owner: OwnerChoices;
   /** `undefined`: the guild as a whole. */
   readonly channel: GuildBasedChannel | undefined;
   readonly member: GuildMember;
@@ -198,18 +217,20 @@ class GuildSubject implements Subject {
 
   get channelIds(): readonly string[] {
     const { channel } = this.#position;
-    if (channel === undefined) return [];
-    return channel.isThread() && channel.parentId !== null ? [channel.id, channel.parentId] : [channel.id];
+    return channel === undefined ? [] : channelIdsOf(channel, channel.id);
   }
 
   get categoryId(): string | undefined {
-    const { channel } = this.#position;
-    const category = channel?.isThread() === true ? channel.parent?.parentId : channel?.parentId;
-    return category ?? undefined;
+    return categoryIdOf(this.#position.channel);
   }
 
-  get accessRules(): readonly AccessRule[] {
-    return this.#position.state.accessRules;
+  get guildId(): string {
+    return this.#position.guild.id;
+  }
+
+  get accessRules(): RuleLevels {
+    const { owner, state } = this.#position;
+    return { owner: owner.accessRules, guild: state.accessRules };
   }
 
   get guildPermissions(): Permissions {
@@ -249,6 +270,17 @@ class GuildSubject implements Subject {
   }
 }
 
+/** A thread is in its channel, too. */
+function channelIdsOf(channel: Channel | undefined, channelId: string): readonly string[] {
+  if (channel?.isThread() !== true || channel.parentId === null) return [channelId];
+  return [channelId, channel.parentId];
+}
+
+function categoryIdOf(channel: Channel | undefined): string | undefined {
+  if (channel === undefined || channel.isDMBased()) return undefined;
+  return (channel.isThread() ? channel.parent?.parentId : channel.parentId) ?? undefined;
+}
+
 function permissionsAt(channel: GuildBasedChannel | undefined, member: GuildMember): Permissions {
   return channel === undefined ? member.permissions : permissionsIn(channel, member);
 }
@@ -262,8 +294,8 @@ export interface Subject extends RulePosition {
   readonly isGuildOwner: boolean;
   /** Guild-wide, without channel overwrites; empty in a direct message. */
   readonly guildPermissions: Permissions;
-  /** Of the guild; none in a direct message. */
-  readonly accessRules: readonly AccessRule[];
+  /** The guild's are none in a direct message. */
+  readonly accessRules: RuleLevels;
   readonly adminRoles: readonly string[];
   readonly modRoles: readonly string[];
   /** In the channel, overwrites applied; for a thread those of its parent. */

@@ -34,6 +34,8 @@ export interface Answers {
   defer(): Promise<void>;
   /** Tells the caller why nothing was done; the caller alone where Discord can do that. */
   refuse(sentence: string): Promise<void>;
+  /** For callers whom the bot ignores: nothing is said, and Discord waits for nothing. */
+  ignore(): Promise<void>;
   /** Called when the command has ended well. */
   finish(): Promise<void> | undefined;
   /** Called when the command has ended, however. */
@@ -94,7 +96,22 @@ export async function isReadByOperator(
 
 /** A refusal as an error whose sentence names every rule that said no. */
 export function denial(decision: Decision): CinnabarError {
-  return new CinnabarError('CINNABAR_ACCESS_DENIED', { reasons: refusalReasons(decision) });
+  const code = decision.ignored === true ? 'CINNABAR_IGNORED' : 'CINNABAR_ACCESS_DENIED';
+  return new CinnabarError(code, { reasons: refusalReasons(decision) });
+}
+
+export const isIgnored = (error: unknown): boolean =>
+  error instanceof CinnabarError && error.code === 'CINNABAR_IGNORED';
+
+/** Ends an interaction of a member whom the bot ignores, without a word. */
+export async function ignoreInteraction(interaction: RepliableInteraction): Promise<void> {
+  if (interaction.replied || interaction.deferred) return;
+  if (interaction.isMessageComponent() || (interaction.isModalSubmit() && interaction.isFromMessage())) {
+    await interaction.deferUpdate();
+    return;
+  }
+  await interaction.deferReply({ flags: MessageFlags.Ephemeral });
+  await interaction.deleteReply();
 }
 
 /** One message of a reply. */

@@ -403,6 +403,7 @@ function answerMessage(
     async refuse(sentence) {
       await answers.reply({ content: sentence, notice: true });
     },
+    ignore: async () => undefined,
     finish: () => undefined,
     close: () => undefined,
   };

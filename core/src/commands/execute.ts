@@ -19,7 +19,7 @@ import {
 import { type Channel, DiscordAPIError, type GuildMember, type Message, RESTJSONErrorCodes } from 'discord.js';
 import { LRUCache } from 'lru-cache';
 import { untilInterrupted } from '../gateway/boundary.js';
-import { type Answers, asNoticeBody, denial, explain, type Failed, isReadByOperator } from './answers.js';
+import { type Answers, asNoticeBody, denial, explain, type Failed, isIgnored, isReadByOperator } from './answers.js';
 
 import { bindOptions, type GivenValue, type Problem, type Values } from './arguments.js';
 import type { Place } from './find.js';
@@ -115,7 +115,7 @@ function actOf({ entry, message, prefix, given }: Call): string {
 
 function outcomeOf(error: unknown): CommandOutcome {
   if (error instanceof AnswerLost) return 'unanswered';
-  if (error instanceof CinnabarError && error.code === 'CINNABAR_ACCESS_DENIED') return 'denied';
+  if (isIgnored(error) || (error instanceof CinnabarError && error.code === 'CINNABAR_ACCESS_DENIED')) return 'denied';
   return sentenceOf(error) === undefined ? 'failed' : 'refused';
 }
 
@@ -189,6 +189,7 @@ export async function answerFailure(
 ): Promise<void> {
   const { actor, error } = failed;
   if (error instanceof AnswerLost) return lost.report(actor.channelId, error);
+  if (isIgnored(error)) return answers.ignore();
   const { sentence, failure } = explain(failed, random);
   try {
     await answers.refuse(sentence);

@@ -25,7 +25,16 @@ import {
   RESTJSONErrorCodes,
   type SendableChannels,
 } from 'discord.js';
-import { ANSWER_PAUSES_MS, type Answers, asBody, NOT_AVAILABLE, notice, type Part, partsOf } from './answers.js';
+import {
+  ANSWER_PAUSES_MS,
+  type Answers,
+  asBody,
+  ignoreInteraction,
+  NOT_AVAILABLE,
+  notice,
+  type Part,
+  partsOf,
+} from './answers.js';
 import type { GivenValue } from './arguments.js';
 import type { CommandServices } from './commands.js';
 import { type Execution, execute, isUnsayable } from './execute.js';
@@ -377,6 +386,10 @@ function answerInteraction(
     defer: deferNow,
     async refuse(sentence) {
       await say({ content: sentence }, true);
+    },
+    async ignore() {
+      stopWaiting();
+      await inTurn(() => ignoreInteraction(interaction));
     },
     async finish() {
       await queue;

@@ -9,7 +9,7 @@ import {
   type Random,
 } from '@cinnabar/sdk';
 import type { Interaction } from 'discord.js';
-import { denial, explain, isReadByOperator, notice } from '../commands/answers.js';
+import { denial, explain, ignoreInteraction, isIgnored, isReadByOperator, notice } from '../commands/answers.js';
 import type { Boundary, ComponentService, EnabledIn, Owner } from '../contracts.js';
 import { untilInterrupted } from '../gateway/boundary.js';
 import type { LanguageService } from '../languages/languages.js';
@@ -118,6 +118,7 @@ async function runComponent(
     await untilInterrupted(owner.scope.signal, clock, Promise.resolve(definition.run(interaction, args)));
     await acknowledge(interaction);
   } catch (error) {
+    if (isIgnored(error)) return ignoreInteraction(interaction);
     const forOperator = await isReadByOperator(access, actor, policy);
     const what = `component ${definition.name}`;
     const { sentence, failure } = explain({ what, actor, error, log: owner.log, forOperator }, random);

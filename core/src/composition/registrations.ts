@@ -17,7 +17,14 @@ import type { HostConfig } from '../config/host-config.js';
 import { createBoundary, createInFlight, watchBlockage } from '../gateway/boundary.js';
 import { createGatewayClient } from '../gateway/client.js';
 import { createEvents } from '../gateway/events.js';
-import { createEnabledIn, createGuildStates, createPrefixes, guildStateSchema } from '../gateway/guild-states.js';
+import {
+  createEnabledIn,
+  createGuildStates,
+  createOwnerState,
+  createPrefixes,
+  guildStateSchema,
+  ownerStateSchema,
+} from '../gateway/guild-states.js';
 import { alertOfAbsence, logConnections } from '../gateway/status.js';
 import { createIdentities, identitySchema } from '../identities/identities.js';
 import { createLanguages } from '../languages/languages.js';
@@ -148,7 +155,12 @@ function registerState(service: Register): void {
     const guilds = get(KEYS.storage).collection('guilds', { scope: 'guild', version: 1, schema: guildStateSchema });
     return createGuildStates(guilds);
   });
-  service(KEYS.enabledIn, (get) => createEnabledIn(get(KEYS.guildStates)));
+  service(KEYS.ownerState, (get) =>
+    createOwnerState(
+      get(KEYS.storage).collection('owner', { scope: 'global', version: 1, schema: ownerStateSchema }).of('choices'),
+    ),
+  );
+  service(KEYS.enabledIn, (get) => createEnabledIn(get(KEYS.guildStates), get(KEYS.ownerState)));
   service(KEYS.prefixes, (get) => {
     const { prefixes, ownPrefixes } = get(KEYS.config);
     return createPrefixes(get(KEYS.guildStates), prefixes, ownPrefixes);
@@ -226,6 +238,7 @@ function registerGateway(service: Register): void {
       client: get(KEYS.gateway).client,
       states: get(KEYS.guildStates),
       enabledIn: get(KEYS.enabledIn),
+      access: get(KEYS.access),
       boundary: get(KEYS.boundary),
       log: get(KEYS.logs).logger('gateway'),
       onMessage: get(KEYS.commands).onMessage,
@@ -257,6 +270,7 @@ function registerSurfaces(service: Register): void {
       ...basics(get, 'access'),
       client: get(KEYS.gateway).client,
       states: get(KEYS.guildStates),
+      ownerState: get(KEYS.ownerState),
       pluginIn(guildId, id) {
         plugins ??= get(KEYS.plugins);
         return { enabled: plugins.enabledIn(guildId, id), required: plugins.isRequired(id) };
@@ -314,7 +328,7 @@ function registerSurfaces(service: Register): void {
     }),
   );
   service(KEYS.messageOrigins, (get) => createMessageOrigins(get(KEYS.logs).logger('tools')));
-  service(KEYS.accessRules, (get) => createAccessRules(get(KEYS.guildStates)));
+  service(KEYS.accessRules, (get) => createAccessRules(get(KEYS.guildStates), get(KEYS.ownerState)));
   service(KEYS.tierRoles, (get) => createTierRoles(get(KEYS.guildStates)));
   service(KEYS.hostInfo, (get) => ({ version: HOST_VERSION, startedAt: get(KEYS.clock).now() }));
   service(KEYS.toolPolicies, (get) => createToolPolicies(get(KEYS.guildStates)));
@@ -376,6 +390,7 @@ function registerPlugins(
       createContext: (owner) => createContext(owner, services),
       boundary: services.boundary,
       guildStates: get(KEYS.guildStates),
+      ownerState: get(KEYS.ownerState),
       setupNeeds,
       guardStore: createGuardStore(services.storage),
       clock: services.clock,

@@ -1,12 +1,22 @@
-import type { Disposer, Logger } from '@cinnabar/sdk';
-import { type Client, type ClientEvents, Collection, Guild, type Interaction, type Message } from 'discord.js';
-import type { Boundary, EnabledIn, Events, GuildState, GuildStates, Owner } from '../contracts.js';
+import type { Actor, Disposer, ListenerOptions, Logger } from '@cinnabar/sdk';
+import {
+  type Client,
+  type ClientEvents,
+  Collection,
+  Guild,
+  type Interaction,
+  Message,
+  MessageReaction,
+  User,
+} from 'discord.js';
+import type { AccessService, Boundary, EnabledIn, Events, GuildState, GuildStates, Owner } from '../contracts.js';
 
 type EventName = keyof ClientEvents;
 interface Parts {
   readonly client: Client;
   readonly states: GuildStates;
   readonly enabledIn: EnabledIn;
+  readonly access: Pick<AccessService, 'mayIgnore' | 'ignores'>;
   readonly boundary: Boundary;
   readonly log: Logger;
   /** Look at a message or interaction before the listeners do: commands and components. */
@@ -21,6 +31,7 @@ export function createEvents({
   client,
   states,
   enabledIn,
+  access,
   boundary,
   log,
   onMessage,
@@ -30,15 +41,20 @@ export function createEvents({
   const listeners = new Map<EventName, readonly Listener[]>();
   const audience = createAudience(states, enabledIn);
 
-  const fanOut = (event: EventName, guildId: string | null, args: readonly unknown[]) => {
+  const fanOut = (event: EventName, guildId: string | null, args: readonly unknown[], ignored: boolean) => {
     const registered = listeners.get(event);
     if (registered === undefined) return;
     let following = false;
-    for (const { owner, label, call } of audience(event, guildId, registered)) {
-      if (boundary.suspended(owner.id, guildId)) continue;
+    for (const { owner, label, call, hearsIgnored } of audience(event, guildId, registered)) {
+      if ((ignored && !hearsIgnored) || boundary.suspended(owner.id, guildId)) continue;
       void boundary.run(owner, guildId, label, () => call(args), following);
       following = true;
     }
+  };
+
+  const isIgnored = (event: EventName, guildId: string | null, args: readonly unknown[]) => {
+    const actor = actorOf(event, guildId, args);
+    return actor !== undefined && access.ignores(actor);
   };
 
   let closed = false;
@@ -46,8 +62,13 @@ export function createEvents({
     const guildId = guildIdOf(event, args);
     const go = () => {
       if (closed) return;
+      // Commands and components: the decision on each knows who is ignored, and who may use it all the same.
       first?.();
-      fanOut(event, guildId, args);
+      const ignored = access.mayIgnore(guildId) && isIgnored(event, guildId, args);
+      if (!(ignored instanceof Promise)) return fanOut(event, guildId, args, ignored);
+      ignored
+        .then((is) => fanOut(event, guildId, args, is))
+        .catch((error: unknown) => log.error(`${event} was dropped`, { guildId, error }));
     };
     // Only the first events of a guild wait, all behind the same read: their order is kept.
     if (guildId === null || states.peek(guildId) !== undefined) go();
@@ -91,9 +112,10 @@ export function createEvents({
     close() {
       closed = true;
     },
-    listen: (owner, event, handler) =>
+    listen: (owner, event, handler, { hearsIgnored = false } = {}) =>
       add(event, {
         owner,
+        hearsIgnored,
         label: `listener ${event}`,
         // The map is keyed by event, so the arguments are this event's.
         call: (args) => handler(...(args as ClientEvents[typeof event])),
@@ -108,7 +130,7 @@ export function createEvents({
   };
 }
 
-interface Listener {
+interface Listener extends Required<ListenerOptions> {
   readonly owner: Owner;
   readonly label: string;
   readonly call: (args: readonly unknown[]) => unknown;
@@ -145,6 +167,15 @@ function createAudience(states: Pick<GuildStates, 'peek'>, enabledIn: EnabledIn)
     }
     return found.enabled;
   };
+}
+
+/** Who says or asks something by an event; `undefined` for events that only tell what has changed, and for what this bot does itself. */
+function actorOf(event: EventName, guildId: string | null, [first, second]: readonly unknown[]): Actor | undefined {
+  if (event === 'messageCreate' && first instanceof Message && first.author.id !== first.client.user?.id)
+    return { userId: first.author.id, guildId, channelId: first.channelId };
+  if (event === 'messageReactionAdd' && first instanceof MessageReaction && second instanceof User)
+    return { userId: second.id, guildId, channelId: first.message.channelId };
+  return undefined;
 }
 
 /** Events whose first argument does not tell the guild, and which one does. */

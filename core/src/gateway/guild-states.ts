@@ -1,6 +1,14 @@
-import { type Collection, type Prefixes, TOOL_POLICIES, UserError, z } from '@cinnabar/sdk';
+import {
+  type Collection,
+  type Document,
+  type Manifest,
+  type Prefixes,
+  TOOL_POLICIES,
+  UserError,
+  z,
+} from '@cinnabar/sdk';
 import { accessRuleSchema } from '../access/rules.js';
-import type { EnabledIn, GuildState, GuildStates } from '../contracts.js';
+import type { EnabledIn, GuildState, GuildStates, OwnerChoices, OwnerState } from '../contracts.js';
 
 /** The shape in which a guild's state is stored. */
 export const guildStateSchema = z.object({
@@ -70,15 +78,49 @@ export function createGuildStates(documents: Collection<StoredState, 'guild'>): 
   };
 }
 
-/** Whether a plugin is on somewhere: what the guild's admins chose, else the manifest's default. One that is required cannot be off. */
-export function createEnabledIn(states: GuildStates): EnabledIn {
-  return (guildId, plugin) => {
-    // Whatever is stored, perhaps from before it became required: without it nothing could switch it on again.
-    if (plugin.manifest.required === true) return true;
-    const byDefault = plugin.manifest.enabledByDefault ?? true;
-    if (guildId === null) return byDefault;
-    return states.peek(guildId)?.plugins[plugin.manifest.id] ?? byDefault;
+/** The shape in which the choices of the bot's owner are stored. */
+export const ownerStateSchema = z.object({
+  accessRules: z.array(accessRuleSchema).default([]),
+  plugins: z.record(z.string(), z.boolean()).default({}),
+});
+
+const NO_CHOICES: OwnerChoices = Object.freeze({ accessRules: Object.freeze([]), plugins: Object.freeze({}) });
+
+/** The bot owner's choices in memory, written before they are visible. */
+export function createOwnerState(document: Document<z.output<typeof ownerStateSchema>>): OwnerState {
+  let known = NO_CHOICES;
+  return {
+    async open() {
+      known = await document.get();
+    },
+    peek: () => known,
+    async update(change) {
+      known = await document.update((draft) => {
+        Object.assign(draft, change(draft));
+      });
+      return known;
+    },
   };
+}
+
+/**
+ * Whether a plugin is on somewhere: what the guild's admins chose, else the default of the bot's owner, else the manifest's. One that is required
+ * cannot be off.
+ */
+export function isEnabledIn(
+  states: Pick<GuildStates, 'peek'>,
+  ownerState: Pick<OwnerState, 'peek'>,
+  guildId: string | null,
+  { id, required, enabledByDefault = true }: Pick<Manifest, 'id' | 'required' | 'enabledByDefault'>,
+): boolean {
+  // Whatever is stored, perhaps from before it became required: without it nothing could switch it on again.
+  if (required === true) return true;
+  const chosen = guildId === null ? undefined : states.peek(guildId)?.plugins[id];
+  return chosen ?? ownerState.peek().plugins[id] ?? enabledByDefault;
+}
+
+export function createEnabledIn(states: GuildStates, ownerState: OwnerState): EnabledIn {
+  return (guildId, { manifest }) => isEnabledIn(states, ownerState, guildId, manifest);
 }
 
 const LONGEST_PREFIX = 10;

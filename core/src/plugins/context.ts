@@ -62,13 +62,13 @@ export function createContext(owner: Owner, host: HostServices): ErasedContext {
     command: (definition) => host.commands.command(owner, definition),
     group: (definition) => host.commands.group(owner, definition),
     component: (definition) => host.components.component(owner, definition),
-    on(event, handler) {
+    on(event, handler, options) {
       const missing = missingIntent(event, plugin.manifest);
       if (missing !== undefined && !warned.has(missing)) {
         warned.add(missing);
         log.warn(`${plugin.manifest.id} may hear nothing: ${missing}`, { event });
       }
-      return host.events.listen(owner, event, handler);
+      return host.events.listen(owner, event, handler, options);
     },
     ready: (handler) => host.events.ready(owner, handler),
     tool: (definition) => host.tools.tool(owner, definition),

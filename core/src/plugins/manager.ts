@@ -12,7 +12,8 @@ import {
   z,
 } from '@cinnabar/sdk';
 import PQueue from 'p-queue';
-import type { Boundary, GuildStates, Owner, StorageService } from '../contracts.js';
+import type { Boundary, GuildStates, Owner, OwnerState, StorageService } from '../contracts.js';
+import { isEnabledIn } from '../gateway/guild-states.js';
 import type { SetupNeeds } from './context.js';
 import type { Discover } from './discovery.js';
 import { type BootReport, boot, createFinder, load, unload } from './lifecycle/load.js';
@@ -59,7 +60,7 @@ export function createPluginManager(options: PluginManagerOptions): PluginManage
   setMaxListeners(0, ending.signal);
   const lifecycle = createLifecycle(options, ending.signal);
   const finder = createFinder(lifecycle, options.discover, options.loader);
-  const enabling = createEnabling(lifecycle, options.guildStates);
+  const enabling = createEnabling(lifecycle, options.guildStates, options.ownerState);
   const queue = createChangeQueue(lifecycle.touched, options.onChange, options.log);
   options.services.observe(watchServices(lifecycle, queue));
 
@@ -130,6 +131,7 @@ interface PluginManagerOptions {
   readonly createContext: (owner: Owner) => ErasedContext | Promise<ErasedContext>;
   readonly boundary: Pick<Boundary, 'drained'>;
   readonly guildStates: GuildStates;
+  readonly ownerState: OwnerState;
   readonly setupNeeds: Pick<SetupNeeds, 'of'>;
   /** `createGuardStore(storage)` */
   readonly guardStore: GuardStore;
@@ -205,18 +207,17 @@ function createChangeQueue(
 }
 
 /** In which guilds plugins are enabled. */
-function createEnabling({ records, guards }: Pick<LifecycleContext, 'records' | 'guards'>, states: GuildStates) {
-  const decide = (guildId: string | null, id: string, manifest: Pick<Manifest, 'enabledByDefault' | 'required'>) => {
-    if (manifest.required === true) return true;
-    const chosen = guildId === null ? undefined : states.peek(guildId)?.plugins[id];
-    return chosen ?? manifest.enabledByDefault ?? true;
-  };
+function createEnabling(
+  { records, guards }: Pick<LifecycleContext, 'records' | 'guards'>,
+  states: GuildStates,
+  ownerState: OwnerState,
+) {
   const known = (id: string) => records.get(id)?.manifest ?? guards.get(id);
 
   return {
     enabledIn(guildId: string | null, id: string): boolean {
       const manifest = known(id);
-      return manifest !== undefined && decide(guildId, id, manifest);
+      return manifest !== undefined && isEnabledIn(states, ownerState, guildId, manifest);
     },
     /** @throws CINNABAR_PLUGIN_UNKNOWN, CINNABAR_PLUGIN_REQUIRED */
     async set(guildId: string, id: string, enabled: boolean): Promise<void> {
@@ -229,7 +230,7 @@ function createEnabling({ records, guards }: Pick<LifecycleContext, 'records' | 
     guardsDown: (guildId: string | null): readonly string[] =>
       guards
         .all()
-        .filter((guard) => records.get(guard.id)?.run === undefined && decide(guildId, guard.id, guard))
+        .filter((guard) => records.get(guard.id)?.run === undefined && isEnabledIn(states, ownerState, guildId, guard))
         .map(({ id }) => id)
         .sort(),
   };

@@ -249,12 +249,13 @@ export function createGate({
       (await isOn(tool, actor)) && (await decideWithoutArguments(tool, actor)).allowed,
     /** What `offers` looks at, in words. */
     async explain(tool: RegisteredTool, actor: Actor): Promise<Decision> {
-      const { allowed, reasons } = await decideWithoutArguments(tool, actor);
+      const decision = await decideWithoutArguments(tool, actor);
       const policy = await policyOf(tool, actor, undefined);
-      if (policy === undefined) return { allowed, reasons };
+      if (policy === undefined) return decision;
       const isOpen = policy !== 'deny';
       const text = `the policy for this tool here is \`${policy}\``;
-      return { allowed: allowed && isOpen, reasons: [...reasons, { rule: 'tool-policy', allowed: isOpen, text }] };
+      const reasons = [...decision.reasons, { rule: 'tool-policy', allowed: isOpen, text }];
+      return { ...decision, allowed: decision.allowed && isOpen, reasons };
     },
   };
 }

@@ -1,10 +1,20 @@
-import { type AccessRule, oneLine, RULE_SUBJECTS, RULE_TARGETS, readYaml, UserError, z } from '@cinnabar/sdk';
+import { type AccessRule, EVERYTHING, oneLine, RULE_TARGETS, readYaml, UserError, z } from '@cinnabar/sdk';
+
+/** Those of a guild's own rules. */
+const SUBJECTS = [
+  'user',
+  'role',
+  'channel',
+  'category',
+  'everyone',
+] as const satisfies readonly AccessRule['subject']['kind'][];
 
 const name = z.string().trim().toLowerCase().min(1).max(150);
 /** An id without quotes is a number in YAML, and too large for one. */
 const id = z.string({ error: 'ids stand in quotes' }).regex(/^\d{15,22}$/, { error: 'an id has 15 to 22 digits' });
 const fileRule = z.strictObject({
   effect: z.enum(['allow', 'deny']),
+  everything: z.literal(true).optional(),
   plugin: name.optional(),
   command: name.optional(),
   tool: name.optional(),
@@ -17,8 +27,8 @@ const fileRule = z.strictObject({
 const file = z.strictObject({ rules: z.array(fileRule) });
 
 /**
- * The access rules of a guild as YAML: a list of rules, each with its effect, one of `plugin`, `command` and `tool`, and one of `user`, `role`,
- * `channel`, `category` and `everyone`.
+ * The access rules of a guild as YAML: a list of rules, each with its effect, one of `everything`, `plugin`, `command` and `tool`, and one of
+ * `user`, `role`, `channel`, `category` and `everyone`.
  * @param nameOf what a subject is called now: a comment for the reader
  */
 export function writeRules(
@@ -31,7 +41,8 @@ export function writeRules(
     const comment = called === undefined ? '' : ` # ${oneLine(called)}`;
     const about =
       subject.kind === 'everyone' ? 'everyone: true' : `${subject.kind}: ${JSON.stringify(subject.id)}${comment}`;
-    return `  - effect: ${effect}\n    ${target.kind}: ${JSON.stringify(target.name)}\n    ${about}\n`;
+    const what = target.kind === 'everything' ? 'everything: true' : `${target.kind}: ${JSON.stringify(target.name)}`;
+    return `  - effect: ${effect}\n    ${what}\n    ${about}\n`;
   });
   return `rules:\n${entries.join('')}`;
 }
@@ -52,15 +63,15 @@ export function readRules(text: string): readonly AccessRule[] {
   }
   return parsed.data.rules.map((rule, index) => {
     const targets = RULE_TARGETS.filter((kind) => rule[kind] !== undefined);
-    const subjects = RULE_SUBJECTS.filter((kind) => rule[kind] !== undefined);
+    const subjects = SUBJECTS.filter((kind) => rule[kind] !== undefined);
     const [target] = targets;
     const [subject] = subjects;
-    const targetName = target === undefined ? undefined : rule[target];
+    const targetName = target === 'everything' ? EVERYTHING.name : target && rule[target];
     if (target === undefined || targetName === undefined || targets.length > 1) {
       throw wrong(['rules', index], `a rule names one of ${RULE_TARGETS.join(', ')}`);
     }
     if (subject === undefined || subjects.length > 1) {
-      throw wrong(['rules', index], `a rule names one of ${RULE_SUBJECTS.join(', ')}`);
+      throw wrong(['rules', index], `a rule names one of ${SUBJECTS.join(', ')}`);
     }
     return {
       effect: rule.effect,

@@ -214,8 +214,10 @@ export async function expireCard(
 /** Ends cards when their requester writes after the time is over, and when their message is deleted. */
 export function watchMessages(on: Registrar['on'], context: ConfirmContext): void {
   // Every message of every member passes here: one look-up unless a card of theirs waits.
-  on('messageCreate', ({ author }) =>
-    context.cards.of(author.id).length === 0 ? undefined : expireOverdue(context, author.id),
+  on(
+    'messageCreate',
+    ({ author }) => (context.cards.of(author.id).length === 0 ? undefined : expireOverdue(context, author.id)),
+    { hearsIgnored: true },
   );
   on('messageDelete', ({ id }) => expireDeleted(context, id));
   on('messageDeleteBulk', (messages) => Promise.all(messages.map(({ id }) => expireDeleted(context, id))));

@@ -3,7 +3,7 @@ import { type AccessParts, createAccess } from '@cinnabar/core/internal/access/a
 import { startLocalDiscord } from '@cinnabar/local-discord';
 import type { Identity } from '@cinnabar/sdk';
 import { Client, type GatewayIntentsString } from 'discord.js';
-import { memoryGuildStates } from '../../support/guild-states.js';
+import { memoryGuildStates, memoryOwnerState } from '../../support/guild-states.js';
 import { recordingLogger } from '../../support/logs.js';
 
 interface TownOptions extends Partial<Pick<AccessParts, 'owners'>> {
@@ -36,11 +36,13 @@ export async function openTown({
   await ready;
   const log = recordingLogger();
   const states = memoryGuildStates();
+  const ownerState = memoryOwnerState();
   const disabled = new Set<string>();
   const identities = new Map<string, Identity>();
   const access = createAccess({
     client,
     states,
+    ownerState,
     pluginIn: (_guildId, plugin) => ({ enabled: !disabled.has(plugin), required: plugin === 'admin' }),
     owners: [],
     identities: { get: async (id) => identities.get(id), standing: async () => undefined },

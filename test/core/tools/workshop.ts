@@ -10,7 +10,7 @@ import { createToolPolicies, createTools } from '@cinnabar/core/internal/tools/t
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import { type Actor, definePlugin, type Interceptor, type ToolDefinition, type ToolInput, z } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
-import { memoryGuildStates } from '../../support/guild-states.js';
+import { memoryGuildStates, memoryOwnerState } from '../../support/guild-states.js';
 import { recordingLogger } from '../../support/logs.js';
 
 export const GUILD = '900';
@@ -54,6 +54,8 @@ export function openWorkshop({ driver = createMemoryDriver(), ids = countingIds(
   const access: AccessService = {
     decide: (actor) => decide(actor, false),
     decideFresh: (actor) => decide(actor, true),
+    mayIgnore: () => false,
+    ignores: () => false,
     actorAt: async (actor) => actor,
     mayEnter: async () => true,
     membershipsAreLive: () => true,
@@ -88,7 +90,7 @@ export function openWorkshop({ driver = createMemoryDriver(), ids = countingIds(
     provenance: OPEN,
     boundary,
     states,
-    enabledIn: createEnabledIn(states),
+    enabledIn: createEnabledIn(states, memoryOwnerState()),
     guardsDown: () => guardsDown,
     store: createLedgerStore(driver, log),
     redact: (text) => text.replaceAll('hunter2', '[secret]'),

@@ -114,14 +114,20 @@ export function createLogs(limits: LogLimits) {
  * Everything comes from the events themselves: what discord.js has cached does not matter.
  */
 export function listen(on: Registrar['on'], logs: Logs): void {
+  // A history has no gaps: what is said by members whom the bot ignores is part of the conversation of the others.
+  const all = { hearsIgnored: true } as const;
   const tell = (channelId: string, change: Change) => logs.apply(channelId, change);
 
-  on('messageCreate', (message) => {
-    const log = logs.peek(message.channelId);
-    if (log === undefined) return;
-    if (isHistory(message)) tell(message.channelId, { kind: 'created', id: message.id, held: toStored(message) });
-    else log.heardOf(message.id);
-  });
+  on(
+    'messageCreate',
+    (message) => {
+      const log = logs.peek(message.channelId);
+      if (log === undefined) return;
+      if (isHistory(message)) tell(message.channelId, { kind: 'created', id: message.id, held: toStored(message) });
+      else log.heardOf(message.id);
+    },
+    all,
+  );
   on('messageUpdate', (_old, message) => {
     const log = logs.peek(message.channelId);
     // Without content it is not an edit, only a change of something that history does not show.
@@ -139,7 +145,7 @@ export function listen(on: Registrar['on'], logs: Logs): void {
     const mine = user.id === user.client.user?.id;
     tell(channelId, { kind: 'reaction', id, key: emojiKey(reaction), name: reaction.emoji.name ?? '', by, mine });
   };
-  on('messageReactionAdd', (reaction, user) => onReaction(reaction, user, 1));
+  on('messageReactionAdd', (reaction, user) => onReaction(reaction, user, 1), all);
   on('messageReactionRemove', (reaction, user) => onReaction(reaction, user, -1));
   on('messageReactionRemoveAll', ({ id, channelId }) => tell(channelId, { kind: 'unreacted', id }));
   on('messageReactionRemoveEmoji', (reaction) => {

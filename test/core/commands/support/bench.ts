@@ -165,6 +165,7 @@ function ownerAccess(ownerId: string): Access {
       const allowed = needed === 'everyone' || actor.userId === ownerId;
       return { allowed, reasons: [{ rule: 'tier', allowed, text: `you need to be at least ${needed} here` }] };
     },
+    ignores: () => false,
     mayEnter: async () => true,
     tierOf: async (actor) => (actor.userId === ownerId ? 'botOwner' : 'everyone'),
   };

@@ -9,6 +9,7 @@ import { createOwner, recordLog } from './owner.js';
 
 const openAccess: Access = {
   decide: async () => ({ allowed: true, reasons: [] }),
+  ignores: () => false,
   mayEnter: async () => true,
   tierOf: async () => 'everyone',
 };

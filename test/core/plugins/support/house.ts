@@ -12,7 +12,7 @@ import { createServices, type PluginServices } from '@cinnabar/core/internal/plu
 import type { Logger, Plugin } from '@cinnabar/sdk';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import { container, type DependencyContainer } from 'tsyringe';
-import { memoryGuildStates } from '../../../support/guild-states.js';
+import { memoryGuildStates, memoryOwnerState } from '../../../support/guild-states.js';
 import { createScopeContexts } from './context.js';
 
 export interface House {
@@ -71,6 +71,7 @@ export function createHouse(options: HouseOptions = {}): House {
     },
     setupNeeds: { of: async () => undefined },
     guildStates: memoryGuildStates(),
+    ownerState: memoryOwnerState(),
     guardStore: {
       read: () => Promise.resolve(guards.known),
       write: (known) => {

@@ -1,0 +1,278 @@
+import { judge } from '@cinnabar/core/internal/access/access';
+import {
+  decidingRule,
+  type FoundRule,
+  ignoringRule,
+  type RuleLevels,
+  textOfRule,
+} from '@cinnabar/core/internal/access/rules';
+import type { Subject } from '@cinnabar/core/internal/access/subjects';
+import { type AccessRequest, type AccessRule, RULE_SUBJECTS, TIERS } from '@cinnabar/sdk';
+import { PermissionsBitField } from 'discord.js';
+import fc from 'fast-check';
+import type { CampaignOptions, CampaignResult } from './main.js';
+
+/**
+ * The rule engine against what its documentation says of it, on generated rules of a guild and of the bot's owner: a denial stands whatever rule of
+ * lower precedence allows, a decision and its explanation agree, and no rule locks an owner out. Each property is tried `rounds` times.
+ */
+export async function accessCampaign({ seed, rounds }: CampaignOptions): Promise<CampaignResult> {
+  const violations: string[] = [];
+  const counts: Record<string, number> = { cases: 0 };
+  const seen = (what: string) => {
+    counts[what] = (counts[what] ?? 0) + 1;
+  };
+  for (const [name, property] of Object.entries(propertiesOf(seen))) {
+    const details = fc.check(property, { seed, numRuns: rounds });
+    counts.cases = (counts.cases ?? 0) + details.numRuns;
+    if (details.failed) violations.push(`${name}: ${fc.defaultReportMessage(details)}`);
+  }
+  return { counts, violations };
+}
+
+const CHANNELS = ['thread', 'bar'];
+const ROLES = ['solo', 'guest'];
+const permissions = new PermissionsBitField(['ViewChannel']).freeze();
+const administrator = new PermissionsBitField(['Administrator']).freeze();
+
+const anyRuleSubject: fc.Arbitrary<AccessRule['subject']> = fc.constantFrom(
+  ...(['ann', 'bob'] as const).map((id) => ({ kind: 'user', id }) as const),
+  ...(['solo', 'guest', 'fixer'] as const).map((id) => ({ kind: 'role', id }) as const),
+  ...(['thread', 'bar', 'lobby'] as const).map((id) => ({ kind: 'channel', id }) as const),
+  { kind: 'category', id: 'downtown' } as const,
+  { kind: 'everyone' } as const,
+);
+const anyOwnerRuleSubject: fc.Arbitrary<AccessRule['subject']> = fc.oneof(
+  anyRuleSubject,
+  fc.constantFrom(
+    { kind: 'guild', id: 'night-city' } as const,
+    { kind: 'guild', id: 'pacifica' } as const,
+    { kind: 'guilds' } as const,
+  ),
+);
+const anyTarget: fc.Arbitrary<AccessRule['target']> = fc.constantFrom(
+  { kind: 'everything', name: 'everything' },
+  { kind: 'plugin', name: 'party' },
+  { kind: 'plugin', name: 'chat' },
+  { kind: 'command', name: 'party' },
+  { kind: 'command', name: 'party add' },
+  { kind: 'tool', name: 'party' },
+);
+const anyRule = (subject: fc.Arbitrary<AccessRule['subject']>): fc.Arbitrary<AccessRule> =>
+  fc.record({ effect: fc.constantFrom('allow', 'deny'), target: anyTarget, subject });
+const anyLevels: fc.Arbitrary<RuleLevels> = fc.record({
+  owner: fc.array(anyRule(anyOwnerRuleSubject), { maxLength: 5 }),
+  guild: fc.array(anyRule(anyRuleSubject), { maxLength: 8 }),
+});
+const rarely = fc.constantFrom(false, false, false, false, true);
+const anySubject: fc.Arbitrary<Subject> = fc
+  .record({
+    isBotOwner: rarely,
+    isGuildOwner: rarely,
+    isAdmin: rarely,
+    inGuild: rarely.map((inDirectMessage) => !inDirectMessage),
+    accessRules: anyLevels,
+  })
+  .map(({ isBotOwner, isGuildOwner, isAdmin, inGuild, accessRules }) => ({
+    place: inGuild ? 'guild' : 'dm',
+    isBotOwner,
+    isGuildOwner: isGuildOwner && inGuild,
+    userId: 'ann',
+    hasRole: (id) => inGuild && ROLES.includes(id),
+    channelIds: inGuild ? CHANNELS : ['direct'],
+    categoryId: inGuild ? 'downtown' : undefined,
+    guildId: inGuild ? 'night-city' : undefined,
+    accessRules: inGuild ? accessRules : { ...accessRules, guild: [] },
+    guildPermissions: isAdmin && inGuild ? administrator : permissions,
+    adminRoles: [],
+    modRoles: [],
+    memberPermissions: permissions,
+    botPermissions: permissions,
+    inThread: false,
+  }));
+const anyRequest: fc.Arbitrary<AccessRequest> = fc.record({
+  kind: fc.constantFrom('command', 'tool', 'component'),
+  name: fc.constantFrom('party', 'party add', 'party add deep'),
+  plugin: fc.constantFrom('party', 'chat'),
+  policy: fc.record({
+    tier: fc.constantFrom(...TIERS),
+    // As a rule none: what else refuses hides what a rule lifts.
+    member: fc.constantFrom([], [], [], ['BanMembers' as const]),
+  }),
+});
+const anyPlugin = fc.record({ enabled: fc.constantFrom(true, true, false), required: fc.boolean() });
+
+const isFor = (subject: AccessRule['subject'], of: Subject): boolean => {
+  if (subject.kind === 'everyone') return true;
+  if (subject.kind === 'guilds') return of.place === 'guild';
+  const id = subject.id ?? '';
+  if (subject.kind === 'user') return id === of.userId;
+  if (subject.kind === 'role') return of.hasRole(id);
+  if (subject.kind === 'channel') return of.channelIds.includes(id);
+  return id === (subject.kind === 'category' ? of.categoryId : of.guildId);
+};
+
+/** The targets that a request has, the closest first, as the table of precedence lists them. */
+function targetsOf({ kind, name, plugin }: AccessRequest): readonly AccessRule['target'][] {
+  const words = name.split(' ');
+  const paths = kind === 'command' ? words.map((_, index) => words.slice(0, words.length - index).join(' ')) : [name];
+  const own = kind === 'component' ? [] : paths.map((path) => ({ kind, name: path }));
+  return [...own, { kind: 'plugin', name: plugin }];
+}
+
+/** Every place in the table of precedence, from the top: the first at which a rule stands decides. */
+function decidedByTable(levels: RuleLevels, of: Subject, request: AccessRequest): FoundRule | undefined {
+  for (const level of ['owner', 'guild'] as const)
+    for (const kind of RULE_SUBJECTS)
+      for (const target of targetsOf(request))
+        for (const effect of ['deny', 'allow'] as const) {
+          const rule = levels[level].find(
+            (one) =>
+              one.effect === effect &&
+              one.subject.kind === kind &&
+              one.target.kind === target.kind &&
+              one.target.name === target.name &&
+              isFor(one.subject, of),
+          );
+          if (rule !== undefined) return { rule, level };
+        }
+  return undefined;
+}
+
+/** Whether the member, or the place, is one of which the bot takes no notice by the rules of one level. */
+function isIgnoredBy(rules: readonly AccessRule[], of: Subject): boolean {
+  const about = rules.filter(({ target, subject }) => target.kind === 'everything' && isFor(subject, of));
+  const said = (kind: AccessRule['subject']['kind']) => {
+    const effects = about.filter(({ subject }) => subject.kind === kind).map(({ effect }) => effect);
+    return effects.includes('deny') ? 'deny' : effects[0];
+  };
+  const person = said('user') ?? said('role');
+  const place = said('channel') ?? said('category') ?? said('guild');
+  if (person === 'deny' || place === 'deny') return true;
+  return person === undefined && place === undefined && (said('guilds') ?? said('everyone')) === 'deny';
+}
+
+const allows = (reasons: ReturnType<typeof judge>) => reasons.every(({ allowed }) => allowed);
+const without = (subject: Subject, ...levels: readonly (keyof RuleLevels)[]): Subject => ({
+  ...subject,
+  accessRules: {
+    ...subject.accessRules,
+    ...Object.fromEntries(levels.map((level) => [level, []])),
+  },
+});
+
+function assert(holds: boolean, sentence: string): void {
+  if (!holds) throw new Error(sentence);
+}
+
+function propertiesOf(seen: (what: string) => void): Readonly<Record<string, fc.IProperty<unknown>>> {
+  return {
+    'the rule that decides is the first in the table': fc.property(anySubject, anyRequest, (subject, request) => {
+      const found = decidingRule(subject.accessRules, subject, request);
+      const expected = decidedByTable(subject.accessRules, subject, request);
+      seen(found === undefined ? 'no rule applied' : `${found.level} decided: ${found.rule.effect}`);
+      assert(
+        (found === undefined ? 'none' : textOfRule(found)) === (expected === undefined ? 'none' : textOfRule(expected)),
+        'another rule decided',
+      );
+    }),
+    'a denial stands whatever rule of lower precedence allows': fc.property(
+      anySubject,
+      anyRequest,
+      fc.array(anyRule(anyRuleSubject), { maxLength: 4 }),
+      (subject, request, more) => {
+        const found = decidingRule(subject.accessRules, subject, request);
+        if (found?.rule.effect !== 'deny') return;
+        const rank = RULE_SUBJECTS.indexOf(found.rule.subject.kind);
+        const lower = more.filter(
+          ({ subject: { kind } }) => found.level === 'owner' || RULE_SUBJECTS.indexOf(kind) > rank,
+        );
+        const { owner, guild } = subject.accessRules;
+        for (const rules of [
+          [...guild, ...lower],
+          [...lower, ...guild],
+        ]) {
+          const after = decidingRule({ owner, guild: rules }, subject, request);
+          assert(after !== undefined && textOfRule(after) === textOfRule(found), 'an allow of lower precedence won');
+        }
+        seen('denials tried against lower rules');
+      },
+    ),
+    'what the bot ignores stays ignored, whatever else is allowed': fc.property(
+      anySubject,
+      anyRequest,
+      fc.array(anyRule(anyRuleSubject), { maxLength: 4 }),
+      (subject, request, more) => {
+        const { owner, guild } = subject.accessRules;
+        const found = ignoringRule(subject.accessRules, subject);
+        const expected = isIgnoredBy(owner, subject) ? 'owner' : isIgnoredBy(guild, subject) ? 'guild' : undefined;
+        assert(found?.level === expected, `ignored by ${found?.level}, not by ${expected}`);
+        if (found === undefined) return;
+        const specific = more.filter(({ target }) => target.kind !== 'everything');
+        const added = found.level === 'owner' ? more : specific;
+        const after = { ...subject, accessRules: { owner, guild: [...added, ...guild] } };
+        assert(ignoringRule(after.accessRules, after) !== undefined, 'a rule of lower precedence lifted it');
+        if (!subject.isBotOwner && !subject.isGuildOwner)
+          assert(!allows(judge(after, request, { enabled: true, required: false })), 'it was admitted');
+        seen('ignored');
+      },
+    ),
+    'the explanation and the decision agree': fc.property(
+      anySubject,
+      anyRequest,
+      anyPlugin,
+      (subject, request, plugin) => {
+        const reasons = judge(subject, request, plugin);
+        const levels: RuleLevels = {
+          owner: subject.isBotOwner ? [] : subject.accessRules.owner,
+          guild: subject.isBotOwner || (plugin.required && subject.isGuildOwner) ? [] : subject.accessRules.guild,
+        };
+        const told = reasons.find(({ rule }) => rule === 'access-rule');
+        const decisive = decidedByTable(levels, subject, request);
+        assert(told?.text === (decisive === undefined ? undefined : textOfRule(decisive)), 'another rule was told');
+        assert(
+          told?.allowed === (decisive === undefined ? undefined : decisive.rule.effect === 'allow'),
+          'told wrongly',
+        );
+        if (decisive?.rule.effect === 'deny') assert(!allows(reasons), 'a denial was told, and it was allowed');
+        const ignoring = reasons.find(({ rule }) => rule === 'ignored');
+        if (ignoring !== undefined) {
+          assert(!ignoring.allowed && !allows(reasons), 'ignored, and allowed');
+          const rule = ignoringRule(levels, subject);
+          assert(rule !== undefined && textOfRule(rule) === ignoring.text, 'another rule was told');
+        } else if (!plugin.required) assert(ignoringRule(levels, subject) === undefined, 'ignored without a word');
+        seen(allows(reasons) ? 'allowed' : 'refused');
+      },
+    ),
+    'rules lift the tier of moderators and admins, and nothing else': fc.property(
+      anySubject,
+      anyRequest,
+      anyPlugin,
+      (subject, request, plugin) => {
+        const plain = judge(without(subject, 'owner', 'guild'), request, plugin);
+        if (allows(plain) || !allows(judge(subject, request, plugin))) return;
+        const refusing = plain.filter(({ allowed }) => !allowed).map(({ rule }) => rule);
+        assert(refusing.join() === 'tier', `more than a tier was lifted: ${refusing.join()}`);
+        assert(request.policy.tier === 'mod' || request.policy.tier === 'admin', 'what is for owners was given');
+        seen('tiers lifted');
+      },
+    ),
+    'no owner is locked out': fc.property(anySubject, anyRequest, (subject, request) => {
+      const required = { enabled: true, required: true };
+      const same = (one: Subject, plugin = required) =>
+        JSON.stringify(judge(subject, request, plugin)) === JSON.stringify(judge(one, request, plugin));
+      if (subject.isBotOwner)
+        assert(
+          same(without(subject, 'owner', 'guild'), { enabled: true, required: false }),
+          'a rule bound the owner of the bot',
+        );
+      if (subject.isGuildOwner)
+        assert(same(without(subject, 'guild')), 'a rule of a guild bound its owner in its administration');
+      const admin = subject.guildPermissions.has('Administrator');
+      const forPlaces = subject.accessRules.guild.every(
+        ({ target, subject: { kind } }) => target.kind === 'everything' && kind !== 'user' && kind !== 'role',
+      );
+      if (admin && forPlaces) assert(same(without(subject, 'guild')), 'an ignored place locked its admins out');
+    }),
+  };
+}
