@@ -121,7 +121,7 @@ describe('admin: access rules', () => {
       'The file cannot be used: line 8',
     );
     expect(await give('rules:\n  - {effect: deny, tool: pour, plugin: bar, everyone: true}\n')).to.include(
-      'a rule names one of plugin, command, tool',
+      'a rule names one of everything, plugin, command, tool',
     );
     expect(await give('rules: [')).to.include('The file cannot be read: line 1');
     expect(await say(host.you, '!access list')).to.include('no access rules');
