@@ -44,6 +44,7 @@ export const ERRORS = {
     'hint',
   ]),
   CINNABAR_SETTING_INVALID: forMembers('The value for "{key}" is not right: {detail}', ['key', 'detail']),
+  CINNABAR_SETTING_CHANGED: forMembers('The setting "{key}" has been changed meanwhile, so nothing was done.'),
   CINNABAR_DOCUMENT_INVALID: forOperators('The stored document {document} is not valid: {detail}'),
   CINNABAR_DOCUMENT_MISSING: forOperators('There is no document {document}.'),
   CINNABAR_DOCUMENT_NEWER: forOperators(

@@ -53,6 +53,27 @@ export interface SettingsChange {
   readonly of: string | null;
 }
 
+/** Discord things that a setting of text may name, by `.meta({ kind: 'channel' })`. */
+export const SETTING_MENTIONS = ['channel', 'user', 'member', 'role'] as const;
+export type SettingMention = (typeof SETTING_MENTIONS)[number];
+
+interface Bounds {
+  readonly min?: number;
+  readonly max?: number;
+}
+
+/** What a setting takes, as far as text can give it. */
+export type SettingType =
+  | { readonly kind: 'boolean' | 'nothing' | 'object' | 'anything' }
+  | ({ readonly kind: 'number'; readonly whole: boolean; readonly above?: number; readonly below?: number } & Bounds)
+  /** In milliseconds. */
+  | ({ readonly kind: 'duration' } & Bounds)
+  | ({ readonly kind: 'text'; readonly format?: string } & Bounds)
+  | { readonly kind: 'mention'; readonly of: SettingMention }
+  | { readonly kind: 'choice'; readonly values: readonly unknown[] }
+  | ({ readonly kind: 'list'; readonly of: SettingType } & Bounds)
+  | { readonly kind: 'either'; readonly of: readonly SettingType[] };
+
 /** One setting as shown to an admin. */
 export interface SettingInfo {
   readonly plugin: string;
@@ -60,6 +81,8 @@ export interface SettingInfo {
   readonly scope: SettingScope;
   /** "whole number from 1 to 20", "one of plain, cyberpunk, terminal". */
   readonly type: string;
+  /** The same for programs, such as a form. */
+  readonly control: SettingType;
   readonly description: string;
   readonly default: unknown;
   /** The value in force for the asking actor's place; secrets come as `(set)` or `(not set)`. */
@@ -83,12 +106,34 @@ export interface SettingAdvisor {
   inForce(key: string, actor: Actor): Promise<InForce | undefined>;
 }
 
+/** How a setting is changed. */
+export interface SettingChangeOptions {
+  /** The value as its author saw it (`SettingInfo.value`): when it is another by now, nothing is changed. */
+  readonly expected?: { readonly value: unknown };
+  /** Whether the actor alone reads what is typed, as in a form: then secrets may be set in a server, too. */
+  readonly privately?: boolean;
+}
+
 /** Settings of every plugin, by name, from text. What an actor may change follows from the scope: global ones are the bot owner's. */
 export interface SettingsCatalog {
   describe(plugin: string, actor: Actor): Promise<readonly SettingInfo[]>;
-  /** Parses `text` by the setting's type. @throws CINNABAR_SETTING_UNKNOWN, CINNABAR_SETTING_INVALID, CINNABAR_ACCESS_DENIED */
-  set(plugin: string, key: string, text: string, actor: Actor): Promise<SettingInfo>;
-  reset(plugin: string, key: string | undefined, actor: Actor): Promise<void>;
+  /**
+   * Parses a text, or each item of a list, by the setting's type.
+   * @throws CINNABAR_SETTING_UNKNOWN, CINNABAR_SETTING_INVALID, CINNABAR_ACCESS_DENIED, CINNABAR_SETTING_CHANGED
+   */
+  set(
+    plugin: string,
+    key: string,
+    text: string | readonly string[],
+    actor: Actor,
+    options?: SettingChangeOptions,
+  ): Promise<SettingInfo>;
+  reset(
+    plugin: string,
+    key: string | undefined,
+    actor: Actor,
+    options?: Pick<SettingChangeOptions, 'expected'>,
+  ): Promise<void>;
   /** Lets a plugin judge values of its guild settings before they are saved, and say what holds. @returns takes it back */
   advise(plugin: string, advisor: SettingAdvisor): () => void;
   /** Ids of plugins that have settings. */

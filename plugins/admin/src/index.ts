@@ -10,6 +10,7 @@ import { registerMyData } from './my-data.js';
 import { logMissingPermissions, registerPluginCommands } from './plugin-commands.js';
 import { registerRoleCommands } from './role-commands.js';
 import { registerPrefixCommands, registerSettingsCommands } from './settings-commands.js';
+import { registerSettingsPanel } from './settings-panel.js';
 import { registerCommandSwitches, registerToolCommands } from './tool-commands.js';
 
 export default definePlugin({
@@ -36,6 +37,7 @@ export default definePlugin({
     registerBotCommands(context);
     registerPrefixCommands(context);
     registerSettingsCommands(context);
+    registerSettingsPanel(context);
     registerToolCommands(context);
     registerCommandSwitches(context);
     registerDiagnose(context);

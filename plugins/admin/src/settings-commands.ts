@@ -118,7 +118,7 @@ const CHANGED_BY: Readonly<Record<SettingScope, Tier>> = {
 };
 
 /** The settings that a member of the tier may change; the others are not shown to them. */
-function changeableBy(tier: Tier, settings: readonly SettingInfo[]): readonly SettingInfo[] {
+export function changeableBy(tier: Tier, settings: readonly SettingInfo[]): readonly SettingInfo[] {
   return settings.filter(({ scope }) => TIERS.indexOf(tier) >= TIERS.indexOf(CHANGED_BY[scope]));
 }
 
@@ -147,7 +147,7 @@ function settingLine({ key, value, scope, description, type, default: byDefault 
 }
 
 /** After a change. */
-function changedText({ key, plugin, value, scope, inForce }: SettingInfo): string {
+export function changedText({ key, plugin, value, scope, inForce }: SettingInfo): string {
   if (inForce !== undefined && JSON.stringify(inForce.value) !== JSON.stringify(value))
     return `\`${key}\` of ${code(plugin)} is saved as ${code(value)} ${PLACES[scope]}, but here ${code(inForce.value)} holds: ${inForce.origin} decides.`;
   return `\`${key}\` of ${code(plugin)} is ${code(value)} ${PLACES[scope]} now.`;

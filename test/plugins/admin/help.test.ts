@@ -69,7 +69,7 @@ describe('admin: !help', () => {
       '**What I can do for you here**',
       '• **dice**: Throws dice (`roll`, ask me)',
       '• **workshop**: Full of things (`work`, ask me)',
-      '• **admin**: Help, plugins, prefixes, settings and tool policies (`bot`, `diagnose`, `help`, `language`, `mydata`, `prefix`, `set`, `unset`)',
+      '• **admin**: Help, plugins, prefixes, settings and tool policies (`bot`, `diagnose`, `help`, `language`, `mydata`, `prefix`, `set`, `settings`, `unset`)',
       'More about one: `!help dice`. To search: `!help <words>`.',
     ]);
   });

@@ -1,10 +1,12 @@
 import {
   type Actor,
   CinnabarError,
+  createKeyedMutex,
   type HasId,
   type MemberKey,
   SETTING_SCOPES,
   type SettingAdvisor,
+  type SettingChangeOptions,
   type SettingInfo,
   type SettingScope,
   type SettingsCatalog,
@@ -30,6 +32,8 @@ export function createCatalog(options: {
 }): SettingsCatalog {
   const { opened, tierOf, hasRole, channelsCalled } = options;
   const advisors = new Map<string, SettingAdvisor>();
+  /** So that nothing comes between the look at a value and its change. */
+  const changes = createKeyedMutex();
 
   const find = (id: string): OpenedPlugin => {
     const plugin = opened.get(id);
@@ -47,6 +51,7 @@ export function createCatalog(options: {
     key: shownKey(field, fieldsOf(plugin.plugin)),
     scope: field.scope,
     type: field.words,
+    control: field.type,
     description:
       most === undefined ? field.description : `${field.description}. The owner of the bot allows at most ${most}`,
     default: shownValue(field, field.default),
@@ -85,9 +90,35 @@ export function createCatalog(options: {
     throw new CinnabarError('CINNABAR_SETTING_INVALID', { key: field.key, detail });
   };
 
+  /** Changes one setting, unless it is another than the one its author saw. @throws CINNABAR_SETTING_CHANGED */
+  const unlessChanged = <T>(
+    document: AnySettings,
+    { field: { key, scope }, field, roleId }: Located,
+    plugin: OpenedPlugin,
+    actor: Actor,
+    expected: SettingChangeOptions['expected'],
+    change: () => Promise<T>,
+  ): Promise<T> =>
+    changes.run(
+      JSON.stringify([plugin.plugin.manifest.id, scope, documentOf(scope, actor, roleId)?.of ?? null]),
+      async () => {
+        if (expected !== undefined) {
+          const now = shownValue(field, (await document.get())[key]);
+          if (JSON.stringify(now) !== JSON.stringify(expected.value))
+            throw new CinnabarError('CINNABAR_SETTING_CHANGED', { key });
+        }
+        return change();
+      },
+    );
+
   /** `#general` as the mention that Discord makes of it where it is chosen from the list. */
-  const mentioned = (field: Field, text: string, { guildId }: Actor): string => {
+  const mentioned = (
+    field: Field,
+    text: string | readonly string[],
+    { guildId }: Actor,
+  ): string | readonly string[] => {
     const { type, key } = field;
+    if (typeof text !== 'string') return text;
     const name = text.trim().replace(/^#/, '').toLowerCase();
     if (guildId === null || type.kind !== 'mention' || type.of !== 'channel' || name === '') return text;
     const [id, ...others] = channelsCalled(guildId, name);
@@ -132,23 +163,25 @@ export function createCatalog(options: {
       return (await Promise.all(narrowestFirst.map((scope) => described(plugin, scope, actor)))).flat();
     },
 
-    async set(id, key, text, actor) {
+    async set(id, key, text, actor, { expected, privately = actor.guildId === null } = {}) {
       const plugin = find(id);
       const located = locate(id, fieldsOf(plugin.plugin), key);
       const document = await writable(plugin, located, actor);
       const { field } = located;
-      const value = valueFrom(field, mentioned(field, text, actor), actor);
+      const value = valueFrom(field, mentioned(field, text, actor), privately);
       const advisor = field.scope === 'guild' ? advisors.get(id) : undefined;
       const refusal = await advisor?.refusalOf(field.key, value, actor);
       if (refusal !== undefined)
         throw new CinnabarError('CINNABAR_SETTING_INVALID', { key: field.key, detail: `${refusal}.` });
-      const values = await document.set({ [field.key]: value });
+      const values = await unlessChanged(document, located, plugin, actor, expected, () =>
+        document.set({ [field.key]: value }),
+      );
       const inForce = await advisor?.inForce(field.key, actor);
       const info = infoOf(plugin, field, values);
       return inForce === undefined ? info : { ...info, inForce };
     },
 
-    async reset(id, key, actor) {
+    async reset(id, key, actor, { expected } = {}) {
       const plugin = find(id);
       const fields = fieldsOf(plugin.plugin);
       const named = key === undefined ? undefined : scopeNamed(key);
@@ -160,7 +193,8 @@ export function createCatalog(options: {
         return;
       }
       const located = locate(id, fields, key);
-      await (await writable(plugin, located, actor)).reset(located.field.key);
+      const document = await writable(plugin, located, actor);
+      await unlessChanged(document, located, plugin, actor, expected, () => document.reset(located.field.key));
     },
   };
 }

@@ -1,10 +1,19 @@
-import { formatDuration, optionTraits, type Plugin, SETTING_SCOPES, type SettingScope, z } from '@cinnabar/sdk';
+import {
+  formatDuration,
+  optionTraits,
+  type Plugin,
+  SETTING_MENTIONS,
+  SETTING_SCOPES,
+  type SettingScope,
+  type SettingType,
+  z,
+} from '@cinnabar/sdk';
 
 /** One declared setting, with what its schema tells of it. */
 export interface Field {
   readonly scope: SettingScope;
   readonly key: string;
-  readonly type: FieldType;
+  readonly type: SettingType;
   readonly words: string;
   readonly description: string;
   readonly secret: boolean;
@@ -99,28 +108,13 @@ export function hideSecrets(secret: SecretKeys, scope: SettingScope, data: unkno
 /** The JSON Schema of one setting, with what `.meta()` added. */
 type FieldSchema = z.core.JSONSchema.BaseSchema;
 
-/** Discord things that a setting of text may name, by `.meta({ kind: 'channel' })`. */
-const MENTIONS = ['channel', 'user', 'member', 'role'] as const;
-export type Mention = (typeof MENTIONS)[number];
-
 interface Bounds {
   readonly min?: number;
   readonly max?: number;
 }
 
-/** What a setting takes, as far as text can give it. */
-export type FieldType =
-  | { readonly kind: 'boolean' | 'nothing' | 'object' | 'anything' }
-  | ({ readonly kind: 'number'; readonly whole: boolean; readonly above?: number; readonly below?: number } & Bounds)
-  | ({ readonly kind: 'duration' } & Bounds)
-  | ({ readonly kind: 'text'; readonly format?: string } & Bounds)
-  | { readonly kind: 'mention'; readonly of: Mention }
-  | { readonly kind: 'choice'; readonly values: readonly unknown[] }
-  | ({ readonly kind: 'list'; readonly of: FieldType } & Bounds)
-  | { readonly kind: 'either'; readonly of: readonly FieldType[] };
-
 /** Made from JSON Schema, so that it does not matter which copy of zod a plugin brings. */
-function fieldTypeOf(schema: FieldSchema): FieldType {
+function fieldTypeOf(schema: FieldSchema): SettingType {
   const alternatives = schema.anyOf ?? schema.oneOf;
   if (alternatives !== undefined) return either(alternatives.filter((one) => typeof one === 'object').map(fieldTypeOf));
   if (schema.const !== undefined) return { kind: 'choice', values: [schema.const] };
@@ -152,7 +146,7 @@ function fieldTypeOf(schema: FieldSchema): FieldType {
   }
 }
 
-function either(of: readonly FieldType[]): FieldType {
+function either(of: readonly SettingType[]): SettingType {
   const [only] = of;
   return of.length === 1 && only !== undefined ? only : { kind: 'either', of };
 }
@@ -163,7 +157,7 @@ function bounds(min: number | undefined, max: number | undefined): Bounds {
   return { ...(bounded(min) ? { min } : {}), ...(bounded(max) ? { max } : {}) };
 }
 
-function numberType(schema: FieldSchema): FieldType {
+function numberType(schema: FieldSchema): SettingType {
   const within = bounds(schema.minimum, schema.maximum);
   if (schema.kind === 'duration') return { kind: 'duration', ...within };
   const { exclusiveMinimum: above, exclusiveMaximum: below } = schema;
@@ -176,8 +170,8 @@ function numberType(schema: FieldSchema): FieldType {
   };
 }
 
-function textType(schema: FieldSchema): FieldType {
-  const of = MENTIONS.find((mention) => mention === schema.kind);
+function textType(schema: FieldSchema): SettingType {
+  const of = SETTING_MENTIONS.find((mention) => mention === schema.kind);
   if (of !== undefined) return { kind: 'mention', of };
   const { format } = schema;
   return { kind: 'text', ...bounds(schema.minLength, schema.maxLength), ...(format === undefined ? {} : { format }) };
@@ -193,7 +187,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 
 /** A type for people: `whole number from 1 to 20`, `one of plain, cyberpunk, terminal`, `list of channels`. */
-export function inWords(type: FieldType): string {
+export function inWords(type: SettingType): string {
   switch (type.kind) {
     case 'boolean':
       return 'yes or no';
@@ -240,7 +234,7 @@ function lengths({ min, max }: { readonly min?: number; readonly max?: number })
   return max === undefined ? '' : ` of at most ${max} characters`;
 }
 
-function plural(type: FieldType): string {
+function plural(type: SettingType): string {
   if (type.kind === 'mention') return `${type.of}s`;
   if (type.kind === 'number') return inWords(type).replace('number', 'numbers');
   if (type.kind === 'duration') return inWords(type).replace('duration', 'durations');

@@ -1,19 +1,24 @@
-import { type Actor, CinnabarError, parseDuration } from '@cinnabar/sdk';
+import { CinnabarError, parseDuration, type SettingMention, type SettingType } from '@cinnabar/sdk';
 import { plainIssue } from '../documents/document-store.js';
 import { nearest } from '../nearest.js';
-import { type Field, type FieldType, inWords, type Mention } from './fields.js';
+import { type Field, inWords } from './fields.js';
 
 const QUOTED = 60;
 
 /**
- * The value that a text means for a setting.
+ * The value that a text means for a setting, or the items of a list.
+ * @param privately whether its author alone reads it
  * @throws CINNABAR_SETTING_INVALID with one sentence on what is wrong
  */
-export function valueFrom(field: Field, text: string, actor: Actor): unknown {
-  if (field.secret && actor.guildId !== null) {
-    throw wrong(field, 'it is secret and others would read it here; use the environment or the owner-only dialog.');
+export function valueFrom(field: Field, given: string | readonly string[], privately: boolean): unknown {
+  if (field.secret && !privately) {
+    throw wrong(
+      field,
+      'it is secret and others would read it here; use the environment, `settings`, or a direct message.',
+    );
   }
-  const parsed = parseText(field.type, text);
+  const text = typeof given === 'string' ? given : given.join(', ');
+  const parsed = typeof given === 'string' ? parseText(field.type, given) : parseItems(field.type, given);
   if (!parsed.ok) {
     const hint = parsed.meant === undefined || field.secret ? '.' : `; did you mean ${parsed.meant}?`;
     throw wrong(field, `${parsed.problem}${not(field, text)}${hint}`);
@@ -50,7 +55,7 @@ type Parsed =
 
 const YES = ['yes', 'on', 'true', 'enable', 'enabled', '1'];
 const NO = ['no', 'off', 'false', 'disable', 'disabled', '0'];
-const MENTION: Readonly<Record<Mention, RegExp>> = {
+const MENTION: Readonly<Record<SettingMention, RegExp>> = {
   channel: /^<#(\d{1,20})>$/,
   user: /^<@!?(\d{1,20})>$/,
   member: /^<@!?(\d{1,20})>$/,
@@ -58,7 +63,7 @@ const MENTION: Readonly<Record<Mention, RegExp>> = {
 };
 
 /** Reads a value from what a person typed. Bounds and formats are the schema's to check, afterwards. */
-function parseText(type: FieldType, typed: string): Parsed {
+function parseText(type: SettingType, typed: string): Parsed {
   const text = typed.trim();
   switch (type.kind) {
     case 'boolean':
@@ -87,7 +92,7 @@ function parseText(type: FieldType, typed: string): Parsed {
 }
 
 /** The clause that says what a value has to be. */
-function expected(type: FieldType): string {
+function expected(type: SettingType): string {
   const words = inWords(type);
   const article = ['choice', 'nothing', 'boolean', 'anything', 'text'].includes(type.kind) ? '' : 'a ';
   return `it has to be ${article}${words}`;
@@ -97,7 +102,7 @@ function good(value: unknown): Parsed {
   return { ok: true, value };
 }
 
-function bad(type: FieldType): Parsed {
+function bad(type: SettingType): Parsed {
   return { ok: false, problem: expected(type) };
 }
 
@@ -111,7 +116,7 @@ function parseBoolean(text: string): Parsed {
   return NO.includes(word) ? good(false) : bad({ kind: 'boolean' });
 }
 
-function mentionProblem(of: Mention): string {
+function mentionProblem(of: SettingMention): string {
   return `it has to be a ${of}: mention it, or give its id`;
 }
 
@@ -133,14 +138,18 @@ function json(text: string): { readonly value: unknown } | undefined {
   }
 }
 
-function parseList(of: FieldType, text: string): Parsed {
+function parseList(of: SettingType, text: string): Parsed {
   const whole = text.startsWith('[') ? json(text) : undefined;
   if (whole !== undefined) return good(whole.value);
   if (of.kind === 'object' || of.kind === 'anything' || of.kind === 'list') {
     return { ok: false, problem: `${expected({ kind: 'list', of })}, written as JSON in [ ]` };
   }
+  return parseEach(of, text.split(','));
+}
+
+function parseEach(of: SettingType, parts: readonly string[]): Parsed {
   const items: unknown[] = [];
-  for (const part of text.split(',').map((item) => item.trim())) {
+  for (const part of parts.map((item) => item.trim())) {
     if (part === '') continue;
     const item = parseText(of, part);
     if (!item.ok) return { ...item, problem: `of each item, ${item.problem}` };
@@ -149,13 +158,21 @@ function parseList(of: FieldType, text: string): Parsed {
   return good(items);
 }
 
+/** Items that are told apart already, where there is a list for them. */
+function parseItems(type: SettingType, items: readonly string[]): Parsed {
+  const list = type.kind === 'either' ? type.of.find(({ kind }) => kind === 'list') : type;
+  if (list?.kind === 'list') return parseEach(list.of, items);
+  const [only = ''] = items;
+  return items.length <= 1 ? parseText(type, only) : bad(type);
+}
+
 function parseObject(text: string): Parsed {
   const value = json(text)?.value;
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return good(value);
   return { ok: false, problem: 'it has to be a JSON object, such as {"name": "value"}' };
 }
 
-function parseEither(type: Extract<FieldType, { kind: 'either' }>, typed: string): Parsed {
+function parseEither(type: Extract<SettingType, { kind: 'either' }>, typed: string): Parsed {
   // Text takes anything, so it comes last whatever the schema's order.
   const inOrder = [...type.of].sort((one, other) => Number(one.kind === 'text') - Number(other.kind === 'text'));
   for (const alternative of inOrder) {

@@ -25,6 +25,7 @@ describe('the settings catalog', () => {
       key: 'depth',
       scope: 'guild',
       type: 'whole number from 1 to 20',
+      control: { kind: 'number', whole: true, min: 1, max: 20 },
       description: 'How many turns',
       default: 5,
       value: 5,
@@ -194,7 +195,7 @@ describe('secret settings', () => {
   it('are not accepted where others read, and not repeated', async () => {
     const { catalog } = givenCatalog();
     const error = await failure('CINNABAR_SETTING_INVALID', () => catalog.set('party', 'apiKey', 'hunter2', OWNER));
-    expect(error.message).to.contain('environment').and.to.contain('owner-only dialog').and.to.not.contain('hunter2');
+    expect(error.message).to.contain('environment').and.to.contain('direct message').and.to.not.contain('hunter2');
   });
 
   it('are whole secrets when a part of them is', async () => {
