@@ -57,13 +57,16 @@ export interface Document<T> {
   set(value: T): Promise<T>;
   /** Changes a draft of `get()`. When `change` throws, nothing is saved. Returns what was saved. */
   update(change: (draft: T) => unknown): Promise<T>;
-  delete(): Promise<void>;
+  /** @param matches only while this says so of what is saved: nothing can change it between the question and the deletion */
+  delete(matches?: (value: T) => boolean): Promise<void>;
 }
 
 export interface Collection<T, Scope extends CollectionScope = CollectionScope> {
   of(key: Scope extends 'member' ? MemberKey : HasId): Document<T>;
   /** Every saved document with its key (`guildId:userId` for members), in no order. */
   entries(): AsyncIterable<readonly [key: string, value: T]>;
+  /** Calls back with the key after each change that the plugin has saved. @returns ends that */
+  watch(listener: (key: string) => void): () => void;
 }
 export type Collections<C extends CollectionDefinitions> = {
   readonly [K in keyof C]: Collection<z.output<C[K]['schema']>, C[K]['scope']>;

@@ -1,6 +1,6 @@
 import type { Client, ClientEvents } from 'discord.js';
 import type { z } from 'zod';
-import type { CollectionDefinitions, Collections, PersonalData } from './collections.js';
+import type { Collection, CollectionDefinitions, Collections, PersonalData } from './collections.js';
 import type {
   CommandDefinition,
   ComponentDefinition,
@@ -11,6 +11,7 @@ import type {
 import type { EnvSchema } from './definition.js';
 import type { Logger, Metrics } from './observability.js';
 import type { SetupCheck } from './plugins.js';
+import type { ScheduleDefinition } from './schedules.js';
 import type { Settings, SettingsChange, SettingsSchemas } from './settings.js';
 import type { Journal, JournalDefinition } from './storage/journal.js';
 import type { Injections, Services, Token } from './token.js';
@@ -90,6 +91,18 @@ export interface Registrar {
   /** Repeats `task` every `intervalMs`; a run that is still busy is not started again. */
   every(intervalMs: number, task: () => unknown): Disposer;
   after(delayMs: number, task: () => unknown): Disposer;
+  /**
+   * Does something with each document of a collection when its time has come: a timer that outlives restarts. To plan, change or cancel, save or
+   * delete the document; what fell due while the bot was down comes after the start, late. Nothing runs before the bot is connected.
+   * @example
+   * schedule(collections.bans, {
+   *   dueAt: ({ until }) => until,
+   *   guildOf: ({ guildId }) => guildId,
+   *   run: ({ value }) => client.guilds.cache.get(value.guildId)?.bans.remove(value.userId),
+   * });
+   * await collections.bans.of(banId).set({ guildId, userId, until: clock.now() + durationMs });
+   */
+  schedule<T>(collection: Collection<T>, definition: ScheduleDefinition<T>): Disposer;
   /**
    * A module whose functions run in the host's worker threads, with limits on time and memory: for documents from outside that are
    * large, or that could be made to take for ever. Built and loaded when it is first used. It imports from `@cinnabar/sdk/worker`, which

@@ -140,6 +140,7 @@ export { defined, maxEntries } from './option-objects.js';
 export * from './persona.js';
 export * from './plugins.js';
 export * from './provenance.js';
+export * from './schedules.js';
 export * from './settings.js';
 export {
   type DiskTrouble,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 // The global of that name is a getter, and this is asked with every event.
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
+import type { Plugin } from '@cinnabar/sdk';
 import { type DependencyContainer, type InjectionToken, instanceCachingFactory } from 'tsyringe';
 import { createAccess } from '../access/access.js';
 import { createAccessRules, createTierRoles } from '../access/rules.js';
@@ -381,6 +382,10 @@ function registerPlugins(
       metrics: get(KEYS.metrics),
       clock: get(KEYS.clock),
       client: get(KEYS.gateway).client,
+      async enabledIn(guildId: string, plugin: Plugin) {
+        await get(KEYS.guildStates).load(guildId);
+        return get(KEYS.enabledIn)(guildId, plugin);
+      },
       environment: env,
     };
     return createPluginManager({

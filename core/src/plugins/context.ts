@@ -4,6 +4,7 @@ import {
   type Disposer,
   type ErasedContext,
   type Logger,
+  type Plugin,
   type SetupCheck,
   type SetupNeed,
   z,
@@ -26,6 +27,7 @@ import { missingIntent } from '../gateway/discord-sync.js';
 import type { MetricsService } from '../observability/metrics.js';
 import { boundTools } from '../tools/tools.js';
 import type { WorkerService } from '../workers/workers.js';
+import { openSchedule } from './schedules.js';
 
 interface HostServices {
   readonly commands: CommandService;
@@ -43,6 +45,7 @@ interface HostServices {
   readonly metrics: MetricsService;
   readonly clock: Clock;
   readonly client: Client;
+  readonly enabledIn: (guildId: string, plugin: Plugin) => Promise<boolean>;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
@@ -86,6 +89,7 @@ export function createContext(owner: Owner, host: HostServices): ErasedContext {
       ),
     every: (intervalMs, task) => every(owner, host, intervalMs, task),
     after: (delayMs, task) => after(owner, host, delayMs, task),
+    schedule: (collection, definition) => openSchedule(owner, host, collection, definition),
     worker: (url) => host.workers.module(owner, url),
     metrics: host.metrics.of(owner),
     journal(name, definition) {

@@ -346,6 +346,11 @@ export function openCollection<S extends z.ZodObject>(
   prefix: DocumentPath,
 ): Collection<z.output<S>> {
   const entries = createEntries(store, collectionShape(definition));
+  const listeners = new Set<(key: string) => void>();
+  const announce = (path: DocumentPath) => {
+    const key = path.at(-1);
+    if (key !== undefined) for (const listener of listeners) listener(key);
+  };
 
   const documentAt = (path: DocumentPath): Document<z.output<S>> => {
     const entry = entries(path);
@@ -355,18 +360,24 @@ export function openCollection<S extends z.ZodObject>(
       if (defaults.success) return structuredClone(defaults.data);
       throw new CinnabarError('CINNABAR_DOCUMENT_MISSING', { document: nameOf(path) });
     };
+    const save = async (body: (found: z.output<S> | undefined) => Promise<z.output<S>>) => {
+      const value = await saved(entry, path, body);
+      announce(path);
+      return value;
+    };
     return {
       find: () => entry.read(),
       get: async () => orDefaults(await entry.read()),
-      set: (value) => saved(entry, path, async () => value),
+      set: (value) => save(async () => value),
       update: (change) =>
-        saved(entry, path, async (found) => {
+        save(async (found) => {
           const draft = orDefaults(found);
           await change(draft);
           return draft;
         }),
-      async delete() {
-        await entry.change(async () => undefined);
+      async delete(matches = () => true) {
+        await entry.change(async (found) => (found === undefined || matches(found) ? undefined : found));
+        announce(path);
       },
     };
   };
@@ -379,6 +390,10 @@ export function openCollection<S extends z.ZodObject>(
         const key = path.at(-1);
         if (value !== undefined && key !== undefined) yield [key, value];
       }
+    },
+    watch(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
     },
   };
 }

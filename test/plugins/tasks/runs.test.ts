@@ -39,6 +39,7 @@ function openRecords(): Collection<Run, 'global'> & { readonly kept: Map<string,
     async *entries() {
       yield* [...kept.entries()];
     },
+    watch: () => () => undefined,
   };
 }
 

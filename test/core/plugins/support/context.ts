@@ -41,6 +41,7 @@ export function createScopeContexts(services: PluginServices, clock: Clock): (ow
           `${delayMs}`,
           clock.after(delayMs, () => void task()),
         ),
+      schedule: () => effect('schedule', 'documents'),
       worker: ({ pathname }) => {
         effect('worker', pathname);
         return { run: () => Promise.reject(new Error('there are no workers here')) };
