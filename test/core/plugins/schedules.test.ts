@@ -48,11 +48,21 @@ describe('schedule', () => {
     await using host = await createTestHost({ plugins: [plugin] });
     const now = host.clock.now();
     const far = 400 * 24 * HOUR;
-    await alarmsOf().of('soon').set({ at: now + HOUR, guildId: null });
-    await alarmsOf().of('far').set({ at: now + far, guildId: null });
-    await alarmsOf().of('moved').set({ at: now + HOUR, guildId: null });
-    await alarmsOf().of('moved').set({ at: now + 3 * HOUR, guildId: null });
-    await alarmsOf().of('gone').set({ at: now + HOUR, guildId: null });
+    await alarmsOf()
+      .of('soon')
+      .set({ at: now + HOUR, guildId: null });
+    await alarmsOf()
+      .of('far')
+      .set({ at: now + far, guildId: null });
+    await alarmsOf()
+      .of('moved')
+      .set({ at: now + HOUR, guildId: null });
+    await alarmsOf()
+      .of('moved')
+      .set({ at: now + 3 * HOUR, guildId: null });
+    await alarmsOf()
+      .of('gone')
+      .set({ at: now + HOUR, guildId: null });
     await alarmsOf().of('gone').delete();
     await host.advance(HOUR - 1_000);
     expect(rung).to.deep.equal([]);
@@ -61,7 +71,9 @@ describe('schedule', () => {
     expect(await alarmsOf().of('soon').find()).to.equal(undefined);
     await host.advance(2 * HOUR);
     expect(rung.map(({ key }) => key)).to.deep.equal(['soon', 'moved']);
-    await alarmsOf().of('far').update((draft) => (draft.at = host.clock.now() - 5));
+    await alarmsOf()
+      .of('far')
+      .update((draft) => (draft.at = host.clock.now() - 5));
     await host.settled();
     expect(rung.at(-1)).to.deep.include({ key: 'far', lateMs: 5 });
   });
@@ -69,7 +81,9 @@ describe('schedule', () => {
   it('repeats what saves its next time, and tries again what fails, less and less often', async () => {
     const { plugin, rung, state, alarmsOf } = alarmPlugin();
     await using host = await createTestHost({ plugins: [plugin] });
-    await alarmsOf().of('daily').set({ at: host.clock.now() + HOUR, guildId: null, everyMs: HOUR });
+    await alarmsOf()
+      .of('daily')
+      .set({ at: host.clock.now() + HOUR, guildId: null, everyMs: HOUR });
     state.failures = 2;
     await host.advance(HOUR);
     await host.advance(29_000);
@@ -86,7 +100,10 @@ describe('schedule', () => {
     const host = await createTestHost({ plugins: [first.plugin] });
     try {
       const guildId = host.guild.id;
-      await first.alarmsOf().of('one').set({ at: host.clock.now() + HOUR, guildId });
+      await first
+        .alarmsOf()
+        .of('one')
+        .set({ at: host.clock.now() + HOUR, guildId });
       await host.resolve(Plugins).disable(guildId, 'alarm');
       await host.advance(2 * HOUR);
       expect(first.rung).to.deep.equal([]);
