@@ -336,6 +336,7 @@ function registerSurfaces(service: Register): void {
   service(KEYS.tools, (get) =>
     createTools({
       ...basics(get, 'tools'),
+      languages: get(KEYS.languages),
       access: get(KEYS.access),
       provenance: get(KEYS.provenance),
       boundary: get(KEYS.boundary),

@@ -1,13 +1,15 @@
-import type {
-  Actor,
-  CallCard,
-  DecisionReason,
-  Place,
-  SettledOutcome,
-  ToolDefinition,
-  ToolInfo,
-  ToolPolicy,
-  ToolRequest,
+import {
+  type Actor,
+  type CallCard,
+  type DecisionReason,
+  type Place,
+  type SettledOutcome,
+  type ToolDefinition,
+  type ToolInfo,
+  type ToolPolicy,
+  type ToolRequest,
+  t,
+  translated,
 } from '@cinnabar/sdk';
 import { isSecretName, REDACTED } from '../observability/log-entry.js';
 import type { Arguments } from './call.js';
@@ -28,11 +30,11 @@ export async function renderCard(
   const described = await attempt(() => present?.describe?.(shown, { actor }));
   const input = { ...described?.assumed, ...shown };
   const own = described?.sentence ?? (await attempt(() => present?.sentence?.(shown)));
-  const action = described?.action ?? present?.action ?? capitalised(words(name).join(' '));
+  const action = described?.action ?? translated(present?.action ?? capitalised(words(name).join(' ')));
   const inSentence: readonly string[] = described?.said ?? present?.said ?? [];
   const said = (argument: string) => own !== undefined && inSentence.includes(argument) && shows(own, input[argument]);
   return {
-    sentence: own ?? `I'll use "${words(name).join(' ')}"`,
+    sentence: own ?? t('I\'ll use "{tool}"', { tool: words(name).join(' ') }),
     action,
     terminal: present?.terminal ?? {
       program: plugin.toUpperCase(),
@@ -41,7 +43,7 @@ export async function renderCard(
     },
     fields: inDeclaredOrder(inputSchema, input).map((argument) => ({
       name: argument,
-      label: present?.labels?.[argument] ?? labelOf(argument),
+      label: translated(present?.labels?.[argument] ?? labelOf(argument)),
       value: input[argument],
       said: said(argument),
     })),
@@ -49,7 +51,7 @@ export async function renderCard(
     cancelled:
       described?.cancelled ??
       (await attempt(() => present?.cancelled?.(shown))) ??
-      `Cancelled: ${words(name).join(' ')}.`,
+      t('Cancelled: {tool}.', { tool: words(name).join(' ') }),
   };
 }
 

@@ -16,6 +16,7 @@ import {
 } from '@cinnabar/sdk';
 import type { ProvenanceService } from '../access/visibility.js';
 import type { AccessService, Basics, Boundary, EnabledIn, GuildStates, Owner, ToolService } from '../contracts.js';
+import type { LanguageService } from '../languages/languages.js';
 import { denied, outcomeOf } from './call.js';
 import { createChain, createExecution, createInterceptors, expireHeld } from './execution.js';
 import { createGate, createInvoke } from './invoke.js';
@@ -27,6 +28,7 @@ export interface ToolParts extends Basics {
   readonly access: AccessService;
   readonly provenance: ProvenanceService;
   readonly boundary: Boundary;
+  readonly languages: Pick<LanguageService, 'speak'>;
   readonly states: GuildStates;
   readonly enabledIn: EnabledIn;
   /** Ids of plugins that guard tools and are enabled there but not running. */
@@ -82,7 +84,11 @@ export function createTools(parts: ToolParts): ToolService {
       const tool = registry.all().find(({ info }) => info.name === name);
       return tool === undefined ? undefined : gate.explain(tool, actor);
     },
-    invoke,
+    // Cards and results are for the member who asked; an agent from elsewhere reads English.
+    invoke: (request) =>
+      request.actor.identity === undefined
+        ? parts.languages.speak(request.actor, () => invoke(request))
+        : invoke(request),
     onSettled(listener) {
       const entry = { listener };
       listeners.add(entry);

@@ -8,6 +8,7 @@ import {
   type PluginContext,
   plainText,
   TIERS,
+  t,
   UserError,
   visible,
   z,
@@ -59,7 +60,7 @@ export function withCharacter(members: readonly Character[], said: Said, addedBy
   checkSize(character);
   if (present !== undefined) return members.map((member) => (member === present ? character : member));
   if (members.length >= LIMITS.members) {
-    throw new UserError(`A party has at most ${LIMITS.members} members. Remove someone first.`);
+    throw new UserError(t('A party has at most {most} members. Remove someone first.', { most: LIMITS.members }));
   }
   return [...members, character];
 }
@@ -72,29 +73,45 @@ export function withoutCharacter(members: readonly Character[], name: string): {
 }
 
 function nobodyCalled(name: string, members: readonly Character[]): string {
-  if (members.length === 0) return 'There is nobody in the party, so there is nobody to remove.';
+  if (members.length === 0) return t('There is nobody in the party, so there is nobody to remove.');
   const nearest = nearestName(
     name,
     members.map((member) => member.name),
   );
-  const hint = nearest === undefined ? '' : ` Did you mean ${shown(nearest)}?`;
-  return `There is nobody called ${shown(name)} in the party.${hint}`;
+  return nearest === undefined
+    ? t('There is nobody called {name} in the party.', { name: shown(name) })
+    : t('There is nobody called {name} in the party. Did you mean {nearest}?', {
+        name: shown(name),
+        nearest: shown(nearest),
+      });
 }
 
 function checkSize({ name, role, gear }: Character): void {
-  if (nameKey(name) === '') throw new UserError('A character needs a name that can be seen.');
+  if (nameKey(name) === '') throw new UserError(t('A character needs a name that can be seen.'));
   if (name.length > LIMITS.nameLength) {
-    throw new UserError(`A character's name has at most ${LIMITS.nameLength} characters; this one has ${name.length}.`);
+    throw new UserError(
+      t("A character's name has at most {most} characters; this one has {count}.", {
+        most: LIMITS.nameLength,
+        count: name.length,
+      }),
+    );
   }
-  if (role.trim() === '') throw new UserError('A character needs a role.');
+  if (role.trim() === '') throw new UserError(t('A character needs a role.'));
   if (role.length > LIMITS.roleLength) {
-    throw new UserError(`A role has at most ${LIMITS.roleLength} characters; this one has ${role.length}.`);
+    throw new UserError(
+      t('A role has at most {most} characters; this one has {count}.', { most: LIMITS.roleLength, count: role.length }),
+    );
   }
   if (gear.length > LIMITS.gear) {
-    throw new UserError(`A character has at most ${LIMITS.gear} gear preferences; these are ${gear.length}.`);
+    throw new UserError(
+      t('A character has at most {most} gear preferences; these are {count}.', {
+        most: LIMITS.gear,
+        count: gear.length,
+      }),
+    );
   }
   if (gear.some((preference) => preference.length > LIMITS.gearLength)) {
-    throw new UserError(`A gear preference has at most ${LIMITS.gearLength} characters.`);
+    throw new UserError(t('A gear preference has at most {most} characters.', { most: LIMITS.gearLength }));
   }
 }
 
@@ -123,17 +140,28 @@ export function shown(text: string): string {
 
 /** "None" for an empty list, as on the confirmation card. */
 function gearText(gear: readonly string[]): string {
-  return gear.length === 0 ? 'None' : gear.map(shown).join(', ');
+  return gear.length === 0 ? t('None') : gear.map(shown).join(', ');
 }
 
-/** @param phrase whose party it is: "your party" */
-export function partyList(members: readonly Character[], phrase: string): string {
-  const whose = phrase.charAt(0).toUpperCase() + phrase.slice(1);
-  if (members.length === 0) return `${whose} is empty. To add someone, say: Add V to my party, he's a Solo`;
-  const lines = members.map(
-    ({ name, role, gear }) => `• **${shown(name)}** – ${shown(role)} (Gear Preferences: ${gearText(gear)})`,
+export function partyList(members: readonly Character[], owner: Owner): string {
+  if (members.length === 0) {
+    return t(
+      "{owner, select, guild {This server's party} channel {This channel's party} other {Your party}} is empty. To add someone, say: Add V to my party, he's a Solo",
+      { owner },
+    );
+  }
+  const lines = members.map(({ name, role, gear }) =>
+    t('• **{name}** – {role} (Gear Preferences: {gear})', {
+      name: shown(name),
+      role: shown(role),
+      gear: gearText(gear),
+    }),
   );
-  return [`👥 ${whose} (${members.length})`, ...lines].join('\n');
+  const heading = t(
+    "👥 {owner, select, guild {This server's party} channel {This channel's party} other {Your party}} ({count})",
+    { owner, count: members.length },
+  );
+  return [heading, ...lines].join('\n');
 }
 
 export const settings = {
@@ -169,14 +197,12 @@ export const collections = {
 /** The party of an actor in a channel, and what to call it. */
 interface OwnedParty {
   readonly document: Document<Party>;
-  /** "your party", "this channel's party" */
-  readonly phrase: string;
-  /** Whether several members share it. */
-  readonly isShared: boolean;
+  /** Whose it is; that of a channel or a guild is shared. */
+  readonly owner: Owner;
   /** @throws UserError when another member has added the character, and the guild leaves it to them */
   assertMayChange(name: string): Promise<void>;
 }
-type Owner = 'user' | 'channel' | 'guild';
+export type Owner = 'user' | 'channel' | 'guild';
 export type PartyOf = (actor: Actor) => Promise<OwnedParty>;
 
 export const inject = { access: Access, llm: optional(Llm) };
@@ -187,13 +213,13 @@ type PartyContext = PluginContext<typeof settings, typeof collections, typeof in
 export function createPartyOf({ client, settings, collections: stored, services }: PartyContext): PartyOf {
   const placeOf = async ({ guildId, channelId, userId }: Actor, owner: Owner) => {
     if (guildId !== null && owner === 'guild') {
-      return { document: stored.guildParties.of(guildId), phrase: "this server's party", isShared: true };
+      return { document: stored.guildParties.of(guildId), owner };
     }
     if (guildId !== null && owner === 'channel') {
       const homeId = await homeChannelOf(client, channelId);
-      return { document: stored.channelParties.of(homeId), phrase: "this channel's party", isShared: true };
+      return { document: stored.channelParties.of(homeId), owner };
     }
-    return { document: stored.userParties.of(userId), phrase: 'your party', isShared: false };
+    return { document: stored.userParties.of(userId), owner: 'user' as const };
   };
   return async (actor) => {
     const rules = actor.guildId === null ? undefined : await settings.guild(actor.guildId).get();
@@ -201,13 +227,16 @@ export function createPartyOf({ client, settings, collections: stored, services 
     return {
       ...place,
       async assertMayChange(name) {
-        if (!place.isShared || rules?.sharedChanges === 'all') return;
+        if (place.owner === 'user' || rules?.sharedChanges === 'all') return;
         const present = findCharacter((await place.document.get()).members, name);
         const addedBy = present?.addedBy;
         if (present === undefined || addedBy === undefined || addedBy === actor.userId) return;
         if (TIERS.indexOf(await services.access.tierOf(actor)) >= TIERS.indexOf('mod')) return;
         throw new UserError(
-          `<@${addedBy}> has added ${shown(present.name)} to ${place.phrase}: only they or a moderator can change that.`,
+          t(
+            "<@{addedBy}> has added {name} to {owner, select, guild {this server's party} channel {this channel's party} other {your party}}: only they or a moderator can change that.",
+            { addedBy, name: shown(present.name), owner: place.owner },
+          ),
         );
       },
     };

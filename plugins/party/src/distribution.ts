@@ -5,6 +5,7 @@ import {
   type LlmCompletion,
   type ParticipantMessage,
   sentenceOf,
+  t,
   UserError,
   type WorkCharge,
   z,
@@ -24,7 +25,6 @@ interface Answer {
   readonly distribution: Distribution | undefined;
 }
 
-const NO_ANSWER = 'I could not work out who should get what:';
 const TRIES = 2;
 
 /**
@@ -48,7 +48,9 @@ async function verifiedAnswer(llm: Llm, request: LootRequest): Promise<Distribut
     messages = [...messages, ...repairMessages(text, problems)];
   }
   throw new UserError(
-    `${NO_ANSWER} the language model's answer did not add up. Please try again, or describe the loot as a plain list.`,
+    t(
+      "I could not work out who should get what: the language model's answer did not add up. Please try again, or describe the loot as a plain list.",
+    ),
   );
 }
 
@@ -73,8 +75,8 @@ async function answerTo(
       return { distribution: undefined, text: '(not readable)' };
     }
     if (error instanceof BudgetExceededError) throw error;
-    const sentence = sentenceOf(error) ?? 'the language model failed.';
-    throw new UserError(`${NO_ANSWER} ${sentence}`, { cause: error });
+    const reason = sentenceOf(error) ?? t('the language model failed.');
+    throw new UserError(t('I could not work out who should get what: {reason}', { reason }), { cause: error });
   }
 }
 

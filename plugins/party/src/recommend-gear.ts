@@ -1,4 +1,4 @@
-import { hasModel, type Llm, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
+import { hasModel, type Llm, type ToolDefinition, t, UserError, z } from '@cinnabar/sdk';
 import { type Character, findCharacter, nameKey, type PartyOf, shown } from './characters.js';
 import { askForDistribution, type Distribution } from './distribution.js';
 
@@ -31,7 +31,7 @@ export function recommendGear(partyOf: PartyOf, llm: Llm | undefined): ToolDefin
     offered: () => hasModel(llm),
     examples,
     present: {
-      sentence: () => "I'll recommend who in your party should get what",
+      sentence: () => t("I'll recommend who in your party should get what"),
       action: 'Recommend gear distribution',
       terminal: {
         program: 'PARTY_MANAGER',
@@ -41,21 +41,26 @@ export function recommendGear(partyOf: PartyOf, llm: Llm | undefined): ToolDefin
       },
       labels: { loot_description: 'Loot', excluded_characters: 'Excluded Characters' },
       describe: async (_, { actor }) => ({
-        sentence: `I'll recommend who in ${(await partyOf(actor)).phrase} should get what`,
+        sentence: t(
+          "I'll recommend who in {owner, select, guild {this server's party} channel {this channel's party} other {your party}} should get what",
+          { owner: (await partyOf(actor)).owner },
+        ),
       }),
       success: (_, { distribution, candidates }) => recommendationText(distribution, candidates),
-      cancelled: () => 'Cancelled gear recommendation.',
+      cancelled: () => t('Cancelled gear recommendation.'),
     },
     async run({ loot_description, excluded_characters }, { actor, callId, signal }) {
-      if (loot_description.trim() === '') throw new UserError('Tell me what the loot is.');
+      if (loot_description.trim() === '') throw new UserError(t('Tell me what the loot is.'));
       const { document } = await partyOf(actor);
       const { members } = await document.get();
       const candidates = candidatesOf(members, excluded_characters);
       if (llm === undefined) {
-        throw new UserError('I cannot recommend gear at the moment: that needs a language model, and none is running.');
+        throw new UserError(
+          t('I cannot recommend gear at the moment: that needs a language model, and none is running.'),
+        );
       }
       const { characters } = candidates;
-      const charge = { actor, responder: 'party', trigger: 'I was asked who should get which loot', work: callId };
+      const charge = { actor, responder: 'party', trigger: t('I was asked who should get which loot'), work: callId };
       const request = { characters, lootDescription: loot_description, charge, signal };
       const distribution = await askForDistribution(llm, request);
       return { distribution, candidates };
@@ -99,10 +104,10 @@ interface Candidates {
 
 /** @throws UserError when nobody is left to receive anything */
 function candidatesOf(members: readonly Character[], exclude: readonly string[]): Candidates {
-  if (members.length === 0) throw new UserError('There is nobody in the party yet, so nobody can get anything.');
+  if (members.length === 0) throw new UserError(t('There is nobody in the party yet, so nobody can get anything.'));
   const found = exclude.map((name) => findCharacter(members, name));
   const characters = members.filter((member) => !found.includes(member));
-  if (characters.length === 0) throw new UserError('Everyone in the party is excluded, so nobody can get anything.');
+  if (characters.length === 0) throw new UserError(t('Everyone in the party is excluded, so nobody can get anything.'));
   return {
     characters,
     excluded: members.filter((member) => found.includes(member)).map(({ name }) => name),
@@ -117,10 +122,10 @@ function recommendationText(distribution: Distribution, candidates: Candidates):
   const lines = candidates.characters.map(({ name, role }) => {
     const things = distribution.assignments.filter(({ character }) => nameKey(character) === nameKey(name));
     const who = `**${shown(name)}** (${shown(role)})`;
-    if (things.length === 0) return `• ${who}: nothing this time`;
+    if (things.length === 0) return t('• {who}: nothing this time', { who });
     return [`• ${who}:`, ...things.map((thing) => `  - ${itemText(distribution, thing)}`)].join('\n');
   });
-  return ['🎒 Gear Recommendations', ...lines, ...notes(distribution, candidates)].join('\n');
+  return [t('🎒 Gear Recommendations'), ...lines, ...notes(distribution, candidates)].join('\n');
 }
 
 function itemText({ items }: Distribution, { item_id, reason }: Distribution['assignments'][number]): string {
@@ -132,9 +137,9 @@ function itemText({ items }: Distribution, { item_id, reason }: Distribution['as
 function notes({ not_loot }: Distribution, { excluded, unknown }: Candidates): string[] {
   const list = (names: readonly string[]) => names.map(shown).join(', ');
   return [
-    ...(excluded.length > 0 ? [`Excluded: ${list(excluded)}`] : []),
-    ...(unknown.length > 0 ? [`Not in the party, so not excluded: ${list(unknown)}`] : []),
-    ...(not_loot.length > 0 ? [`Not counted as loot: ${list(not_loot)}`] : []),
+    ...(excluded.length > 0 ? [t('Excluded: {names}', { names: list(excluded) })] : []),
+    ...(unknown.length > 0 ? [t('Not in the party, so not excluded: {names}', { names: list(unknown) })] : []),
+    ...(not_loot.length > 0 ? [t('Not counted as loot: {things}', { things: list(not_loot) })] : []),
   ];
 }
 

@@ -1,7 +1,8 @@
-import { type ToolDefinition, z } from '@cinnabar/sdk';
+import { type ToolDefinition, t, z } from '@cinnabar/sdk';
 import {
   type Character,
   findCharacter,
+  type Owner,
   type PartyOf,
   partyList,
   shown,
@@ -24,7 +25,7 @@ interface Added {
   /** As the party has it. */
   readonly character: Character;
   readonly isNew: boolean;
-  readonly party: string;
+  readonly owner: Owner;
 }
 
 export function addPartyCharacter(partyOf: PartyOf): ToolDefinition<typeof characterInput, Added> {
@@ -36,7 +37,7 @@ export function addPartyCharacter(partyOf: PartyOf): ToolDefinition<typeof chara
     risk: 'write',
     examples: ADD_EXAMPLES,
     present: {
-      sentence: ({ name }) => `I'll add ${name} to your party`,
+      sentence: ({ name }) => t("I'll add {name} to your party", { name }),
       said: ['name'],
       action: 'Add character to party roster',
       terminal: {
@@ -47,52 +48,83 @@ export function addPartyCharacter(partyOf: PartyOf): ToolDefinition<typeof chara
       },
       labels: { name: 'Name', role: 'Role', gear_preferences: 'Gear Preferences' },
       async describe(said, { actor }) {
-        const { document, phrase } = await partyOf(actor);
+        const { document, owner } = await partyOf(actor);
         const { name, gear_preferences: gear } = said;
         const present = findCharacter((await document.get()).members, name);
         if (present === undefined) {
           return {
-            sentence: `I'll add ${name} to ${phrase}`,
-            cancelled: `Cancelled adding ${name} to ${phrase}.`,
+            sentence: t(
+              "I'll add {name} to {owner, select, guild {this server's party} channel {this channel's party} other {your party}}",
+              { name, owner },
+            ),
+            cancelled: t(
+              "Cancelled adding {name} to {owner, select, guild {this server's party} channel {this channel's party} other {your party}}.",
+              { name, owner },
+            ),
             ...(gear === undefined ? { assumed: { gear_preferences: [] } } : {}),
           };
         }
         const changes = changesOf(present, said);
         return {
-          sentence: `I'll change ${present.name}: ${changes.length === 0 ? 'nothing' : changes.join(', ')} (${phrase})`,
+          sentence: t(
+            "I'll change {name}: {changes} ({owner, select, guild {this server's party} channel {this channel's party} other {your party}})",
+            {
+              name: present.name,
+              changes: changes.length === 0 ? t('nothing') : changes.join(', '),
+              owner,
+            },
+          ),
           said: ['name', 'role'],
-          action: 'Change character in party roster',
-          cancelled: `Cancelled changing ${present.name} in ${phrase}.`,
+          action: t('Change character in party roster'),
+          cancelled: t(
+            "Cancelled changing {name} in {owner, select, guild {this server's party} channel {this channel's party} other {your party}}.",
+            {
+              name: present.name,
+              owner,
+            },
+          ),
         };
       },
-      success: (_, { character: { name }, isNew, party }) =>
-        isNew ? `✓ ${shown(name)} has been added to ${party}!` : `✓ ${shown(name)} has been changed in ${party}.`,
-      cancelled: ({ name }) => `Cancelled adding ${name} to your party.`,
+      success: (_, { character, isNew, owner }) => {
+        const name = shown(character.name);
+        return isNew
+          ? t(
+              "✓ {name} has been added to {owner, select, guild {this server's party} channel {this channel's party} other {your party}}!",
+              { name, owner },
+            )
+          : t(
+              "✓ {name} has been changed in {owner, select, guild {this server's party} channel {this channel's party} other {your party}}.",
+              { name, owner },
+            );
+      },
+      cancelled: ({ name }) => t('Cancelled adding {name} to your party.', { name }),
     },
     async check({ name }, { actor }) {
       await (await partyOf(actor)).assertMayChange(name);
     },
     async run({ name, role, gear_preferences: gear }, { actor }) {
-      const { document, phrase, isShared, assertMayChange } = await partyOf(actor);
+      const { document, owner, assertMayChange } = await partyOf(actor);
       await assertMayChange(name);
       let isNew = false;
       const { members } = await document.update((party) => {
         isNew = findCharacter(party.members, name) === undefined;
-        party.members = withCharacter(party.members, { name, role, gear }, isShared ? actor.userId : undefined);
+        party.members = withCharacter(party.members, { name, role, gear }, owner === 'user' ? undefined : actor.userId);
       });
       const character = findCharacter(members, name) ?? { name, role, gear: [] };
-      return { character, isNew, party: phrase };
+      return { character, isNew, owner };
     },
   };
 }
 
 /** "role Solo → Netrunner" */
 function changesOf(present: Character, { role, gear_preferences: gear }: Input): readonly string[] {
-  const newGear = gear === undefined ? undefined : gear.join(', ') || 'None';
-  const oldGear = present.gear.join(', ') || 'None';
+  const newGear = gear === undefined ? undefined : gear.join(', ') || t('None');
+  const oldGear = present.gear.join(', ') || t('None');
   return [
-    ...(role === present.role ? [] : [`role ${present.role} → ${role}`]),
-    ...(newGear === undefined || newGear === oldGear ? [] : [`gear preferences ${oldGear} → ${newGear}`]),
+    ...(role === present.role ? [] : [t('role {old} → {new}', { old: present.role, new: role })]),
+    ...(newGear === undefined || newGear === oldGear
+      ? []
+      : [t('gear preferences {old} → {new}', { old: oldGear, new: newGear })]),
   ];
 }
 
@@ -139,7 +171,7 @@ const nameInput = z.object({ name: z.string().describe('The name of the characte
 interface Removed {
   /** As the party has it. */
   readonly name: string;
-  readonly party: string;
+  readonly owner: Owner;
 }
 
 export function removePartyCharacter(partyOf: PartyOf): ToolDefinition<typeof nameInput, Removed> {
@@ -150,27 +182,37 @@ export function removePartyCharacter(partyOf: PartyOf): ToolDefinition<typeof na
     risk: 'destructive',
     examples: REMOVE_EXAMPLES,
     present: {
-      sentence: ({ name }) => `I'll remove ${name} from your party`,
+      sentence: ({ name }) => t("I'll remove {name} from your party", { name }),
       said: ['name'],
       action: 'Remove character from party roster',
       terminal: { program: 'PARTY_MANAGER', operation: 'REMOVE_CHARACTER', record: 'CHARACTER_DATA' },
       labels: { name: 'Name' },
       async describe({ name }, { actor }) {
-        const { phrase } = await partyOf(actor);
+        const { owner } = await partyOf(actor);
         return {
-          sentence: `I'll remove ${name} from ${phrase}`,
+          sentence: t(
+            "I'll remove {name} from {owner, select, guild {this server's party} channel {this channel's party} other {your party}}",
+            { name, owner },
+          ),
           said: ['name'],
-          cancelled: `Cancelled removing ${name} from ${phrase}.`,
+          cancelled: t(
+            "Cancelled removing {name} from {owner, select, guild {this server's party} channel {this channel's party} other {your party}}.",
+            { name, owner },
+          ),
         };
       },
-      success: (_, { name, party }) => `✓ ${shown(name)} has been removed from ${party}.`,
-      cancelled: ({ name }) => `Cancelled removing ${name} from your party.`,
+      success: (_, { name, owner }) =>
+        t(
+          "✓ {name} has been removed from {owner, select, guild {this server's party} channel {this channel's party} other {your party}}.",
+          { name: shown(name), owner },
+        ),
+      cancelled: ({ name }) => t('Cancelled removing {name} from your party.', { name }),
     },
     async check({ name }, { actor }) {
       await (await partyOf(actor)).assertMayChange(name);
     },
     async run({ name }, { actor }) {
-      const { document, phrase, assertMayChange } = await partyOf(actor);
+      const { document, owner, assertMayChange } = await partyOf(actor);
       await assertMayChange(name);
       let removed = name;
       await document.update((party) => {
@@ -178,7 +220,7 @@ export function removePartyCharacter(partyOf: PartyOf): ToolDefinition<typeof na
         party.members = left;
         removed = gone.name;
       });
-      return { name: removed, party: phrase };
+      return { name: removed, owner };
     },
   };
 }
@@ -202,7 +244,7 @@ const REMOVE_EXAMPLES = [
 
 interface Viewed {
   readonly members: readonly Character[];
-  readonly party: string;
+  readonly owner: Owner;
 }
 
 export function viewPartyMembers(partyOf: PartyOf): ToolDefinition<z.ZodObject<Record<never, never>>, Viewed> {
@@ -213,17 +255,22 @@ export function viewPartyMembers(partyOf: PartyOf): ToolDefinition<z.ZodObject<R
     risk: 'read',
     examples: VIEW_EXAMPLES,
     present: {
-      sentence: () => "I'll show the members of your party",
+      sentence: () => t("I'll show the members of your party"),
       action: 'View party roster',
       terminal: { program: 'PARTY_MANAGER', operation: 'VIEW_MEMBERS', record: 'PARTY_DATA' },
-      describe: async (_, { actor }) => ({ sentence: `I'll show the members of ${(await partyOf(actor)).phrase}` }),
-      success: (_, { members, party }) => partyList(members, party),
-      cancelled: () => 'Cancelled viewing party members.',
+      describe: async (_, { actor }) => ({
+        sentence: t(
+          "I'll show the members of {owner, select, guild {this server's party} channel {this channel's party} other {your party}}",
+          { owner: (await partyOf(actor)).owner },
+        ),
+      }),
+      success: (_, { members, owner }) => partyList(members, owner),
+      cancelled: () => t('Cancelled viewing party members.'),
     },
     async run(_, { actor }) {
-      const { document, phrase } = await partyOf(actor);
+      const { document, owner } = await partyOf(actor);
       const { members } = await document.get();
-      return { members, party: phrase };
+      return { members, owner };
     },
   };
 }

@@ -3,6 +3,7 @@ import type { ProvenanceService } from '@cinnabar/core/internal/access/visibilit
 import type { AccessService, Owner } from '@cinnabar/core/internal/contracts';
 import { createBoundary, createInFlight } from '@cinnabar/core/internal/gateway/boundary';
 import { createEnabledIn } from '@cinnabar/core/internal/gateway/guild-states';
+import { createLanguages } from '@cinnabar/core/internal/languages/languages';
 import { createScope } from '@cinnabar/core/internal/plugins/scope';
 import { createLedgerStore } from '@cinnabar/core/internal/tools/ledger-store';
 import type { AuditEntry } from '@cinnabar/core/internal/tools/presentation';
@@ -88,6 +89,7 @@ export function openWorkshop({ driver = createMemoryDriver(), ids = countingIds(
     log,
     access,
     provenance: OPEN,
+    languages: createLanguages({ folders: () => [], log }),
     boundary,
     states,
     enabledIn: createEnabledIn(states, memoryOwnerState()),

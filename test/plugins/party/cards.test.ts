@@ -4,7 +4,7 @@ import { expect } from 'chai';
 
 /** A host where a card is drawn of every call. */
 async function openParty() {
-  const host = await createTestHost({ plugins: ['party', 'confirm'] });
+  const host = await createTestHost({ plugins: ['admin', 'party', 'confirm'] });
   const at = (user: typeof host.alice) => ({ userId: user.id, guildId: host.guild.id, channelId: host.general.id });
   return {
     host,
@@ -71,5 +71,19 @@ describe('the card of a change to the party', () => {
     const known = party.host.general.messages.length;
     expect(await party.card('remove_party_character', { name: 'V' }, party.host.bob)).to.have.length(1);
     expect(party.host.general.messages).to.have.length(known);
+  });
+
+  it('is drawn in the language of the member who asked, and so is what became of it', async () => {
+    await using party = await openParty();
+    const { host } = party;
+    host.alice.say(host.general, '!language me de');
+    await host.settled();
+    expect(await party.card('add_party_character', { name: 'V', role: 'Solo' })).to.deep.equal([
+      'Ich füge V zu deiner Gruppe hinzu:',
+      '• Rolle: Solo',
+      '• Vorlieben bei der Ausrüstung: Nichts',
+    ]);
+    await party.press();
+    expect(host.general.messages.at(-1)?.content).to.include('✓ V gehört jetzt zu deiner Gruppe!');
   });
 });

@@ -58,16 +58,14 @@ describe('party roster', () => {
   });
 
   it('is listed with role and gear preferences, None where there are none', () => {
-    expect(
-      partyList([character('V', 'Solo', ['Assault Rifles', 'Body Armor']), character('Jackie')], 'your party'),
-    ).to.equal(
+    expect(partyList([character('V', 'Solo', ['Assault Rifles', 'Body Armor']), character('Jackie')], 'user')).to.equal(
       '👥 Your party (2)\n• **V** – Solo (Gear Preferences: Assault Rifles, Body Armor)\n• **Jackie** – Solo (Gear Preferences: None)',
     );
-    expect(partyList([], "this channel's party")).to.match(/^This channel's party is empty\. To add someone, say: /);
+    expect(partyList([], 'channel')).to.match(/^This channel's party is empty\. To add someone, say: /);
   });
 
   it('names are shown as text: no structure, no pings, nothing hidden', () => {
-    const list = partyList([character('**x**\n# <@1> \u202e', '@everyone')], 'your party');
+    const list = partyList([character('**x**\n# <@1> \u202e', '@everyone')], 'user');
     expect(list).to.equal(
       '👥 Your party (1)\n• **\\*\\*x\\*\\*⏎# \\<@1> ‹U+202E›** – \\@everyone (Gear Preferences: None)',
     );
