@@ -1,4 +1,12 @@
-import { asNotice, formatDuration, type SettingInfo, type SettingScope, type SettingType, t } from '@cinnabar/sdk';
+import {
+  asNotice,
+  formatDuration,
+  type SettingInfo,
+  type SettingScope,
+  type SettingType,
+  t,
+  translated,
+} from '@cinnabar/sdk';
 import {
   type APIActionRowComponent,
   type APIButtonComponentWithCustomId,
@@ -131,7 +139,10 @@ export function listPage(id: CustomId, { plugin, tabs, tab, settings, page: want
     options: items.map(({ key, description, value, secret }) => ({
       label: clip(key, LONGEST_LABEL),
       value: key,
-      description: clip(`${secret ? '' : `${plainValue(value)} · `}${t(description)}`.trim() || key, LONGEST_LABEL),
+      description: clip(
+        `${secret ? '' : `${plainValue(value)} · `}${translated(description)}`.trim() || key,
+        LONGEST_LABEL,
+      ),
     })),
   };
   return {
@@ -139,7 +150,7 @@ export function listPage(id: CustomId, { plugin, tabs, tab, settings, page: want
       t('**Settings of {plugin}**: {tab}', { plugin, tab: tabWords(tab) }),
       ...items.map(
         ({ key, value, default: byDefault, description }) =>
-          `${isSame(value, byDefault) ? '•' : '✎'} \`${key}\` = ${shortCode(value)} ${clip(t(description), 80)}`,
+          `${isSame(value, byDefault) ? '•' : '✎'} \`${key}\` = ${shortCode(value)} ${clip(translated(description), 80)}`,
       ),
     ]),
     components: [
@@ -168,7 +179,7 @@ export function settingPage(id: CustomId, { setting, guild, page, notice, typed 
     content: contentOf(notice, [
       ...(typed === undefined || secret ? [] : [t('You gave: {typed}', { typed: code(typed) })]),
       t('**{key}** of {plugin}: {tab}', { key, plugin, tab: tab === undefined ? scope : tabWords(tab) }),
-      ...(description === '' ? [] : [t(description)]),
+      ...(description === '' ? [] : [translated(description)]),
       t('It takes: {type}.', { type }),
       t('Now {value}; by default {byDefault}.', { value: code(value), byDefault: code(byDefault) }),
     ]),

@@ -46,21 +46,27 @@ async function textsIn(folders: readonly string[]): Promise<Found> {
   const messages = new Set<string>();
   const literals = new Set<string>();
   const hidden: string[] = [];
+  for await (const { file, code } of codeIn(folders)) {
+    for (const [, single, double] of code.matchAll(LITERAL)) literals.add(unescaped(single ?? double ?? ''));
+    if (!/\bt\b[^;]*from '/.test(code)) continue;
+    for (const [, single, double, other] of code.matchAll(CALL)) {
+      const literal = single ?? double;
+      if (literal === undefined) hidden.push(`${file}: t(${other}`);
+      else messages.add(unescaped(literal));
+    }
+  }
+  return { messages, literals, hidden };
+}
+
+/** The files below the folders, without comments. */
+async function* codeIn(folders: readonly string[]) {
   for (const folder of folders) {
     for (const entry of await readdir(join(ROOT, folder), { recursive: true, withFileTypes: true })) {
       if (!entry.isFile() || !entry.name.endsWith('.ts')) continue;
       const file = join(entry.parentPath, entry.name);
-      const code = (await readFile(file, 'utf8')).replace(/^\s*(\/\/|\*|\/\*).*$/gm, '');
-      for (const [, single, double] of code.matchAll(LITERAL)) literals.add(unescaped(single ?? double ?? ''));
-      if (!/\bt\b[^;]*from '/.test(code)) continue;
-      for (const [, single, double, other] of code.matchAll(CALL)) {
-        const literal = single ?? double;
-        if (literal === undefined) hidden.push(`${file}: t(${other}`);
-        else messages.add(unescaped(literal));
-      }
+      yield { file, code: (await readFile(file, 'utf8')).replace(/^\s*(\/\/|\*|\/\*).*$/gm, '') };
     }
   }
-  return { messages, literals, hidden };
 }
 
 /** What a string literal stands for. */
