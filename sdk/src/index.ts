@@ -63,7 +63,19 @@ export {
   retryDiscord,
   unlessUnreachable,
 } from './discord/errors.js';
-export { findPlace, findSendable, homeChannelOf, membersCalled, permissionName } from './discord/guilds.js';
+export {
+  channelCalled,
+  channelsCalled,
+  type DiscordLink,
+  findPlace,
+  findSendable,
+  homeChannelOf,
+  membersCalled,
+  permissionName,
+  readDiscordLink,
+  roleCalled,
+  rolesCalled,
+} from './discord/guilds.js';
 export {
   auditReason,
   isAbove,

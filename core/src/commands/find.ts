@@ -1,4 +1,4 @@
-import { isUnreachable, membersCalled } from '@cinnabar/sdk';
+import { isUnreachable, membersCalled, rolesCalled } from '@cinnabar/sdk';
 import {
   type Attachment,
   type ChannelType,
@@ -45,12 +45,7 @@ export async function findMember(guild: Guild, typed: string): Promise<Found<Gui
 
 /** A role of the guild by mention, id or name. */
 export function findRole(guild: Guild, typed: string): Found<Role> {
-  const id = idIn(typed, /^<@&(\d+)>$/);
-  const byId = id === undefined ? undefined : guild.roles.cache.get(id);
-  if (byId !== undefined) return { value: byId };
-  const name = plainName(typed, '@');
-  const called = [...guild.roles.cache.values()].filter((role) => plainName(role.name, '@') === name);
-  return only(called, 'role', typed, (role) => `${role.name} (${role.id})`);
+  return only(rolesCalled(guild, typed), 'role', typed, (role) => `${role.name} (${role.id})`);
 }
 
 /** A user by mention or id; by name among the members of the guild, or among the two sides of a direct message. */

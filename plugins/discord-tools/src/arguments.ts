@@ -1,4 +1,4 @@
-import { UserError, z } from '@cinnabar/sdk';
+import { readDiscordLink, UserError, z } from '@cinnabar/sdk';
 import { PermissionFlagsBits, PermissionsBitField } from 'discord.js';
 
 export const channelField = z.string().min(1).max(200).describe('Channel or thread: id, <#id> or link');
@@ -36,8 +36,6 @@ interface MessageReference {
 
 const ID = /^\d{1,20}$/;
 const MENTION = /^<#(\d{1,20})>$/;
-const LINK =
-  /^<?https:\/\/(?:www\.|ptb\.|canary\.)?discord(?:app)?\.com\/channels\/(@me|\d{1,20})\/(\d{1,20})(?:\/(\d{1,20}))?\/?>?$/;
 
 /** A channel or thread by id, mention or link. @throws UserError when it is none of these */
 export function readChannel(text: string): ChannelReference {
@@ -45,8 +43,8 @@ export function readChannel(text: string): ChannelReference {
   if (ID.test(given)) return { channelId: given };
   const mentioned = MENTION.exec(given)?.[1];
   if (mentioned !== undefined) return { channelId: mentioned };
-  const linked = readLink(given);
-  if (linked !== undefined) return linked.channel;
+  const linked = readDiscordLink(given);
+  if (linked !== undefined) return { channelId: linked.channelId, guildId: linked.guildId };
   throw new UserError(
     'A channel is given as its id, its mention (<#id>) or a link (https://discord.com/channels/server/channel).',
   );
@@ -56,8 +54,10 @@ export function readChannel(text: string): ChannelReference {
 export function readMessage(channel: string, message: string): MessageReference {
   const given = message.trim();
   if (ID.test(given)) return { channel: readChannel(channel), messageId: given };
-  const linked = readLink(given);
-  if (linked?.messageId !== undefined) return { channel: linked.channel, messageId: linked.messageId };
+  const linked = readDiscordLink(given);
+  if (linked?.messageId !== undefined) {
+    return { channel: { channelId: linked.channelId, guildId: linked.guildId }, messageId: linked.messageId };
+  }
   throw new UserError('A message is given as its id, or as a link to it.');
 }
 
@@ -66,12 +66,6 @@ export function readId(text: string, what: 'server' | 'user' | 'role' | 'webhook
   const id = /^(?:<@[!&]?)?(\d{1,20})>?$/.exec(text.trim())?.[1];
   if (id === undefined) throw new UserError(`A ${what} is given as its id, a number.`);
   return id;
-}
-
-function readLink(text: string): { channel: ChannelReference; messageId: string | undefined } | undefined {
-  const [, guild, channelId, messageId] = LINK.exec(text) ?? [];
-  if (guild === undefined || channelId === undefined) return undefined;
-  return { channel: { channelId, guildId: guild === '@me' ? null : guild }, messageId };
 }
 
 const BY_NAME: ReadonlyMap<string, bigint> = new Map(

@@ -1,5 +1,8 @@
-import type { Client, Guild, GuildMember, SendableChannels } from 'discord.js';
+import type { Client, Guild, GuildBasedChannel, GuildMember, Role, SendableChannels } from 'discord.js';
 import type { Place } from '../access.js';
+import { UserError } from '../errors.js';
+import { t } from '../text/language.js';
+import { nameText } from '../text/untrusted.js';
 import { unlessUnreachable } from './errors.js';
 
 /**
@@ -58,6 +61,71 @@ function matching(members: Iterable<GuildMember>, name: string): readonly GuildM
 
 function namesOf(member: GuildMember): readonly string[] {
   return [member.displayName, member.user.displayName].map((name) => name.toLowerCase());
+}
+
+/** The roles of a guild that a mention, an id or a name means; names compare without case, with or without `@`. */
+export function rolesCalled(guild: Guild, typed: string): readonly Role[] {
+  return called(guild.roles.cache, typed, MENTION_OF_ROLE, '@');
+}
+
+/** The channels and known threads of a guild that a mention, an id or a name means; names compare without case, with or without `#`. */
+export function channelsCalled(guild: Guild, typed: string): readonly GuildBasedChannel[] {
+  return called(guild.channels.cache, typed, MENTION_OF_CHANNEL, '#');
+}
+
+const MENTION_OF_ROLE = /^<@&(\d+)>$/;
+const MENTION_OF_CHANNEL = /^<#(\d+)>$/;
+
+function called<T extends { readonly name: string }>(
+  all: ReadonlyMap<string, T>,
+  typed: string,
+  mention: RegExp,
+  sigil: string,
+): readonly T[] {
+  const text = typed.trim();
+  const byId = all.get(mention.exec(text)?.[1] ?? text);
+  if (byId !== undefined) return [byId];
+  const plain = (name: string) => (name.startsWith(sigil) ? name.slice(sigil.length) : name).toLowerCase();
+  return [...all.values()].filter(({ name }) => plain(name) === plain(text));
+}
+
+/** The one role that a model's or a person's words mean. @throws UserError when it is none, or several */
+export function roleCalled(guild: Guild, typed: string): Role {
+  const [role, another] = rolesCalled(guild, typed);
+  if (role === undefined) throw new UserError(t('There is no role called {name} here.', { name: nameText(typed) }));
+  if (another === undefined) return role;
+  throw new UserError(t('More than one role is called {name}: use a mention or an id.', { name: nameText(typed) }));
+}
+
+/** The one channel that a model's or a person's words mean. @throws UserError when it is none, or several */
+export function channelCalled(guild: Guild, typed: string): GuildBasedChannel {
+  const [channel, another] = channelsCalled(guild, typed);
+  if (channel === undefined)
+    throw new UserError(t('There is no channel called {name} here.', { name: nameText(typed) }));
+  if (another === undefined) return channel;
+  throw new UserError(t('More than one channel is called {name}: use a mention or an id.', { name: nameText(typed) }));
+}
+
+/** What a link of Discord's leads to. */
+export interface DiscordLink {
+  /** `null` for a direct message. */
+  readonly guildId: string | null;
+  readonly channelId: string;
+  readonly messageId?: string;
+}
+
+const LINK =
+  /^<?https:\/\/(?:www\.|ptb\.|canary\.)?discord(?:app)?\.com\/channels\/(@me|\d{1,20})\/(\d{1,20})(?:\/(\d{1,20}))?\/?>?$/;
+
+/** Reads a link to a channel or a message; `undefined` for anything else. */
+export function readDiscordLink(text: string): DiscordLink | undefined {
+  const [, guild, channelId, messageId] = LINK.exec(text.trim()) ?? [];
+  if (guild === undefined || channelId === undefined) return undefined;
+  return {
+    guildId: guild === '@me' ? null : guild,
+    channelId,
+    ...(messageId === undefined ? {} : { messageId }),
+  };
 }
 
 /** `ManageMessages` as people know it: Manage Messages. */

@@ -46,7 +46,7 @@ export function memberWithoutUser(member: LocalMember): APIGuildMemberNoUser {
     roles: [...member.roles].map((role) => role.id),
     joined_at: isoTime(member.joinedAt),
     premium_since: null,
-    pending: false,
+    pending: member.pending,
     communication_disabled_until: isoTimeOrNull(member.timedOutUntil),
     avatar: null,
     banner: null,

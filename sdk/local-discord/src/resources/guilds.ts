@@ -113,6 +113,12 @@ export class Guild implements LocalGuild {
     announceMember(this.#world, member);
   }
 
+  passScreening(user: LocalUser): void {
+    const member = this.memberOf(user);
+    member.pending = false;
+    announceMember(this.#world, member);
+  }
+
   createChannel(init: ChannelInit): LocalChannel {
     return createChannel(this.#world, this, init);
   }

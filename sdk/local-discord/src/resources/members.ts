@@ -29,6 +29,7 @@ export function addMember(world: World, guild: LocalGuild, user: LocalUser, opti
     timedOutUntil: null,
     deaf: false,
     mute: false,
+    pending: options.pending ?? false,
   };
   guild.members.set(user.id, member);
   broadcast(world, 'GUILD_MEMBER_ADD', { guild }, { ...memberPayload(member), guild_id: guild.id });

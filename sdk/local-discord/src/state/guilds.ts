@@ -7,6 +7,8 @@ import type { LocalUser } from './users.js';
 export interface JoinOptions {
   roles?: readonly LocalRole[];
   nick?: string;
+  /** Has not accepted the rules of the server yet. */
+  pending?: boolean;
 }
 
 export interface RoleInit {
@@ -83,6 +85,8 @@ export interface LocalGuild {
   giveRole(user: LocalUser, role: LocalRole): void;
   takeRole(user: LocalUser, role: LocalRole): void;
   rename(user: LocalUser, nick: string | null): void;
+  /** The member accepts the rules of the server: the membership screening is passed. */
+  passScreening(user: LocalUser): void;
 
   /** Text unless `type` says otherwise. */
   createChannel(init: ChannelInit): LocalChannel;
@@ -136,6 +140,8 @@ export interface LocalMember {
   timedOutUntil: number | null;
   deaf: boolean;
   mute: boolean;
+  /** Has not passed the membership screening. */
+  pending: boolean;
 }
 
 /** What one account did to a member, a channel or messages. */

@@ -1,0 +1,188 @@
+import {
+  type Actor,
+  asNotice,
+  auditReason,
+  createKeyedMutex,
+  createRateLimiter,
+  findSendable,
+  isAbove,
+  nameText,
+  permissionName,
+  ranksIn,
+  requireAboveRole,
+  t,
+  UserError,
+  unlessUnreachable,
+  withRefusalSentences,
+} from '@cinnabar/sdk';
+import { type Guild, type GuildMember, PermissionsBitField, type PermissionsString, type Role } from 'discord.js';
+import { ID, type RolesContext } from './context.js';
+import type { RoleChange } from './menus.js';
+
+/** Permissions with which a member can harm a server or its members. */
+const DANGEROUS = new PermissionsBitField([
+  'Administrator',
+  'ManageGuild',
+  'ManageRoles',
+  'ManageChannels',
+  'ManageWebhooks',
+  'ManageMessages',
+  'ManageThreads',
+  'ManageNicknames',
+  'ManageEvents',
+  'ManageGuildExpressions',
+  'BanMembers',
+  'KickMembers',
+  'ModerateMembers',
+  'MuteMembers',
+  'DeafenMembers',
+  'MoveMembers',
+  'MentionEveryone',
+  'ViewAuditLog',
+]);
+/** The same trouble of a guild is reported once in this time. */
+const REPORT_EVERY_MS = 3_600_000;
+
+export type Grants = ReturnType<typeof createGrants>;
+
+/** Giving and taking roles: what may be given away at all, and one change after another for a member. */
+export function createGrants({ client, collections, settings, services, log }: RolesContext) {
+  const mutex = createKeyedMutex();
+  const reports = createRateLimiter(services.clock, REPORT_EVERY_MS, 1_000);
+
+  /** Dangerous permissions of a role that the owner of the guild has not confirmed. */
+  async function dangersOf(role: Role): Promise<readonly PermissionsString[]> {
+    const held = role.permissions.bitfield & DANGEROUS.bitfield;
+    if (held === 0n) return [];
+    const { roles } = await collections.confirmed.of(role.guild).get();
+    const confirmed = BigInt(roles.find(({ roleId }) => roleId === role.id)?.permissions ?? 0);
+    return new PermissionsBitField(held & ~confirmed).toArray();
+  }
+
+  /** Why the bot cannot give or take a role at the moment, with the remedy; `undefined` when it can. */
+  async function obstacleTo(guild: Guild, roleId: string, change: 'give' | 'take'): Promise<string | undefined> {
+    const role = guild.roles.cache.get(roleId);
+    if (role === undefined) return t('That role does not exist any more.');
+    const name = nameText(role.name);
+    const me = guild.members.me ?? (await guild.members.fetchMe());
+    if (!me.permissions.has('ManageRoles'))
+      return t(
+        'I can give and take no roles: I lack the permission Manage Roles. An admin of this server can give it to me.',
+      );
+    if (role.managed)
+      return t('The role {name} belongs to a bot or an integration: it cannot be given away.', { name });
+    if (!isAbove(me, role))
+      return t(
+        'I cannot give or take the role {name}: it is not below my highest role. An admin can move my role above it.',
+        { name },
+      );
+    const dangers = change === 'give' ? await dangersOf(role) : [];
+    if (dangers.length === 0) return undefined;
+    return t(
+      'I do not give the role {name} away: it has {permissions}, which the owner of this server has not confirmed.',
+      {
+        name,
+        permissions: namesOf(dangers),
+      },
+    );
+  }
+
+  async function requireNoObstacle(guild: Guild, { give, take }: RoleChange): Promise<void> {
+    const wanted = [...give.map((id) => [id, 'give'] as const), ...take.map((id) => [id, 'take'] as const)];
+    for (const [roleId, change] of wanted) {
+      const obstacle = await obstacleTo(guild, roleId, change);
+      if (obstacle !== undefined) throw new Obstacle(obstacle);
+    }
+  }
+
+  /** Nothing is changed when one part of it cannot be done. */
+  async function carryOut(member: GuildMember, change: RoleChange, reason: string): Promise<void> {
+    await requireNoObstacle(member.guild, change);
+    await withRefusalSentences(async () => {
+      // One request a role: a list would overwrite what others change at the same time.
+      for (const roleId of change.take) await member.roles.remove(roleId, reason);
+      for (const roleId of change.give) await member.roles.add(roleId, reason);
+    });
+  }
+
+  return {
+    dangersOf,
+    obstacleTo,
+
+    /**
+     * Checks that an admin may have the bot give a role away.
+     * @returns dangerous permissions that the owner of the guild has to confirm first
+     * @throws UserError when the role is not below the admin and the bot, or no role for members
+     */
+    async checkOffer(role: Role, actor: Actor): Promise<readonly PermissionsString[]> {
+      if (role.managed || role.id === role.guild.id)
+        throw new UserError(t('That role belongs to a bot, or to everyone: it cannot be given away.'));
+      requireAboveRole(await ranksIn(role.guild, actor), role);
+      return dangersOf(role);
+    },
+
+    /** Whether a member may have the bot give roles away. */
+    async mayOffer(actor: Actor, name: string): Promise<boolean> {
+      const policy = { tier: 'admin', member: ['ManageRoles'] } as const;
+      return (await services.access.decide(actor, { kind: 'tool', name, plugin: ID, policy })).allowed;
+    },
+
+    /** The owner of the guild lets the bot give the role away, with the permissions that it has now. */
+    async confirm(role: Role): Promise<void> {
+      await collections.confirmed.of(role.guild).update((draft) => {
+        const others = draft.roles.filter(({ roleId }) => roleId !== role.id);
+        draft.roles = [
+          ...others,
+          { roleId: role.id, permissions: `${role.permissions.bitfield & DANGEROUS.bitfield}` },
+        ];
+      });
+    },
+
+    /**
+     * Changes a member's roles, one change of a member after another, from what they have at that moment.
+     * @param plan what changes, from the ids of the roles that they have
+     * @throws UserError when Discord or the plan refuses; an `Obstacle` when the bot cannot do it
+     */
+    change(
+      guild: Guild,
+      userId: string,
+      plan: (held: ReadonlySet<string>, member: GuildMember) => RoleChange,
+      reason: string,
+    ): Promise<RoleChange> {
+      return mutex.run(`${guild.id}:${userId}`, async () => {
+        const member = await unlessUnreachable(guild.members.fetch({ user: userId, force: true }));
+        if (member === undefined) throw new UserError(t('That user is not a member of this server.'));
+        const change = plan(new Set(member.roles.cache.keys()), member);
+        await carryOut(member, change, reason);
+        return change;
+      });
+    },
+
+    /** Gives or takes a role of a member for a moderator. @throws UserError */
+    async changeFor(actor: Actor, member: GuildMember, role: Role, change: 'give' | 'take'): Promise<void> {
+      requireAboveRole(await ranksIn(role.guild, actor), role);
+      if (role.managed) throw new UserError(t('That role belongs to a bot, or to everyone: it cannot be given away.'));
+      await withRefusalSentences(() =>
+        member.roles[change === 'give' ? 'add' : 'remove'](role, auditReason(client, actor, undefined)),
+      );
+    },
+
+    /** Tells the admins of a guild what keeps the bot from giving roles: in the log, and where they have set a channel there, each once an hour. */
+    async report(guild: Guild, sentence: string): Promise<void> {
+      if (reports.take(`${guild.id}:${sentence}`, 1) !== undefined) return;
+      log.warn('a role was not given', { guildId: guild.id, reason: sentence });
+      const { reportChannel } = await settings.guild(guild).get();
+      const channel = reportChannel === undefined ? undefined : await findSendable(client, reportChannel);
+      if (channel === undefined || channel.isDMBased() || channel.guildId !== guild.id) return;
+      const sent = channel.send({ content: asNotice(sentence), allowedMentions: { parse: [] } });
+      await sent.catch((error: unknown) => log.warn('a report could not be posted', { guildId: guild.id, error }));
+    },
+  };
+}
+
+/** What keeps the bot from changing roles at all: for admins to mend, not for the member. */
+export class Obstacle extends UserError {}
+
+/** `Ban Members and Manage Messages` in the language of the moment. */
+export const namesOf = (permissions: readonly PermissionsString[]): string =>
+  permissions.map(permissionName).join(', ');

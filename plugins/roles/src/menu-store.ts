@@ -1,0 +1,163 @@
+import { type HasId, nameText, plainText, t, UserError } from '@cinnabar/sdk';
+import type { Guild, Role } from 'discord.js';
+import { LIMITS, type RolesContext } from './context.js';
+import { type Menu, MOST_ROLES } from './menus.js';
+
+const LONGEST_NAME = 50;
+const LONGEST_DESCRIPTION = 100;
+
+/** What is left out stays as it is. */
+export interface NewBounds {
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+}
+
+export type MenuStore = ReturnType<typeof createMenuStore>;
+
+/** The menus of the guilds, as admins make them. */
+export function createMenuStore({ collections, services }: RolesContext) {
+  const list = async (guild: HasId): Promise<readonly Menu[]> => (await collections.menus.of(guild).get()).menus;
+
+  /** @returns the menu as it is then. @throws UserError when there is none of that name, or what `change` throws: nothing is saved then */
+  const edit = async (
+    guild: Guild,
+    name: string,
+    change: (menu: Menu, all: readonly Menu[]) => void,
+  ): Promise<Menu> => {
+    const { menus } = await collections.menus.of(guild).update((draft) => {
+      change(called(draft.menus, name), draft.menus);
+    });
+    return called(menus, name);
+  };
+
+  return {
+    list,
+    edit,
+
+    /** @throws UserError */
+    find: async (guild: Guild, name: string): Promise<Menu> => called(await list(guild), name),
+
+    /** The menu that a role is in. */
+    async of(guild: Guild, roleId: string): Promise<Menu | undefined> {
+      return (await list(guild)).find(({ roles }) => roles.some((one) => one.roleId === roleId));
+    },
+
+    async create(guild: Guild, name: string, bounds: Pick<Menu, 'min' | 'max'>): Promise<Menu> {
+      const trimmed = name.trim();
+      if (trimmed === '' || trimmed.length > LONGEST_NAME)
+        throw new UserError(t('The name of a menu has 1 to {most} characters.', { most: LONGEST_NAME }));
+      checkBounds(bounds);
+      const { menus } = await collections.menus.of(guild).update((draft) => {
+        if (draft.menus.some((menu) => isCalled(menu, trimmed)))
+          throw new UserError(t('There is a menu called {name} already.', { name: nameText(trimmed) }));
+        if (draft.menus.length >= LIMITS.menus)
+          throw new UserError(t('A server has at most {most} menus.', { most: LIMITS.menus }));
+        draft.menus.push({ id: services.random.id(), name: trimmed, ...bounds, roles: [] });
+      });
+      return called(menus, trimmed);
+    },
+
+    limit: (guild: Guild, name: string, bounds: NewBounds): Promise<Menu> =>
+      edit(guild, name, (menu) => {
+        Object.assign(menu, { min: bounds.min ?? menu.min, max: bounds.max ?? menu.max });
+        checkBounds(menu);
+      }),
+
+    /** Adds a role, or changes what is shown beside it. */
+    addRole: (
+      guild: Guild,
+      name: string,
+      role: Role,
+      { emoji, description }: { readonly emoji?: string | undefined; readonly description?: string | undefined },
+    ): Promise<Menu> =>
+      edit(guild, name, (menu, all) => {
+        const elsewhere = all.find((other) => other !== menu && other.roles.some(({ roleId }) => roleId === role.id));
+        if (elsewhere !== undefined)
+          throw new UserError(t('That role is in the menu {name} already.', { name: nameText(elsewhere.name) }));
+        checkDescription(description);
+        const present = menu.roles.find(({ roleId }) => roleId === role.id);
+        if (present === undefined && menu.roles.length >= MOST_ROLES)
+          throw new UserError(t('A menu has at most {most} roles.', { most: MOST_ROLES }));
+        const entry = present ?? { roleId: role.id };
+        if (emoji !== undefined) entry.emoji = emojiIn(guild, emoji);
+        if (description !== undefined) entry.description = description;
+        if (present === undefined) menu.roles.push(entry);
+      }),
+
+    removeRole: (guild: Guild, name: string, roleId: string): Promise<Menu> =>
+      edit(guild, name, (menu) => {
+        const left = menu.roles.filter((one) => one.roleId !== roleId);
+        if (left.length === menu.roles.length)
+          throw new UserError(t('That role is not in the menu {name}.', { name: nameText(menu.name) }));
+        menu.roles = left;
+      }),
+
+    /** @returns the menu as it was */
+    async delete(guild: Guild, name: string): Promise<Menu> {
+      const menu = called(await list(guild), name);
+      await collections.menus.of(guild).update((draft) => {
+        draft.menus = draft.menus.filter(({ id }) => id !== menu.id);
+      });
+      return menu;
+    },
+  };
+}
+
+const isCalled = (menu: Menu, name: string): boolean => menu.name.toLowerCase() === name.trim().toLowerCase();
+
+function called(menus: readonly Menu[], name: string): Menu {
+  const found = menus.find((menu) => isCalled(menu, name));
+  if (found !== undefined) return found;
+  throw new UserError(
+    menus.length === 0
+      ? t('There are no menus of roles here yet.')
+      : t('There is no menu called {name}; there are {menus}.', {
+          name: nameText(name),
+          menus: menus.map((menu) => plainText(menu.name)).join(', '),
+        }),
+  );
+}
+
+function checkBounds({ min, max }: Pick<Menu, 'min' | 'max'>): void {
+  if (max > 0 && min > max) throw new UserError(t('The least number of roles cannot be more than the most.'));
+}
+
+function checkDescription(description = ''): void {
+  if (description.length > LONGEST_DESCRIPTION)
+    throw new UserError(t('A description has at most {most} characters.', { most: LONGEST_DESCRIPTION }));
+}
+
+const CUSTOM = /^<(a?):(\w{2,32}):(\d{15,21})>$/;
+
+/** An emoji as a message shows it. @throws UserError for anything else, and for a custom emoji that the bot cannot use */
+export function emojiIn(guild: Guild, text: string): string {
+  const given = text.trim();
+  const id = CUSTOM.exec(given)?.[3];
+  if (id !== undefined) {
+    if (guild.client.emojis.cache.has(id)) return given;
+    throw new UserError(t('I can use only emoji of servers that I am in.'));
+  }
+  const named = guild.emojis.cache.find(({ name }) => name !== null && `:${name}:` === given);
+  if (named !== undefined) return named.toString();
+  const [first, second] = new Intl.Segmenter('en').segment(given);
+  if (first !== undefined && second === undefined && EMOJI.test(given)) return given;
+  throw new UserError(t('{text} is not an emoji.', { text: nameText(given) }));
+}
+
+const EMOJI =
+  /^(?:\p{Emoji_Presentation}|\p{Emoji}\uFE0F|\p{Extended_Pictographic}|\p{Regional_Indicator}|[0-9#*]\uFE0F?\u20E3)/u;
+
+/** By which reactions with it are known: the id of a custom emoji, else the emoji itself, whichever way it is written. */
+export function emojiKey(emoji: string): string {
+  return CUSTOM.exec(emoji)?.[3] ?? emoji.replaceAll('\uFE0F', '');
+}
+
+/** As components of messages take it. */
+export function componentEmoji(emoji: string): {
+  readonly id?: string;
+  readonly name: string;
+  readonly animated?: boolean;
+} {
+  const [, animated, name, id] = CUSTOM.exec(emoji) ?? [];
+  return id === undefined || name === undefined ? { name: emoji } : { id, name, animated: animated === 'a' };
+}

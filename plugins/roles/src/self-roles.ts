@@ -1,0 +1,88 @@
+import { nameText, t, UserError } from '@cinnabar/sdk';
+import type { Guild, Role } from 'discord.js';
+import { type Grants, Obstacle } from './grants.js';
+import type { MenuStore } from './menu-store.js';
+import { boundsText, choose, type Menu, pick, putBack, type RoleChange } from './menus.js';
+
+const REASON = 'chosen by the member';
+
+export type SelfRoles = ReturnType<typeof createSelfRoles>;
+
+/** What members choose for themselves, by panel, reaction, command or tool. Each resolves with a sentence for the member. */
+export function createSelfRoles(grants: Grants, store: MenuStore) {
+  const change = async (
+    guild: Guild,
+    userId: string,
+    plan: (held: ReadonlySet<string>) => RoleChange,
+  ): Promise<RoleChange> => {
+    try {
+      return await grants.change(guild, userId, plan, REASON);
+    } catch (error) {
+      if (error instanceof Obstacle) await grants.report(guild, error.message);
+      throw error;
+    }
+  };
+
+  const menuOf = async (guild: Guild, role: Role): Promise<Menu> => {
+    const menu = await store.of(guild, role.id);
+    if (menu !== undefined) return menu;
+    throw new UserError(t('The role {name} is not one that members choose themselves.', { name: nameText(role.name) }));
+  };
+
+  const requireOffered = ({ roles }: Menu, roleId: string) => {
+    if (!roles.some((one) => one.roleId === roleId)) throw new UserError(t('This role is not offered any more.'));
+  };
+
+  return {
+    async toggle(guild: Guild, userId: string, menu: Menu, roleId: string): Promise<string> {
+      requireOffered(menu, roleId);
+      const changed = await change(guild, userId, (held) =>
+        held.has(roleId) ? putBack(menu, held, roleId) : pick(menu, held, roleId),
+      );
+      return textOf(changed);
+    },
+
+    choose: async (guild: Guild, userId: string, menu: Menu, chosen: readonly string[]): Promise<string> =>
+      textOf(await change(guild, userId, (held) => choose(menu, held, chosen))),
+
+    async get(guild: Guild, userId: string, role: Role): Promise<string> {
+      const menu = await menuOf(guild, role);
+      return textOf(await change(guild, userId, (held) => pick(menu, held, role.id)));
+    },
+
+    async drop(guild: Guild, userId: string, role: Role): Promise<string> {
+      const menu = await menuOf(guild, role);
+      return textOf(await change(guild, userId, (held) => putBack(menu, held, role.id)));
+    },
+
+    /** A reaction gives its role, and takes it when it is removed: by the rules of the role's menu where it is in one. */
+    async react(guild: Guild, userId: string, roleId: string, isAdded: boolean): Promise<RoleChange> {
+      const menu = await store.of(guild, roleId);
+      return change(guild, userId, (held) => {
+        if (held.has(roleId) === isAdded) return { give: [], take: [] };
+        if (menu !== undefined) return isAdded ? pick(menu, held, roleId) : putBack(menu, held, roleId);
+        return isAdded ? { give: [roleId], take: [] } : { give: [], take: [roleId] };
+      });
+    },
+
+    /** The roles that members choose themselves, a line for each menu. */
+    async list(guild: Guild): Promise<string> {
+      const menus = (await store.list(guild)).filter(({ roles }) => roles.length > 0);
+      if (menus.length === 0) return t('There are no roles here that members choose themselves.');
+      return menus
+        .map((menu) => {
+          const roles = menu.roles.map(({ roleId }) => `<@&${roleId}>`).join(', ');
+          return `• ${nameText(menu.name)} (${boundsText(menu)}): ${roles}`;
+        })
+        .join('\n');
+    },
+  };
+}
+
+function textOf({ give, take }: RoleChange): string {
+  const mentions = (ids: readonly string[]) => ids.map((id) => `<@&${id}>`).join(', ');
+  if (give.length === 0 && take.length === 0) return t('Nothing changed.');
+  if (take.length === 0) return t('You now have {roles}.', { roles: mentions(give) });
+  if (give.length === 0) return t('You no longer have {roles}.', { roles: mentions(take) });
+  return t('You now have {given}, and no longer {taken}.', { given: mentions(give), taken: mentions(take) });
+}
