@@ -4,6 +4,7 @@ import {
   type LlmRequest,
   type ModelTraits,
   type ParticipantMessage,
+  t,
 } from '@cinnabar/sdk';
 import type { BotConfig } from '../config/keys.js';
 import type { HistoryMessage } from '../history/types.js';
@@ -167,7 +168,10 @@ function written({ input }: Scene, { ends, tailId }: Shape, laid: readonly LaidB
 function expectedMiss({ input }: Scene, frame: Frame, shape: Shape, past: Past): string | undefined {
   const { memory, now, window } = input;
   const { ends } = 'shape' in past ? past.shape : shape;
-  if (past.kind === 'attachments') return `the oldest ${past.what} made room for new ones`;
+  if (past.kind === 'attachments')
+    return past.what === 'images'
+      ? t('the oldest images made room for new ones')
+      : t('the oldest text files made room for new ones');
   const rolled = past.kind === 'too long';
   return causeOfMiss({
     memory,

@@ -9,6 +9,7 @@ import {
   OLDEST_ID,
   olderId,
   type Registrar,
+  t,
 } from '@cinnabar/sdk';
 import type { Client, Message, MessageReaction, SendableChannels } from 'discord.js';
 import {
@@ -20,7 +21,7 @@ import {
   withDiscordBackoff,
 } from './access.js';
 import { between, type ChannelLog, type LogPlace, type MessageRange, positionOf } from './channel-log.js';
-import { findCommand, HIDDEN, historyRefusal, looksLikeHistory } from './history-command.js';
+import { findCommand, hiddenNote, historyRefusal, looksLikeHistory } from './history-command.js';
 import { createLogs, hasGap, LOG_LIMITS, type LogLimits, type Logs, listen, watchLosses } from './logs.js';
 import { isHistory, type StoredMessage, toStored } from './message.js';
 import { createPins } from './pins.js';
@@ -118,13 +119,15 @@ async function readWindow(channel: SendableChannels, request: WindowRequest, par
   let place: Place | undefined = { channel, upTo: undefined, downTo: undefined };
   for (let places = 0; place !== undefined; places += 1) {
     if (places === MOST_PLACES) {
-      request.note(`The history leads through more than ${MOST_PLACES} places; the rest is left out.`);
+      request.note(
+        t('The history leads through more than {most} places; the rest is left out.', { most: MOST_PLACES }),
+      );
       break;
     }
     const isFirst = places === 0;
     const refusal = await refusalFor(place.channel, readers, parts.access, request.ask);
     if (refusal !== undefined) {
-      request.note(isFirst ? SENTENCES[refusal] : HIDDEN);
+      request.note(isFirst ? refusalNote(refusal) : hiddenNote());
       break;
     }
     const want = { count: Math.max(0, limit - messages.length), from, most: most - messages.length };
@@ -140,15 +143,16 @@ async function readWindow(channel: SendableChannels, request: WindowRequest, par
   return { messages, whole: true };
 }
 
-const SENTENCES = {
-  bot: 'I may not read the history of this channel.',
-  reader: 'Whoever asked may not read the history of this channel.',
-} as const;
+function refusalNote(refusal: 'bot' | 'reader'): string {
+  return refusal === 'bot'
+    ? t('I may not read the history of this channel.')
+    : t('Whoever asked may not read the history of this channel.');
+}
 
 /** What was said here is worth an answer without what was said elsewhere. */
 function leaveOut(error: unknown, request: WindowRequest): Read {
   if (request.options.signal?.aborted === true) throw error;
-  request.note('What this channel goes on from could not be read: Discord did not answer.');
+  request.note(t('What this channel goes on from could not be read: Discord did not answer.'));
   return NOTHING;
 }
 

@@ -1,4 +1,4 @@
-import { type Access, asNotice, compareIds, type FrontDoor, idBefore, olderId } from '@cinnabar/sdk';
+import { type Access, asNotice, compareIds, type FrontDoor, idBefore, olderId, t } from '@cinnabar/sdk';
 import { type GuildMember, PermissionFlagsBits, type SendableChannels } from 'discord.js';
 import { LRUCache } from 'lru-cache';
 import type { ChatParts } from '../plugin-context.js';
@@ -46,14 +46,15 @@ function parseHistoryCommand(content: string): HistoryCommand | undefined {
   const [head = '', ...rest] = content.split(/\r?\n/).map((line) => line.trim());
   const words = head.split(/\s+/).slice(1);
   const entries = rest.filter((line) => line !== '' && !/^-{3,}$|^`{3}\w*$/.test(line));
-  if (words.length > 0 && entries.length > 0) return malformed('it has both links and lines of `last:` and `first:`');
+  if (words.length > 0 && entries.length > 0)
+    return malformed(t('it has both links and lines of `last:` and `first:`'));
   return words.length > 0 ? fromWords(words) : fromEntries(entries);
 }
 
 function fromWords(words: readonly string[]): HistoryCommand {
   const places = words.map(placeIn);
   const [one, other] = places;
-  if (places.length > 2 || places.includes(undefined)) return malformed('it takes at most two links to messages');
+  if (places.length > 2 || places.includes(undefined)) return malformed(t('it takes at most two links to messages'));
   if (one === undefined || other === undefined) return range(undefined, one);
   return compareIds(one.messageId, other.messageId) <= 0 ? range(one, other) : range(other, one);
 }
@@ -63,9 +64,9 @@ function fromEntries(lines: readonly string[]): HistoryCommand {
   for (const line of lines) {
     const [, key = '', value = ''] = ENTRY.exec(line) ?? [];
     const place = placeIn(value);
-    if (!/^(?:last|first)$/i.test(key)) return malformed('only `last:` and `first:` may follow');
-    if (place === undefined) return malformed(`\`${key}:\` is not a link to a message`);
-    if (found.has(key.toLowerCase())) return malformed(`\`${key}:\` is there twice`);
+    if (!/^(?:last|first)$/i.test(key)) return malformed(t('only `last:` and `first:` may follow'));
+    if (place === undefined) return malformed(t('`{key}:` is not a link to a message', { key }));
+    if (found.has(key.toLowerCase())) return malformed(t('`{key}:` is there twice', { key }));
     found.set(key.toLowerCase(), place);
   }
   return found.size === 0 ? { kind: 'hide' } : range(found.get('first'), found.get('last'));
@@ -73,8 +74,8 @@ function fromEntries(lines: readonly string[]): HistoryCommand {
 
 function range(first: MessagePlace | undefined, last: MessagePlace | undefined): HistoryCommand {
   if (first !== undefined && last !== undefined) {
-    if (first.channelId !== last.channelId) return malformed('its two links lead to different channels');
-    if (compareIds(first.messageId, last.messageId) > 0) return malformed('`first:` is after `last:`');
+    if (first.channelId !== last.channelId) return malformed(t('its two links lead to different channels'));
+    if (compareIds(first.messageId, last.messageId) > 0) return malformed(t('`first:` is after `last:`'));
   }
   return { kind: 'range', first, last };
 }
@@ -113,8 +114,8 @@ function hasRole(member: GuildMember, wanted: readonly string[]): boolean {
   return member.roles.cache.some(({ id, name }) => names.has(id) || names.has(name.toLowerCase()));
 }
 
-export const HIDDEN =
-  'What a `.history` message leads to is left out: it is not there, or whoever asked or I may not read it.';
+export const hiddenNote = () =>
+  t('What a `.history` message leads to is left out: it is not there, or whoever asked or I may not read it.');
 
 /** The newest `.history` message that counts, and where it leads. */
 interface Found {
@@ -136,10 +137,20 @@ export async function findCommand(
     const command = parseHistoryCommand(message.content);
     if (command === undefined) continue;
     if (command.kind === 'malformed') {
-      request.note(`The \`.history\` of message ${message.id} was not followed: ${command.detail}.`);
+      request.note(
+        t('The `.history` of message {messageId} was not followed: {detail}.', {
+          messageId: message.id,
+          detail: command.detail,
+        }),
+      );
     } else if (await mayUseHistory(message, channel, request.options.historyRoles, lookup, request.ask)) {
       return { at, next: await target(command, channel, message.id, request, lookup) };
-    } else request.note(`The \`.history\` of message ${message.id} was not followed: its author may not use it.`);
+    } else
+      request.note(
+        t('The `.history` of message {messageId} was not followed: its author may not use it.', {
+          messageId: message.id,
+        }),
+      );
   }
   return undefined;
 }
@@ -154,9 +165,11 @@ export async function historyRefusal(
 ): Promise<string | undefined> {
   const command = parseHistoryCommand(message.content);
   if (command === undefined) return undefined;
-  if (command.kind === 'malformed') return `I do not follow this \`.history\`: ${command.detail}.`;
+  if (command.kind === 'malformed') return t('I do not follow this `.history`: {detail}.', { detail: command.detail });
   if (!(await mayUseHistory(message, channel, historyRoles, lookup, ask)))
-    return 'I do not follow this `.history`: it takes the permission to manage messages here, or a role that the admins have chosen for it.';
+    return t(
+      'I do not follow this `.history`: it takes the permission to manage messages here, or a role that the admins have chosen for it.',
+    );
   const place = command.kind === 'hide' ? undefined : (command.last ?? command.first);
   if (place === undefined) return undefined;
   const there = await reach(place, channel, ask, lookup);
@@ -166,7 +179,7 @@ export async function historyRefusal(
     channelId: channel.id,
   };
   if (there !== undefined && (await refusalFor(there, [reader], access, ask)) === undefined) return undefined;
-  return 'This `.history` leads nowhere: what it links to is not there, or you or I may not read it.';
+  return t('This `.history` leads nowhere: what it links to is not there, or you or I may not read it.');
 }
 
 /** Time only runs backwards: what comes after the command is out of its reach, so there can be no loop. */
@@ -181,7 +194,7 @@ async function target(
   if (command.kind === 'hide' || place === undefined) return undefined;
   const there = await reach(place, channel, request.ask, lookup);
   if (there === undefined) {
-    request.note(HIDDEN);
+    request.note(hiddenNote());
     return undefined;
   }
   const before = idBefore(commandId);

@@ -5,6 +5,7 @@ import {
   isNotice,
   type Registrar,
   TIERS,
+  t,
   UserError,
   z,
 } from '@cinnabar/sdk';
@@ -18,11 +19,6 @@ interface Answer {
 }
 
 const LOOK_BACK = 50;
-const THEIRS = 'the member who asked can do that, or a moderator.';
-const NO_RECEIPTS = 'I do not keep which messages are my answers: the plugin `accounts` is not loaded.';
-const NO_FRONT_DOOR = 'Nothing brings me what is said: the plugin `ai` is not loaded.';
-const NOT_THE_LAST = 'I can go on with my last answer only, and that is an earlier one.';
-const ELSEWHERE = 'Somebody else answers in this channel: `!ai status` shows who.';
 
 /** `m`: lets the bot speak, stops it, takes its last answer back, or has it go on. */
 export function registerMCommand({ command }: Pick<Registrar, 'command'>, parts: ChatParts): void {
@@ -43,7 +39,7 @@ export function registerMCommand({ command }: Pick<Registrar, 'command'>, parts:
     examples: ['m', 'm continue', 'm stop', 'm delete'],
     async run(ctx, { what }) {
       const { channel } = ctx;
-      if (!channel.isSendable()) throw new UserError('I cannot write in this channel.');
+      if (!channel.isSendable()) throw new UserError(t('I cannot write in this channel.'));
       if (!(await isMeant(parts, ctx, channel))) return;
       if (what === 'stop') await stop(ctx, parts);
       else if (what === 'activate') await speak(ctx, parts, 'activate');
@@ -78,23 +74,25 @@ async function isMeant(
 /** @throws UserError when there is nothing to stop, or it is not the member's */
 async function stop(ctx: CommandContext, { frontDoor, access, log }: ChatParts): Promise<void> {
   const { actor } = ctx;
-  if (frontDoor === undefined) throw new UserError(NO_FRONT_DOOR);
+  if (frontDoor === undefined) throw new UserError(t('Nothing brings me what is said: the plugin `ai` is not loaded.'));
   const isModerator = await mayModerate(actor, access);
   const { stopped, found } = frontDoor.stop(
     actor.channelId,
     (turn) => isModerator || turn.actor.userId === actor.userId,
   );
-  if (found === 0) throw new UserError('I am not answering anything here.');
-  if (stopped === 0) throw new UserError(`That answer is not for you: ${THEIRS}`);
-  await ctx.reply('Stopped.');
+  if (found === 0) throw new UserError(t('I am not answering anything here.'));
+  if (stopped === 0)
+    throw new UserError(t('That answer is not for you: the member who asked can do that, or a moderator.'));
+  await ctx.reply(t('Stopped.'));
   await takeAway(ctx, log);
 }
 
 async function speak(ctx: CommandContext, { frontDoor, log }: ChatParts, trigger: 'activate' | 'continue') {
   const { message, actor } = ctx;
   if (message === null) return;
-  if (frontDoor === undefined) throw new UserError(NO_FRONT_DOOR);
-  if ((await frontDoor.responderIn(actor.guildId, actor.channelId)) !== 'chat') throw new UserError(ELSEWHERE);
+  if (frontDoor === undefined) throw new UserError(t('Nothing brings me what is said: the plugin `ai` is not loaded.'));
+  if ((await frontDoor.responderIn(actor.guildId, actor.channelId)) !== 'chat')
+    throw new UserError(t('Somebody else answers in this channel: `!ai status` shows who.'));
   const taken = frontDoor.take(message, { trigger, responder: 'chat', text: '' });
   await takeAway(ctx, log);
   await taken;
@@ -118,7 +116,8 @@ async function answerMeant(
   channel: SendableChannels,
   what: 'continue' | 'delete',
 ): Promise<Answer> {
-  if (accounts === undefined) throw new UserError(NO_RECEIPTS);
+  if (accounts === undefined)
+    throw new UserError(t('I do not keep which messages are my answers: the plugin `accounts` is not loaded.'));
   const { messages } = await history.window(channel, { limit: LOOK_BACK, readers: [actor], historyRoles: [], signal });
   const standing = new Set(messages.map(({ id }) => id));
   const referred = message?.reference?.messageId;
@@ -127,12 +126,13 @@ async function answerMeant(
     return ids.length === 0 ? [] : [{ userId: asker.userId, ids }];
   });
   const [newest] = answers;
-  if (newest === undefined) throw new UserError('I have not answered anything here lately.');
+  if (newest === undefined) throw new UserError(t('I have not answered anything here lately.'));
   const meant = referred === undefined ? newest : answers.find(({ ids }) => ids.includes(referred));
   // What is said to a question, or to another's words, is no word about an answer.
   if (meant === undefined && what === 'continue') return newest;
-  if (meant === undefined) throw new UserError('That is none of my answers of late.');
-  if (what === 'continue' && meant !== newest) throw new UserError(NOT_THE_LAST);
+  if (meant === undefined) throw new UserError(t('That is none of my answers of late.'));
+  if (what === 'continue' && meant !== newest)
+    throw new UserError(t('I can go on with my last answer only, and that is an earlier one.'));
   return meant;
 }
 
@@ -140,7 +140,7 @@ async function answerMeant(
 async function assertMayChange({ actor }: CommandContext, { userId }: Answer, access: Access): Promise<void> {
   if (userId === actor.userId) return;
   if (await mayModerate(actor, access)) return;
-  throw new UserError(`That answer was not for you: ${THEIRS}`);
+  throw new UserError(t('That answer was not for you: the member who asked can do that, or a moderator.'));
 }
 
 async function mayModerate(actor: Actor, access: Access): Promise<boolean> {

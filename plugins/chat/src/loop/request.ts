@@ -8,6 +8,7 @@ import {
   type ModelTraits,
   sanitizeName,
   type Turn,
+  t,
   UserError,
   withoutMark,
 } from '@cinnabar/sdk';
@@ -220,7 +221,11 @@ function assertReadable({ channel }: Pick<Turn, 'channel'>): void {
   const mine = me === null ? null : channel.permissionsFor(me);
   if (mine === null || mine.has(PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory)) return;
   const missing = mine.has(PermissionFlagsBits.ViewChannel) ? 'Read Message History' : 'View Channel';
-  throw new UserError(`I cannot read what was said here: I am missing the permission ${missing} in this channel.`);
+  throw new UserError(
+    t('I cannot read what was said here: I am missing the permission {permission} in this channel.', {
+      permission: missing,
+    }),
+  );
 }
 
 /**

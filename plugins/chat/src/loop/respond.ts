@@ -11,6 +11,7 @@ import {
   receiptLine,
   type StopReason,
   type Turn,
+  t,
   turnEndOf,
   UserError,
 } from '@cinnabar/sdk';
@@ -25,7 +26,7 @@ import { showToolOutput } from './visible-output.js';
 /** Answers a turn and those that waited with it. @throws UserError, or a CinnabarError of the language model, for `ai` to tell */
 export async function respond(turn: Turn, parts: ChatParts): Promise<void> {
   const { llm } = parts;
-  if (llm === undefined) throw new UserError(NO_MODEL);
+  if (llm === undefined) throw new UserError(noModel());
   const { signal, release } = linkSignals(turn.signal, parts.signal);
   await answer(turn, { ...parts, llm, signal }).finally(release);
 }
@@ -33,7 +34,7 @@ export async function respond(turn: Turn, parts: ChatParts): Promise<void> {
 /** The request that would be the turn's first, in its provider's form. @throws UserError as `respond` does */
 export async function renderPrompt(turn: Turn, parts: ChatParts): Promise<RenderedRequest> {
   const { llm } = parts;
-  if (llm === undefined) throw new UserError(NO_MODEL);
+  if (llm === undefined) throw new UserError(noModel());
   const { built } = await prepare(turn, { ...parts, llm });
   return llm.render(built.request);
 }
@@ -108,8 +109,10 @@ async function answer(turn: Turn, parts: AnswerParts): Promise<void> {
   }
 }
 
-const NO_MODEL =
-  'No language model is set up, so I cannot answer. The owner of the bot can load the `llm` plugin and configure one.';
+const noModel = () =>
+  t(
+    'No language model is set up, so I cannot answer. The owner of the bot can load the `llm` plugin and configure one.',
+  );
 
 interface RoundsParts extends InvokeParts {
   readonly llm: Llm;
@@ -154,7 +157,8 @@ async function runRounds(request: LlmRequest, parts: RoundsParts): Promise<void>
     await parts.onInvoked(results);
     if (results.every(({ held }) => held)) {
       // A slash command has to be answered, and the card is no answer to it.
-      if (turn.message === null && lastId === undefined) await reply.say(HELD, 'notice');
+      if (turn.message === null && lastId === undefined)
+        await reply.say(t('Nothing has run yet: it waits for your 👍 on the card below.'), 'notice');
       return;
     }
     tools = withFound(tools, results);
@@ -209,12 +213,13 @@ function remarkOn(
 ): { readonly text: string; readonly manner: Manner } | undefined {
   const { text, uses } = readCompletion(completion);
   const notice = (sentence: string) => ({ text: sentence, manner: 'notice' as const });
-  if (completion.content.some(({ type }) => type === 'malformed_tool_use')) return notice(MALFORMED);
+  if (completion.content.some(({ type }) => type === 'malformed_tool_use'))
+    return notice(t("I couldn't process that request. Please try again."));
   if (uses.length > 0) return exhausted === undefined ? undefined : notice(tooManyRounds(exhausted));
   const done = text === '' ? spoken(results) : undefined;
   if (done !== undefined) return { text: done, manner: 'word' };
   if (text === '') return notice(nothingSaid(completion.stopReason));
-  return completion.stopReason === 'max_tokens' ? notice(CUT_OFF) : undefined;
+  return completion.stopReason === 'max_tokens' ? notice(t('-# My answer reached its length limit.')) : undefined;
 }
 
 function readCompletion({ content }: LlmCompletion) {
@@ -238,16 +243,11 @@ function spoken(results: readonly Invoked[]): string | undefined {
   return texts.length === 0 ? undefined : texts.join('\n');
 }
 
-/** For calls whose arguments cannot be read. */
-const MALFORMED = "I couldn't process that request. Please try again.";
-
-/** For a slash command of which every call waits for a confirmation. */
-const HELD = 'Nothing has run yet: it waits for your 👍 on the card below.';
-
-const CUT_OFF = '-# My answer reached its length limit.';
-
 function tooManyRounds(rounds: number): string {
-  return `I stopped here: ${rounds} ${rounds === 1 ? 'round' : 'rounds'} of tool calls is the limit for one answer.`;
+  return t(
+    'I stopped here: {rounds, plural, one {# round} other {# rounds}} of tool calls is the limit for one answer.',
+    { rounds },
+  );
 }
 
 /** For the model. */
@@ -257,8 +257,8 @@ function droppedNote(calls: number): string {
 
 /** For a completion without text. */
 function nothingSaid(reason: StopReason): string {
-  if (reason === 'refusal') return 'The language model declined to answer this.';
+  if (reason === 'refusal') return t('The language model declined to answer this.');
   if (reason === 'max_tokens')
-    return 'The language model reached its length limit before it said anything. Please try again.';
-  return 'The language model had nothing to say to this. Please try to put it differently.';
+    return t('The language model reached its length limit before it said anything. Please try again.');
+  return t('The language model had nothing to say to this. Please try to put it differently.');
 }

@@ -7,6 +7,7 @@ import {
   type SettingAdvisor,
   sentenceOf,
   type Turn,
+  t,
   type WorkDetails,
 } from '@cinnabar/sdk';
 import type { Client, SendableChannels } from 'discord.js';
@@ -18,14 +19,13 @@ import { missAfter } from '../context/caching/cache-state.js';
 import type { BuiltContext, ContextFacts } from '../context/types.js';
 import type { Invoked } from './tool-calls.js';
 
-const BY_OWNER = 'the default';
 const LONGEST = 80;
 
 /** What holds for a key in a channel, and the layer that it comes from. */
 function inForce({ config, origin }: EffectiveConfig, key: string) {
   const values: Readonly<Record<string, unknown>> = config;
   const from = origin[key] ?? 'default';
-  return { value: values[key], origin: from === 'default' ? BY_OWNER : from };
+  return { value: values[key], origin: from === 'default' ? t('the default') : from };
 }
 
 /** The model that answers in a channel and the settings in force there, each with its layer: for `ai status`. */
@@ -40,32 +40,42 @@ export async function statusLines(
   );
   return [
     ...(await modelLines(effective, llm)),
-    ...(set.length === 0 ? ['Settings: all at their defaults'] : ['Settings in force in this channel:']),
+    ...(set.length === 0 ? [t('Settings: all at their defaults')] : [t('Settings in force in this channel:')]),
     ...set.map(([key]) => {
       const { value, origin } = inForce(effective, key);
       return `• \`${key}\` = \`${shown(value)}\` (${origin})`;
     }),
-    ...effective.problems.map((problem) => `⚠️ Not used: ${problem}`),
+    ...effective.problems.map((problem) => t('⚠️ Not used: {problem}', { problem })),
   ];
 }
 
 async function modelLines(effective: EffectiveConfig, llm: Llm | undefined): Promise<readonly string[]> {
-  if (llm === undefined) return ['Model: none is set up'];
+  if (llm === undefined) return [t('Model: none is set up')];
   const { config } = effective;
   const chosen = config.continuationModel;
-  const from = chosen === undefined ? 'of `llm`, the default' : inForce(effective, 'continuationModel').origin;
+  const from = chosen === undefined ? t('of `llm`, the default') : inForce(effective, 'continuationModel').origin;
   try {
     const traits = await llm.traits(chosen);
     const mode = modeInForce(config, traits);
-    const fellBack = mode === config.mode ? '' : `; \`${config.mode}\` is set, but this model does not take it`;
+
     return [
-      `Model: \`${traits.model}\` by \`${traits.provider}\` (${from})`,
-      `Mode: \`${mode}\` (${inForce(effective, 'mode').origin}${fellBack})`,
+      t('Model: `{model}` by `{provider}` ({origin})', {
+        model: traits.model,
+        provider: traits.provider,
+        origin: from,
+      }),
+      mode === config.mode
+        ? t('Mode: `{mode}` ({origin})', { mode, origin: inForce(effective, 'mode').origin })
+        : t('Mode: `{mode}` ({origin}; `{wanted}` is set, but this model does not take it)', {
+            mode,
+            origin: inForce(effective, 'mode').origin,
+            wanted: config.mode,
+          }),
     ];
   } catch (error) {
     const sentence = sentenceOf(error);
     if (sentence === undefined) throw error;
-    return [`Model: \`${chosen ?? ''}\` (${from}): ${sentence}`];
+    return [t('Model: `{model}` ({origin}): {problem}', { model: chosen ?? '', origin: from, problem: sentence })];
   }
 }
 
@@ -100,9 +110,13 @@ export function createPrefillNotices(notices: OwnerNotices) {
     told.add(model);
     notices.alert({
       kind: 'prefill-unavailable',
-      text: `\`mode: prefill\` is set (${origin.mode ?? 'default'}), but the model ${traits.model} does not take it, so mode \`chat\` is used.`,
-      remedy:
+      text: t('`mode: prefill` is set ({origin}), but the model {model} does not take it, so mode `chat` is used.', {
+        origin: origin.mode ?? 'default',
+        model: traits.model,
+      }),
+      remedy: t(
         'Set `mode: chat`, or choose a model that takes prefill. `!ai status` shows the mode in force in a channel.',
+      ),
     });
   };
 }
@@ -128,31 +142,29 @@ export function workDetailsOf(answered: Answered): WorkDetails {
     tools: tools.map(({ use, outcome }) => ({ name: use.name, outcome })),
     configured: Object.entries(effective.origin)
       .filter(([, origin]) => origin !== 'default')
-      .map(([key, origin]) => `${key}, from ${origin}`),
+      .map(([key, origin]) => t('{key}, from {origin}', { key, origin })),
     notes: [...notes, ...omittedIn(completions), ...effective.problems],
   };
 }
 
 function omittedIn(completions: readonly LlmCompletion[]): readonly string[] {
   const omitted = new Set(completions.flatMap((completion) => completion.omitted ?? []));
-  return [...omitted].map((parameter) => `${parameter} was left out: the model refuses it`);
+  return [...omitted].map((parameter) => t('{parameter} was left out: the model refuses it', { parameter }));
 }
-
-const REASONS: Readonly<Record<Turn['trigger'], string>> = {
-  command: 'was asked by command',
-  mention: 'was mentioned',
-  reply: 'was replied to',
-  dm: 'was written a direct message',
-  name: 'was called by name',
-  random: 'speaks up at random here',
-  activate: 'was activated by an m command',
-  continue: 'was asked to go on',
-};
 
 /** Why a turn is answered, in the first person. */
 export function reasonFor({ trigger, earlier }: Turn): string {
-  const more = earlier.length === 0 ? '' : `, and ${earlier.length} more had waited`;
-  return `I ${REASONS[trigger].replace(/^speaks/, 'speak')}${more}`;
+  const reason = {
+    command: t('I was asked by command'),
+    mention: t('I was mentioned'),
+    reply: t('I was replied to'),
+    dm: t('I was written a direct message'),
+    name: t('I was called by name'),
+    random: t('I speak up at random here'),
+    activate: t('I was activated by an m command'),
+    continue: t('I was asked to go on'),
+  }[trigger];
+  return earlier.length === 0 ? reason : t('{reason}, and {count} more had waited', { reason, count: earlier.length });
 }
 
 type KnownFacts = Pick<ContextFacts, 'messages' | 'hidden' | 'images' | 'estimatedTokens' | 'rolled' | 'plan'> &
@@ -173,28 +185,31 @@ export function detailsOf(facts: KnownFacts): readonly string[] {
     windowRule,
   } = facts;
   const read = [
-    plural(messages, 'message'),
-    ...(images === 0 ? [] : [plural(images, 'image')]),
-    `about ${formatCount(estimatedTokens)} tokens`,
+    t('{messages, plural, one {# message} other {# messages}}', { messages }),
+    ...(images === 0 ? [] : [t('{images, plural, one {# image} other {# images}}', { images })]),
+    t('about {tokens} tokens', { tokens: formatCount(estimatedTokens) }),
     ...(hidden === 0
       ? []
-      : [`${hidden} not shown to me (dot messages, 🙃, 🫥, empty replies, what bots say about themselves)`]),
-    ...(rolled ? ['the oldest were cut off'] : []),
+      : [
+          t('{hidden} not shown to me (dot messages, 🙃, 🫥, empty replies, what bots say about themselves)', {
+            hidden,
+          }),
+        ]),
+    ...(rolled ? [t('the oldest were cut off')] : []),
   ];
   const before =
     systemTokens === undefined
       ? []
       : [
-          `Of these tokens: about ${formatCount(systemTokens)} of instructions, about ${formatCount(toolTokens)} of ${plural(tools, 'tool')}`,
+          t(
+            'Of these tokens: about {instructions} of instructions, about {ofTools} of {tools, plural, one {# tool} other {# tools}}',
+            { instructions: formatCount(systemTokens), ofTools: formatCount(toolTokens), tools },
+          ),
         ];
   return [
-    `Read: ${read.join(', ')}`,
-    `Cache: ${plan}`,
+    t('Read: {what}', { what: read.join(', ') }),
+    t('Cache: {plan}', { plan }),
     ...before,
-    ...(windowRule === undefined ? [] : [`Window: ${windowRule}`]),
+    ...(windowRule === undefined ? [] : [t('Window: {rule}', { rule: windowRule })]),
   ];
-}
-
-function plural(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

@@ -1,4 +1,12 @@
-import { forgetOwnWebhook, mayManageWebhooks, ownWebhook, splitMessage, type Turn, webhookPlace } from '@cinnabar/sdk';
+import {
+  forgetOwnWebhook,
+  mayManageWebhooks,
+  ownWebhook,
+  splitMessage,
+  type Turn,
+  t,
+  webhookPlace,
+} from '@cinnabar/sdk';
 import { MessageFlags } from 'discord.js';
 import { type BackoffOptions, withDiscordBackoff } from '../history/access.js';
 import type { Invoked } from './tool-calls.js';
@@ -6,7 +14,6 @@ import type { Invoked } from './tool-calls.js';
 const PART_LIMIT = 1_800;
 /** A long result would push the conversation off the screen. */
 const MAX_PARTS = 3;
-const WITHHELD = 'Not shown here: it was read where not everybody in this channel may read.';
 
 /**
  * Shows calls and their results in the channel, under the name of the tool. Never rejects: the answer is worth more than its footnotes.
@@ -18,11 +25,11 @@ export async function showToolOutput(
   backoff: BackoffOptions,
 ): Promise<string | undefined> {
   if (!mayManageWebhooks(channel)) {
-    return 'Tool output was not shown: I am missing the permission Manage Webhooks here.';
+    return t('Tool output was not shown: I am missing the permission Manage Webhooks here.');
   }
   try {
     const webhook = await withDiscordBackoff(() => ownWebhook(channel), backoff);
-    if (webhook === undefined) return 'Tool output was not shown: this kind of channel has no webhooks.';
+    if (webhook === undefined) return t('Tool output was not shown: this kind of channel has no webhooks.');
     for (const one of invoked) {
       for (const content of splitMessage(textOf(one), PART_LIMIT).slice(0, MAX_PARTS)) {
         await webhook.send({
@@ -39,7 +46,7 @@ export async function showToolOutput(
   } catch (error) {
     forgetOwnWebhook(channel);
     backoff.log.warn('tool output was not shown', { channelId: channel.id, error });
-    return 'Tool output was not shown: Discord did not take it.';
+    return t('Tool output was not shown: Discord did not take it.');
   }
 }
 
@@ -47,7 +54,10 @@ export async function showToolOutput(
 function textOf({ use, result, outcome, done }: Invoked): string {
   const { content } = result;
   const text = typeof content === 'string' ? content : JSON.stringify(content.map(({ type }) => type));
-  const said = outcome === 'done' && done === undefined ? WITHHELD : text;
+  const said =
+    outcome === 'done' && done === undefined
+      ? t('Not shown here: it was read where not everybody in this channel may read.')
+      : text;
   return `\`\`\`\n${inert(JSON.stringify(use.input))}\n→ ${inert(said)}\n\`\`\``;
 }
 

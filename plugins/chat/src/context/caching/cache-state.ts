@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type ModelTool, type ModelTraits, type Usage, z } from '@cinnabar/sdk';
+import { type ModelTool, type ModelTraits, t, type Usage, z } from '@cinnabar/sdk';
 import type { HistoryMessage } from '../../history/types.js';
 import type { Line } from '../transcript.js';
 import type { Breakpoint, ContextFacts } from '../types.js';
@@ -111,32 +111,35 @@ export function causeOfMiss({ memory, before, variant, ends, window, now, rolled
   const newest = written.findLast((entry) => entry.variant === variant);
   if (newest === undefined) return written.length === 0 ? undefined : otherBeginning(memory, before);
   const unchanged = ends.some(({ hash }) => hash === newest.hash);
-  if (unchanged && newest.expiresAt <= now) return `the entry expired ${ago(now - newest.expiresAt)} ago`;
-  if (rolled) return 'the window rolled';
+  if (unchanged && newest.expiresAt <= now)
+    return t('the entry expired {time} ago', { time: ago(now - newest.expiresAt) });
+  if (rolled) return t('the window rolled');
   if (unchanged) return undefined;
   return changeIn(window, newest, memory.lastActivationAt ?? 0);
 }
 
 function otherBeginning(memory: CacheState, before: Before): string | undefined {
-  if (memory.before?.model !== before.model) return 'another model or mode is used now';
-  if (memory.before.tools !== before.tools) return 'the tools changed, or this member may use others';
-  return memory.before.system === before.system ? undefined : 'the system prompt changed';
+  if (memory.before?.model !== before.model) return t('another model or mode is used now');
+  if (memory.before.tools !== before.tools) return t('the tools changed, or this member may use others');
+  return memory.before.system === before.system ? undefined : t('the system prompt changed');
 }
 
 function changeIn(window: readonly HistoryMessage[], { upToId }: CacheEntry, since: number): string {
   const end = window.findIndex(({ id }) => id === upToId);
-  if (end < 0) return 'a message before the breakpoint was deleted or hidden';
+  if (end < 0) return t('a message before the breakpoint was deleted or hidden');
   const edited = window.slice(0, end + 1).some(({ editedAt }) => editedAt !== null && editedAt > since);
   return edited
-    ? 'a message before the breakpoint was edited'
-    : 'something before the breakpoint changed: a message was deleted, hidden or shown again, or a tool has its result now';
+    ? t('a message before the breakpoint was edited')
+    : t(
+        'something before the breakpoint changed: a message was deleted, hidden or shown again, or a tool has its result now',
+      );
 }
 
 /** After the answer: why less was read than was expected; `undefined` when nothing is amiss. */
 export function missAfter(facts: ContextFacts, usage: Usage): string | undefined {
   if (facts.expectedMiss !== undefined) return facts.expectedMiss;
   if (facts.expectedReadTokens === 0 || (usage.cacheReadTokens ?? 0) > 0) return undefined;
-  return 'the provider no longer held an entry that should still have been there';
+  return t('the provider no longer held an entry that should still have been there');
 }
 
 function ago(ms: number): string {

@@ -1,4 +1,4 @@
-import type { ModelTraits } from '@cinnabar/sdk';
+import { type ModelTraits, t } from '@cinnabar/sdk';
 import type { BotConfig } from '../../config/keys.js';
 import type { ContextInput } from '../types.js';
 import type { TokenLimits } from '../window.js';
@@ -60,10 +60,18 @@ export function planWindow(
 /** The layout in words. */
 export function describeLayout({ tail, base, growth }: Layout, { gapsMs }: Pick<CacheState, 'gapsMs'>): string {
   const typical = typicalGapMs(gapsMs);
-  const rhythm = typical === undefined ? 'not asked before' : `asked about every ${duration(typical)}`;
-  if (tail === undefined) return `${rhythm}: the conversation is not written to the cache`;
-  const kept = base === '1h' && tail === '5m' ? `${inWords[tail]}, its beginning for an hour` : inWords[tail];
-  return `${rhythm}: kept for ${kept}; cut back after ${growth} more messages`;
+  const rhythm =
+    typical === undefined ? t('not asked before') : t('asked about every {time}', { time: duration(typical) });
+  if (tail === undefined) return t('{rhythm}: the conversation is not written to the cache', { rhythm });
+  if (base === '1h' && tail === '5m') {
+    return t('{rhythm}: kept for 5 minutes, its beginning for an hour; cut back after {growth} more messages', {
+      rhythm,
+      growth,
+    });
+  }
+  return tail === '5m'
+    ? t('{rhythm}: kept for 5 minutes; cut back after {growth} more messages', { rhythm, growth })
+    : t('{rhythm}: kept for an hour; cut back after {growth} more messages', { rhythm, growth });
 }
 
 /** How large the window may become, and who says so. */
@@ -72,11 +80,11 @@ export function describeWindow({
   rollingThreshold,
 }: Pick<ContextInput['config'], 'recencyWindow' | 'rollingThreshold'>): string {
   return rollingThreshold === undefined
-    ? `at most ${2 * recencyWindow} messages; cut back where that is cheapest, since rollingThreshold is not set`
-    : `at most ${recencyWindow + rollingThreshold} messages, by rollingThreshold`;
+    ? t('at most {most} messages; cut back where that is cheapest, since rollingThreshold is not set', {
+        most: 2 * recencyWindow,
+      })
+    : t('at most {most} messages, by rollingThreshold', { most: recencyWindow + rollingThreshold });
 }
-
-const inWords = { '5m': '5 minutes', '1h': 'an hour' } as const;
 
 function duration(ms: number): string {
   const seconds = Math.round(ms / 1000);
