@@ -42,6 +42,7 @@ import type {
 } from '@cinnabar/sdk';
 import type { ClientEvents, Interaction, Message } from 'discord.js';
 import type { SecretKeys } from './storage/catalog/fields.js';
+import type { OpenedPlugin } from './storage/storage.js';
 import type { Entrusted } from './tools/tools.js';
 
 /** Owns everything that one run of one plugin has registered. */
@@ -212,6 +213,10 @@ export interface PluginStorage {
   /** Calls back after each change of its settings that is saved. @returns ends that */
   onChange(listener: (change: SettingsChange) => unknown): () => void;
 }
+export interface CatalogService extends SettingsCatalog {
+  /** Why a plugin refuses a value of its guild settings that its schema admits. */
+  refusalOf(plugin: string, key: string, value: unknown, actor: Actor): Promise<string | undefined>;
+}
 export interface StorageService {
   /** Opens a plugin's storage. The same documents across reloads; schemas are those of this version. */
   open(plugin: Plugin): PluginStorage;
@@ -221,9 +226,11 @@ export interface StorageService {
   collection<S extends z.ZodObject>(name: string, definition: CollectionDefinition<S>): Collection<z.output<S>>;
   /** A journal of a plugin. One at a time for a name and a guild. @throws CINNABAR_NAME_INVALID */
   journal<T>(plugin: string, name: string, definition: JournalDefinition<T>): Journal<T>;
-  readonly catalog: SettingsCatalog;
   /** Which settings are secret, of every plugin that has been opened. */
   secretKeys(): ReadonlyMap<string, SecretKeys>;
+  readonly catalog: CatalogService;
+  /** The plugins whose storage is open. */
+  opened(): readonly OpenedPlugin[];
   /** Everything that a user's scoped collections hold, by plugin and collection; and its deletion. */
   exportUser(userId: string): Promise<Readonly<Record<string, unknown>>>;
   forgetUser(userId: string): Promise<number>;

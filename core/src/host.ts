@@ -293,6 +293,7 @@ export function createHost(options: HostOptions): Host {
       const mistake = report.problems.find(({ code }) => code === 'CINNABAR_CONFIG_INVALID');
       if (mistake !== undefined) throw new UserError(mistake.problem);
       await configuration.start();
+      await onData(() => container.resolve(KEYS.guildFiles).recover());
       assertGoing();
       discordSync.beforeLogin();
       container.resolve(KEYS.connectionLog);

@@ -1,5 +1,15 @@
 export { z } from 'zod';
 export * from './access.js';
+export {
+  type FileProblem,
+  type FindNamed,
+  fileRuleSchema,
+  type NamedKind,
+  readRules,
+  ruleForFile,
+  ruleFromFile,
+  writeRules,
+} from './access-file.js';
 export * from './accounts.js';
 export {
   createFairScheduler,
@@ -142,6 +152,7 @@ export {
   publicLookup,
   type ResolveName,
 } from './http/public-addresses.js';
+export * from './guild-files.js';
 export * from './identities.js';
 export * from './ledger.js';
 export * from './llm.js';
@@ -178,7 +189,7 @@ export {
 } from './text/time.js';
 export * from './text/untrusted.js';
 export { escapeRegExp, matchesWildcard } from './text/wildcard.js';
-export { readYaml, type YamlReading } from './text/yaml.js';
+export { readYaml, writeYaml, type YamlReading } from './text/yaml.js';
 export * from './token.js';
 export * from './tool-definition.js';
 export * from './tools.js';

@@ -29,10 +29,10 @@ export const accessRuleSchema = z.object({
 });
 
 /** Enough for every role and channel that matters; each decision looks at all of them. */
-const MOST_RULES = 200;
+export const MOST_RULES = 200;
 /** Of the bot's owner: enough for the blocked users of many servers. */
 const MOST_OWNER_RULES = 2_000;
-const MOST_ROLES = 50;
+export const MOST_ROLES = 50;
 
 /** Whom and where a decision is about, as rules name them. */
 export interface RulePosition {

@@ -13,6 +13,10 @@ const HELP = `Cinnabar, a Discord bot host.
                                    backs up the data of a bot that is stopped into FILE (.tar.gz)
   cinnabar backup --verify FILE    reads a backup and checks all of it
   cinnabar restore FILE            puts a backup in the place of the data; what was there is kept beside it
+  cinnabar plan FILE               prints what a file of a server (server.yaml) would change; the bot is stopped
+  cinnabar apply FILE              the same, and applies it: all or nothing
+  cinnabar export GUILD            prints the file of a server as it is now
+  cinnabar undo GUILD              takes back the file that was applied last
   cinnabar version                 prints the version
 
 --bot chooses config/bots/NAME.yaml and data of its own; the variable BOT_NAME does the same.
@@ -45,6 +49,11 @@ async function main(args: readonly string[]): Promise<number> {
       return (await import('./backup.js')).runBackup(operands, given, () => configuration(bot), process);
     case 'restore':
       return (await import('./backup.js')).runRestore(operands, () => configuration(bot), process);
+    case 'plan':
+    case 'apply':
+    case 'export':
+    case 'undo':
+      return (await import('./guild-file.js')).runGuildFile(command, operands, configuration(bot), process);
     case 'version':
       process.stdout.write(`${(await import('../version.js')).HOST_VERSION}\n`);
       return 0;

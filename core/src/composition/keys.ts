@@ -7,6 +7,7 @@ import {
   Commands,
   Configuration,
   Files,
+  GuildFiles,
   HostInfo,
   Identities,
   Languages,
@@ -47,6 +48,7 @@ import type {
 import type { BlockageWatch, InFlight } from '../gateway/boundary.js';
 import type { GatewayClient } from '../gateway/client.js';
 import type { GatewayStatus } from '../gateway/status.js';
+import type { GuildFileService } from '../guild-file/guild-files.js';
 import type { IdentityService } from '../identities/identities.js';
 import type { LanguageService } from '../languages/languages.js';
 import type { AuditLogService, Logs } from '../observability/logs.js';
@@ -80,6 +82,7 @@ export const KEYS = {
   backups: key<Backups>('backups'),
   guildStates: key<GuildStates>('guild states'),
   ownerState: key<OwnerState>('owner state'),
+  guildFiles: key<GuildFileService>('guild files'),
   enabledIn: key<EnabledIn>('enabled in'),
   prefixes: key<Prefixes>('prefixes'),
   gateway: key<GatewayClient>('gateway'),
@@ -122,6 +125,7 @@ export function provideHostServices(container: DependencyContainer): void {
   provide(Access, () => container.resolve(KEYS.access));
   provide(AccessRules, () => container.resolve(KEYS.accessRules));
   provide(TierRoles, () => container.resolve(KEYS.tierRoles));
+  provide(GuildFiles, () => container.resolve(KEYS.guildFiles));
   provide(Provenance, () => container.resolve(KEYS.provenance));
   provide(Commands, () => container.resolve(KEYS.commands));
   provide(Responders, () => container.resolve(KEYS.responders));

@@ -27,6 +27,8 @@ import {
   ownerStateSchema,
 } from '../gateway/guild-states.js';
 import { alertOfAbsence, logConnections } from '../gateway/status.js';
+import { directoryOf } from '../guild-file/directory.js';
+import { createGuildFiles, guildFileSchema } from '../guild-file/guild-files.js';
 import { createIdentities, identitySchema } from '../identities/identities.js';
 import { createLanguages } from '../languages/languages.js';
 import { auditSchema, createAuditLog } from '../observability/logs.js';
@@ -69,7 +71,7 @@ export function registerServices(
       useFactory: instanceCachingFactory((inner) => build((wanted) => inner.resolve(wanted))),
     });
 
-  registerState(service);
+  registerState(service, onChange);
   registerGateway(service);
   registerSurfaces(service);
   registerPlugins(service, onChange, builtPlugins);
@@ -78,7 +80,7 @@ export function registerServices(
 
 type Register = <T>(key: InjectionToken<T>, build: (get: Get) => T) => unknown;
 
-function registerState(service: Register): void {
+function registerState(service: Register, onChange: (change: PluginChange) => void): void {
   service(KEYS.configuration, (get) =>
     createConfiguration({
       dir: get(KEYS.config).configDir,
@@ -162,6 +164,22 @@ function registerState(service: Register): void {
     ),
   );
   service(KEYS.enabledIn, (get) => createEnabledIn(get(KEYS.guildStates), get(KEYS.ownerState)));
+  service(KEYS.guildFiles, (get) =>
+    createGuildFiles({
+      documents: get(KEYS.storage).collection('guild-files', { scope: 'guild', version: 1, schema: guildFileSchema }),
+      states: get(KEYS.guildStates),
+      opened: get(KEYS.storage).opened,
+      manifests: () =>
+        get(KEYS.plugins)
+          .list()
+          .map(({ manifest }) => manifest),
+      directory: async (guildId) => directoryOf(get(KEYS.gateway).client, guildId),
+      refusalOf: get(KEYS.storage).catalog.refusalOf,
+      audit: get(KEYS.audit),
+      switched: (guildId, plugins) => onChange({ plugins, guildId }),
+      log: get(KEYS.logs).logger('host'),
+    }),
+  );
   service(KEYS.prefixes, (get) => {
     const { prefixes, ownPrefixes } = get(KEYS.config);
     return createPrefixes(get(KEYS.guildStates), prefixes, ownPrefixes);

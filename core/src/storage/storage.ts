@@ -42,6 +42,7 @@ import {
   checkCeilings,
   NO_CEILINGS,
   openSettings,
+  storedValues,
   unknownSetting,
 } from './documents/settings.js';
 import {
@@ -120,6 +121,7 @@ export function createStorage(options: StorageOptions): StorageService {
         snapshot === undefined ? {} : { snapshot },
       ),
     secretKeys: () => secrets,
+    opened: () => [...opened.values()],
     catalog: createCatalog({ opened, tierOf, hasRole, channelsCalled }),
     ...personal,
     flush: () => store.idle(),
@@ -138,6 +140,25 @@ export interface OpenedPlugin {
   readonly ceilings: (guildId: string | null) => Promise<Ceilings>;
   /** Its collections that declare whose their documents are. */
   readonly personal: readonly PersonalCollection[];
+  /** Its settings as they are stored, for what handles whole sets of them. */
+  readonly stored: StoredSettings;
+}
+
+/** What was set of a plugin's settings: without defaults, without secrets, and without what this version does not know. */
+export interface StoredSettings {
+  get(scope: SettingScope, key: string): Promise<Readonly<Record<string, unknown>>>;
+  /** Keys of the scope's documents: ids of guilds, channels … */
+  keys(scope: SettingScope): Promise<readonly string[]>;
+  /** Why changes cannot be saved; `undefined` when they can. A value of `undefined` goes back to the default. */
+  problemOf(scope: SettingScope, key: string, changes: Readonly<Record<string, unknown>>): Promise<Problem | undefined>;
+  set(scope: SettingScope, key: string, changes: Readonly<Record<string, unknown>>): Promise<void>;
+}
+
+interface Problem {
+  /** Of the setting, where it is one's. */
+  readonly key: string | undefined;
+  /** A clause for people. */
+  readonly detail: string;
 }
 
 /**
@@ -184,6 +205,42 @@ function openPlugin(
     return open(of);
   };
 
+  const storedIn = async (scope: SettingScope, key: string): Promise<Readonly<Record<string, unknown>>> => {
+    // Sets aside what is damaged.
+    await document(scope, key).get();
+    return storedValues(await store.stored(settingsPath(id, scope, key)));
+  };
+  const stored: StoredSettings = {
+    async get(scope, key) {
+      const values = await storedIn(scope, key);
+      const fields = fieldsOf(plugin).filter((field) => field.scope === scope && !field.secret);
+      return Object.fromEntries(fields.flatMap((field) => (field.key in values ? [[field.key, values[field.key]]] : [])));
+    },
+    keys: async (scope) =>
+      scopes.has(scope) ? (await store.list([id, 'settings', scope])).flatMap((path) => path.at(-1) ?? []) : [],
+    async problemOf(scope, key, changes) {
+      const schema = plugin.settings[scope];
+      if (schema === undefined) return { key: undefined, detail: 'it has no such settings' };
+      try {
+        if (scope === 'guild') await checkCeilings(changes, ofGuild, () => ceilings.of(id, key));
+      } catch (error) {
+        if (!(error instanceof CinnabarError)) throw error;
+        const { key: wrong, detail = error.message } = error.params;
+        return { key: wrong === undefined ? undefined : String(wrong), detail: String(detail) };
+      }
+      const known = Object.entries({ ...(await storedIn(scope, key)), ...changes });
+      const parsed = schema.safeParse(
+        Object.fromEntries(known.filter(([name, value]) => name in schema.shape && value !== undefined)),
+      );
+      if (parsed.success) return undefined;
+      const { key: wrong, message } = invalid(parsed.error);
+      return { key: wrong, detail: message };
+    },
+    async set(scope, key, changes) {
+      await document(scope, key).set({ ...changes });
+    },
+  };
+
   const collections = Object.entries(plugin.collections).map(([name, definition]) => {
     const path = collectionPath(id, definition.scope, name);
     const collection = openCollection(store, definition, path);
@@ -196,6 +253,7 @@ function openPlugin(
     document,
     ceilings: (guildId) => ceilings.of(id, guildId),
     personal: collections.flatMap(({ personal }) => personal ?? []),
+    stored,
     storage: {
       settings: Object.fromEntries(
         [...scopes].map(([scope, open]) => [scope, scope === 'global' ? open() : (of: Of) => open(of)]),

@@ -1,25 +1,24 @@
 import {
   type AccessRule,
-  attachmentDownloads,
   type CommandContext,
   createAskFirst,
   type Decision,
-  downloadAttachment,
   oneLine,
   option,
   RULE_SUBJECTS,
   RULE_TARGETS,
+  readRules,
   subcommand,
   textOfRuleSubject,
   UserError,
+  writeRules,
 } from '@cinnabar/sdk';
-import { type Attachment, ChannelType, type Guild } from 'discord.js';
-import { readRules, writeRules } from './access-file.js';
+import { ChannelType, type Guild } from 'discord.js';
+import { attachedText } from './attached-text.js';
 import type { AdminContext } from './context.js';
 import { code, guildOf, MAX_SUGGESTIONS, TIER_WORDS } from './format.js';
 
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
-const MOST_FILE_BYTES = 100_000;
 
 type Target = AccessRule['target'];
 type Subject = AccessRule['subject'];
@@ -150,7 +149,7 @@ export function registerAccessCommands(context: AdminContext): void {
         description: 'Get the rules of this server as a file',
         async run(ctx) {
           const rules = byPrecedence(await accessRules.list(guildOf(ctx.actor)));
-          const text = writeRules(rules, (subject) => nameOf(ctx.guild, subject));
+          const text = writeRules(rules, (id) => nameOf(ctx.guild, id));
           await ctx.reply({
             content: `Here ${rules.length === 1 ? 'is the rule' : `are the ${rules.length} rules`} of this server.`,
             files: [{ attachment: Buffer.from(text), name: 'access.yaml' }],
@@ -163,7 +162,7 @@ export function registerAccessCommands(context: AdminContext): void {
         options: { file: option.attachment().describe('As `access export` writes it') },
         async run(ctx, { file }) {
           const guildId = guildOf(ctx.actor);
-          const next = readRules(await download(context, file));
+          const next = readRules(await attachedText(context, file));
           const present = await accessRules.list(guildId);
           return askFirst(ctx, {
             content: `This replaces the ${countOf(present.length, 'rule')} of this server by ${countOf(next.length, 'rule')}.`,
@@ -261,18 +260,6 @@ async function findSubject({ guild }: CommandContext, text: string): Promise<Sub
   return subject;
 }
 
-async function download(context: AdminContext, file: Attachment): Promise<string> {
-  const { client, log, signal, services } = context;
-  const downloads = attachmentDownloads(client, { clock: services.clock, log, signal });
-  const content = await downloadAttachment(new URL(file.url), { ...downloads, maxBytes: MOST_FILE_BYTES });
-  if (typeof content !== 'string') return content.toString('utf8');
-  throw new UserError(
-    content === 'final'
-      ? `The file cannot be read, or has more than ${MOST_FILE_BYTES / 1_000} kB.`
-      : 'Discord did not hand over the file. Please try again.',
-  );
-}
-
 const byPrecedence = (rules: readonly AccessRule[]): readonly AccessRule[] =>
   rules.toSorted(
     (a, b) =>
@@ -290,12 +277,13 @@ const countOf = (count: number, noun: string) => `${count} ${noun}${count === 1 
 
 const namesOf = (names: readonly string[]) => (names.length === 0 ? 'none' : names.map(code).join(', '));
 
-/** What a rule in a file is about, for the reader of the file. */
-function nameOf(guild: Guild | null, { kind, id }: Subject): string | undefined {
-  if (id === undefined) return undefined;
-  if (kind === 'role') return guild?.roles.cache.get(id)?.name;
-  if (kind === 'user') return guild?.members.cache.get(id)?.displayName;
-  return guild?.channels.cache.get(id)?.name;
+/** What an id in a file names, for the reader of the file. */
+function nameOf(guild: Guild | null, id: string): string | undefined {
+  return (
+    guild?.roles.cache.get(id)?.name ??
+    guild?.channels.cache.get(id)?.name ??
+    guild?.members.cache.get(id)?.displayName
+  );
 }
 
 function explanation(heading: string, decided: readonly Decided[]): string {

@@ -22,5 +22,5 @@ export function registerAuditCommand({ command, services: { audit } }: AdminCont
 function lineFor({ at, userId, act, outcome, reason }: AuditedAct): string {
   const why = reason === undefined ? '' : ` (${plainText(visible(reason))})`;
   const end = outcome === 'done' ? '' : ` — ${outcome}${why}`;
-  return `<t:${Math.floor(at / 1000)}:f> <@${userId}> ${plainText(visible(act))}${end}`;
+  return `<t:${Math.floor(at / 1000)}:f> ${/^\d+$/.test(userId) ? `<@${userId}>` : plainText(userId)} ${plainText(visible(act))}${end}`;
 }

@@ -9,6 +9,7 @@ import { registerLanguage } from './language-command.js';
 import { registerMyData } from './my-data.js';
 import { logMissingPermissions, registerPluginCommands } from './plugin-commands.js';
 import { registerRoleCommands } from './role-commands.js';
+import { registerServerCommands } from './server-commands.js';
 import { registerPrefixCommands, registerSettingsCommands } from './settings-commands.js';
 import { registerSettingsPanel } from './settings-panel.js';
 import { registerCommandSwitches, registerToolCommands } from './tool-commands.js';
@@ -33,6 +34,7 @@ export default definePlugin({
     context.ready(() => logMissingPermissions(context));
     registerAccessCommands(context);
     registerRoleCommands(context);
+    registerServerCommands(context);
     registerLanguage(context);
     registerBotCommands(context);
     registerPrefixCommands(context);

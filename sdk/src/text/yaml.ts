@@ -1,7 +1,7 @@
 import {
   Composer,
   type CST,
-  type Document,
+  Document,
   isAlias,
   isMap,
   isNode,
@@ -11,6 +11,7 @@ import {
   Parser,
   visit,
 } from 'yaml';
+import { oneLine } from './untrusted.js';
 
 /** What a YAML text says, or why it cannot be used. */
 export type YamlReading =
@@ -150,4 +151,25 @@ function offsetOf(document: Composed, key: readonly (string | number)[]): number
     node = pair === undefined ? item : pair.value;
   }
   return offset;
+}
+
+/**
+ * Writes a value of plain data as YAML, for people.
+ * @param nameOf what a text of it names, such as a role by its id: added as a comment
+ */
+export function writeYaml(
+  value: Readonly<Record<string, unknown>>,
+  nameOf: (text: string) => string | undefined = () => undefined,
+): string {
+  const document = new Document(value, { aliasDuplicateObjects: false });
+  visit(document, {
+    Scalar(key, node) {
+      const name = typeof node.value === 'string' ? nameOf(node.value) : undefined;
+      if (name === undefined) return;
+      const comment = ` ${oneLine(name)}`;
+      if (key === 'key') node.commentBefore = comment;
+      else node.comment = comment;
+    },
+  });
+  return document.toString({ lineWidth: 0 });
 }

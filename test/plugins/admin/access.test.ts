@@ -109,7 +109,7 @@ describe('admin: access rules', () => {
     await say(host.you, '!access export');
     const [file] = host.general.messages.at(-1)?.attachments ?? [];
     const yaml = Buffer.from(file?.data ?? []).toString();
-    expect(yaml).to.include(`  - effect: deny\n    command: "tab show"\n    user: "${alice.id}" # alice\n`);
+    expect(yaml).to.include(`  - effect: deny\n    command: tab show\n    user: "${alice.id}" # alice\n`);
     await say(host.you, '!access clear all');
 
     const give = async (content: string) => {

@@ -9,10 +9,10 @@ import {
   type SettingChangeOptions,
   type SettingInfo,
   type SettingScope,
-  type SettingsCatalog,
   TIERS,
   type Tier,
 } from '@cinnabar/sdk';
+import type { CatalogService } from '../../contracts.js';
 import type { AnySettings } from '../documents/settings.js';
 import { ceilingOf, unknownSetting } from '../documents/settings.js';
 import type { OpenedPlugin } from '../storage.js';
@@ -29,7 +29,7 @@ export function createCatalog(options: {
   readonly hasRole: (guildId: string, roleId: string) => boolean;
   /** Ids of the server's channels that have a name. */
   readonly channelsCalled: (guildId: string, name: string) => readonly string[];
-}): SettingsCatalog {
+}): CatalogService {
   const { opened, tierOf, hasRole, channelsCalled } = options;
   const advisors = new Map<string, SettingAdvisor>();
   /** So that nothing comes between the look at a value and its change. */
@@ -150,6 +150,8 @@ export function createCatalog(options: {
         if (advisors.get(id) === advisor) advisors.delete(id);
       };
     },
+
+    refusalOf: async (id, key, value, actor) => advisors.get(id)?.refusalOf(key, value, actor),
 
     plugins: () =>
       [...opened.values()]

@@ -34,6 +34,8 @@ export interface DocumentStore {
   peek(path: DocumentPath): CachedDocument | undefined;
   /** @throws CINNABAR_STORAGE_READ when the medium cannot be read; damage is no reason */
   load(path: DocumentPath): Promise<CachedDocument>;
+  /** What is stored, as `load` finds it. */
+  stored(path: DocumentPath): Promise<Stored | undefined>;
   /** Runs alone among the tasks for this document. @throws CINNABAR_DOCUMENT_NESTED when called from inside such a task */
   exclusive<T>(path: DocumentPath, task: () => Promise<T>): Promise<T>;
   /** Inside `exclusive`. Saved when it resolves; when it rejects, the next `load` finds what the medium then holds. @throws CINNABAR_STORAGE_WRITE */
@@ -138,12 +140,15 @@ export function createDocumentStore(options: {
     return Promise.reject(new CinnabarError('CINNABAR_DOCUMENT_NESTED', { document: nameOf(path) }));
   };
 
+  const load = async (path: DocumentPath): Promise<CachedDocument> => {
+    const id = idOf(path);
+    return cache.get(id) ?? (queue.holds(id) ? loadAlone(path) : queue.run(id, () => loadAlone(path)));
+  };
+
   return {
     peek: (path) => cache.get(idOf(path)),
-    async load(path) {
-      const id = idOf(path);
-      return cache.get(id) ?? (queue.holds(id) ? loadAlone(path) : queue.run(id, () => loadAlone(path)));
-    },
+    load,
+    stored: async (path) => storedIn(await load(path)),
     exclusive,
     async save(path, stored) {
       await writing(path, () => (stored === undefined ? driver.delete(path) : driver.write(path, stored)));

@@ -23,7 +23,7 @@ function isValues(data: unknown): data is Values {
 }
 
 /** What was set; keys that this version of the plugin does not know included. */
-function storedValues(stored: Stored | undefined): Values {
+export function storedValues(stored: Stored | undefined): Values {
   if (stored === undefined) return {};
   if (isValues(stored.data)) return stored.data;
   throw new InvalidDocument('it is not a set of values');

@@ -1,0 +1,126 @@
+import { join } from 'node:path';
+import { type Clock, type Collection, type CollectionDefinition, operatorSentenceOf, type Plugin, type z } from '@cinnabar/sdk';
+import { recoverData } from '../backup/backups.js';
+import { createSystemClock } from '../clock/clock.js';
+import { createConfiguration } from '../config/configuration.js';
+import type { HostConfig } from '../config/host-config.js';
+import type { GuildStates, StorageService } from '../contracts.js';
+import { lockData } from '../data-lock/lock.js';
+import { createGuildStates, guildStateSchema } from '../gateway/guild-states.js';
+import { fetchDirectory, type GuildDirectory } from '../guild-file/directory.js';
+import { createGuildFiles, type GuildFileService, guildFileSchema } from '../guild-file/guild-files.js';
+import { createRedactor, secretsOf } from '../observability/log-entry.js';
+import { type AuditLogService, auditSchema, createAuditLog, createLogs, type Logs } from '../observability/logs.js';
+import { createDiscovery } from '../plugins/discovery.js';
+import { createCeilings } from '../storage/documents/settings.js';
+import { createFileDriver } from '../storage/drivers/file-driver.js';
+import { createStorage } from '../storage/storage.js';
+import { loadAll } from './schema.js';
+
+/** The data of a bot that does not run: its documents, and its plugins without their being started. */
+export interface StoppedData {
+  readonly plugins: readonly Plugin[];
+  readonly storage: StorageService;
+  readonly states: GuildStates;
+  readonly guildFiles: GuildFileService;
+  readonly audit: AuditLogService;
+  readonly logs: Logs;
+  readonly clock: Clock;
+  collection<S extends z.ZodObject>(name: string, definition: CollectionDefinition<S>): Collection<z.output<S>>;
+  /** What a guild's roles and channels are called: asked of Discord; `undefined` without a token. */
+  directory(guildId: string): Promise<GuildDirectory | undefined>;
+}
+
+/**
+ * Works on the data of the stopped bot, which it takes possession of meanwhile.
+ * @param onProblem a plugin that cannot be loaded, as a sentence: what is stored of it is left alone
+ * @throws CinnabarError CINNABAR_DATA_IN_USE while the bot runs
+ */
+export async function onStoppedData<T>(
+  config: HostConfig,
+  onProblem: (sentence: string) => void,
+  task: (data: StoppedData) => Promise<T>,
+): Promise<T> {
+  const { root, dataDir, buildCacheDir, pluginFolders, token, discordApi } = config;
+  const clock = createSystemClock();
+  const lock = await lockData(dataDir, clock);
+  const logs = createLogs({
+    dir: config.logDir,
+    level: config.logLevel,
+    clock,
+    redactor: createRedactor([token, ...secretsOf(config.env)]),
+  });
+  const log = logs.logger('command line');
+  const driver = createFileDriver({ root: join(dataDir, 'documents'), journals: dataDir, clock, log });
+  try {
+    await recoverData(dataDir);
+    const configuration = createConfiguration({
+      dir: config.configDir,
+      root,
+      botName: config.botName,
+      clock,
+      log,
+      onProblem,
+    });
+    const storage = createStorage({
+      driver,
+      log,
+      presets: config.presets,
+      presetPlace: config.presetPlace,
+      ceilings: createCeilings(configuration, log),
+    });
+    const discover = createDiscovery({ folders: pluginFolders, packageRoots: [root, join(dataDir, 'plugins')] });
+    const loaded = await loadAll(discover, join(buildCacheDir, 'plugins'));
+    for (const problem of loaded.problems) onProblem(problem);
+    const plugins = loaded.plugins.filter((plugin) => {
+      try {
+        storage.open(plugin);
+        return true;
+      } catch (error) {
+        onProblem(operatorSentenceOf(error) ?? String(error));
+        return false;
+      }
+    });
+    const states = createGuildStates(
+      storage.collection('guilds', { scope: 'guild', version: 1, schema: guildStateSchema }),
+    );
+    const audit = createAuditLog(
+      storage.collection('audit', { scope: 'guild', version: 1, schema: auditSchema }),
+      logs,
+      clock,
+      log,
+    );
+    const directory = async (guildId: string) =>
+      token === undefined ? undefined : fetchDirectory({ token, discordApi }, guildId);
+    const guildFiles = createGuildFiles({
+      documents: storage.collection('guild-files', { scope: 'guild', version: 1, schema: guildFileSchema }),
+      states,
+      opened: storage.opened,
+      manifests: () => plugins.map(({ manifest }) => manifest),
+      directory,
+      // What is known only while they run.
+      refusalOf: async () => undefined,
+      audit,
+      switched: () => undefined,
+      log,
+    });
+    await guildFiles.recover();
+    const result = await task({
+      plugins,
+      storage,
+      states,
+      guildFiles,
+      audit,
+      logs,
+      clock,
+      collection: storage.collection,
+      directory,
+    });
+    await storage.flush();
+    return result;
+  } finally {
+    await driver.close();
+    await logs.close();
+    lock.release();
+  }
+}

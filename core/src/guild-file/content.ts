@@ -1,0 +1,329 @@
+import {
+  type AccessRule,
+  formatDuration,
+  fileRuleSchema,
+  parseDuration,
+  readYaml,
+  ruleForFile,
+  ruleFromFile,
+  TOOL_POLICIES,
+  t,
+  UserError,
+  writeYaml,
+  z,
+} from '@cinnabar/sdk';
+import { accessRuleSchema } from '../access/rules.js';
+import { type Field, type FieldType, fieldsOf, inWords } from '../storage/catalog/fields.js';
+import { plainIssue } from '../storage/documents/document-store.js';
+import { nearest } from '../storage/nearest.js';
+import type { OpenedPlugin } from '../storage/storage.js';
+import { findIn, type GuildDirectory, nameIn } from './directory.js';
+
+const values = z.record(z.string(), z.unknown());
+
+/** What is chosen for a guild, or a part of it: what a file says, and what is kept of how it was before. Sections that are absent are left alone. */
+export const contentSchema = z.object({
+  plugins: z.record(z.string(), z.boolean()).optional(),
+  /** `null`: the default of the bot. */
+  prefixes: z.array(z.string()).nullable().optional(),
+  roles: z.object({ mod: z.array(z.string()), admin: z.array(z.string()) }).optional(),
+  rules: z.array(accessRuleSchema).optional(),
+  tools: z.record(z.string(), z.enum(TOOL_POLICIES)).optional(),
+  /** By plugin and key. */
+  settings: z.record(z.string(), values).optional(),
+  /** By plugin, channel and key. */
+  channels: z.record(z.string(), z.record(z.string(), values)).optional(),
+});
+export type GuildContent = z.output<typeof contentSchema>;
+
+/** What a file is read and written with. */
+export interface FileContext {
+  readonly guildId: string;
+  /** `undefined` while Discord cannot be asked. */
+  readonly directory: GuildDirectory | undefined;
+  readonly opened: readonly OpenedPlugin[];
+  /** Plugins that can be switched, with whether they can be off. */
+  readonly switchable: ReadonlyMap<string, { readonly required: boolean }>;
+}
+
+const DEFAULT = 'default';
+const isOn = z
+  .union([z.boolean(), z.enum(['on', 'off'])], { error: 'it is on or off' })
+  .transform((value) => value === true || value === 'on');
+const text = z.string({ error: 'names are text, and ids stand in quotes' }).trim().min(1).max(100);
+const list = <T extends z.ZodType>(of: T) =>
+  z
+    .array(of)
+    .nullable()
+    .transform((items) => items ?? []);
+const record = <T extends z.ZodType>(of: T) =>
+  z
+    .record(z.string(), of)
+    .nullable()
+    .transform((entries) => entries ?? {});
+
+const fileSchema = z.strictObject({
+  server: text.optional(),
+  plugins: record(isOn).optional(),
+  prefixes: z.union([z.literal(DEFAULT), z.array(z.string().regex(/^(?!\/|<@)\S{1,10}$/)).max(10)], {
+      error: 'it is default, or a list of up to 10 prefixes of 1 to 10 characters without spaces',
+    }).optional(),
+  roles: z.strictObject({ mod: list(text).default([]), admin: list(text).default([]) }).optional(),
+  rules: list(fileRuleSchema).optional(),
+  tools: record(z.enum(TOOL_POLICIES)).optional(),
+  settings: record(record(z.unknown())).optional(),
+  channels: record(record(record(z.unknown()))).optional(),
+});
+
+const MAX_BYTES = 500_000;
+const MOST_PROBLEMS = 10;
+
+/** The guild that a file says it is for. @throws UserError when it says none, or is no YAML */
+export function guildOfFile(yaml: string): string {
+  const reading = readYaml(yaml, { maxBytes: MAX_BYTES });
+  if (!reading.ok) throw unreadable(reading);
+  const { server } = reading.values;
+  if (typeof server === 'string' && /^\d{15,22}$/.test(server)) return server;
+  throw new UserError(t('The file has to say which server it is for, as in: server: "123456789012345678".'));
+}
+
+const unreadable = ({ line, problem }: { readonly line: number; readonly problem: string }) =>
+  new UserError(t('The file cannot be read: line {line}: {problem}.', { line, problem }));
+
+/** Adds what is wrong at a place of the file. */
+export type Wrong = (path: readonly PropertyKey[], problem: string) => void;
+
+/**
+ * What a file says.
+ * @param check what else has to be right
+ * @throws UserError that names each line that cannot be used
+ */
+export async function readContent(
+  yaml: string,
+  context: FileContext,
+  check: (content: GuildContent, wrong: Wrong) => Promise<void>,
+): Promise<GuildContent> {
+  const reading = readYaml(yaml, { maxBytes: MAX_BYTES });
+  if (!reading.ok) throw unreadable(reading);
+  const problems: { readonly line: number; readonly text: string }[] = [];
+  const wrong = (path: readonly PropertyKey[], problem: string) => {
+    const key = path.filter((part) => typeof part !== 'symbol');
+    problems.push({ line: reading.lineOf(key), text: `${key.length === 0 ? '' : `${key.join('.')}: `}${problem}` });
+  };
+  const parsed = fileSchema.safeParse(reading.values);
+  if (!parsed.success) {
+    for (const issue of parsed.error.issues) {
+      if (issue.code === 'unrecognized_keys')
+        for (const key of issue.keys) wrong([...issue.path, key], unknownKey(key, Object.keys(fileSchema.shape)));
+      else wrong(issue.path, plainIssue(issue.message));
+    }
+    throw asError(problems);
+  }
+  const content = contentOf(parsed.data, context, wrong);
+  if (problems.length === 0) await check(content, wrong);
+  if (problems.length > 0) throw asError(problems);
+  return content;
+}
+
+function asError(problems: readonly { readonly line: number; readonly text: string }[]): UserError {
+  const sorted = problems.toSorted((a, b) => a.line - b.line);
+  const lines = sorted.slice(0, MOST_PROBLEMS).map((one) => t('line {line}: {problem}', { line: one.line, problem: one.text }));
+  const more = sorted.length - lines.length;
+  if (more > 0) lines.push(t('{more} more', { more }));
+  return new UserError([t('The file cannot be used. Nothing has changed.'), ...lines].join('\n'));
+}
+
+function unknownKey(key: string, known: readonly string[]): string {
+  const meant = nearest(key, known);
+  return meant === undefined
+    ? t('there is no such key; there are {known}', { known: known.join(', ') })
+    : t('there is no such key; did you mean {meant}?', { meant });
+}
+
+function contentOf(file: z.output<typeof fileSchema>, context: FileContext, wrong: Wrong): GuildContent {
+  const { guildId, directory, opened, switchable } = context;
+  if (file.server !== undefined && file.server !== guildId)
+    wrong(['server'], t('the file is for another server'));
+  for (const [id, on] of Object.entries(file.plugins ?? {})) {
+    const known = switchable.get(id);
+    if (known === undefined) wrong(['plugins', id], unknownPlugin(id, [...switchable.keys()]));
+    else if (known.required && !on) wrong(['plugins', id], t('it cannot be switched off'));
+  }
+  const rolesOf = (tier: 'mod' | 'admin') =>
+    (file.roles?.[tier] ?? []).flatMap((named, index) => {
+      const found = findIn(directory, 'role', named);
+      if ('id' in found && found.id !== guildId) return found.id;
+      wrong(['roles', tier, index], 'problem' in found ? found.problem : t('everyone cannot be that'));
+      return [];
+    });
+  const rules = file.rules?.flatMap((entry, index) => {
+    const rule = ruleFromFile(entry, (kind, named) => findIn(directory, kind, named));
+    if (!('problem' in rule)) return rule;
+    wrong(['rules', index], rule.problem);
+    return [];
+  });
+  const read = (
+    scope: 'guild' | 'channel',
+    path: readonly string[],
+    given: Readonly<Record<string, unknown>>,
+    plugin: OpenedPlugin,
+  ) =>
+    Object.fromEntries(
+      Object.entries(given).flatMap(([key, value]) => {
+        const fields = fieldsOf(plugin.plugin).filter((field) => field.scope === scope);
+        const field = fields.find((one) => one.key === key);
+        const result =
+          field === undefined
+            ? { problem: unknownKey(key, fields.map((one) => one.key)) }
+            : valueFromFile(field, value, directory);
+        if (!('problem' in result)) return [[key, result.value]];
+        wrong([...path, key], result.problem);
+        return [];
+      }),
+    );
+  const pluginNamed = (section: 'settings' | 'channels', id: string): OpenedPlugin | undefined => {
+    const scope = section === 'settings' ? 'guild' : 'channel';
+    const having = withSettings(opened, scope);
+    const plugin = having.find((one) => one.plugin.manifest.id === id);
+    if (plugin !== undefined) return plugin;
+    const isKnown = switchable.has(id);
+    wrong(
+      [section, id],
+      isKnown
+        ? t('it has no such settings, or does not run')
+        : unknownPlugin(id, having.map((one) => one.plugin.manifest.id)),
+    );
+    return undefined;
+  };
+  const settings = Object.entries(file.settings ?? {}).flatMap(([id, given]) => {
+    const plugin = pluginNamed('settings', id);
+    return plugin === undefined ? [] : [[id, read('guild', ['settings', id], given, plugin)] as const];
+  });
+  const channels = Object.entries(file.channels ?? {}).flatMap(([id, given]) => {
+    const plugin = pluginNamed('channels', id);
+    if (plugin === undefined) return [];
+    const ofChannels = Object.entries(given).flatMap(([named, keys]) => {
+      const path = ['channels', id, named];
+      const found = findIn(directory, 'channel', named);
+      if ('problem' in found) wrong(path, found.problem);
+      else if (directory?.channels.some((channel) => channel.id === found.id) !== true)
+        wrong(path, t('this server has no such channel'));
+      else return [[found.id, read('channel', path, keys, plugin)] as const];
+      return [];
+    });
+    return [[id, Object.fromEntries(ofChannels)] as const];
+  });
+  const { plugins, prefixes, tools } = file;
+  return {
+    ...(plugins === undefined ? {} : { plugins }),
+    ...(prefixes === undefined ? {} : { prefixes: prefixes === DEFAULT ? null : [...new Set(prefixes)] }),
+    ...(file.roles === undefined
+      ? {}
+      : { roles: { mod: [...new Set(rolesOf('mod'))], admin: [...new Set(rolesOf('admin'))] } }),
+    // Of two for the same, the later one counts, as it does in Discord.
+    ...(rules === undefined ? {} : { rules: [...new Map(rules.map((rule) => [slotOf(rule), rule])).values()] }),
+    ...(tools === undefined ? {} : { tools }),
+    ...(file.settings === undefined ? {} : { settings: Object.fromEntries(settings) }),
+    ...(file.channels === undefined ? {} : { channels: Object.fromEntries(channels) }),
+  };
+}
+
+function unknownPlugin(id: string, known: readonly string[]): string {
+  const meant = nearest(id, known);
+  return meant === undefined
+    ? t('there is no such plugin')
+    : t('there is no such plugin; did you mean {meant}?', { meant });
+}
+
+/** The plugins that have settings of a scope. */
+export function withSettings(opened: readonly OpenedPlugin[], scope: 'guild' | 'channel'): readonly OpenedPlugin[] {
+  return opened.filter(({ plugin }) => fieldsOf(plugin).some((field) => field.scope === scope && !field.secret));
+}
+
+/** The value of a setting that stands in a file: roles and channels also by name, durations also as `1h30m`. */
+function valueFromFile(
+  field: Field,
+  given: unknown,
+  directory: GuildDirectory | undefined,
+): { readonly value: unknown } | { readonly problem: string } {
+  if (field.secret) return { problem: t('it is secret: secrets are not kept in files') };
+  const read = convert(field.type, given, directory);
+  if ('problem' in read) return read;
+  const problem = field.check(read.value);
+  if (problem === undefined) return read;
+  const { message, at, custom } = problem;
+  if (custom || at !== '') return { problem: at === '' ? message : `${at}: ${plainIssue(message)}` };
+  return { problem: t('it has to be: {type}', { type: inWords(field.type) }) };
+}
+
+type Converted = { readonly value: unknown } | { readonly problem: string };
+
+function convert(type: FieldType, given: unknown, directory: GuildDirectory | undefined): Converted {
+  if (type.kind === 'duration' && typeof given === 'string') return { value: parseDuration(given) ?? given };
+  if (type.kind === 'mention') {
+    if (typeof given !== 'string') return { problem: t('names are text, and ids stand in quotes') };
+    // What is called so may be a category too.
+    const kind = type.of === 'member' ? 'user' : type.of;
+    const found = findIn(directory, kind, given);
+    const category = 'problem' in found && kind === 'channel' ? findIn(directory, 'category', given) : found;
+    if ('id' in found) return { value: found.id };
+    return 'id' in category ? { value: category.id } : found;
+  }
+  if (type.kind === 'list' && Array.isArray(given)) {
+    const items = given.map((item) => convert(type.of, item, directory));
+    const wrong = items.find((item) => 'problem' in item);
+    return wrong ?? { value: items.flatMap((item) => ('value' in item ? [item.value] : [])) };
+  }
+  if (type.kind === 'either') {
+    const whole = type.of.map((one) => convert(one, given, directory));
+    return whole.find((one) => 'value' in one && one.value !== given) ?? whole.find((one) => 'value' in one) ?? { value: given };
+  }
+  return { value: given };
+}
+
+/** The same for a reader: durations in words that `convert` reads back. */
+function forFile(type: FieldType, value: unknown): unknown {
+  if (type.kind === 'duration' && typeof value === 'number') {
+    const words = formatDuration(value);
+    return parseDuration(words) === value ? words : value;
+  }
+  return value;
+}
+
+/** The YAML of what is chosen for a guild, with the names of roles and channels as comments. */
+export function writeContent(content: GuildContent, { guildId, directory, opened }: FileContext): string {
+  const ofPlugin = (id: string, scope: 'guild' | 'channel', given: Readonly<Record<string, unknown>>) => {
+    const plugin = opened.find((one) => one.plugin.manifest.id === id);
+    const fields = plugin === undefined ? [] : fieldsOf(plugin.plugin).filter((field) => field.scope === scope);
+    return mapped(given, (value, key) => {
+      const type = fields.find((field) => field.key === key)?.type;
+      return type === undefined ? value : forFile(type, value);
+    });
+  };
+  const { plugins, prefixes, roles, rules, tools, settings, channels } = content;
+  const file = {
+    server: guildId,
+    ...(plugins === undefined ? {} : { plugins: mapped(plugins, (on) => (on ? 'on' : 'off')) }),
+    ...(prefixes === undefined ? {} : { prefixes: prefixes ?? DEFAULT }),
+    ...(roles === undefined ? {} : { roles }),
+    ...(rules === undefined ? {} : { rules: rules.map(ruleForFile) }),
+    ...(tools === undefined ? {} : { tools }),
+    ...(settings === undefined ? {} : { settings: mapped(settings, (given, id) => ofPlugin(id, 'guild', given)) }),
+    ...(channels === undefined
+      ? {}
+      : {
+          channels: mapped(channels, (ofChannels, id) =>
+            mapped(ofChannels, (given) => ofPlugin(id, 'channel', given)),
+          ),
+        }),
+  };
+  return writeYaml(file, (id) => (id === guildId ? directory?.name : /^\d{15,22}$/.test(id) ? nameIn(directory, id) : undefined));
+}
+
+function mapped<T, U>(record: Readonly<Record<string, T>>, change: (value: T, key: string) => U): Record<string, U> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value, key)]));
+}
+
+/** Whom and what a rule is about: there is one rule for each. */
+export const slotOf = ({ target, subject }: AccessRule): string =>
+  [target.kind, target.name, subject.kind, subject.id ?? ''].join('\n');

@@ -1,0 +1,84 @@
+import { type FileProblem, type NamedKind, t, z } from '@cinnabar/sdk';
+import { ChannelType, type Client, REST, Routes } from 'discord.js';
+
+interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** What the roles and channels of a guild are called. */
+export interface GuildDirectory {
+  readonly name: string;
+  readonly roles: readonly Named[];
+  readonly channels: readonly (Named & { readonly isCategory: boolean })[];
+  /** Of a member that is known by chance. */
+  memberName(id: string): string | undefined;
+}
+
+/** Of a guild that the running bot is in. */
+export function directoryOf(client: Client, guildId: string): GuildDirectory | undefined {
+  const guild = client.guilds.cache.get(guildId);
+  if (guild === undefined) return undefined;
+  return {
+    name: guild.name,
+    roles: [...guild.roles.cache.values()].map(({ id, name }) => ({ id, name })),
+    channels: [...guild.channels.cache.values()].map(({ id, name, type }) => ({
+      id,
+      name,
+      isCategory: type === ChannelType.GuildCategory,
+    })),
+    memberName: (id) => guild.members.cache.get(id)?.displayName,
+  };
+}
+
+const guildShape = z.object({ name: z.string(), roles: z.array(z.object({ id: z.string(), name: z.string() })) });
+const channelsShape = z.array(z.object({ id: z.string(), name: z.string(), type: z.number() }));
+
+/** Asks Discord for what a guild's roles and channels are called, while the bot is stopped. @throws what discord.js throws */
+export async function fetchDirectory(
+  { token, discordApi }: { readonly token: string; readonly discordApi: string | undefined },
+  guildId: string,
+): Promise<GuildDirectory> {
+  const rest = new REST(discordApi === undefined ? {} : { api: discordApi }).setToken(token);
+  const [guild, channels] = await Promise.all([
+    rest.get(Routes.guild(guildId)).then((answer) => guildShape.parse(answer)),
+    rest.get(Routes.guildChannels(guildId)).then((answer) => channelsShape.parse(answer)),
+  ]);
+  return {
+    name: guild.name,
+    roles: guild.roles,
+    channels: channels.map(({ id, name, type }) => ({ id, name, isCategory: type === ChannelType.GuildCategory })),
+    memberName: () => undefined,
+  };
+}
+
+/** What an id is called: `Fixers`, `#general`. */
+export function nameIn(directory: GuildDirectory | undefined, id: string): string | undefined {
+  const channel = directory?.channels.find((one) => one.id === id);
+  if (channel !== undefined) return channel.isCategory ? channel.name : `#${channel.name}`;
+  return directory?.roles.find((one) => one.id === id)?.name ?? directory?.memberName(id);
+}
+
+/** Finds by id, mention or name. An id is taken as it is: what it named may be gone. */
+export function findIn(
+  directory: GuildDirectory | undefined,
+  kind: NamedKind,
+  text: string,
+): { readonly id: string } | FileProblem {
+  const id = /^(?:<(?:@[!&]?|#))?(\d{15,22})>?$/.exec(text)?.[1];
+  if (id !== undefined) return { id };
+  if (kind === 'user') return { problem: t('a member is named by id, in quotes') };
+  if (directory === undefined)
+    return { problem: t('names are looked up at Discord, which needs DISCORD_TOKEN; ids in quotes do without') };
+  const name = text.replace(/^[@#]/, '').toLowerCase();
+  const among =
+    kind === 'role'
+      ? directory.roles
+      : directory.channels.filter((channel) => channel.isCategory === (kind === 'category'));
+  const found = among.filter((one) => one.name.toLowerCase() === name);
+  const [only] = found;
+  if (only === undefined) return { problem: t('there is no {kind} called "{name}" in this server', { kind, name }) };
+  if (found.length > 1)
+    return { problem: t('several of this server are called "{name}": use an id, in quotes', { name }) };
+  return { id: only.id };
+}

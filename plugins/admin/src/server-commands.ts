@@ -1,0 +1,106 @@
+import {
+  type CommandContext,
+  createAskFirst,
+  type GuildFilePlan,
+  lineOfDifference,
+  option,
+  plainText,
+  subcommand,
+  t,
+} from '@cinnabar/sdk';
+import { attachedText } from './attached-text.js';
+import type { AdminContext } from './context.js';
+import { guildOf } from './format.js';
+
+const ADMIN = { tier: 'admin', where: 'guild' } as const;
+/** Below Discord's limit, with room for the notes. */
+const MOST_SHOWN = 1_400;
+
+/** `!server …`: everything that is chosen for this server as one file. */
+export function registerServerCommands(context: AdminContext): void {
+  const { group, component, services } = context;
+  const { guildFiles } = services;
+  const askFirst = createAskFirst({ component, ...services, name: 'server-apply', access: ADMIN });
+  const file = option.attachment().describe('As `server export` writes it');
+
+  const askAndApply = async (ctx: CommandContext, plan: GuildFilePlan) => {
+    if (plan.differences.length === 0) return ctx.reply(t('There is nothing to change: everything is as the file says.'));
+    return askFirst(ctx, {
+      content: textOf(plan),
+      yes: t('Apply it'),
+      async run() {
+        await plan.apply(ctx.actor);
+        return t('Done: {count, plural, one {# change} other {# changes}}. `server undo` takes it back.', {
+          count: plan.differences.length,
+        });
+      },
+    });
+  };
+
+  group({
+    name: 'server',
+    description: 'Everything that is chosen for this server, as one file',
+    help: [
+      'Plugins, prefixes, roles, access rules, tool policies and settings. What a section of the file does not name goes back to the default;',
+      'a section that the file does not have is left alone, and each plugin is a section of its own in settings and channels. Secrets are never in it.',
+    ].join(' '),
+    access: ADMIN,
+    commands: [
+      subcommand({
+        name: 'export',
+        description: 'Get the choices of this server as a file',
+        async run(ctx) {
+          const text = await guildFiles.export(guildOf(ctx.actor));
+          await ctx.reply({
+            content: t('This is what is chosen for this server.'),
+            files: [{ attachment: Buffer.from(text), name: 'server.yaml' }],
+          });
+        },
+      }),
+      subcommand({
+        name: 'plan',
+        description: 'See what a file would change',
+        options: { file },
+        async run(ctx, options) {
+          const plan = await guildFiles.plan(guildOf(ctx.actor), await attachedText(context, options.file), ctx.actor);
+          await ctx.reply(textOf(plan));
+        },
+      }),
+      subcommand({
+        name: 'apply',
+        description: 'Make this server as a file says, after a question',
+        options: { file },
+        run: async (ctx, options) =>
+          askAndApply(
+            ctx,
+            await guildFiles.plan(guildOf(ctx.actor), await attachedText(context, options.file), ctx.actor),
+          ),
+      }),
+      subcommand({
+        name: 'undo',
+        description: 'Go back to before the file that was applied last',
+        async run(ctx) {
+          const plan = await guildFiles.planUndo(guildOf(ctx.actor));
+          return plan === undefined ? ctx.reply(t('No file has been applied here.')) : askAndApply(ctx, plan);
+        },
+      }),
+    ],
+  });
+}
+
+function textOf({ differences, notes }: GuildFilePlan): string {
+  if (differences.length === 0) return t('There is nothing to change: everything is as the file says.');
+  const lines = differences.map((one) => plainText(lineOfDifference(one)));
+  let length = 0;
+  const shown = lines.filter((line) => {
+    length += line.length + 1;
+    return length <= MOST_SHOWN;
+  });
+  const more = lines.length - shown.length;
+  return [
+    t('{count, plural, one {# change} other {# changes}}: + is added, ~ changed, - removed', { count: lines.length }),
+    ...shown,
+    ...(more === 0 ? [] : [t('… and {more} more', { more })]),
+    ...notes.map((note) => `⚠️ ${plainText(note)}`),
+  ].join('\n');
+}
