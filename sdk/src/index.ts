@@ -144,6 +144,7 @@ export {
   webhookPlace,
 } from './discord/webhooks.js';
 export * from './errors.js';
+export * from './guild-files.js';
 export { isAllowedSource, isLoopback, type ListenAddress, parseListen, urlOf } from './http/listen.js';
 export {
   isPublicAddress,
@@ -152,7 +153,6 @@ export {
   publicLookup,
   type ResolveName,
 } from './http/public-addresses.js';
-export * from './guild-files.js';
 export * from './identities.js';
 export * from './ledger.js';
 export * from './llm.js';

@@ -1,5 +1,12 @@
 import { join } from 'node:path';
-import { type Clock, type Collection, type CollectionDefinition, operatorSentenceOf, type Plugin, type z } from '@cinnabar/sdk';
+import {
+  type Clock,
+  type Collection,
+  type CollectionDefinition,
+  operatorSentenceOf,
+  type Plugin,
+  type z,
+} from '@cinnabar/sdk';
 import { recoverData } from '../backup/backups.js';
 import { createSystemClock } from '../clock/clock.js';
 import { createConfiguration } from '../config/configuration.js';

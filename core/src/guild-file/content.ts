@@ -1,7 +1,7 @@
 import {
   type AccessRule,
-  formatDuration,
   fileRuleSchema,
+  formatDuration,
   parseDuration,
   readYaml,
   ruleForFile,
@@ -65,9 +65,11 @@ const record = <T extends z.ZodType>(of: T) =>
 const fileSchema = z.strictObject({
   server: text.optional(),
   plugins: record(isOn).optional(),
-  prefixes: z.union([z.literal(DEFAULT), z.array(z.string().regex(/^(?!\/|<@)\S{1,10}$/)).max(10)], {
+  prefixes: z
+    .union([z.literal(DEFAULT), z.array(z.string().regex(/^(?!\/|<@)\S{1,10}$/)).max(10)], {
       error: 'it is default, or a list of up to 10 prefixes of 1 to 10 characters without spaces',
-    }).optional(),
+    })
+    .optional(),
   roles: z.strictObject({ mod: list(text).default([]), admin: list(text).default([]) }).optional(),
   rules: list(fileRuleSchema).optional(),
   tools: record(z.enum(TOOL_POLICIES)).optional(),
@@ -127,7 +129,9 @@ export async function readContent(
 
 function asError(problems: readonly { readonly line: number; readonly text: string }[]): UserError {
   const sorted = problems.toSorted((a, b) => a.line - b.line);
-  const lines = sorted.slice(0, MOST_PROBLEMS).map((one) => t('line {line}: {problem}', { line: one.line, problem: one.text }));
+  const lines = sorted
+    .slice(0, MOST_PROBLEMS)
+    .map((one) => t('line {line}: {problem}', { line: one.line, problem: one.text }));
   const more = sorted.length - lines.length;
   if (more > 0) lines.push(t('{more} more', { more }));
   return new UserError([t('The file cannot be used. Nothing has changed.'), ...lines].join('\n'));
@@ -142,8 +146,7 @@ function unknownKey(key: string, known: readonly string[]): string {
 
 function contentOf(file: z.output<typeof fileSchema>, context: FileContext, wrong: Wrong): GuildContent {
   const { guildId, directory, opened, switchable } = context;
-  if (file.server !== undefined && file.server !== guildId)
-    wrong(['server'], t('the file is for another server'));
+  if (file.server !== undefined && file.server !== guildId) wrong(['server'], t('the file is for another server'));
   for (const [id, on] of Object.entries(file.plugins ?? {})) {
     const known = switchable.get(id);
     if (known === undefined) wrong(['plugins', id], unknownPlugin(id, [...switchable.keys()]));
@@ -174,7 +177,12 @@ function contentOf(file: z.output<typeof fileSchema>, context: FileContext, wron
         const field = fields.find((one) => one.key === key);
         const result =
           field === undefined
-            ? { problem: unknownKey(key, fields.map((one) => one.key)) }
+            ? {
+                problem: unknownKey(
+                  key,
+                  fields.map((one) => one.key),
+                ),
+              }
             : valueFromFile(field, value, directory);
         if (!('problem' in result)) return [[key, result.value]];
         wrong([...path, key], result.problem);
@@ -191,7 +199,10 @@ function contentOf(file: z.output<typeof fileSchema>, context: FileContext, wron
       [section, id],
       isKnown
         ? t('it has no such settings, or does not run')
-        : unknownPlugin(id, having.map((one) => one.plugin.manifest.id)),
+        : unknownPlugin(
+            id,
+            having.map((one) => one.plugin.manifest.id),
+          ),
     );
     return undefined;
   };
@@ -276,7 +287,10 @@ function convert(type: FieldType, given: unknown, directory: GuildDirectory | un
   }
   if (type.kind === 'either') {
     const whole = type.of.map((one) => convert(one, given, directory));
-    return whole.find((one) => 'value' in one && one.value !== given) ?? whole.find((one) => 'value' in one) ?? { value: given };
+    return (
+      whole.find((one) => 'value' in one && one.value !== given) ??
+      whole.find((one) => 'value' in one) ?? { value: given }
+    );
   }
   return { value: given };
 }
@@ -312,12 +326,12 @@ export function writeContent(content: GuildContent, { guildId, directory, opened
     ...(channels === undefined
       ? {}
       : {
-          channels: mapped(channels, (ofChannels, id) =>
-            mapped(ofChannels, (given) => ofPlugin(id, 'channel', given)),
-          ),
+          channels: mapped(channels, (ofChannels, id) => mapped(ofChannels, (given) => ofPlugin(id, 'channel', given))),
         }),
   };
-  return writeYaml(file, (id) => (id === guildId ? directory?.name : /^\d{15,22}$/.test(id) ? nameIn(directory, id) : undefined));
+  return writeYaml(file, (id) =>
+    id === guildId ? directory?.name : /^\d{15,22}$/.test(id) ? nameIn(directory, id) : undefined,
+  );
 }
 
 function mapped<T, U>(record: Readonly<Record<string, T>>, change: (value: T, key: string) => U): Record<string, U> {

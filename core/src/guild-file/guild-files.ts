@@ -17,7 +17,15 @@ import {
 import { MOST_ROLES, MOST_RULES } from '../access/rules.js';
 import type { GuildStates } from '../contracts.js';
 import type { OpenedPlugin } from '../storage/storage.js';
-import { contentSchema, type FileContext, type GuildContent, readContent, slotOf, withSettings, writeContent } from './content.js';
+import {
+  contentSchema,
+  type FileContext,
+  type GuildContent,
+  readContent,
+  slotOf,
+  withSettings,
+  writeContent,
+} from './content.js';
 import { type GuildDirectory, nameIn } from './directory.js';
 
 /** What is kept of a guild's files. */
@@ -61,7 +69,11 @@ export function createGuildFiles(parts: GuildFileParts): GuildFileService {
   });
 
   /** What holds now, in the sections of `like`. */
-  const present = async (context: FileContext, like: GuildContent, channelIds: ReadonlySet<string>): Promise<GuildContent> => {
+  const present = async (
+    context: FileContext,
+    like: GuildContent,
+    channelIds: ReadonlySet<string>,
+  ): Promise<GuildContent> => {
     const { guildId, switchable } = context;
     const state = await states.load(guildId);
     const chosen = Object.entries(state.plugins).filter(([id]) => switchable.get(id)?.required === false);
@@ -128,7 +140,9 @@ export function createGuildFiles(parts: GuildFileParts): GuildFileService {
       await documents.of(context.guildId).set({ previous });
     } catch (cause) {
       throw new UserError(
-        t('This could be saved in part only. The rest is saved as soon as that works again, at the latest with my next start.'),
+        t(
+          'This could be saved in part only. The rest is saved as soon as that works again, at the latest with my next start.',
+        ),
         { cause },
       );
     }
@@ -150,7 +164,9 @@ export function createGuildFiles(parts: GuildFileParts): GuildFileService {
     const apply = async (actor: Actor) => {
       await complete(guildId);
       if (!isDeepStrictEqual(await present(context, next, channelIds), before))
-        throw new UserError(t('Something has been changed here since then. Nothing has been applied: please plan it again.'));
+        throw new UserError(
+          t('Something has been changed here since then. Nothing has been applied: please plan it again.'),
+        );
       const document = documents.of(guildId);
       const { previous } = await document.get();
       await document.set({ pending: { next, before }, previous });
@@ -167,7 +183,11 @@ export function createGuildFiles(parts: GuildFileParts): GuildFileService {
       const text = differences.map(lineOfDifference).join('; ');
       audit.record({ actor, act: `${act}: ${text === '' ? 'nothing' : text}`, outcome: 'done' });
     };
-    return { differences, notes: notesOn(before, next, manifests()), apply: (actor) => mutex.run(guildId, () => apply(actor)) };
+    return {
+      differences,
+      notes: notesOn(before, next, manifests()),
+      apply: (actor) => mutex.run(guildId, () => apply(actor)),
+    };
   };
 
   return {
@@ -190,7 +210,8 @@ export function createGuildFiles(parts: GuildFileParts): GuildFileService {
             const { plugin, scope, key, changes } = change;
             const path = scope === 'guild' ? ['settings', plugin] : ['channels', plugin, key];
             const problem = await storedOf(context, plugin)?.problemOf(scope, key, changes);
-            if (problem !== undefined) wrong([...path, ...(problem.key === undefined ? [] : [problem.key])], problem.detail);
+            if (problem !== undefined)
+              wrong([...path, ...(problem.key === undefined ? [] : [problem.key])], problem.detail);
             if (scope !== 'guild' || problem !== undefined) continue;
             for (const [name, value] of Object.entries(changes)) {
               const refusal = value === undefined ? undefined : await refusalOf(plugin, name, value, actor);
@@ -278,7 +299,8 @@ const union = (a: object, b: object): readonly string[] => [...new Set([...Objec
 /** What has to be known before plugins are switched off. */
 function notesOn(before: GuildContent, next: GuildContent, manifests: readonly Manifest[]): readonly string[] {
   if (next.plugins === undefined) return [];
-  const isOn = ({ id, enabledByDefault = true }: Manifest, { plugins = {} }: GuildContent) => plugins[id] ?? enabledByDefault;
+  const isOn = ({ id, enabledByDefault = true }: Manifest, { plugins = {} }: GuildContent) =>
+    plugins[id] ?? enabledByDefault;
   return manifests.flatMap((manifest) =>
     manifest.disabling !== undefined && isOn(manifest, before) && !isOn(manifest, next)
       ? [`${manifest.id}: ${manifest.disabling}`]

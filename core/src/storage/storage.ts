@@ -214,7 +214,9 @@ function openPlugin(
     async get(scope, key) {
       const values = await storedIn(scope, key);
       const fields = fieldsOf(plugin).filter((field) => field.scope === scope && !field.secret);
-      return Object.fromEntries(fields.flatMap((field) => (field.key in values ? [[field.key, values[field.key]]] : [])));
+      return Object.fromEntries(
+        fields.flatMap((field) => (field.key in values ? [[field.key, values[field.key]]] : [])),
+      );
     },
     keys: async (scope) =>
       scopes.has(scope) ? (await store.list([id, 'settings', scope])).flatMap((path) => path.at(-1) ?? []) : [],

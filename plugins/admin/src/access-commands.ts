@@ -280,9 +280,7 @@ const namesOf = (names: readonly string[]) => (names.length === 0 ? 'none' : nam
 /** What an id in a file names, for the reader of the file. */
 function nameOf(guild: Guild | null, id: string): string | undefined {
   return (
-    guild?.roles.cache.get(id)?.name ??
-    guild?.channels.cache.get(id)?.name ??
-    guild?.members.cache.get(id)?.displayName
+    guild?.roles.cache.get(id)?.name ?? guild?.channels.cache.get(id)?.name ?? guild?.members.cache.get(id)?.displayName
   );
 }
 

@@ -24,7 +24,8 @@ export function registerServerCommands(context: AdminContext): void {
   const file = option.attachment().describe('As `server export` writes it');
 
   const askAndApply = async (ctx: CommandContext, plan: GuildFilePlan) => {
-    if (plan.differences.length === 0) return ctx.reply(t('There is nothing to change: everything is as the file says.'));
+    if (plan.differences.length === 0)
+      return ctx.reply(t('There is nothing to change: everything is as the file says.'));
     return askFirst(ctx, {
       content: textOf(plan),
       yes: t('Apply it'),

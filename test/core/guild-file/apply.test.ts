@@ -1,12 +1,20 @@
-import { createTestHost } from '@cinnabar/core/testing';
 import type { Driver } from '@cinnabar/core/internal/storage/driver';
 import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
+import { createTestHost } from '@cinnabar/core/testing';
 import { definePlugin, GuildFiles, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 
 const settings = { guild: z.object({ price: z.int().default(1).describe('Price') }) };
-const one = definePlugin({ manifest: { id: 'one', version: '1.0.0', description: 'One' }, settings, setup: () => undefined });
-const two = definePlugin({ manifest: { id: 'two', version: '1.0.0', description: 'Two' }, settings, setup: () => undefined });
+const one = definePlugin({
+  manifest: { id: 'one', version: '1.0.0', description: 'One' },
+  settings,
+  setup: () => undefined,
+});
+const two = definePlugin({
+  manifest: { id: 'two', version: '1.0.0', description: 'Two' },
+  settings,
+  setup: () => undefined,
+});
 
 /** A medium that takes a number of writes after `arm`, and refuses `failures` after that. */
 function failing(inner: Driver) {
@@ -35,11 +43,9 @@ function failing(inner: Driver) {
   };
 }
 
-const FILE = [
-  'plugins: { one: off }',
-  'prefixes: ["?"]',
-  'settings: { one: { price: 5 }, two: { price: 7 } }',
-].join('\n');
+const FILE = ['plugins: { one: off }', 'prefixes: ["?"]', 'settings: { one: { price: 5 }, two: { price: 7 } }'].join(
+  '\n',
+);
 
 describe('applying a file of a guild', () => {
   it('is all or nothing whichever write fails, and is completed by the next start when the bot dies in it', async () => {

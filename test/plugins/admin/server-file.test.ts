@@ -12,7 +12,10 @@ const shop = definePlugin({
       greeting: z.string().max(40).default('Hi').describe('What is said'),
       most: z.int().min(1).max(20).default(5).describe('The most items'),
       closes: option.duration().optional().describe('When it closes'),
-      staff: z.array(z.string().meta({ kind: 'role' })).default([]).describe('Who sells'),
+      staff: z
+        .array(z.string().meta({ kind: 'role' }))
+        .default([])
+        .describe('Who sells'),
       counter: z.string().meta({ kind: 'channel' }).optional().describe('Where'),
       key: z.string().meta({ secret: true }).optional().describe('Key of the till'),
     }),
@@ -98,7 +101,9 @@ describe('admin: the file of a server', () => {
     await say(host.you, '!set shop greeting Hello');
     await say(host.you, '!set shop most 9');
     await say(host.you, '!tool policy sell confirm');
-    expect(await give('plan', 'settings: { shop: { most: 9 } }')).to.match(/^1 change: [^\n]*\n\S*- settings.shop.greeting: Hello$/);
+    expect(await give('plan', 'settings: { shop: { most: 9 } }')).to.match(
+      /^1 change: [^\n]*\n\S*- settings.shop.greeting: Hello$/,
+    );
     await say(host.you, '!unset shop');
     await say(host.you, '!tool policy sell default');
   });
@@ -151,7 +156,10 @@ describe('admin: the file of a server', () => {
   it('is for admins, and is applied to what was shown only', async () => {
     expect(await say(host.alice, '!server export')).to.include('you need to be at least an admin');
     await give('apply', 'prefixes: ["!", "$"]');
-    await host.resolve(GuildFiles).plan(host.guild.id, 'prefixes: ["!"]', actor()).then((plan) => plan.apply(actor()));
+    await host
+      .resolve(GuildFiles)
+      .plan(host.guild.id, 'prefixes: ["!"]', actor())
+      .then((plan) => plan.apply(actor()));
     expect(await press('Apply it')).to.include('Something has been changed here since then');
     expect(await say(host.you, '!prefix show')).to.equal('Commands start with `!` here, or with a mention of me.');
   });
@@ -192,7 +200,9 @@ describe('admin: the file of a server', () => {
         rules: fc.array(rule, { maxLength: 4 }),
         tools: fc.record({ sell: fc.constantFrom('allow', 'confirm', 'deny') }, { requiredKeys: [] }),
         settings: fc.record({ shop: settings }),
-        channels: fc.record({ shop: fc.record({ [host.general.id]: fc.record({ open: fc.boolean() }) }, { requiredKeys: [] }) }),
+        channels: fc.record({
+          shop: fc.record({ [host.general.id]: fc.record({ open: fc.boolean() }) }, { requiredKeys: [] }),
+        }),
       },
       { requiredKeys: [] },
     );
