@@ -104,6 +104,7 @@ export async function onStoppedData<T>(
       states,
       opened: storage.opened,
       manifests: () => plugins.map(({ manifest }) => manifest),
+      onByDefault: ({ enabledByDefault = true }) => enabledByDefault,
       directory,
       // What is known only while they run.
       refusalOf: async () => undefined,

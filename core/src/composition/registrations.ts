@@ -24,6 +24,7 @@ import {
   createOwnerState,
   createPrefixes,
   guildStateSchema,
+  isEnabledIn,
   ownerStateSchema,
 } from '../gateway/guild-states.js';
 import { alertOfAbsence, logConnections } from '../gateway/status.js';
@@ -173,6 +174,7 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
         get(KEYS.plugins)
           .list()
           .map(({ manifest }) => manifest),
+      onByDefault: (manifest) => isEnabledIn(get(KEYS.guildStates), get(KEYS.ownerState), null, manifest),
       directory: async (guildId) => directoryOf(get(KEYS.gateway).client, guildId),
       refusalOf: get(KEYS.storage).catalog.refusalOf,
       audit: get(KEYS.audit),

@@ -6,6 +6,7 @@ import {
   readYaml,
   ruleForFile,
   ruleFromFile,
+  type SettingType,
   TOOL_POLICIES,
   t,
   UserError,
@@ -13,7 +14,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 import { accessRuleSchema } from '../access/rules.js';
-import { type Field, type FieldType, fieldsOf, inWords } from '../storage/catalog/fields.js';
+import { type Field, fieldsOf, inWords } from '../storage/catalog/fields.js';
 import { plainIssue } from '../storage/documents/document-store.js';
 import { nearest } from '../storage/nearest.js';
 import type { OpenedPlugin } from '../storage/storage.js';
@@ -269,7 +270,7 @@ function valueFromFile(
 
 type Converted = { readonly value: unknown } | { readonly problem: string };
 
-function convert(type: FieldType, given: unknown, directory: GuildDirectory | undefined): Converted {
+function convert(type: SettingType, given: unknown, directory: GuildDirectory | undefined): Converted {
   if (type.kind === 'duration' && typeof given === 'string') return { value: parseDuration(given) ?? given };
   if (type.kind === 'mention') {
     if (typeof given !== 'string') return { problem: t('names are text, and ids stand in quotes') };
@@ -296,7 +297,7 @@ function convert(type: FieldType, given: unknown, directory: GuildDirectory | un
 }
 
 /** The same for a reader: durations in words that `convert` reads back. */
-function forFile(type: FieldType, value: unknown): unknown {
+function forFile(type: SettingType, value: unknown): unknown {
   if (type.kind === 'duration' && typeof value === 'number') {
     const words = formatDuration(value);
     return parseDuration(words) === value ? words : value;

@@ -23,6 +23,7 @@ import {
   type GuildContent,
   readContent,
   slotOf,
+  type Wrong,
   withSettings,
   writeContent,
 } from './content.js';
@@ -41,6 +42,8 @@ export interface GuildFileParts {
   readonly states: GuildStates;
   readonly opened: () => readonly OpenedPlugin[];
   readonly manifests: () => readonly Manifest[];
+  /** Whether a plugin is on where no admin has chosen. */
+  readonly onByDefault: (manifest: Manifest) => boolean;
   /** What the guild's roles and channels are called; `undefined` while that is not known. */
   readonly directory: (guildId: string) => Promise<GuildDirectory | undefined>;
   /** Why a plugin refuses a value of its guild settings that its schema admits. */
@@ -185,9 +188,38 @@ export function createGuildFiles(parts: GuildFileParts): GuildFileService {
     };
     return {
       differences,
-      notes: notesOn(before, next, manifests()),
+      notes: notesOn(before, next, parts),
       apply: (actor) => mutex.run(guildId, () => apply(actor)),
     };
+  };
+
+  /** What the shape of a file does not tell: limits, the schemas of whole documents, and what plugins refuse. */
+  const check = async (context: FileContext, content: GuildContent, actor: Actor, wrong: Wrong): Promise<void> => {
+    if ((content.rules?.length ?? 0) > MOST_RULES)
+      wrong(['rules'], t('a server has at most {count} rules', { count: MOST_RULES }));
+    for (const tier of ['mod', 'admin'] as const)
+      if ((content.roles?.[tier].length ?? 0) > MOST_ROLES)
+        wrong(['roles', tier], t('a server has at most {count} roles of a tier', { count: MOST_ROLES }));
+    const before = await present(context, content, channelIdsOf(context));
+    for (const change of changesOf(context.guildId, before, content)) {
+      const path = change.scope === 'guild' ? ['settings', change.plugin] : ['channels', change.plugin, change.key];
+      for (const { key, detail } of await problemsOf(context, change, actor))
+        wrong(key === undefined ? path : [...path, key], detail);
+    }
+  };
+
+  const problemsOf = async (context: FileContext, change: DocumentChange, actor: Actor) => {
+    const { plugin, scope, key, changes } = change;
+    const problem = await storedOf(context, plugin)?.problemOf(scope, key, changes);
+    if (problem !== undefined) return [problem];
+    if (scope !== 'guild') return [];
+    const refusals = await Promise.all(
+      Object.entries(changes).map(async ([name, value]) => {
+        const detail = value === undefined ? undefined : await refusalOf(plugin, name, value, actor);
+        return detail === undefined ? [] : [{ key: name, detail }];
+      }),
+    );
+    return refusals.flat();
   };
 
   return {
@@ -199,26 +231,7 @@ export function createGuildFiles(parts: GuildFileParts): GuildFileService {
       mutex.run(guildId, async () => {
         await complete(guildId);
         const context = await contextOf(guildId);
-        const next = await readContent(text, context, async (content, wrong) => {
-          if ((content.rules?.length ?? 0) > MOST_RULES)
-            wrong(['rules'], t('a server has at most {count} rules', { count: MOST_RULES }));
-          for (const tier of ['mod', 'admin'] as const)
-            if ((content.roles?.[tier].length ?? 0) > MOST_ROLES)
-              wrong(['roles', tier], t('a server has at most {count} roles of a tier', { count: MOST_ROLES }));
-          const before = await present(context, content, channelIdsOf(context));
-          for (const change of changesOf(guildId, before, content)) {
-            const { plugin, scope, key, changes } = change;
-            const path = scope === 'guild' ? ['settings', plugin] : ['channels', plugin, key];
-            const problem = await storedOf(context, plugin)?.problemOf(scope, key, changes);
-            if (problem !== undefined)
-              wrong([...path, ...(problem.key === undefined ? [] : [problem.key])], problem.detail);
-            if (scope !== 'guild' || problem !== undefined) continue;
-            for (const [name, value] of Object.entries(changes)) {
-              const refusal = value === undefined ? undefined : await refusalOf(plugin, name, value, actor);
-              if (refusal !== undefined) wrong([...path, name], refusal);
-            }
-          }
-        });
+        const next = await readContent(text, context, (content, wrong) => check(context, content, actor, wrong));
         return planFor(context, next, 'server apply');
       }),
     planUndo: (guildId) =>
@@ -297,11 +310,14 @@ function changesOf(guildId: string, before: GuildContent, next: GuildContent): r
 const union = (a: object, b: object): readonly string[] => [...new Set([...Object.keys(a), ...Object.keys(b)])];
 
 /** What has to be known before plugins are switched off. */
-function notesOn(before: GuildContent, next: GuildContent, manifests: readonly Manifest[]): readonly string[] {
+function notesOn(
+  before: GuildContent,
+  next: GuildContent,
+  { manifests, onByDefault }: Pick<GuildFileParts, 'manifests' | 'onByDefault'>,
+): readonly string[] {
   if (next.plugins === undefined) return [];
-  const isOn = ({ id, enabledByDefault = true }: Manifest, { plugins = {} }: GuildContent) =>
-    plugins[id] ?? enabledByDefault;
-  return manifests.flatMap((manifest) =>
+  const isOn = (manifest: Manifest, { plugins = {} }: GuildContent) => plugins[manifest.id] ?? onByDefault(manifest);
+  return manifests().flatMap((manifest) =>
     manifest.disabling !== undefined && isOn(manifest, before) && !isOn(manifest, next)
       ? [`${manifest.id}: ${manifest.disabling}`]
       : [],
@@ -352,24 +368,27 @@ function flatten(content: GuildContent, directory: GuildDirectory | undefined): 
   const leaves = new Map<string, Leaf>();
   const leaf = (what: string, value: unknown, { key = what, text = shown(value, directory) } = {}) =>
     void leaves.set(key, { what, value: JSON.stringify(value), shown: text });
+  const leavesOf = (path: string, values: Readonly<Record<string, unknown>>, what = path) => {
+    for (const [key, value] of Object.entries(values)) leaf(`${what}.${key}`, value, { key: `${path}.${key}` });
+  };
   const name = (id: string) => shown(id, directory);
-  const { plugins = {}, prefixes, roles, rules = [], tools = {}, settings = {}, channels = {} } = content;
-  for (const [id, on] of Object.entries(plugins)) leaf(`plugins.${id}`, on ? 'on' : 'off');
+  const { plugins, prefixes, roles, rules = [], tools, settings, channels } = content;
+  for (const [id, on] of entriesOf(plugins)) leaf(`plugins.${id}`, on ? 'on' : 'off');
   if (prefixes !== undefined && prefixes !== null) leaf('prefixes', prefixes, { text: prefixes.join(' ') });
-  for (const tier of ['mod', 'admin'] as const)
-    for (const id of roles?.[tier] ?? []) leaf(`roles.${tier}`, id, { key: `roles.${tier}.${id}` });
+  for (const [tier, ids] of entriesOf(roles))
+    for (const id of ids) leaf(`roles.${tier}`, id, { key: `roles.${tier}.${id}` });
   for (const rule of rules) {
     const { target, subject } = rule;
     const whom = subject.id === undefined ? subject.kind : `${subject.kind} ${name(subject.id)}`;
-    leaf(`rules.${target.kind} ${target.name}, ${whom}`, rule.effect, { key: `rules.${slotOf(rule)}` });
+    const what = target.kind === 'everything' ? target.kind : `${target.kind} ${target.name}`;
+    leaf(`rules.${what}, ${whom}`, rule.effect, { key: `rules.${slotOf(rule)}` });
   }
-  for (const [tool, policy] of Object.entries(tools)) leaf(`tools.${tool}`, policy);
-  for (const [id, values] of Object.entries(settings))
-    for (const [key, value] of Object.entries(values)) leaf(`settings.${id}.${key}`, value);
-  for (const [id, ofChannels] of Object.entries(channels))
-    for (const [channel, values] of Object.entries(ofChannels))
-      for (const [key, value] of Object.entries(values)) {
-        leaf(`channels.${id}.${name(channel)}.${key}`, value, { key: `channels.${id}.${channel}.${key}` });
-      }
+  for (const [tool, policy] of entriesOf(tools)) leaf(`tools.${tool}`, policy);
+  for (const [id, values] of entriesOf(settings)) leavesOf(`settings.${id}`, values);
+  for (const [id, ofChannels] of entriesOf(channels))
+    for (const [channel, values] of entriesOf(ofChannels))
+      leavesOf(`channels.${id}.${channel}`, values, `channels.${id}.${name(channel)}`);
   return leaves;
 }
+
+const entriesOf = <T>(record: Readonly<Record<string, T>> = {}) => Object.entries(record);
