@@ -195,11 +195,7 @@ export function createGuildFiles(parts: GuildFileParts): GuildFileService {
 
   /** What the shape of a file does not tell: limits, the schemas of whole documents, and what plugins refuse. */
   const check = async (context: FileContext, content: GuildContent, actor: Actor, wrong: Wrong): Promise<void> => {
-    if ((content.rules?.length ?? 0) > MOST_RULES)
-      wrong(['rules'], t('a server has at most {count} rules', { count: MOST_RULES }));
-    for (const tier of ['mod', 'admin'] as const)
-      if ((content.roles?.[tier].length ?? 0) > MOST_ROLES)
-        wrong(['roles', tier], t('a server has at most {count} roles of a tier', { count: MOST_ROLES }));
+    checkLimits(content, wrong);
     const before = await present(context, content, channelIdsOf(context));
     for (const change of changesOf(context.guildId, before, content)) {
       const path = change.scope === 'guild' ? ['settings', change.plugin] : ['channels', change.plugin, change.key];
@@ -273,6 +269,13 @@ function everything({ opened, directory }: FileContext): GuildContent {
     settings: empty('guild'),
     ...(directory === undefined ? {} : { channels: empty('channel') }),
   };
+}
+
+function checkLimits({ rules = [], roles = { mod: [], admin: [] } }: GuildContent, wrong: Wrong): void {
+  if (rules.length > MOST_RULES) wrong(['rules'], t('a server has at most {count} rules', { count: MOST_RULES }));
+  for (const tier of ['mod', 'admin'] as const)
+    if (roles[tier].length > MOST_ROLES)
+      wrong(['roles', tier], t('a server has at most {count} roles of a tier', { count: MOST_ROLES }));
 }
 
 interface DocumentChange {
