@@ -33,7 +33,9 @@ export const moderationCase = z.object({
   /** Of a warning. */
   points: z.int().exactOptional(),
   /** Of a warning that was taken back. */
-  removed: z.object({ byUserId: z.string(), at: z.number(), reason: z.string().exactOptional() }).exactOptional(),
+  removed: z
+    .object({ byUserId: z.string().exactOptional(), at: z.number(), reason: z.string().exactOptional() })
+    .exactOptional(),
   /** How it came about: by this bot for the moderator, by a moderator in Discord itself, or by a rule without a moderator. */
   origin: z.enum(['bot', 'discord', 'rule']),
   /** The number of the warning that led to it. */

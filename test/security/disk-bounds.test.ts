@@ -77,7 +77,19 @@ describe('security: bounds on disk', () => {
       );
     expect(rows).to.have.length.of.at.least(10);
     const names = rows.flatMap((row) => [...(row.split('|').at(-2) ?? '').matchAll(/`([a-z-]+)\.([A-Za-z_]+)`/g)]);
-    const plugins = ['accounts', 'admin', 'ai', 'chat', 'confirm', 'llm', 'mcp', 'persona', 'relay', 'tasks'];
+    const plugins = [
+      'accounts',
+      'admin',
+      'ai',
+      'chat',
+      'confirm',
+      'llm',
+      'mcp',
+      'moderation',
+      'persona',
+      'relay',
+      'tasks',
+    ];
     await using host = await createTestHost({ plugins });
     const catalog = host.resolve(SettingsCatalog);
     const owner = { userId: host.you.id, guildId: host.guild.id, channelId: host.general.id };

@@ -33,8 +33,11 @@ export interface FirstQuestion {
   readonly content: string;
   /** On the button that does it: "Delete everything". */
   readonly yes: string;
-  /** Does it. Resolves with what is said then. */
-  run(): Promise<string>;
+  /**
+   * Does it. Resolves with what is said then.
+   * @param show says how far it has come, in the place of the question
+   */
+  run(show: (text: string) => Promise<void>): Promise<string>;
 }
 
 /** Asks the caller of a command. Resolves when the question has been asked. */
@@ -88,12 +91,15 @@ export function createAskFirst({ component, clock, random, name = 'ask-first', a
       components: [],
     });
     if (!isYes) return;
-    const done = await asked.run().catch((error: unknown) => {
+    const show = async (content: string) => {
+      await interaction.editReply({ content, allowedMentions: { parse: [] } });
+    };
+    const done = await asked.run(show).catch((error: unknown) => {
       const sentence = sentenceOf(error);
       if (sentence === undefined) throw error;
       return sentence;
     });
-    await interaction.editReply({ content: done, allowedMentions: { parse: [] } });
+    await show(done);
   }
 
   return async (ctx, question) => {

@@ -1,4 +1,12 @@
-import type { Client, Guild, GuildBasedChannel, GuildMember, Role, SendableChannels } from 'discord.js';
+import {
+  type Client,
+  GatewayIntentBits,
+  type Guild,
+  type GuildBasedChannel,
+  type GuildMember,
+  type Role,
+  type SendableChannels,
+} from 'discord.js';
 import type { Place } from '../access.js';
 import { UserError } from '../errors.js';
 import { t } from '../text/language.js';
@@ -49,8 +57,9 @@ export async function membersCalled(guild: Guild, typed: string): Promise<readon
   return matching(new Set([...cached, ...found.values()]), name);
 }
 
-function isComplete(guild: Guild): boolean {
-  return guild.members.cache.size >= guild.memberCount;
+/** Without the intent Discord does not tell who joins, and the number of members is that of the start. */
+function isComplete({ client, members, memberCount }: Guild): boolean {
+  return client.options.intents.has(GatewayIntentBits.GuildMembers) && members.cache.size >= memberCount;
 }
 
 function matching(members: Iterable<GuildMember>, name: string): readonly GuildMember[] {

@@ -6,7 +6,13 @@ import { channelPayload, guildChannelPayload } from '../payload/channels.js';
 import { messageForm, snowflake } from '../rest/message-form.js';
 import { route } from '../rest/request.js';
 import { permissionBits } from '../rules/permission-names.js';
-import { canView, channelPermissions, hasChannelPermission, requireInChannel } from '../rules/permissions.js';
+import {
+  canView,
+  channelPermissions,
+  guildPermissions,
+  hasChannelPermission,
+  requireInChannel,
+} from '../rules/permissions.js';
 import { LocalChannel, type Overwrite } from '../state/channels.js';
 import { type ChannelInit, type ChannelKind, type LocalGuild, LocalRole, type OverwriteInit } from '../state/guilds.js';
 import type { LocalUser } from '../state/users.js';
@@ -160,8 +166,12 @@ function editOverwrite(
   if (!overwrite) {
     if (!channel.overwrites.delete(id)) throw discordError('unknownOverwrite');
   } else {
-    const own = channelPermissions(channel, user, now);
-    if ((overwrite.allow | overwrite.deny) & ~own) throw discordError('missingPermissions');
+    // What they have in the guild counts, too: https://discord.com/developers/docs/resources/channel#edit-channel-permissions
+    const member = channel.guild?.members.get(user.id);
+    const own = channelPermissions(channel, user, now) | (member ? guildPermissions(member, now) : 0n);
+    const before = channel.overwrites.get(id) ?? { allow: 0n, deny: 0n };
+    const changed = (before.allow ^ overwrite.allow) | (before.deny ^ overwrite.deny);
+    if (changed & ~own) throw discordError('missingPermissions');
     channel.overwrites.set(id, { id, ...overwrite });
   }
   announceChannel(world, channel);

@@ -1,0 +1,258 @@
+import {
+  type Actor,
+  asNotice,
+  auditReason,
+  createKeyedMutex,
+  isRefusal,
+  type Moderation,
+  type ModerationAct,
+  type ModerationCase,
+  type ModerationRequest,
+  refusalSentence,
+  t,
+  UserError,
+  visible,
+} from '@cinnabar/sdk';
+import type { Guild } from 'discord.js';
+import type { CaseLog, PostProblem } from './case-log.js';
+import { memberNotice } from './case-text.js';
+import type { Cases } from './cases.js';
+import { type Ask, createCheck, type Target } from './checks.js';
+import { banOf, caseTag, evidenceOf, liftBan } from './evidence.js';
+import type { ModerationContext } from './settings.js';
+import type { TemporaryBans } from './temporary-bans.js';
+import { crossedThreshold, pointsOf } from './warnings.js';
+
+/** What came of an act. */
+export interface ActResult {
+  readonly done: ModerationCase;
+  /** Whether the member got a direct message; `undefined` where none was to be sent. */
+  readonly told: boolean | undefined;
+  readonly postProblem: PostProblem | undefined;
+  /** The points of the member's warnings that count, after a warning. */
+  readonly points?: number;
+  /** What the guild's rule for these points did; a sentence where it could not. */
+  readonly followed?: ActResult | string;
+}
+
+/** Told of it, as long as the bot still shares the guild with them. */
+const TOLD: ReadonlySet<ModerationAct> = new Set(['warn', 'timeout', 'kick', 'ban', 'tempban', 'softban']);
+
+const DAY_S = 86_400;
+/** Discord's limit for the reason in an audit log. */
+const LONGEST_AUDIT_REASON = 512;
+
+/**
+ * Carries out acts on members. Each is written down as a case before it is done at Discord, and is done there at most once: what a stop of the bot
+ * leaves open is looked up, never repeated.
+ */
+export function createActs(context: ModerationContext, cases: Cases, caseLog: CaseLog, temporaryBans: TemporaryBans) {
+  const { client, settings, services, log } = context;
+  const { clock, languages } = services;
+  const check = createCheck(context, temporaryBans);
+  const mutex = createKeyedMutex();
+
+  const draftOf = async (ask: Ask, { user }: Target): Promise<Omit<ModerationCase, 'number'>> => {
+    const { act, guildId, actor, durationMs, because } = ask;
+    const reason = (ask.reason ?? '').trim();
+    const at = clock.now();
+    const { warnPoints } = await settings.guild(guildId).get();
+    return {
+      act,
+      // A warning is the record itself: nothing is done at Discord.
+      state: act === 'warn' ? 'done' : 'pending',
+      userId: user.id,
+      userName: user.username,
+      at,
+      origin: actor === undefined ? 'rule' : 'bot',
+      ...(actor === undefined ? {} : { moderatorId: actor.userId }),
+      ...(reason === '' ? {} : { reason }),
+      ...((act === 'timeout' || act === 'tempban') && durationMs !== undefined ? { until: at + durationMs } : {}),
+      ...(act === 'warn' ? { points: ask.points ?? warnPoints } : {}),
+      ...(because === undefined ? {} : { because }),
+    };
+  };
+
+  /** The reason for Discord's audit log: the case, then the moderator, then the words. */
+  const auditText = ({ number, reason }: ModerationCase, actor: Actor | undefined) => {
+    const text = actor === undefined ? visible(reason ?? '') : auditReason(client, actor, reason);
+    return `${caseTag(number)} ${text}`.trim().slice(0, LONGEST_AUDIT_REASON);
+  };
+
+  const tell = async (one: ModerationCase, { guild, user, member }: Target): Promise<boolean | undefined> => {
+    if (!TOLD.has(one.act) || member === undefined || user.bot) return undefined;
+    if (!(await settings.guild(guild).get()).tellMembers) return undefined;
+    try {
+      await languages.speak({ guildId: guild.id, userId: user.id }, () =>
+        user.send(asNotice(memberNotice(one, guild.name))),
+      );
+      return true;
+    } catch (error) {
+      log.info('a member could not be told of a case', { guildId: guild.id, number: one.number, error });
+      return false;
+    }
+  };
+
+  /** The act itself, at Discord. */
+  const carryOut = async (one: ModerationCase, ask: Ask, { guild, user, member }: Target): Promise<void> => {
+    const reason = auditText(one, ask.actor);
+    const { banDeleteDays } = await settings.guild(guild).get();
+    const deleteMessageSeconds =
+      (ask.deleteDays ?? (one.act === 'softban' ? Math.max(1, banDeleteDays) : banDeleteDays)) * DAY_S;
+    switch (one.act) {
+      case 'warn':
+        return;
+      case 'timeout':
+        await member?.disableCommunicationUntil(one.until ?? null, reason);
+        return;
+      case 'untimeout':
+        await member?.disableCommunicationUntil(null, reason);
+        return;
+      case 'kick':
+        await member?.kick(reason);
+        return;
+      case 'softban':
+        await guild.bans.create(user, { reason, deleteMessageSeconds });
+        await liftBan(guild, user.id, reason);
+        return;
+      case 'ban':
+      case 'tempban':
+        // A temporary ban that is made to stay is there already.
+        if ((await banOf(guild, user.id)) === undefined)
+          await guild.bans.create(user, { reason, deleteMessageSeconds });
+        return;
+      case 'unban':
+        await liftBan(guild, user.id, reason);
+    }
+  };
+
+  /** Writes how an act ended. */
+  const settle = async (guildId: string, one: ModerationCase, state: ModerationCase['state'], note?: string) =>
+    (await cases.change(guildId, one.number, (draft) => {
+      draft.state = state;
+      if (note !== undefined) draft.note = note;
+    })) ?? { ...one, state };
+
+  /** What a failed request to Discord means for its case. @throws UserError */
+  const failed = async (error: unknown, one: ModerationCase, guild: Guild): Promise<ModerationCase> => {
+    const sentence = refusalSentence(error) ?? t('Discord could not be reached.');
+    // Of a softban the first of two steps may have been taken.
+    const isPlain = isRefusal(error) && one.act !== 'softban';
+    const found = isPlain ? 'not done' : await evidenceOf(guild, one, clock.now()).catch(() => 'unclear' as const);
+    if (found === 'done') return settle(guild.id, one, 'done');
+    const ended = await settle(guild.id, one, found === 'unclear' ? 'unclear' : 'failed', sentence);
+    await caseLog.publish(guild.id, ended);
+    await cases.close(guild.id, one.number);
+    if (found === 'unclear') {
+      throw new UserError(
+        t('Discord did not say whether that was done (case {number}). Please look before you do it again.', {
+          number: one.number,
+        }),
+        { cause: error },
+      );
+    }
+    throw new UserError(t('That was not done (case {number}): {sentence}', { number: one.number, sentence }), {
+      cause: error,
+    });
+  };
+
+  /** What has to happen once a case is done: earlier cases end, it is posted, it ends by itself, warnings lead on. */
+  const conclude = async (
+    guild: Guild,
+    done: ModerationCase,
+    mayBePosted = false,
+  ): Promise<Omit<ActResult, 'told'>> => {
+    const { act, userId = '', number } = done;
+    const earlier = temporaryBans.of(guild.id, userId);
+    if (earlier !== undefined && earlier.number !== number && (act === 'unban' || act === 'ban')) {
+      await temporaryBans.end(guild.id, earlier.number);
+    }
+    if (act === 'untimeout') await endTimeouts(guild.id, done);
+    const postProblem = await caseLog.publish(guild.id, done, mayBePosted);
+    const more = act === 'warn' ? await escalate(guild, done) : {};
+    if (act === 'tempban') temporaryBans.watch(guild.id, done);
+    else if (postProblem !== 'later') await cases.close(guild.id, number);
+    return { done, postProblem, ...more };
+  };
+
+  const endTimeouts = async (guildId: string, { userId = '', at }: ModerationCase) => {
+    for (const one of await cases.ofMember(guildId, userId)) {
+      if (one.act !== 'timeout' || (one.until ?? 0) <= at || one.endedAt !== undefined) continue;
+      await cases.change(guildId, one.number, (draft) => {
+        draft.endedAt = at;
+      });
+    }
+  };
+
+  /** What the guild's rules say at the points that a member has with this warning. */
+  const escalate = async (guild: Guild, warning: ModerationCase): Promise<Pick<ActResult, 'points' | 'followed'>> => {
+    const { userId = '', number, points: added = 0 } = warning;
+    const rules = await settings.guild(guild).get();
+    const all = await cases.ofMember(guild.id, userId);
+    const points = pointsOf(all, rules, clock.now());
+    const next = crossedThreshold(rules, points - added, points);
+    if (next === undefined || all.some(({ because }) => because === number)) return { points };
+    const { act, durationMs } = next;
+    const reason = t('{points, plural, one {# point} other {# points}} of warnings', { points });
+    try {
+      const followed = await perform({ guildId: guild.id, userId, act, durationMs, reason, because: number });
+      return { points, followed };
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      log.info('what follows from warnings was refused', { guildId: guild.id, number, error });
+      return { points, followed: error.message };
+    }
+  };
+
+  const perform = async (ask: Ask): Promise<ActResult> => {
+    const target = await check(ask);
+    const { guild } = target;
+    const one = await cases.open(guild.id, await draftOf(ask, target));
+    const told = await tell(one, target);
+    let done = one;
+    if (one.state === 'pending') {
+      try {
+        await carryOut(one, ask, target);
+        done = await settle(guild.id, one, 'done');
+      } catch (error) {
+        done = await failed(error, one, guild);
+      }
+    }
+    return { told, ...(await conclude(guild, done)) };
+  };
+
+  /** What became of an act that was under way when the bot stopped. */
+  const lookUp = async (guild: Guild, one: ModerationCase): Promise<ModerationCase> => {
+    const evidence = await evidenceOf(guild, one, clock.now());
+    log.info('a case that was left open was looked up', { guildId: guild.id, number: one.number, evidence });
+    if (evidence === 'done') return settle(guild.id, one, 'done');
+    return settle(
+      guild.id,
+      one,
+      evidence === 'unclear' ? 'unclear' : 'failed',
+      t('I was stopped in the middle of it.'),
+    );
+  };
+
+  const moderation: Moderation = {
+    act: async (request) => (await locked(request)).done,
+    casesOf: cases.ofMember,
+  };
+  const locked = (ask: ModerationRequest) => mutex.run(`${ask.guildId}:${ask.userId}`, () => perform(ask));
+
+  return {
+    moderation,
+    /** Does it, one after another for one member. @throws UserError with what stands in the way */
+    act: locked,
+    /** Refuses what `act` would refuse. @throws UserError */
+    check: async (ask: ModerationRequest): Promise<void> => void (await check(ask)),
+    /** Finishes a case that an earlier run left open, from what Discord shows of it. */
+    recover: (guild: Guild, one: ModerationCase): Promise<void> =>
+      mutex.run(`${guild.id}:${one.userId}`, async () => {
+        const found = one.state === 'pending' ? await lookUp(guild, one) : one;
+        if (found.state === 'done') await conclude(guild, found, true);
+        else if ((await caseLog.publish(guild.id, found, true)) !== 'later') await cases.close(guild.id, found.number);
+      }),
+  };
+}
+export type Acts = ReturnType<typeof createActs>;

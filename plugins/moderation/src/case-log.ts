@@ -1,0 +1,55 @@
+import { asNotice, findSendable, idAt, isRefusal, isUnreachable, type ModerationCase, sendOnce } from '@cinnabar/sdk';
+import { caseText } from './case-text.js';
+import type { Cases } from './cases.js';
+import type { ModerationContext } from './settings.js';
+
+/** Why a case is not in the channel for cases: that is gone, Discord refused it, or could not be reached, so that it is posted at the next start. */
+export type PostProblem = 'gone' | 'refused' | 'later';
+
+/** Puts cases into the channel that a guild has chosen for them, and keeps what is there as the cases are. */
+export function createCaseLog({ client, settings, services, log, signal }: ModerationContext, cases: Cases) {
+  const { clock, languages } = services;
+
+  const edit = async ({ channelId, messageId }: NonNullable<ModerationCase['post']>, content: string) => {
+    const channel = await findSendable(client, channelId);
+    if (channel === undefined) return;
+    await channel.messages.edit(messageId, { content, allowedMentions: { parse: [] } }).catch((error: unknown) => {
+      if (!isUnreachable(error)) throw error;
+      // A moderator deleted it, or shut the bot out: the record is the case.
+      log.info('the post of a case cannot be edited', { channelId, messageId });
+    });
+  };
+
+  const post = async (guildId: string, one: ModerationCase, mayBeThere: boolean): Promise<PostProblem | undefined> => {
+    const { modlog: channelId } = await settings.guild(guildId).get();
+    if (channelId === undefined) return undefined;
+    const channel = await findSendable(client, channelId);
+    if (channel === undefined || channel.isDMBased() || channel.guildId !== guildId) return 'gone';
+    const message = { content: asNotice(caseText(one)), allowedMentions: { parse: [] } };
+    const sent = await sendOnce(channel, message, `case:${guildId}:${one.number}`, {
+      clock,
+      signal,
+      ...(mayBeThere ? { sentAfter: idAt(one.at) } : {}),
+    });
+    await cases.change(guildId, one.number, (draft) => {
+      draft.post = { channelId, messageId: sent.id };
+    });
+    return undefined;
+  };
+
+  return {
+    /** Posts a case, or edits its post. @param mayBeThere an earlier run may have posted it */
+    publish: (guildId: string, one: ModerationCase, mayBeThere = false): Promise<PostProblem | undefined> =>
+      languages.speak({ guildId }, async () => {
+        try {
+          if (one.post === undefined) return await post(guildId, one, mayBeThere);
+          await edit(one.post, asNotice(caseText(one)));
+          return undefined;
+        } catch (error) {
+          log.warn('a case was not posted', { guildId, number: one.number, error });
+          return isRefusal(error) ? 'refused' : 'later';
+        }
+      }),
+  };
+}
+export type CaseLog = ReturnType<typeof createCaseLog>;

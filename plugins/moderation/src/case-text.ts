@@ -1,0 +1,129 @@
+import {
+  formatDuration,
+  type ModerationAct,
+  type ModerationCase,
+  nameText,
+  plainText,
+  t,
+  visible,
+} from '@cinnabar/sdk';
+
+/** "Warning", "Temporary ban": what an act is called. */
+export function actName(act: ModerationAct): string {
+  switch (act) {
+    case 'warn':
+      return t('Warning');
+    case 'timeout':
+      return t('Time-out');
+    case 'untimeout':
+      return t('End of a time-out');
+    case 'kick':
+      return t('Kick');
+    case 'ban':
+      return t('Ban');
+    case 'tempban':
+      return t('Temporary ban');
+    case 'softban':
+      return t('Softban');
+    case 'unban':
+      return t('End of a ban');
+  }
+}
+
+/** A moment as each reader's client shows it. */
+export const moment = (at: number, style: 'f' | 'R' | 'd' = 'f') => `<t:${Math.floor(at / 1_000)}:${style}>`;
+
+const words = (text: string) => plainText(visible(text));
+
+function memberText({ userId, userName }: ModerationCase): string {
+  if (userId === undefined) return t('(deleted at their wish)');
+  return userName === undefined ? `<@${userId}> (\`${userId}\`)` : `${words(userName)} · <@${userId}> (\`${userId}\`)`;
+}
+
+function moderatorText({ moderatorId, origin }: ModerationCase): string {
+  if (moderatorId !== undefined) return `<@${moderatorId}>${origin === 'discord' ? ` ${t('(in Discord)')}` : ''}`;
+  if (origin === 'rule') return t('a rule of this server');
+  return t('not known');
+}
+
+/** What became of the act, where that is not simply that it was done. */
+function stateText({ state, endedAt, removed, act }: ModerationCase): string | undefined {
+  if (removed !== undefined) {
+    const by = removed.byUserId === undefined ? '' : ` (<@${removed.byUserId}>)`;
+    const why = removed.reason === undefined ? '' : `: ${words(removed.reason)}`;
+    return `${t('Taken back {when}', { when: moment(removed.at) })}${by}${why}`;
+  }
+  if (state === 'failed') return t('It was not carried out.');
+  if (state === 'unclear') return t('It is not clear whether it was carried out. Please look, and do it again if not.');
+  if (state === 'pending') return t('It is under way.');
+  if (endedAt !== undefined && act === 'tempban') return t('Over since {when}', { when: moment(endedAt) });
+  return undefined;
+}
+
+/** A case in full: what `!case` shows, and what is posted in the channel of cases. */
+export function caseText(one: ModerationCase): string {
+  const { number, act, at, until, points, reason, because, note, editedBy } = one;
+  const duration = until === undefined ? undefined : formatDuration(until - at);
+  const state = stateText(one);
+  return [
+    t('**Case {number} · {act}** · {when}', { number, act: actName(act), when: moment(at) }),
+    t('Member: {member}', { member: memberText(one) }),
+    t('Moderator: {moderator}', { moderator: moderatorText(one) }),
+    t('Reason: {reason}', { reason: reason === undefined ? t('none given') : words(reason) }),
+    ...(points === undefined ? [] : [t('Points: {points}', { points })]),
+    ...(until === undefined || duration === undefined
+      ? []
+      : [t('Until: {when} ({duration})', { when: moment(until), duration })]),
+    ...(because === undefined ? [] : [t('Because of the points of case {number}', { number: because })]),
+    ...(state === undefined ? [] : [state]),
+    ...(note === undefined ? [] : [words(note)]),
+    ...(editedBy === undefined ? [] : [t('-# The reason was changed by {who}.', { who: `<@${editedBy}>` })]),
+  ].join('\n');
+}
+
+const SHORT_REASON = 100;
+
+/** A case in one line of a list. */
+export function caseLine(one: ModerationCase): string {
+  const { number, act, at, reason, points, state, removed } = one;
+  const who = one.userId === undefined ? t('(deleted at their wish)') : `<@${one.userId}>`;
+  const characters = [...visible(reason ?? '')];
+  const short =
+    characters.length > SHORT_REASON ? `${characters.slice(0, SHORT_REASON).join('')}…` : characters.join('');
+  const facts = [
+    ...(points === undefined ? [] : [t('{points, plural, one {# point} other {# points}}', { points })]),
+    ...(removed === undefined ? [] : [t('taken back')]),
+    ...(state === 'done' ? [] : [stateText(one) ?? '']),
+    ...(short === '' ? [] : [plainText(short)]),
+  ];
+  return `**${number}** · ${actName(act)} · ${who} · ${moment(at, 'd')}${facts.length === 0 ? '' : ` · ${facts.join(' · ')}`}`;
+}
+
+/** What a member reads in a direct message. @param guildName of the guild in which it was done */
+export function memberNotice({ act, reason, until, points }: ModerationCase, guildName: string): string {
+  const guild = nameText(guildName);
+  const head = () => {
+    switch (act) {
+      case 'warn':
+        return t('You were warned in {guild}.', { guild });
+      case 'timeout':
+        return t('You are in time-out in {guild} until {when}: you can read, but neither write nor speak.', {
+          guild,
+          when: moment(until ?? 0),
+        });
+      case 'kick':
+        return t('You were removed from {guild}. You can join again.', { guild });
+      case 'softban':
+        return t('You were removed from {guild}, and your latest messages with you. You can join again.', { guild });
+      case 'tempban':
+        return t('You were banned from {guild} until {when}.', { guild, when: moment(until ?? 0) });
+      default:
+        return t('You were banned from {guild}.', { guild });
+    }
+  };
+  return [
+    head(),
+    ...(reason === undefined ? [] : [t('Reason: {reason}', { reason: words(reason) })]),
+    ...(points === undefined ? [] : [t('Points: {points}', { points })]),
+  ].join('\n');
+}

@@ -1,0 +1,197 @@
+import { createKeyedMutex, type ModerationCase, maxEntries } from '@cinnabar/sdk';
+import { LRUCache } from 'lru-cache';
+import type { ModerationContext } from './settings.js';
+
+/** Cases in one document: a write costs that document. */
+const BLOCK = 50;
+/** Guilds whose index of members is kept in memory. */
+const INDEXED_GUILDS = 500;
+
+type NewCase = Omit<ModerationCase, 'number'>;
+/** The numbers of the cases about each member, rising. */
+type Index = Map<string, number[]>;
+
+/** The record of a guild: cases by their numbers, which rise by one and are never used again. */
+export function createCases({ collections, settings, signal }: ModerationContext) {
+  const mutex = createKeyedMutex();
+  const indexes = new LRUCache<string, Promise<Index>>(maxEntries(INDEXED_GUILDS));
+
+  const blockOf = (number: number) => Math.floor((number - 1) / BLOCK);
+  const document = (guildId: string, block: number) => collections.blocks.of(`${guildId}-${block}`);
+  const read = async (guildId: string, block: number): Promise<readonly ModerationCase[]> =>
+    (await document(guildId, block).find())?.cases ?? [];
+
+  const find = async (guildId: string, number: number): Promise<ModerationCase | undefined> =>
+    (await read(guildId, blockOf(number))).find((one) => one.number === number);
+
+  /** The newest first. */
+  async function* newestFirst(guildId: string): AsyncGenerator<ModerationCase> {
+    const { last } = await collections.ledgers.of(guildId).get();
+    for (let block = blockOf(Math.max(1, last)); block >= 0; block -= 1) {
+      const cases = await read(guildId, block);
+      // What is older than an empty block was deleted.
+      if (cases.length === 0 && block < blockOf(last)) return;
+      yield* [...cases].reverse();
+    }
+  }
+
+  const buildIndex = async (guildId: string): Promise<Index> => {
+    const index: Index = new Map();
+    for await (const { number, userId } of newestFirst(guildId)) {
+      if (userId !== undefined) index.set(userId, [number, ...(index.get(userId) ?? [])]);
+    }
+    return index;
+  };
+  const indexOf = (guildId: string): Promise<Index> => {
+    const known = indexes.get(guildId) ?? buildIndex(guildId);
+    indexes.set(guildId, known);
+    known.catch(() => indexes.delete(guildId));
+    return known;
+  };
+
+  const removeOld = async (guildId: string, newest: number, open: readonly number[]) => {
+    const { casesPerServer } = await settings.global.get();
+    const block = blockOf(newest) - Math.ceil(casesPerServer / BLOCK);
+    if (block < 0 || open.some((number) => blockOf(number) <= block)) return;
+    await document(guildId, block).delete();
+    indexes.delete(guildId);
+  };
+
+  /** The last number that was given: the ledger's, or that of a case that was written just before the bot was stopped. */
+  const lastNumber = async (guildId: string, known: number): Promise<number> => {
+    const newest = (await read(guildId, blockOf(known + 1))).at(-1)?.number ?? 0;
+    return Math.max(known, newest);
+  };
+
+  const add = async (guildId: string, draft: NewCase): Promise<ModerationCase> => {
+    const ledger = collections.ledgers.of(guildId);
+    const number = (await lastNumber(guildId, (await ledger.get()).last)) + 1;
+    const added: ModerationCase = { ...draft, number };
+    // The ledger comes first: a case that it does not call open would not be finished after a crash.
+    const { open } = await ledger.update((draft) => {
+      draft.open.push(number);
+    });
+    const cases = [...(await read(guildId, blockOf(number))), added];
+    await document(guildId, blockOf(number)).set({ guildId, cases });
+    await ledger.update((draft) => {
+      draft.last = number;
+    });
+    if (added.userId !== undefined && indexes.has(guildId)) {
+      const index = await indexOf(guildId);
+      const numbers = index.get(added.userId) ?? [];
+      if (!numbers.includes(number)) index.set(added.userId, [...numbers, number]);
+    }
+    if ((number - 1) % BLOCK === 0) await removeOld(guildId, number, open);
+    return added;
+  };
+
+  const forgetIn = (guildId: string, key: string, userId: string, keepCases: boolean) =>
+    mutex.run(guildId, async () => {
+      const { open } = await collections.ledgers.of(guildId).get();
+      await collections.blocks.of(key).update(({ cases }) => {
+        for (const one of cases) forgetPerson(one, userId, keepCases || open.includes(one.number));
+      });
+      if (!keepCases) indexes.delete(guildId);
+    });
+
+  return {
+    find,
+    newestFirst,
+    /** Writes a case down under the next number. It is open until `close`. */
+    open: (guildId: string, draft: NewCase): Promise<ModerationCase> => mutex.run(guildId, () => add(guildId, draft)),
+    /** Changes a case; resolves with what it is then, once that is written. `undefined` when there is none. */
+    async change(
+      guildId: string,
+      number: number,
+      change: (draft: ModerationCase) => void,
+    ): Promise<ModerationCase | undefined> {
+      if ((await find(guildId, number)) === undefined) return undefined;
+      const { cases } = await document(guildId, blockOf(number)).update((draft) => {
+        for (const one of draft.cases) if (one.number === number) change(one);
+      });
+      return cases.find((one) => one.number === number);
+    },
+    /** Nothing is left to be done about a case. */
+    close: (guildId: string, number: number) =>
+      mutex.run(guildId, () =>
+        collections.ledgers.of(guildId).update((draft) => {
+          draft.open = draft.open.filter((other) => other !== number);
+        }),
+      ),
+    /** The cases about a member, the newest first. */
+    async ofMember(guildId: string, userId: string): Promise<readonly ModerationCase[]> {
+      const numbers = (await indexOf(guildId)).get(userId) ?? [];
+      const found: ModerationCase[] = [];
+      for (const number of [...numbers].reverse()) {
+        const one = await find(guildId, number);
+        if (one?.userId === userId) found.push(one);
+      }
+      return found;
+    },
+    /** The cases of all guilds that are not over, as the last run left them. */
+    async *unfinished(): AsyncGenerator<{ readonly guildId: string; readonly one: ModerationCase }> {
+      for await (const [guildId, { open }] of collections.ledgers.entries()) {
+        for (const number of open) {
+          if (signal.aborted) return;
+          const one = await find(guildId, number);
+          if (one !== undefined) yield { guildId, one };
+        }
+      }
+    },
+    /** The cases about a person, and those that they made for others. */
+    async export(userId: string): Promise<unknown> {
+      const about: object[] = [];
+      const asModerator: object[] = [];
+      for await (const [, { guildId, cases }] of collections.blocks.entries()) {
+        about.push(
+          ...cases
+            .filter((one) => one.userId === userId)
+            .map((one) => ({ guildId, ...factsOf(one), userName: one.userName })),
+        );
+        asModerator.push(
+          ...cases.filter((one) => one.moderatorId === userId).map((one) => ({ guildId, ...factsOf(one) })),
+        );
+      }
+      return { ...(about.length === 0 ? {} : { cases: about }), ...(asModerator.length === 0 ? {} : { asModerator }) };
+    },
+    /** @param keeps whether a guild keeps cases without their words */
+    async forget(userId: string, keeps: (guildId: string) => Promise<boolean>): Promise<void> {
+      for await (const [key, { guildId, cases }] of collections.blocks.entries()) {
+        if (!cases.some((one) => isInvolved(one, userId))) continue;
+        await forgetIn(guildId, key, userId, await keeps(guildId));
+      }
+    },
+  };
+}
+export type Cases = ReturnType<typeof createCases>;
+
+/** A case without who moderated whom, which is not for one of the two to have. */
+function factsOf({
+  moderatorId,
+  editedBy,
+  userId,
+  userName,
+  removed,
+  post,
+  entryId,
+  ...facts
+}: ModerationCase): object {
+  return removed === undefined ? facts : { ...facts, removed: { at: removed.at } };
+}
+
+function isInvolved({ userId, moderatorId, editedBy, removed }: ModerationCase, person: string): boolean {
+  return [userId, moderatorId, editedBy, removed?.byUserId].includes(person);
+}
+
+/** Takes a person out of a case. */
+function forgetPerson(draft: ModerationCase, person: string, keepsMember: boolean): void {
+  if (draft.moderatorId === person) delete draft.moderatorId;
+  if (draft.editedBy === person) delete draft.editedBy;
+  if (draft.removed?.byUserId === person) delete draft.removed.byUserId;
+  if (draft.userId !== person) return;
+  delete draft.userName;
+  delete draft.reason;
+  delete draft.note;
+  if (draft.removed !== undefined) delete draft.removed.reason;
+  if (!keepsMember) delete draft.userId;
+}

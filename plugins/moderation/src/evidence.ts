@@ -1,0 +1,102 @@
+import { isForbidden, isUnknown, type ModerationAct, type ModerationCase, unlessUnreachable } from '@cinnabar/sdk';
+import { AuditLogEvent, type Guild } from 'discord.js';
+
+/** By which the entry of an act in Discord's audit log, and a ban, are known to be those of a case. */
+export const caseTag = (number: number) => `[case ${number}]`;
+
+/** The ban of a user; `undefined` when there is none. */
+export async function banOf(guild: Guild, userId: string) {
+  return unlessUnknown(guild.bans.fetch({ user: userId, force: true, cache: false }));
+}
+
+/** Lifts a ban, whether or not it has been lifted already. */
+export async function liftBan(guild: Guild, userId: string, reason: string): Promise<void> {
+  await unlessUnknown(guild.bans.remove(userId, reason));
+}
+
+async function unlessUnknown<T>(request: Promise<T>): Promise<T | undefined> {
+  try {
+    return await request;
+  } catch (error) {
+    if (isUnknown(error)) return undefined;
+    throw error;
+  }
+}
+
+/** What Discord shows of an act of which it is not known whether it was carried out. */
+export type Evidence = 'done' | 'not done' | 'unclear';
+
+const ENTRIES: { readonly [K in ModerationAct]?: AuditLogEvent } = {
+  timeout: AuditLogEvent.MemberUpdate,
+  untimeout: AuditLogEvent.MemberUpdate,
+  kick: AuditLogEvent.MemberKick,
+  ban: AuditLogEvent.MemberBanAdd,
+  tempban: AuditLogEvent.MemberBanAdd,
+  softban: AuditLogEvent.MemberBanAdd,
+  unban: AuditLogEvent.MemberBanRemove,
+};
+/** Discord keeps the end of a time-out without its milliseconds at times. */
+const CLOSE_MS = 2_000;
+
+/**
+ * Whether the act of a case was carried out, from what holds at Discord now and from its audit log, where the bot may read that. A softban whose
+ * second step is missing is completed: that lifts a ban, and bans no one.
+ */
+export async function evidenceOf(guild: Guild, one: ModerationCase, now: number): Promise<Evidence> {
+  const { act, userId, number, at } = one;
+  if (act === 'warn') return 'done';
+  if (userId === undefined) return 'unclear';
+  if (act === 'unban') return (await banOf(guild, userId)) === undefined ? 'done' : 'not done';
+  const entry = await hasEntry(guild, act, number);
+  if (act === 'ban' || act === 'tempban' || act === 'softban') return evidenceOfBan(guild, one, userId, entry);
+  if (entry === true) return 'done';
+  return act === 'kick' ? stillThere(guild, userId, at) : evidenceOfTimeout(guild, one, userId, entry, now);
+}
+
+async function evidenceOfBan(
+  guild: Guild,
+  { act, number, at }: ModerationCase,
+  userId: string,
+  entry: boolean | undefined,
+): Promise<Evidence> {
+  const ban = await banOf(guild, userId);
+  const isOwn = ban?.reason?.startsWith(caseTag(number)) === true;
+  if (act === 'softban' && isOwn) await liftBan(guild, userId, caseTag(number));
+  if (isOwn || entry === true) return 'done';
+  if (ban !== undefined) return 'unclear';
+  // Without the audit log a ban that was lifted since looks like none; for a softban that is how it ends.
+  return entry === undefined && act === 'softban' ? stillThere(guild, userId, at) : 'not done';
+}
+
+async function evidenceOfTimeout(
+  guild: Guild,
+  { act, until = 0 }: ModerationCase,
+  userId: string,
+  entry: boolean | undefined,
+  now: number,
+): Promise<Evidence> {
+  const member = await unlessUnreachable(guild.members.fetch({ user: userId, force: true }));
+  const end = member?.communicationDisabledUntilTimestamp ?? 0;
+  if (act === 'untimeout') return end > now ? 'not done' : 'done';
+  if (member === undefined || until <= now) return entry === false ? 'not done' : 'unclear';
+  return Math.abs(end - until) <= CLOSE_MS ? 'done' : 'not done';
+}
+
+/** A member who has been there since before was not removed; one who is not there may have left. */
+async function stillThere(guild: Guild, userId: string, at: number): Promise<Evidence> {
+  const member = await unlessUnreachable(guild.members.fetch({ user: userId, force: true }));
+  return member !== undefined && (member.joinedTimestamp ?? 0) < at ? 'not done' : 'unclear';
+}
+
+/** Whether the audit log has the entry of a case; `undefined` where the bot may not read it. */
+async function hasEntry(guild: Guild, act: ModerationAct, number: number): Promise<boolean | undefined> {
+  const type = ENTRIES[act];
+  if (type === undefined) return undefined;
+  try {
+    const { entries } = await guild.fetchAuditLogs({ type, limit: 100, user: guild.client.user.id });
+    return entries.some(({ reason }) => reason?.startsWith(caseTag(number)) === true);
+  } catch (error) {
+    if (isForbidden(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,144 @@
+import { createdAt, isUnknown, t, UserError } from '@cinnabar/sdk';
+import { type Client, type GuildTextBasedChannel, type Message, Routes } from 'discord.js';
+import { MOST_PURGED } from './settings.js';
+
+const PAGE = 100;
+const BULK = 100;
+/** How far back one command looks. */
+const MOST_READ = 5_000;
+/** Discord deletes together what is younger than two weeks; an hour is left for the time that it takes. */
+const BULK_AGE_MS = 14 * 86_400_000 - 3_600_000;
+const LINK = /\bhttps?:\/\/\S/i;
+
+/** Which of the latest messages are to go. */
+export interface PurgeFilter {
+  /** So many at most. */
+  readonly count: number;
+  readonly from?: string | undefined;
+  readonly bots?: boolean | undefined;
+  readonly contains?: string | undefined;
+  readonly links?: boolean | undefined;
+  readonly files?: boolean | undefined;
+  /** Ids of messages: only what is older, or newer. */
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
+  /** Pinned ones, too. */
+  readonly pinned?: boolean | undefined;
+}
+
+/** The messages that a filter has found, the newest first. */
+export interface Found {
+  readonly ids: readonly string[];
+  /** Whether it has looked as far back as it does. */
+  readonly isCut: boolean;
+}
+
+export interface Purged {
+  readonly deleted: number;
+  /** Stopped before the end. */
+  readonly isStopped: boolean;
+}
+
+/** The id in a link to a message, or the id itself. @throws UserError */
+export function messageIdIn(text: string): string {
+  const id = /(\d{15,21})\/?>?$/.exec(text.trim())?.[1];
+  if (id === undefined) throw new UserError(t('Name the message by its link or its id.'));
+  return id;
+}
+
+function matches(message: Message, filter: PurgeFilter): boolean {
+  const { from, bots, contains, links, files, pinned } = filter;
+  if (message.pinned && pinned !== true) return false;
+  if (from !== undefined && message.author.id !== from) return false;
+  if (bots === true && !message.author.bot) return false;
+  if (contains !== undefined && !message.content.toLowerCase().includes(contains.toLowerCase())) return false;
+  if (links === true && !LINK.test(message.content)) return false;
+  return files !== true || message.attachments.size > 0;
+}
+
+/** Looks for messages from the newest on. */
+export async function findMessages(
+  channel: GuildTextBasedChannel,
+  filter: PurgeFilter,
+  signal: AbortSignal,
+): Promise<Found> {
+  const ids: string[] = [];
+  const most = Math.min(filter.count, MOST_PURGED);
+  let { before } = filter;
+  for (let read = 0; read < MOST_READ; read += PAGE) {
+    signal.throwIfAborted();
+    const page = await channel.messages.fetch({
+      limit: PAGE,
+      cache: false,
+      ...(before === undefined ? {} : { before }),
+    });
+    for (const message of page.values()) {
+      if (filter.after !== undefined && BigInt(message.id) <= BigInt(filter.after)) return { ids, isCut: false };
+      if (matches(message, filter)) ids.push(message.id);
+      if (ids.length >= most) return { ids, isCut: false };
+    }
+    before = page.lastKey();
+    if (page.size < PAGE || before === undefined) return { ids, isCut: false };
+  }
+  return { ids, isCut: true };
+}
+
+interface PurgeOptions {
+  /** For Discord's audit log. */
+  readonly reason: string;
+  readonly now: number;
+  readonly signal: AbortSignal;
+  onProgress(deleted: number): Promise<void> | void;
+}
+
+/**
+ * Deletes messages: together where Discord does that, one by one where they are older than two weeks. Those that are gone already count as
+ * deleted. One at a time in a channel. @throws UserError while another is under way
+ */
+export type DeleteMessages = (channelId: string, ids: readonly string[], options: PurgeOptions) => Promise<Purged>;
+
+export function createDeleteMessages(client: Client): DeleteMessages {
+  const busy = new Set<string>();
+  return async (channelId, ids, options) => {
+    if (busy.has(channelId)) {
+      throw new UserError(t('Messages of this channel are being deleted already. Wait until that has ended.'));
+    }
+    busy.add(channelId);
+    try {
+      return await deleteAll(client, channelId, ids, options);
+    } finally {
+      busy.delete(channelId);
+    }
+  };
+}
+
+async function deleteAll(
+  client: Client,
+  channelId: string,
+  ids: readonly string[],
+  { reason, now, signal, onProgress }: PurgeOptions,
+): Promise<Purged> {
+  const young = ids.filter((id) => now - createdAt(id) < BULK_AGE_MS);
+  const old = ids.filter((id) => now - createdAt(id) >= BULK_AGE_MS);
+  let deleted = 0;
+  const batches = [...chunks(young, BULK), ...old.map((id) => [id])];
+  for (const batch of batches) {
+    if (signal.aborted) return { deleted, isStopped: true };
+    const [first] = batch;
+    // discord.js sends no reason with these two.
+    if (batch.length > 1) {
+      await client.rest.post(Routes.channelBulkDelete(channelId), { body: { messages: batch }, reason });
+    } else if (first !== undefined) {
+      await client.rest.delete(Routes.channelMessage(channelId, first), { reason }).catch((error: unknown) => {
+        if (!isUnknown(error)) throw error;
+      });
+    }
+    deleted += batch.length;
+    await onProgress(deleted);
+  }
+  return { deleted, isStopped: false };
+}
+
+function chunks<T>(values: readonly T[], size: number): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(values.length / size) }, (_, at) => values.slice(at * size, (at + 1) * size));
+}

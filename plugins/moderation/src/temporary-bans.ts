@@ -1,0 +1,97 @@
+import { isForbidden, type ModerationCase } from '@cinnabar/sdk';
+import type { CaseLog } from './case-log.js';
+import type { Cases } from './cases.js';
+import { banOf, caseTag, liftBan } from './evidence.js';
+import type { ModerationContext } from './settings.js';
+
+/** Waits no longer than this at a time: longer delays do not fit into a timer. */
+const LONGEST_WAIT_MS = 24 * 3_600_000;
+/** When Discord fails, and while the bot lacks the permission. */
+const TRY_AGAIN_MS = 10 * 60_000;
+
+interface Waiting {
+  readonly guildId: string;
+  readonly one: ModerationCase;
+  /** When it is lifted, or tried again. */
+  due: number;
+}
+
+/** Lifts bans when their time is over. What waits is in the cases, so that a restart loses none. */
+export function createTemporaryBans(
+  { client, services, log, after, signal }: ModerationContext,
+  cases: Cases,
+  caseLog: CaseLog,
+) {
+  const { clock } = services;
+  const waiting = new Map<string, Waiting>();
+  let disarm: (() => unknown) | undefined;
+  const keyOf = (guildId: string, number: number) => `${guildId}-${number}`;
+
+  const arm = () => {
+    void disarm?.();
+    disarm = undefined;
+    if (waiting.size === 0 || signal.aborted) return;
+    const next = Math.min(...[...waiting.values()].map(({ due }) => due));
+    disarm = after(Math.min(Math.max(0, next - clock.now()), LONGEST_WAIT_MS), liftDue);
+  };
+
+  const end = async (guildId: string, number: number) => {
+    waiting.delete(keyOf(guildId, number));
+    const ended = await cases.change(guildId, number, (draft) => {
+      draft.endedAt ??= clock.now();
+    });
+    if (ended !== undefined) await caseLog.publish(guildId, ended);
+    await cases.close(guildId, number);
+    arm();
+  };
+
+  const lift = async (entry: Waiting) => {
+    const { guildId, one } = entry;
+    const guild = client.guilds.cache.get(guildId);
+    if (guild === undefined) {
+      // The bot was removed from the guild, and may be invited again.
+      entry.due = clock.now() + LONGEST_WAIT_MS;
+      return;
+    }
+    if (one.userId === undefined) return end(guildId, one.number);
+    const ban = await banOf(guild, one.userId);
+    // A ban that a moderator has made since is not this one's to lift.
+    if (ban?.reason?.startsWith(caseTag(one.number)) === true) {
+      await liftBan(guild, one.userId, `${caseTag(one.number)} its time is over`);
+    }
+    return end(guildId, one.number);
+  };
+
+  const liftDue = async () => {
+    const now = clock.now();
+    for (const entry of [...waiting.values()].filter(({ due }) => due <= now)) {
+      try {
+        await lift(entry);
+      } catch (error) {
+        entry.due = clock.now() + TRY_AGAIN_MS;
+        const problem = isForbidden(error) ? 'the bot may not lift it' : 'Discord did not answer';
+        log.warn(`a temporary ban is over and could not be lifted: ${problem}; it is tried again in ten minutes`, {
+          guildId: entry.guildId,
+          number: entry.one.number,
+          error,
+        });
+      }
+    }
+    arm();
+  };
+
+  return {
+    /** Lifts it when its time is over. */
+    watch(guildId: string, one: ModerationCase): void {
+      if (one.endedAt !== undefined || one.until === undefined) return;
+      waiting.set(keyOf(guildId, one.number), { guildId, one, due: one.until });
+      arm();
+    },
+    /** The case of the temporary ban of a user that is not over. */
+    of: (guildId: string, userId: string): ModerationCase | undefined =>
+      [...waiting.values()].find((entry) => entry.guildId === guildId && entry.one.userId === userId)?.one,
+    /** Notes that it is over. */
+    end,
+  };
+}
+export type TemporaryBans = ReturnType<typeof createTemporaryBans>;

@@ -1,0 +1,136 @@
+import type { LocalChannel } from '@cinnabar/local-discord';
+import { expect } from 'chai';
+import { openStation, type Station } from './station.js';
+
+const DAY_MS = 86_400_000;
+
+describe('moderation: channels', () => {
+  let station: Station;
+  beforeEach(async () => {
+    station = await openStation();
+  });
+  afterEach(() => station[Symbol.asyncDispose]());
+
+  const maySend = (channel: LocalChannel) => {
+    try {
+      station.host.alice.say(channel, 'x');
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const overwritesOf = (channel: LocalChannel) =>
+    Object.fromEntries([...channel.overwrites.values()].map(({ id, allow, deny }) => [id, `${allow} ${deny}`]));
+
+  it('are purged by count and by filters; pinned messages stay unless asked for', async () => {
+    const { say, host, mod } = station;
+    const { alice, bob, general } = host;
+    const said = [
+      alice.say(general, 'one https://spam.example'),
+      bob.say(general, 'two'),
+      alice.say(general, 'three'),
+      bob.say(general, 'four', { files: [{ name: 'a.txt', data: Buffer.from('x') }] }),
+    ];
+    const [link, two, three, file] = said;
+    mod.pin(two as NonNullable<typeof two>);
+    const gone = () => said.map(({ deleted }) => deleted);
+    expect(await say(mod, '!purge 50 from:@alice --links')).to.equal('✓ 1 message was deleted.');
+    expect(gone()).to.deep.equal([true, false, false, false]);
+    expect(await say(mod, '!purge 50 --files')).to.equal('✓ 1 message was deleted.');
+    expect(await say(mod, '!purge 50 contains:THREE')).to.equal('✓ 1 message was deleted.');
+    expect(await say(mod, `!purge 50 from:@bob`)).to.include('There is no such message');
+    expect(await say(mod, `!purge 50 from:@bob --pinned`)).to.equal('✓ 1 message was deleted.');
+    expect([link, three, file].every((message) => message?.deleted)).to.equal(true);
+    expect(gone()).to.deep.equal([true, true, true, true]);
+  });
+
+  it('are purged between two messages, by link or id', async () => {
+    const { say, host, mod } = station;
+    const said = Array.from({ length: 5 }, (_, n) => host.alice.say(host.general, String(n)));
+    const [first, , , , last] = said;
+    const link = `https://discord.com/channels/${host.guild.id}/${host.general.id}/${last?.id}`;
+    expect(await say(mod, `!purge 50 before:${link} after:${first?.id}`)).to.equal('✓ 3 messages were deleted.');
+    expect(said.map(({ deleted }) => deleted)).to.deep.equal([false, true, true, true, false]);
+    expect(host.guild.auditLog.at(-1)?.reason).to.equal(`asked by mod (${mod.id})`);
+    expect(await say(mod, '!purge 50 before:yesterday')).to.equal('Name the message by its link or its id.');
+  });
+
+  it('are purged of messages older than two weeks as well, and asked about above a bound', async function () {
+    this.timeout(20_000);
+    const { say, host, mod } = station;
+    const old = Array.from({ length: 3 }, (_, n) => host.alice.say(host.general, `old ${n}`));
+    host.clock.advance(15 * DAY_MS);
+    const young = Array.from({ length: 120 }, (_, n) => host.alice.say(host.general, `young ${n}`));
+    expect(await say(mod, '!purge 200')).to.equal('Delete 123 messages of this channel?');
+    expect([...old, ...young].some(({ deleted }) => deleted)).to.equal(false);
+    const question = host.general.messages.at(-1);
+    if (question !== undefined) mod.click(question, 'Delete them');
+    await host.settled();
+    expect([...old, ...young].every(({ deleted }) => deleted)).to.equal(true);
+    expect(question?.content).to.include('✓ 123 messages were deleted.');
+  });
+
+  it('are not purged for who may not manage messages, nor by a model for them', async () => {
+    const { say, host, call, mod } = station;
+    const said = host.bob.say(host.general, 'hello');
+    expect(await say(host.alice, '!purge 5')).to.include('You may not do that');
+    expect(await call(host.alice, 'purge_messages', { count: 5 })).to.include('may not be used');
+    expect(said.deleted).to.equal(false);
+    expect(await call(mod, 'purge_messages', { count: 5, member: 'bob' })).to.equal('✓ 1 message was deleted.');
+  });
+
+  it('are locked, and opened exactly as they were', async () => {
+    const { say, host, mod } = station;
+    const { guild } = host;
+    const cases: [name: string, prepare: (channel: LocalChannel) => void][] = [
+      ['plain', () => undefined],
+      [
+        'opened-to-a-role',
+        (channel) => {
+          guild.overwrite(channel, { for: guild.everyone, deny: ['SendMessages', 'AttachFiles'] });
+          const member = guild.createRole({ name: 'Member' });
+          guild.giveRole(host.alice, member);
+          guild.overwrite(channel, { for: member, allow: ['SendMessages', 'EmbedLinks'] });
+        },
+      ],
+      [
+        'closed',
+        (channel) => guild.overwrite(channel, { for: guild.everyone, allow: ['AddReactions'], deny: ['SendMessages'] }),
+      ],
+    ];
+    for (const [name, prepare] of cases) {
+      const channel = guild.createChannel({ name });
+      prepare(channel);
+      await host.settled();
+      const before = [overwritesOf(channel), maySend(channel)];
+      expect(await say(mod, `!lock ${channel} raid`)).to.include('is locked');
+      expect(maySend(channel), name).to.equal(false);
+      expect(await say(mod, `!lock ${channel}`)).to.include('is locked already');
+      expect(await say(mod, `!unlock ${channel}`)).to.include('is open again');
+      expect([overwritesOf(channel), maySend(channel)], name).to.deep.equal(before);
+    }
+    expect(await say(mod, '!unlock')).to.include('was not locked by me');
+  });
+
+  it('keep what was changed beside the lock while it was there', async () => {
+    const { say, host, mod } = station;
+    const { guild, general, bob } = host;
+    await say(mod, '!lock');
+    guild.overwrite(general, { for: bob, deny: ['AttachFiles'] });
+    await host.settled();
+    expect(await say(mod, '!unlock')).to.include('is open again');
+    expect(Object.keys(overwritesOf(general))).to.deep.equal([bob.id]);
+  });
+
+  it('get a slow mode, and lose it', async () => {
+    const { say, host, mod, call } = station;
+    expect(await say(mod, '!slowmode 10s')).to.include('every 10s');
+    expect(host.general.slowmodeSeconds).to.equal(10);
+    expect(await say(mod, '!slowmode')).to.include('no slow mode');
+    expect(host.general.slowmodeSeconds).to.equal(0);
+    expect(await say(mod, '!slowmode 7h')).to.equal('Discord has slow modes of at most six hours.');
+    expect(await call(mod, 'set_slowmode', { interval: '5s', channel: '#general' })).to.include('every 5s');
+    expect(await call(mod, 'lock_channel', { channel: 'general' })).to.include('is locked');
+    expect(await call(mod, 'unlock_channel', {})).to.include('is open again');
+  });
+});

@@ -1,0 +1,92 @@
+import { createTestHost, type TestHost, type TestHostOptions } from '@cinnabar/core/testing';
+import type { LocalRole, LocalUser, PermissionName } from '@cinnabar/local-discord';
+import { type Actor, type Outcome, Tools } from '@cinnabar/sdk';
+
+const BOT_PERMISSIONS: readonly PermissionName[] = [
+  'ViewChannel',
+  'SendMessages',
+  'ReadMessageHistory',
+  'ManageMessages',
+  'ManageChannels',
+  'ManageRoles',
+  'ModerateMembers',
+  'KickMembers',
+  'BanMembers',
+  'ViewAuditLog',
+  'AddReactions',
+  'CreatePublicThreads',
+  'CreatePrivateThreads',
+  'SendMessagesInThreads',
+];
+
+export interface Station extends AsyncDisposable {
+  readonly host: TestHost;
+  /** A moderator below the bot, with every permission that acts need. */
+  readonly mod: LocalUser;
+  /** Says something in #general; resolves with what the bot answers. */
+  say(user: LocalUser, text: string): Promise<string>;
+  /** What a member reads in their direct messages with the bot. */
+  told(user: LocalUser): readonly string[];
+  /** A model calls a tool for a member. */
+  call(user: LocalUser, name: string, input: Readonly<Record<string, unknown>>): Promise<string>;
+  actor(user: LocalUser): Actor;
+}
+
+export async function openStation(
+  options: Partial<TestHostOptions> & { readonly without?: readonly PermissionName[] } = {},
+): Promise<Station> {
+  const { without = [], ...rest } = options;
+  const host = await createTestHost({
+    plugins: ['admin', 'moderation', ...(options.plugins ?? [])],
+    permissions: BOT_PERMISSIONS.filter((name) => !without.includes(name)),
+    ...rest,
+  });
+  return stationOf(host);
+}
+
+/** The same for a host that runs already, such as a second one in an earlier one's world. */
+export function stationOf(host: TestHost): Station {
+  const { guild, general } = host;
+  const known = [...guild.members.values()].find(({ user }) => user.username === 'mod')?.user;
+  const mod = known ?? host.discord.createUser({ name: 'mod' });
+  if (known === undefined) {
+    guild.join(mod);
+    guild.giveRole(mod, modRole(host));
+  }
+  const actor = (user: LocalUser) => ({ userId: user.id, guildId: guild.id, channelId: general.id });
+  return {
+    host,
+    mod,
+    actor,
+    async say(user, text) {
+      const before = new Set(general.messages.map(({ id }) => id));
+      user.say(general, text);
+      await host.settled();
+      return general.messages
+        .filter(({ id, author }) => !before.has(id) && author.bot)
+        .map(({ content }) => content)
+        .join('\n');
+    },
+    told: (user) => user.openDm(host.application).messages.map(({ content }) => content),
+    async call(user, name, input) {
+      return textOf(await host.resolve(Tools).invoke({ name, arguments: input, actor: actor(user), origin: 'test' }));
+    },
+    [Symbol.asyncDispose]: () => host[Symbol.asyncDispose](),
+  };
+}
+
+/** Below the bot's own role. */
+function modRole({ guild, application }: TestHost): LocalRole {
+  for (const role of guild.roles.values()) if (role.botId === application.id) guild.editRole(role, { position: 50 });
+  return guild.createRole({
+    name: 'Moderator',
+    position: 10,
+    permissions: ['KickMembers', 'BanMembers', 'ModerateMembers', 'ManageMessages', 'ManageChannels', 'ManageRoles'],
+  });
+}
+
+function textOf(outcome: Outcome): string {
+  if (outcome.status === 'done') return outcome.text;
+  if (outcome.status === 'failed') return outcome.error.message;
+  return outcome.status === 'denied' || outcome.status === 'expired' ? outcome.reason : outcome.note;
+}
