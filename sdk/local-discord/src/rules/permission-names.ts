@@ -68,4 +68,5 @@ export const BOT_PERMISSIONS = permissionBits([
   'KickMembers',
   'BanMembers',
   'ModerateMembers',
+  'ViewAuditLog',
 ]);
