@@ -1,5 +1,6 @@
 import type { Actor, Decision } from './access.js';
 import type { ModelPrice, Usage } from './llm.js';
+import { t } from './text/language.js';
 import { defineToken } from './token.js';
 
 /** Tokens of all the model calls of one piece of work, by what they cost. */
@@ -164,7 +165,7 @@ export function mostOf(promptTokens: number, maxTokens: number, price: ModelPric
 /** The sentence for the person who was refused by a budget. */
 export function budgetRefusal({ reasons }: Decision): string {
   const denied = reasons.filter(({ allowed }) => !allowed).map(({ text }) => text);
-  return `I cannot answer at the moment: ${denied.join('; ')}.`;
+  return t('I cannot answer at the moment: {reasons}.', { reasons: denied.join('; ') });
 }
 
 /** `12,345` */
@@ -181,16 +182,19 @@ export function formatUsd(usd: number): string {
 /** "100 fresh, 30 written (10 for an hour), 820 read, 50 output" */
 export function usageText(usage: BilledUsage): string {
   const { inputTokens, cacheCreationTokens, cacheCreation1hTokens, cacheReadTokens, outputTokens } = usage;
-  const hour = cacheCreation1hTokens === 0 ? '' : ` (${formatCount(cacheCreation1hTokens)} for an hour)`;
-  return [
-    `${formatCount(inputTokens)} fresh`,
-    `${formatCount(cacheCreationTokens)} written${hour}`,
-    `${formatCount(cacheReadTokens)} read`,
-    `${formatCount(outputTokens)} output`,
-  ].join(', ');
+  const values = {
+    fresh: formatCount(inputTokens),
+    written: formatCount(cacheCreationTokens),
+    lasting: formatCount(cacheCreation1hTokens),
+    read: formatCount(cacheReadTokens),
+    output: formatCount(outputTokens),
+  };
+  return cacheCreation1hTokens === 0
+    ? t('{fresh} fresh, {written} written, {read} read, {output} output', values)
+    : t('{fresh} fresh, {written} written ({lasting} for an hour), {read} read, {output} output', values);
 }
 
 /** The small line under an answer, where that is configured. */
 export function receiptLine({ usage, cost }: Pick<Receipt, 'usage' | 'cost'>): string {
-  return `-# ${usageText(usage)} · ${cost === null ? 'price not known' : formatUsd(cost)}`;
+  return `-# ${usageText(usage)} · ${cost === null ? t('price not known') : formatUsd(cost)}`;
 }

@@ -1,3 +1,5 @@
+import { t, translated } from './text/language.js';
+
 /** Who may read the message of an error: members, or only those who run the bot. */
 export type ErrorAudience = 'member' | 'operator';
 
@@ -175,7 +177,7 @@ function memberSentenceOf(error: unknown): string | undefined {
   if (!(error instanceof CinnabarError)) return undefined;
   const { audience, sentence, memberSentence, echoes } = ERRORS[error.code];
   const template = audience === 'member' ? sentence : memberSentence;
-  return template && fillTemplate(template, withoutInternals(error.params, echoes));
+  return template && fillTemplate(translated(template), withoutInternals(error.params, echoes));
 }
 
 /** Whether what members read of it keeps the reason from them: then the reason belongs into the log, under a reference. */
@@ -192,7 +194,7 @@ export function operatorSentenceOf(error: unknown): string | undefined {
 
 /** What a member reads where the reason is in the log: with the reference by which the operator finds it there. */
 export function withReference(sentence: string, reference: string): string {
-  return `${sentence} It has been logged (reference \`${reference}\`).`;
+  return t('{sentence} It has been logged (reference `{reference}`).', { sentence, reference });
 }
 
 function forMembers(sentence: string, echoes: readonly string[] = []): CodedError {
@@ -215,7 +217,6 @@ const INTERNALS: readonly RegExp[] = [
   /[\w-]\.(?:ya?ml|json|[cm]?[jt]s|env)\b/i,
   /\b[A-Z][A-Z\d]*(?:_[A-Z\d]+)+\b/,
 ];
-const KEPT_BACK = 'the bot’s owner can see the reason';
 
 /** The values with what they are not to tell kept back, whatever the code that threw the error has put into them. */
 function withoutInternals(params: ErrorParams, echoes: readonly string[]): ErrorParams {
@@ -223,7 +224,7 @@ function withoutInternals(params: ErrorParams, echoes: readonly string[]): Error
   return Object.fromEntries(
     Object.entries(params).map(([name, value]) => [
       name,
-      !echoes.includes(name) && isTelling(value) ? KEPT_BACK : value,
+      !echoes.includes(name) && isTelling(value) ? t('the bot’s owner can see the reason') : value,
     ]),
   );
 }

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Receipt } from './accounts.js';
 import type { Charge, WorkCharge, WorkDetails } from './metering.js';
 import type { SetupNeed } from './plugins.js';
+import { t } from './text/language.js';
 import { defineToken } from './token.js';
 
 export interface TextContent {
@@ -211,8 +212,8 @@ export const Llm = defineToken<Llm>('cinnabar.llm');
 export function modelNeed(llm: Pick<Llm, 'current'> | undefined): SetupNeed | undefined {
   if (hasModel(llm)) return undefined;
   return {
-    problem: 'No language model is set up.',
-    remedy: 'The owner of the bot connects one: `llm status` says how.',
+    problem: t('No language model is set up.'),
+    remedy: t('The owner of the bot connects one: `llm status` says how.'),
   };
 }
 

@@ -13,6 +13,7 @@ import {
 import type { Clock, Random } from './clock.js';
 import { UserError } from './errors.js';
 import type { Embeddings, EmbedRequest, Llm, LlmCompletion, LlmRequest, ModelPrice, Usage } from './llm.js';
+import { t } from './text/language.js';
 
 /**
  * For whom and why a model is asked. Budgets are checked for it before the request, and a receipt is written after it.
@@ -222,7 +223,7 @@ function embeddingDetails(embeddings: readonly ModelUse[]): readonly string[] {
   const [first] = embeddings;
   if (first === undefined) return [];
   const tokens = embeddings.reduce((sum, { usage }) => sum + tokensOf(usage), 0);
-  return [`Embeddings: ${formatCount(tokens)} tokens by ${first.model}`];
+  return [t('Embeddings: {tokens} tokens by {model}', { tokens: formatCount(tokens), model: first.model })];
 }
 
 const BYTES_PER_TOKEN = 4;

@@ -14,6 +14,7 @@ import {
   type Reply,
   type ReplyBody,
   sentenceOf,
+  t,
   textMessages,
   withReference,
 } from '@cinnabar/sdk';
@@ -79,7 +80,7 @@ export function explain({ what, actor, error, log, forOperator }: Failed, random
     return { sentence, failure: undefined };
   }
   return {
-    sentence: withReference('Something went wrong while doing that.', reference),
+    sentence: withReference(t('Something went wrong while doing that.'), reference),
     failure: new Error(entry, { cause: error }),
   };
 }
@@ -173,4 +174,4 @@ export async function notice(interaction: RepliableInteraction, text: string): P
 /** For ten minutes: the answer to a command is worth having after an outage, too. */
 export const ANSWER_PAUSES_MS = doublingPauses(1_000, 30_000, 600_000);
 
-export const NOT_AVAILABLE = 'That command is not available here at the moment.';
+export const notAvailable = () => t('That command is not available here at the moment.');

@@ -1,4 +1,4 @@
-import { parseDuration } from '@cinnabar/sdk';
+import { parseDuration, t } from '@cinnabar/sdk';
 import { echo } from './answers.js';
 import { type Found, findChannel, findMember, findRole, findUser, type Place } from './find.js';
 import { asSentence, type Choice, type OptionKind, type OptionSpec, wordsFor } from './options.js';
@@ -56,8 +56,8 @@ export function readArguments(
     const argument = named ?? positionalArgument(next, token);
     if ('problem' in argument) return argument;
     const { name } = argument.spec;
-    if (argument.value === undefined) return wrong(name, `\`${name}\` has no value.`);
-    if (given.has(name)) return wrong(name, `\`${name}\` is given twice.`);
+    if (argument.value === undefined) return wrong(name, t('`{name}` has no value.', { name }));
+    if (given.has(name)) return wrong(name, t('`{name}` is given twice.', { name }));
     given.set(name, argument.value);
     if (named === undefined) passed = positional.indexOf(argument.spec) + 1;
     at = argument.end;
@@ -85,7 +85,10 @@ function fits(spec: OptionSpec, { text, quoted }: ArgumentToken): boolean {
 
 function positionalArgument(spec: OptionSpec | undefined, token: ArgumentToken) {
   return spec === undefined
-    ? wrong(undefined, `${echo(token.text)} is more than this command takes. Quote what contains spaces.`)
+    ? wrong(
+        undefined,
+        t('{typed} is more than this command takes. Quote what contains spaces.', { typed: echo(token.text) }),
+      )
     : { spec, value: token.text, end: token.end };
 }
 
@@ -242,14 +245,14 @@ export async function bindOptions(
 
 async function bindOne(spec: OptionSpec, given: GivenValue | undefined, place: Place): Promise<BoundOne> {
   const wrong = (sentence: string): BoundOne => ({ problem: { option: spec.name, sentence } });
-  if (given === undefined && spec.required) return wrong(`\`${spec.name}\` is missing.`);
+  if (given === undefined && spec.required) return wrong(t('`{name}` is missing.', { name: spec.name }));
   const input = given === undefined ? { value: spec.absent } : await convert(spec, given, place);
   if ('problem' in input) return wrong(input.problem);
   const words = wordsFor(spec, String(given ?? ''));
   const parsed = await spec.schema.safeParseAsync(input.value, { error: words });
   return parsed.success
     ? { value: parsed.data }
-    : wrong(asSentence(spec, parsed.error.issues[0]?.message ?? 'is not right'));
+    : wrong(asSentence(spec, parsed.error.issues[0]?.message ?? t('is not right')));
 }
 
 /** What a member gave for one option: words of a message, or the value of a slash option. */
@@ -262,17 +265,17 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const CONVERTERS: Readonly<Record<OptionKind, Converter>> = {
   text: (_spec, typed) => ({ value: typed }),
   rest: (_spec, typed) => ({ value: typed }),
-  integer: (spec, typed) => number(spec, typed, 'a whole number'),
-  number: (spec, typed) => number(spec, typed, 'a number'),
-  boolean: (spec, typed) => orProblem(parseBoolean(typed), spec, typed, 'yes or no'),
-  duration: (spec, typed) => orProblem(parseDuration(typed), spec, typed, 'a duration such as `90s` or `1h30m`'),
+  integer: (spec, typed) => number(spec, typed, t('a whole number')),
+  number: (spec, typed) => number(spec, typed, t('a number')),
+  boolean: (spec, typed) => orProblem(parseBoolean(typed), spec, typed, t('yes or no')),
+  duration: (spec, typed) => orProblem(parseDuration(typed), spec, typed, t('a duration such as `90s` or `1h30m`')),
   choice: (spec, typed) => choose(spec.name, spec.choices, typed),
   user: (_spec, typed, place) => findUser(place, typed),
   member: (spec, typed, { guild }) => (guild === null ? outsideGuild(spec) : findMember(guild, typed)),
   role: (spec, typed, { guild }) => (guild === null ? outsideGuild(spec) : findRole(guild, typed)),
   channel: (spec, typed, { guild }) =>
     guild === null ? outsideGuild(spec) : findChannel(guild, typed, spec.channelTypes),
-  attachment: (spec, typed, { attachments }) => orProblem(attachments.get(typed), spec, typed, 'a file'),
+  attachment: (spec, typed, { attachments }) => orProblem(attachments.get(typed), spec, typed, t('a file')),
 };
 
 /** Turns what was given into what the option's schema takes. */
@@ -287,11 +290,18 @@ function number(spec: OptionSpec, typed: string, what: string): Found<unknown> {
 }
 
 function orProblem(value: unknown, spec: OptionSpec, typed: string, what: string): Found<unknown> {
-  return value === undefined ? { problem: `\`${spec.name}\` must be ${what}; you gave ${echo(typed)}.` } : { value };
+  return value === undefined
+    ? { problem: t('`{name}` must be {what}; you gave {typed}.', { name: spec.name, what, typed: echo(typed) }) }
+    : { value };
 }
 
 function outsideGuild(spec: OptionSpec): Found<unknown> {
-  return { problem: `\`${spec.name}\` must be a ${spec.kind} of a server, and this is a direct message.` };
+  return {
+    problem: t(
+      '`{name}` must be a {kind, select, member {member} role {role} other {channel}} of a server, and this is a direct message.',
+      { name: spec.name, kind: spec.kind },
+    ),
+  };
 }
 
 const WORDS: ReadonlyMap<string, boolean> = new Map([
@@ -320,6 +330,14 @@ function choose(name: string, choices: readonly Choice[], typed: string): Found<
   if (chosen !== undefined) return { value: chosen.value };
   const labels = choices.map((choice) => choice.label);
   const [near] = nearest(typed, labels);
-  const hint = near === undefined ? '' : ` Did you mean ${echo(near)}?`;
-  return { problem: `\`${name}\` must be one of ${labels.map(echo).join(', ')}; you gave ${echo(typed)}.${hint}` };
+  const values = { name, choices: labels.map(echo).join(', '), typed: echo(typed) };
+  return {
+    problem:
+      near === undefined
+        ? t('`{name}` must be one of {choices}; you gave {typed}.', values)
+        : t('`{name}` must be one of {choices}; you gave {typed}. Did you mean {near}?', {
+            ...values,
+            near: echo(near),
+          }),
+  };
 }

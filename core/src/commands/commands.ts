@@ -10,11 +10,13 @@ import {
   mayRefer,
   type Random,
   sendOnce,
+  t,
+  translated,
 } from '@cinnabar/sdk';
 import type { Client, Message, SendableChannels } from 'discord.js';
 import type { Boundary, CommandService, EnabledIn, Owner } from '../contracts.js';
 import type { LanguageService } from '../languages/languages.js';
-import { ANSWER_PAUSES_MS, type Answers, denial, echo, NOT_AVAILABLE, partsOf } from './answers.js';
+import { ANSWER_PAUSES_MS, type Answers, denial, echo, notAvailable, partsOf } from './answers.js';
 import { prefixEnd, readArguments, readToken, skipSpace, skipWord } from './arguments.js';
 import { answerFailure, type Call, createCooldowns, createLostAnswers, type Execution, execute } from './execute.js';
 import { createInteractionRouter } from './interactions.js';
@@ -284,9 +286,9 @@ async function groupHelp(
   if (visible.length === 0 && refusal !== undefined) throw denial(refusal);
   return [
     ...(stray === undefined ? [] : [strayLine(group, prefix, stray, visible)]),
-    `**${prefix}${group.name}**: ${group.description}`,
+    `**${prefix}${group.name}**: ${translated(group.description)}`,
     ...visible.map((leaf) => line(leaf, prefix)),
-    ...(group.help === undefined ? [] : [group.help]),
+    ...(group.help === undefined ? [] : [translated(group.help)]),
   ].join('\n');
 }
 
@@ -297,12 +299,16 @@ function strayLine(group: GroupEntry, prefix: string, stray: string, visible: re
     visible.map((leaf) => leaf.key),
   );
   const meant = visible.find((leaf) => leaf.key === near);
-  const hint = meant === undefined ? '' : ` Did you mean ${echo(`${prefix}${meant.name}`)}?`;
-  return `There is no ${echo(prefix + typed)}.${hint}`;
+  return meant === undefined
+    ? t('There is no {typed}.', { typed: echo(prefix + typed) })
+    : t('There is no {typed}. Did you mean {meant}?', {
+        typed: echo(prefix + typed),
+        meant: echo(`${prefix}${meant.name}`),
+      });
 }
 
 function line({ name, description, info }: CommandEntry, prefix: string): string {
-  return `\`${`${prefix}${name} ${info.usage}`.trimEnd()}\` ${description}`;
+  return `\`${`${prefix}${name} ${info.usage}`.trimEnd()}\` ${translated(description)}`;
 }
 
 /** `!!` is another bot's prefix, not a slip. */
@@ -330,7 +336,7 @@ function createSuggester({ enabledIn, boundary, languages }: SuggestParts, regis
     const off = registry.find(word);
     if (off !== undefined && off.surface !== 'slash') {
       const answers = answerMessage(message, channel, execution, off.owner);
-      const say = () => answers.reply({ content: NOT_AVAILABLE, notice: true });
+      const say = () => answers.reply({ content: notAvailable(), notice: true });
       void boundary.run(off.owner, message.guildId, 'command that is switched off', () =>
         languages.serve(audienceOf(message), undefined, say),
       );
@@ -346,7 +352,10 @@ function createSuggester({ enabledIn, boundary, languages }: SuggestParts, regis
         for (const { name, entry } of near) {
           const { visible } = await visibleAmong(execution.access, actor, leavesOf(entry));
           if (visible.length === 0) continue;
-          const content = `There is no ${echo(prefix + word)}. Did you mean ${echo(prefix + name)}?`;
+          const content = t('There is no {typed}. Did you mean {meant}?', {
+            typed: echo(prefix + word),
+            meant: echo(prefix + name),
+          });
           await answers.reply({ content, notice: true });
           return;
         }

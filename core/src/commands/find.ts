@@ -1,4 +1,4 @@
-import { isUnreachable, membersCalled, rolesCalled } from '@cinnabar/sdk';
+import { isUnreachable, membersCalled, rolesCalled, t } from '@cinnabar/sdk';
 import {
   type Attachment,
   type ChannelType,
@@ -25,8 +25,10 @@ export async function findChannel(
   const id = idIn(typed, /^<#(\d+)>$/);
   if (id !== undefined) {
     const channel = guild.channels.cache.get(id) ?? (await orNothing(guild.channels.fetch(id)));
-    if (channel === null || channel === undefined) return { problem: 'That channel is not in this server.' };
-    return fits(channel) ? { value: channel } : { problem: `${channel} is not the kind of channel that is needed.` };
+    if (channel === null || channel === undefined) return { problem: t('That channel is not in this server.') };
+    return fits(channel)
+      ? { value: channel }
+      : { problem: t('{channel} is not the kind of channel that is needed.', { channel: `${channel}` }) };
   }
   const name = plainName(typed, '#');
   const called = [...guild.channels.cache.values()].filter((one) => fits(one) && one.name.toLowerCase() === name);
@@ -38,7 +40,7 @@ export async function findMember(guild: Guild, typed: string): Promise<Found<Gui
   const id = idIn(typed, /^<@!?(\d+)>$/);
   if (id !== undefined) {
     const member = await orNothing(guild.members.fetch(id));
-    return member === undefined ? { problem: 'That user is not a member of this server.' } : { value: member };
+    return member === undefined ? { problem: t('That user is not a member of this server.') } : { value: member };
   }
   return only(await membersCalled(guild, typed), 'member', typed, ({ user }) => user.tag);
 }
@@ -53,7 +55,7 @@ export async function findUser({ client, guild, user }: Place, typed: string): P
   const id = idIn(typed, /^<@!?(\d+)>$/);
   if (id !== undefined) {
     const known = await orNothing(client.users.fetch(id));
-    return known === undefined ? { problem: 'There is no user with that id.' } : { value: known };
+    return known === undefined ? { problem: t('There is no user with that id.') } : { value: known };
   }
   if (guild !== null) {
     const found = await findMember(guild, typed);
@@ -95,12 +97,29 @@ function plainName(text: string, sigil: string): string {
 }
 
 /** Exactly one of several, or the sentence that says how many there are. */
-function only<T>(matches: readonly T[], what: string, typed: string, nameOf: (match: T) => string): Found<T> {
+function only<T>(
+  matches: readonly T[],
+  what: 'channel' | 'member' | 'role' | 'user',
+  typed: string,
+  nameOf: (match: T) => string,
+): Found<T> {
   const [first, second] = matches;
-  if (first === undefined) return { problem: `There is no ${what} called ${echo(typed)} here.` };
+  if (first === undefined) {
+    return {
+      problem: t(
+        'There is no {what, select, channel {channel} member {member} role {role} other {user}} called {typed} here.',
+        { what, typed: echo(typed) },
+      ),
+    };
+  }
   if (second === undefined) return { value: first };
   const names = matches.slice(0, 5).map((match) => echo(nameOf(match)));
-  return { problem: `More than one ${what} is called ${echo(typed)}: ${names.join(', ')}. Use a mention or an id.` };
+  return {
+    problem: t(
+      'More than one {what, select, channel {channel} member {member} role {role} other {user}} is called {typed}: {names}. Use a mention or an id.',
+      { what, typed: echo(typed), names: names.join(', ') },
+    ),
+  };
 }
 
 /** Where and by whom an option is given: names of members, roles and channels mean something only there. */

@@ -9,6 +9,7 @@ import {
   retryDiscord,
   type Suggestion,
   sendOnce,
+  t,
 } from '@cinnabar/sdk';
 import {
   ApplicationCommandOptionType,
@@ -30,7 +31,7 @@ import {
   type Answers,
   asBody,
   ignoreInteraction,
-  NOT_AVAILABLE,
+  notAvailable,
   notice,
   type Part,
   partsOf,
@@ -54,7 +55,7 @@ export function createInteractionRouter(parts: Parts, registry: Registry, execut
     const entry = commandOf(interaction, registry.find);
     if (entry === undefined || !enabledIn(guildId, entry.owner.plugin)) {
       // Discord's list is behind ours for a moment, or a member's client is.
-      const answer = typing ? interaction.respond([]) : notice(interaction, NOT_AVAILABLE);
+      const answer = typing ? interaction.respond([]) : notice(interaction, notAvailable());
       answer.catch((error: unknown) =>
         log.warn('an unknown slash command could not be answered', { command: interaction.commandName, error }),
       );
@@ -361,7 +362,9 @@ function answerInteraction(
     } catch (error) {
       if (!isForbidden(error)) throw error;
       withheld = await sendInChannel({
-        content: asNotice('Discord did not take my answer in time. It was for you alone, so I do not repeat it here.'),
+        content: asNotice(
+          t('Discord did not take my answer in time. It was for you alone, so I do not repeat it here.'),
+        ),
         allowedMentions: { parse: [] },
       });
       return withheld;
@@ -393,7 +396,7 @@ function answerInteraction(
     },
     async finish() {
       await queue;
-      if (!filled && !interaction.replied && serial === 0) await say({ content: 'Done.' }, true);
+      if (!filled && !interaction.replied && serial === 0) await say({ content: t('Done.') }, true);
     },
     close: stopWaiting,
   };

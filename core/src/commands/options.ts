@@ -1,4 +1,4 @@
-import { formatDuration, type OptionTraits, optionTraits, type Suggest, z } from '@cinnabar/sdk';
+import { formatDuration, type OptionTraits, optionTraits, type Suggest, t, z } from '@cinnabar/sdk';
 import { echo } from './answers.js';
 
 export type OptionKind = 'text' | 'integer' | 'number' | 'boolean' | 'choice' | NonNullable<OptionTraits['kind']>;
@@ -211,34 +211,38 @@ function label({ name, choices }: OptionSpec): string {
   return choices.length > 0 && all.length <= SPELT_OUT ? all : name;
 }
 
-const PLAIN: Readonly<Record<OptionKind, string>> = {
-  text: 'text',
-  rest: 'text to the end of the message',
-  integer: 'whole number',
-  number: 'number',
-  boolean: 'yes or no',
-  choice: 'choice',
-  duration: 'duration such as 1h30m',
-  user: 'user',
-  member: 'member',
-  role: 'role',
-  channel: 'channel',
-  attachment: 'attachment',
-};
+const plainType = (kind: OptionKind): string =>
+  ({
+    text: t('text'),
+    rest: t('text to the end of the message'),
+    integer: t('whole number'),
+    number: t('number'),
+    boolean: t('yes or no'),
+    choice: t('choice'),
+    duration: t('duration such as 1h30m'),
+    user: t('user'),
+    member: t('member'),
+    role: t('role'),
+    channel: t('channel'),
+    attachment: t('attachment'),
+  })[kind];
 
 /** An option's type in words: "whole number from 2 to 100", "one of plain, cyberpunk". */
 export function typeText(spec: OptionSpec): string {
-  if (spec.kind === 'choice') return `one of ${spec.choices.map((choice) => choice.label).join(', ')}`;
-  const plain = PLAIN[spec.kind];
-  if (spec.kind === 'integer' || spec.kind === 'number') return `${plain}${range(spec, String)}`;
-  if (spec.kind === 'duration') return `${plain}${range({ ...spec, min: spec.min || undefined }, formatDuration)}`;
+  if (spec.kind === 'choice')
+    return t('one of {choices}', { choices: spec.choices.map((choice) => choice.label).join(', ') });
+  const plain = plainType(spec.kind);
+  if (spec.kind === 'integer' || spec.kind === 'number') return inRange(plain, spec, String);
+  if (spec.kind === 'duration') return inRange(plain, { ...spec, min: spec.min || undefined }, formatDuration);
   return plain;
 }
 
-function range({ min, max }: Pick<OptionSpec, 'min' | 'max'>, show: (bound: number) => string): string {
-  if (min !== undefined && max !== undefined) return ` from ${show(min)} to ${show(max)}`;
-  if (min !== undefined) return ` of at least ${show(min)}`;
-  return max === undefined ? '' : ` of at most ${show(max)}`;
+function inRange(type: string, { min, max }: Pick<OptionSpec, 'min' | 'max'>, show: (bound: number) => string): string {
+  if (min !== undefined && max !== undefined) {
+    return t('{type} from {min} to {max}', { type, min: show(min), max: show(max) });
+  }
+  if (min !== undefined) return t('{type} of at least {min}', { type, min: show(min) });
+  return max === undefined ? type : t('{type} of at most {max}', { type, max: show(max) });
 }
 
 /**
@@ -246,7 +250,8 @@ function range({ min, max }: Pick<OptionSpec, 'min' | 'max'>, show: (bound: numb
  * @example schema.safeParse(1, { error: wordsFor(spec, '1') }) // "`sides` must be at least 2; you gave `1`."
  */
 export function wordsFor(spec: OptionSpec, typed: string): (issue: z.core.$ZodRawIssue) => string {
-  return (issue) => `\`${spec.name}\` ${clause(spec, issue)}; you gave ${echo(typed)}.`;
+  return (issue) =>
+    t('`{name}` {clause}; you gave {typed}.', { name: spec.name, clause: clause(spec, issue), typed: echo(typed) });
 }
 
 /** A sentence that names the option, also when the words are the author's. */
@@ -258,53 +263,65 @@ export function asSentence(spec: OptionSpec, words: string): string {
 function clause(spec: OptionSpec, issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'too_small':
-      return `must ${bound(spec, issue.origin, issue.minimum, issue.exact === true ? 'exactly' : least(issue))}`;
+      return bound(spec, issue.origin, issue.minimum, issue.exact === true ? 'exactly' : least(issue));
     case 'too_big':
-      return `must ${bound(spec, issue.origin, issue.maximum, issue.exact === true ? 'exactly' : most(issue))}`;
+      return bound(spec, issue.origin, issue.maximum, issue.exact === true ? 'exactly' : most(issue));
     case 'not_multiple_of':
-      return `must be a multiple of ${issue.divisor}`;
+      return t('must be a multiple of {divisor}', { divisor: String(issue.divisor) });
     case 'invalid_format':
-      return `must be ${formatName(issue)}`;
+      return t('must be {what}', { what: formatName(issue) });
     case 'invalid_type':
-      return `must be ${issue.expected === 'int' ? 'a whole number' : withArticle(issue.expected)}`;
+      return t('must be {what}', {
+        what: issue.expected === 'int' ? t('a whole number') : withArticle(issue.expected),
+      });
     case 'invalid_value':
-      return `must be one of ${issue.values.map((value) => echo(String(value))).join(', ')}`;
+      return t('must be one of {values}', { values: issue.values.map((value) => echo(String(value))).join(', ') });
     default:
-      return 'is not right';
+      return t('is not right');
   }
 }
 
-function least({ inclusive }: { readonly inclusive?: boolean }): string {
-  return inclusive === false ? 'more than' : 'at least';
+type Comparison = 'exactly' | 'more' | 'least' | 'less' | 'most';
+
+const least = ({ inclusive }: { readonly inclusive?: boolean }): Comparison => (inclusive === false ? 'more' : 'least');
+const most = ({ inclusive }: { readonly inclusive?: boolean }): Comparison => (inclusive === false ? 'less' : 'most');
+
+function bound(spec: OptionSpec, origin: string, bound: number | bigint, how: Comparison): string {
+  const value = spec.kind === 'duration' && origin !== 'string' ? formatDuration(Number(bound)) : String(bound);
+  return origin === 'string'
+    ? t(
+        'must have {how, select, exactly {exactly} more {more than} least {at least} less {less than} other {at most}} {value} {count, plural, one {character} other {characters}}',
+        { how, value, count: Number(bound) },
+      )
+    : t(
+        'must be {how, select, exactly {exactly} more {more than} least {at least} less {less than} other {at most}} {value}',
+        { how, value },
+      );
 }
 
-function most({ inclusive }: { readonly inclusive?: boolean }): string {
-  return inclusive === false ? 'less than' : 'at most';
-}
-
-function bound(spec: OptionSpec, origin: string, value: number | bigint, how: string): string {
-  if (origin === 'string') return `have ${how} ${value} ${value === 1 ? 'character' : 'characters'}`;
-  if (spec.kind === 'duration') return `be ${how} ${formatDuration(Number(value))}`;
-  return `be ${how} ${value}`;
-}
-
-const FORMATS: Readonly<Record<string, string>> = {
-  email: 'an email address',
-  url: 'a link',
-  datetime: 'a date and time such as 2026-01-31T18:00:00Z',
-  date: 'a date such as 2026-01-31',
-  time: 'a time such as 18:00:00',
-  uuid: 'a UUID',
-  emoji: 'an emoji',
-  ipv4: 'an IPv4 address',
-  ipv6: 'an IPv6 address',
-};
+const formats = (): Readonly<Record<string, string>> => ({
+  email: t('an email address'),
+  url: t('a link'),
+  datetime: t('a date and time such as 2026-01-31T18:00:00Z'),
+  date: t('a date such as 2026-01-31'),
+  time: t('a time such as 18:00:00'),
+  uuid: t('a UUID'),
+  emoji: t('an emoji'),
+  ipv4: t('an IPv4 address'),
+  ipv6: t('an IPv6 address'),
+});
 
 function formatName(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidStringFormat>): string {
-  if (issue.format === 'starts_with' && 'prefix' in issue) return `text that starts with ${echo(String(issue.prefix))}`;
-  if (issue.format === 'ends_with' && 'suffix' in issue) return `text that ends with ${echo(String(issue.suffix))}`;
-  if (issue.format === 'includes' && 'includes' in issue) return `text with ${echo(String(issue.includes))} in it`;
-  return FORMATS[issue.format] ?? 'in the form that is asked for';
+  if (issue.format === 'starts_with' && 'prefix' in issue) {
+    return t('text that starts with {text}', { text: echo(String(issue.prefix)) });
+  }
+  if (issue.format === 'ends_with' && 'suffix' in issue) {
+    return t('text that ends with {text}', { text: echo(String(issue.suffix)) });
+  }
+  if (issue.format === 'includes' && 'includes' in issue) {
+    return t('text with {text} in it', { text: echo(String(issue.includes)) });
+  }
+  return formats()[issue.format] ?? t('in the form that is asked for');
 }
 
 function withArticle(type: string): string {

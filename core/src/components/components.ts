@@ -7,6 +7,7 @@ import {
   type ComponentInteraction,
   type Logger,
   type Random,
+  t,
 } from '@cinnabar/sdk';
 import type { Interaction } from 'discord.js';
 import { denial, explain, ignoreInteraction, isIgnored, isReadByOperator, notice } from '../commands/answers.js';
@@ -31,8 +32,8 @@ interface Registered {
 }
 
 const NAME = /^[\w-]{1,32}$/;
-const STALE = 'This no longer works: the plugin behind it has been stopped or changed.';
-const DISABLED = 'This does not work here at the moment: the plugin behind it is switched off in this server.';
+const stale = () => t('This no longer works: the plugin behind it has been stopped or changed.');
+const disabled = () => t('This does not work here at the moment: the plugin behind it is switched off in this server.');
 
 /** Builds the registry and router of buttons, select menus and modals. */
 export function createComponents(parts: ComponentServices): ComponentService {
@@ -60,8 +61,8 @@ export function createComponents(parts: ComponentServices): ComponentService {
       const id = decodeCustomId(interaction.customId);
       if (id === undefined) return false;
       const entry = registered.get(`${id.plugin}:${id.name}`);
-      if (entry === undefined) tell(interaction, STALE);
-      else if (!parts.enabledIn(interaction.guildId, entry.owner.plugin)) tell(interaction, DISABLED);
+      if (entry === undefined) tell(interaction, stale());
+      else if (!parts.enabledIn(interaction.guildId, entry.owner.plugin)) tell(interaction, disabled());
       else {
         const { owner, definition } = entry;
         void parts.boundary.run(owner, interaction.guildId, `component ${definition.name}`, () =>
@@ -132,7 +133,7 @@ async function runComponent(
 /** A handler that has nothing to say still has to answer Discord. */
 async function acknowledge(interaction: ComponentInteraction): Promise<void> {
   if (interaction.replied || interaction.deferred) return;
-  if (interaction.isModalSubmit() && !interaction.isFromMessage()) await notice(interaction, 'Done.');
+  if (interaction.isModalSubmit() && !interaction.isFromMessage()) await notice(interaction, t('Done.'));
   else await interaction.deferUpdate();
 }
 

@@ -4,6 +4,7 @@ import {
   type Manifest,
   type Prefixes,
   TOOL_POLICIES,
+  t,
   UserError,
   z,
 } from '@cinnabar/sdk';
@@ -146,18 +147,19 @@ export function createPrefixes(
     async add(guildId, prefix) {
       const current = get(guildId);
       if (prefix.trim() === '' || prefix.length > LONGEST_PREFIX || /\s/.test(prefix)) {
-        throw new UserError(`A prefix is 1 to ${LONGEST_PREFIX} characters without spaces.`);
+        throw new UserError(t('A prefix is 1 to {most} characters without spaces.', { most: LONGEST_PREFIX }));
       }
       if (prefix.startsWith('/') || prefix.startsWith('<@')) {
-        throw new UserError('A prefix cannot start with / or be a mention: Discord uses those itself.');
+        throw new UserError(t('A prefix cannot start with / or be a mention: Discord uses those itself.'));
       }
-      if (current.includes(prefix)) throw new UserError(`${prefix} is a prefix here already.`);
-      if (current.length >= MOST_PREFIXES) throw new UserError(`There can be at most ${MOST_PREFIXES} prefixes.`);
+      if (current.includes(prefix)) throw new UserError(t('{prefix} is a prefix here already.', { prefix }));
+      if (current.length >= MOST_PREFIXES)
+        throw new UserError(t('There can be at most {most} prefixes.', { most: MOST_PREFIXES }));
       return save(guildId, [...current, prefix]);
     },
     async remove(guildId, prefix) {
       const current = get(guildId);
-      if (!current.includes(prefix)) throw new UserError(`${prefix} is not a prefix here.`);
+      if (!current.includes(prefix)) throw new UserError(t('{prefix} is not a prefix here.', { prefix }));
       return save(
         guildId,
         current.filter((other) => other !== prefix),

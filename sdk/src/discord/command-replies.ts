@@ -4,6 +4,7 @@ import type { Clock, Random } from '../clock.js';
 import type { CommandContext, ComponentInteraction, ReplyBody } from '../commands.js';
 import type { Registrar } from '../context.js';
 import { sentenceOf, UserError } from '../errors.js';
+import { t } from '../text/language.js';
 import { asNotice } from './messages.js';
 
 /**
@@ -20,11 +21,12 @@ export async function replyPrivately(
   try {
     await ctx.user.send({ content: asNotice(content), files });
   } catch (cause) {
-    throw new UserError(`I cannot write you a direct message. Allow them for this server, or use \`/${slash}\`.`, {
-      cause,
-    });
+    throw new UserError(
+      t('I cannot write you a direct message. Allow them for this server, or use `/{slash}`.', { slash }),
+      { cause },
+    );
   }
-  return ctx.reply('I have sent it to you in a direct message.');
+  return ctx.reply(t('I have sent it to you in a direct message.'));
 }
 
 /** What is asked before something is done that is hard to take back. */
@@ -73,7 +75,7 @@ export function createAskFirst({ component, clock, random, name = 'ask-first', a
     const asked = waiting.get(id);
     if (asked !== undefined && asked.userId !== interaction.user.id) {
       await interaction.reply({
-        content: 'Only the person who was asked can answer this.',
+        content: t('Only the person who was asked can answer this.'),
         flags: MessageFlags.Ephemeral,
       });
       return;
@@ -81,13 +83,13 @@ export function createAskFirst({ component, clock, random, name = 'ask-first', a
     waiting.delete(id);
     if (asked === undefined || asked.until < clock.now()) {
       await interaction.update({
-        content: 'This question is too old to be answered. Please give the command again.',
+        content: t('This question is too old to be answered. Please give the command again.'),
         components: [],
       });
       return;
     }
     await interaction.update({
-      content: isYes ? `${asked.content}\n\n…` : `${asked.content}\n\nNot done.`,
+      content: isYes ? `${asked.content}\n\n…` : `${asked.content}\n\n${t('Not done.')}`,
       components: [],
     });
     if (!isYes) return;
@@ -109,7 +111,10 @@ export function createAskFirst({ component, clock, random, name = 'ask-first', a
     waiting.set(id, { ...question, userId: ctx.actor.userId, until: now + WAITS_MS });
     const button = (answer: string, label: string, style: ButtonStyle.Danger | ButtonStyle.Secondary) =>
       ({ type: ComponentType.Button, style, label, custom_id: handle.customId(id, answer) }) as const;
-    const components = [button('yes', question.yes, ButtonStyle.Danger), button('no', 'Cancel', ButtonStyle.Secondary)];
+    const components = [
+      button('yes', question.yes, ButtonStyle.Danger),
+      button('no', t('Cancel'), ButtonStyle.Secondary),
+    ];
     await ctx.reply({ content: question.content, components: [{ type: ComponentType.ActionRow, components }] });
   };
 }

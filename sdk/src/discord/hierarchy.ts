@@ -1,6 +1,7 @@
 import type { Client, Guild, GuildMember, Role } from 'discord.js';
 import type { Actor } from '../access.js';
 import { UserError } from '../errors.js';
+import { t } from '../text/language.js';
 import { nameText, visible } from '../text/untrusted.js';
 import { unlessUnreachable } from './errors.js';
 
@@ -16,23 +17,23 @@ export interface Ranks {
 /** The requester and the bot with their roles of now. @throws UserError when the requester is no member of the guild */
 export async function ranksIn(guild: Guild, { userId }: Pick<Actor, 'userId'>): Promise<Ranks> {
   const asking = await unlessUnreachable(guild.members.fetch({ user: userId, force: true }));
-  if (asking === undefined) throw new UserError('You are not a member of this server.');
+  if (asking === undefined) throw new UserError(t('You are not a member of this server.'));
   return { asking, bot: guild.members.me ?? (await guild.members.fetchMe()) };
 }
 
 /** @throws UserError unless the role is below both the requester and the bot */
 export function requireAboveRole({ asking, bot }: Ranks, role: Role): void {
   const name = nameText(role.name);
-  if (!isAbove(asking, role)) throw new UserError(`The role ${name} is not below your highest role.`);
-  if (!isAbove(bot, role)) throw new UserError(`The role ${name} is not below my highest role.`);
+  if (!isAbove(asking, role)) throw new UserError(t('The role {name} is not below your highest role.', { name }));
+  if (!isAbove(bot, role)) throw new UserError(t('The role {name} is not below my highest role.', { name }));
 }
 
 /** @throws UserError unless the member is below both the requester and the bot */
 export function requireAboveMember({ asking, bot }: Ranks, member: GuildMember): void {
   const name = nameText(member.displayName);
-  if (member.guild.ownerId === member.id) throw new UserError(`${name} owns this server.`);
-  if (!isAbove(asking, member.roles.highest)) throw new UserError(`${name} is not below you.`);
-  if (!isAbove(bot, member.roles.highest)) throw new UserError(`${name} is not below me.`);
+  if (member.guild.ownerId === member.id) throw new UserError(t('{name} owns this server.', { name }));
+  if (!isAbove(asking, member.roles.highest)) throw new UserError(t('{name} is not below you.', { name }));
+  if (!isAbove(bot, member.roles.highest)) throw new UserError(t('{name} is not below me.', { name }));
 }
 
 /** Whether a member stands above a role; the owner of the guild stands above all. */

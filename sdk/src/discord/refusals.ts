@@ -1,5 +1,6 @@
 import { DiscordAPIError } from 'discord.js';
 import { UserError } from '../errors.js';
+import { t, translated } from '../text/language.js';
 
 /** Discord's JSON error codes (https://discord.com/developers/docs/topics/opcodes-and-status-codes#json) as sentences. */
 const SENTENCES: ReadonlyMap<number | string, string> = new Map([
@@ -60,11 +61,12 @@ export async function withRefusalSentences<T>(work: () => T | Promise<T>): Promi
 /** The sentence for members about a refusal by Discord; `undefined` for any other error. */
 export function refusalSentence(error: unknown): string | undefined {
   if (!(error instanceof DiscordAPIError) || (error.status === UNAUTHORIZED && error.code === 0)) return undefined;
-  if (error.code === INVALID_FORM) return `Discord does not take that: ${complaints(error)}`;
+  if (error.code === INVALID_FORM)
+    return t('Discord does not take that: {complaints}', { complaints: complaints(error) });
   const known = SENTENCES.get(error.code);
-  if (known !== undefined) return known;
-  if (error.status === 429) return 'Discord asks to wait a moment before doing this again.';
-  return error.status < 500 ? `Discord refused that: ${error.message.slice(0, 200)}` : undefined;
+  if (known !== undefined) return translated(known);
+  if (error.status === 429) return t('Discord asks to wait a moment before doing this again.');
+  return error.status < 500 ? t('Discord refused that: {reason}', { reason: error.message.slice(0, 200) }) : undefined;
 }
 
 /** "name: Must be 100 or fewer in length." for each complaint in Discord's tree. */
@@ -78,10 +80,10 @@ function complaints({ rawError }: DiscordAPIError): string {
     }
   };
   walk('errors' in rawError ? rawError.errors : undefined, []);
-  return found.length === 0 ? 'a part of it is not allowed.' : found.slice(0, 5).join('; ');
+  return found.length === 0 ? t('a part of it is not allowed.') : found.slice(0, 5).join('; ');
 }
 
 function messageIn(complaint: unknown): string {
   const isTold = typeof complaint === 'object' && complaint !== null && 'message' in complaint;
-  return isTold ? String(complaint.message).slice(0, 200) : 'not allowed';
+  return isTold ? String(complaint.message).slice(0, 200) : t('not allowed');
 }

@@ -13,6 +13,7 @@ import {
 } from 'discord.js';
 import type { Clock } from '../clock.js';
 import { UserError } from '../errors.js';
+import { t } from '../text/language.js';
 import { isRefusal, isTransient, retryDiscord } from './errors.js';
 import { isOwnMessage, isOwnWebhookMessage } from './messages.js';
 import { profileName } from './profile-name.js';
@@ -149,7 +150,7 @@ export async function deleteOwn(message: Message): Promise<void> {
 }
 
 function gone(): UserError {
-  return new UserError('It was said through a webhook that is gone: it cannot be changed any more.');
+  return new UserError(t('It was said through a webhook that is gone: it cannot be changed any more.'));
 }
 
 /** A webhook asks for none of the bot's rights in the channel. */

@@ -1,6 +1,7 @@
 import { type LookupAddress, promises } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { UserError } from '../errors.js';
+import { t } from '../text/language.js';
 
 /*
  * Which IP addresses belong to the public internet: what a member or a model names is fetched from nowhere else.
@@ -90,5 +91,5 @@ export function publicLookup({
 
 /** What is thrown for a host that is not on the public internet. */
 export function notPublic(host: string): UserError {
-  return new UserError(`${host} is not a public address on the internet, so it is not fetched.`);
+  return new UserError(t('{host} is not a public address on the internet, so it is not fetched.', { host }));
 }
