@@ -1,11 +1,13 @@
 import {
   CinnabarError,
   type Clock,
+  type HostEnd,
   type Logger,
   type OwnerAlert,
   type Plugin,
   type Random,
   type Token,
+  t,
   UserError,
   withinLimit,
 } from '@cinnabar/sdk';
@@ -52,6 +54,8 @@ export interface HostOptions {
   readonly builtPlugins?: BuiltPlugins;
   /** Told that the event loop lives; none when it is left out. */
   readonly watchdog?: Watchdog;
+  /** Called when an owner asks the bot to end. Left out where the process is not the bot's alone: then it refuses to. */
+  readonly onEndRequest?: (how: HostEnd) => void;
 }
 
 /** The running bot. */
@@ -115,6 +119,15 @@ export function createHost(options: HostOptions): Host {
   container.register(KEYS.clock, { useValue: clock });
   container.register(KEYS.random, { useValue: options.random ?? createSystemRandom(clock) });
   container.register(KEYS.logs, { useValue: logs });
+  container.register(KEYS.hostControl, {
+    useValue: {
+      end(how) {
+        if (options.onEndRequest === undefined) throw new UserError(t('I cannot be ended by a command here.'));
+        log.info(`an owner of the bot asked for a ${how}`);
+        options.onEndRequest(how);
+      },
+    },
+  });
   const watchdog = options.watchdog ?? NO_WATCHDOG;
   watchdog.logTo(log);
   container.register(KEYS.watchdog, { useValue: watchdog });

@@ -176,6 +176,8 @@ export interface ComponentDefinition {
   /** Unique in the plugin: letters, digits, `-` and `_`. */
   readonly name: string;
   readonly access?: AccessPolicy;
+  /** Whether the audit records each use; by default where its policy asks for a moderator or more. Switch it off for what only shows something. */
+  readonly audited?: boolean;
   /** `args` are what `customId(...args)` was given. They come back from Discord: treat them as a claim, not as a fact. */
   run(interaction: ComponentInteraction, args: readonly string[]): unknown;
 }

@@ -84,6 +84,8 @@ export type AuditOutcome = 'done' | 'denied' | 'refused' | 'failed';
 /** An act: a command, or the press of a button that changes something for all members. */
 export interface AuditAct {
   readonly actor: Actor;
+  /** The plugin whose command or component it was; the host knows it for those. */
+  readonly plugin?: string | undefined;
   /** What was done, as it was asked for: `plugin disable confirm`. */
   readonly act: string;
   readonly outcome: AuditOutcome;
@@ -96,12 +98,13 @@ export interface AuditedAct {
   readonly at: number;
   readonly userId: string;
   readonly channelId: string;
+  readonly plugin?: string | undefined;
   readonly act: string;
   readonly outcome: AuditOutcome;
   readonly reason?: string | undefined;
 }
 
-/** Who did what for a guild: every act of its admins, and every command that was refused. */
+/** Who did what for a guild: every act of its moderators and admins, and every command and press that was refused. */
 export interface AuditLog {
   /** Secrets are taken out. Never throws: what cannot be written is in the log. */
   record(act: AuditAct): void;

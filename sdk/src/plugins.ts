@@ -80,3 +80,16 @@ export interface HostInfo {
   readonly startedAt: number;
 }
 export const HostInfo = defineToken<HostInfo>('cinnabar.host');
+
+/** How the process ends: `restart` so that it is started again. */
+export type HostEnd = 'restart' | 'shutdown';
+
+/** Ends the process. Provided by the host. */
+export interface HostControl {
+  /**
+   * Ends the process as a signal does: what is under way finishes first. Returns at once.
+   * @throws UserError where the process is not the bot's to end, as in the console
+   */
+  end(how: HostEnd): void;
+}
+export const HostControl = defineToken<HostControl>('cinnabar.host-control');

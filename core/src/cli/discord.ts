@@ -1,11 +1,12 @@
 import { parseArgs } from 'node:util';
-import { operatorSentenceOf, UserError } from '@cinnabar/sdk';
+import { type HostEnd, operatorSentenceOf, UserError } from '@cinnabar/sdk';
 import type { HostConfig } from '../config/host-config.js';
 import { loadConfig, openDataDir } from '../config/load.js';
 import { createHost, type StopReport } from '../host.js';
 import { isSecretName } from '../observability/log-entry.js';
 import type { BuiltPlugins } from '../plugins/loader.js';
 import { guardProcess } from '../process/errors.js';
+import { RESTART_CODE, relaunchOf, runAgain } from '../process/restart.js';
 import { listenToSignals } from '../process/signals.js';
 import { startWatchdog } from '../process/watchdog.js';
 import { HOST_VERSION } from '../version.js';
@@ -17,8 +18,10 @@ import { HOST_VERSION } from '../version.js';
 export async function startOnDiscord(args: readonly string[], options: StartOptions = {}): Promise<number | undefined> {
   const config = loadConfig(process.cwd(), process.env, readArguments(args).bot);
   if (config.token === undefined) return undefined;
+  const relaunch = relaunchOf(process.env);
   prepare(config);
-  return runBot({ ...config, token: config.token }, process, options);
+  const code = await runBot({ ...config, token: config.token }, process, options);
+  return code === RESTART_CODE && relaunch !== undefined ? runAgain(relaunch, process) : code;
 }
 
 /** Before the bot is started: its folder for data is there, and the process's environment holds no secrets any more, since the configuration has its own copy. */
@@ -77,8 +80,8 @@ interface StartOptions {
 }
 
 /**
- * Runs the bot on Discord until a signal stops it.
- * @returns the exit code: 0 when it has stopped, 1 when not everything could be saved in time
+ * Runs the bot on Discord until a signal or an owner stops it.
+ * @returns the exit code: 0 when it has stopped, 1 when not everything could be saved in time, `RESTART_CODE` when it is to be started again
  */
 async function runBot(
   config: HostConfig & { readonly token: string },
@@ -86,14 +89,21 @@ async function runBot(
   { builtPlugins, onReady = () => undefined }: StartOptions = {},
 ): Promise<number> {
   const say = sayOn(process);
+  let requestEnd: (how: HostEnd) => void = () => undefined;
+  const requested = new Promise<HostEnd>((resolve) => {
+    requestEnd = resolve;
+  });
   const host = createHost({
     config,
     terminal: { stream: process.stderr, level: config.logLevel },
     watchdog: startWatchdog(),
+    onEndRequest: requestEnd,
     ...(builtPlugins === undefined ? {} : { builtPlugins }),
   });
   const release = guardProcess(process, host.uncaught);
-  const stopped = listenToSignals(process, say).first;
+  const signals = listenToSignals(process, say);
+  const stopped = signals.first;
+  let isRestart = false;
   try {
     // A stop during the login must not wait for the login.
     const first = await Promise.race([host.start(config.token), stopped]);
@@ -104,8 +114,9 @@ async function runBot(
         `Cinnabar ${HOST_VERSION} is ready as ${host.client.user?.tag} in ${guilds} ${guilds === 1 ? 'guild' : 'guilds'}, with ${running.length} plugins: ${running.join(', ')}.\n`,
       );
       onReady();
-      const ended = await Promise.race([stopped, host.ended]);
+      const ended = await Promise.race([stopped, requested, host.ended]);
       if (typeof ended !== 'string') throw ended;
+      isRestart = ended === 'restart';
     }
   } catch (error) {
     await host.stop();
@@ -114,6 +125,8 @@ async function runBot(
   const report = await host.stop();
   release();
   say(wordsOf(report));
+  signals.release();
+  if (isRestart) return RESTART_CODE;
   return report.saved ? 0 : 1;
 }
 

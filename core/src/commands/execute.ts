@@ -36,7 +36,7 @@ export interface Execution {
   readonly lost: LostAnswers;
   /** For monitoring. */
   readonly count: (call: Call, outcome: CommandOutcome) => void;
-  /** What admins did, and what was refused. */
+  /** What moderators and admins did, and what was refused. */
   readonly audit: Pick<AuditLog, 'record'>;
 }
 
@@ -51,11 +51,11 @@ export async function execute(execution: Execution, call: Call): Promise<void> {
   /** The command says by itself that it was cancelled. */
   let hasLastWord = false;
   /** Whether the audit records that it was done. */
-  let isAct = entry.audited || isForAdmins(entry.policy);
+  let isAct = entry.audited || isForStaff(entry.policy);
   const requireAccess: CommandContext['requireAccess'] = async (policy, name = entry.name) => {
     const decision = await execution.access.decide(actor, { kind: 'command', name, plugin: entry.owner.id, policy });
     if (!decision.allowed) throw denial(decision);
-    isAct ||= isForAdmins(policy);
+    isAct ||= isForStaff(policy);
   };
   const reply: CommandContext['reply'] = (body) => {
     if (signal.aborted) hasLastWord = true;
@@ -79,7 +79,7 @@ export async function execute(execution: Execution, call: Call): Promise<void> {
     const finished = answers.finish();
     if (finished !== undefined) await finished;
     execution.count(call, 'done');
-    if (isAct) execution.audit.record({ actor, act: actOf(call), outcome: 'done' });
+    if (isAct) execution.audit.record({ actor, plugin: entry.owner.id, act: actOf(call), outcome: 'done' });
   } catch (error) {
     const outcome = outcomeOf(error);
     execution.count(call, outcome);
@@ -87,7 +87,7 @@ export async function execute(execution: Execution, call: Call): Promise<void> {
     if (outcome === 'denied' || (isAct && outcome !== 'unanswered')) {
       // Without the lines below it, which show how the command is written.
       const reason = sentenceOf(error)?.split('\n', 1)[0];
-      execution.audit.record({ actor, act: actOf(call), outcome, reason });
+      execution.audit.record({ actor, plugin: entry.owner.id, act: actOf(call), outcome, reason });
     }
     if (hasLastWord && error instanceof CinnabarError && error.code === 'CINNABAR_INTERRUPTED') return;
     const { log } = entry.owner;
@@ -98,8 +98,9 @@ export async function execute(execution: Execution, call: Call): Promise<void> {
   }
 }
 
-function isForAdmins({ tier = 'everyone' }: AccessPolicy): boolean {
-  return TIERS.indexOf(tier) >= TIERS.indexOf('admin');
+/** Whether a policy asks for a moderator or more: what such a command or component does is in the audit. */
+export function isForStaff({ tier = 'everyone' }: AccessPolicy): boolean {
+  return TIERS.indexOf(tier) >= TIERS.indexOf('mod');
 }
 
 /** The command as it was given. */
@@ -113,7 +114,8 @@ function actOf({ entry, message, prefix, given }: Call): string {
   return [entry.name, ...options].join(' ');
 }
 
-function outcomeOf(error: unknown): CommandOutcome {
+/** What became of something that has thrown. */
+export function outcomeOf(error: unknown): CommandOutcome {
   if (error instanceof AnswerLost) return 'unanswered';
   if (isIgnored(error) || (error instanceof CinnabarError && error.code === 'CINNABAR_ACCESS_DENIED')) return 'denied';
   return sentenceOf(error) === undefined ? 'failed' : 'refused';

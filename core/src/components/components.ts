@@ -1,16 +1,19 @@
 import {
   type Access,
   type Actor,
+  type AuditLog,
   CinnabarError,
   type Clock,
   type ComponentDefinition,
   type ComponentInteraction,
   type Logger,
   type Random,
+  sentenceOf,
   t,
 } from '@cinnabar/sdk';
 import type { Interaction } from 'discord.js';
 import { denial, explain, ignoreInteraction, isIgnored, isReadByOperator, notice } from '../commands/answers.js';
+import { isForStaff, outcomeOf } from '../commands/execute.js';
 import type { Boundary, ComponentService, EnabledIn, Owner } from '../contracts.js';
 import { untilInterrupted } from '../gateway/boundary.js';
 import type { LanguageService } from '../languages/languages.js';
@@ -19,6 +22,7 @@ import type { LanguageService } from '../languages/languages.js';
 interface ComponentServices {
   readonly enabledIn: EnabledIn;
   readonly access: Access;
+  readonly audit: Pick<AuditLog, 'record'>;
   readonly boundary: Boundary;
   readonly languages: Pick<LanguageService, 'serve'>;
   readonly clock: Clock;
@@ -95,7 +99,7 @@ function assertFree(existing: Registered | undefined, name: string): void {
 
 /** Checks access, runs the component, and sees to it that Discord never shows "interaction failed". */
 async function runComponent(
-  { access, clock, random, log }: ComponentServices,
+  { access, audit, clock, random, log }: ComponentServices,
   owner: Owner,
   definition: ComponentDefinition,
   interaction: ComponentInteraction,
@@ -107,6 +111,8 @@ async function runComponent(
     channelId: interaction.channelId ?? '',
   };
   const policy = definition.access ?? {};
+  const isAct = definition.audited ?? isForStaff(policy);
+  const act = { actor, plugin: owner.id, act: actOf(interaction, definition.name) };
   try {
     const decision = await access.decide(actor, {
       kind: 'component',
@@ -118,8 +124,12 @@ async function runComponent(
     owner.entrusted?.give(actor);
     await untilInterrupted(owner.scope.signal, clock, Promise.resolve(definition.run(interaction, args)));
     await acknowledge(interaction);
+    if (isAct) audit.record({ ...act, outcome: 'done' });
   } catch (error) {
     if (isIgnored(error)) return ignoreInteraction(interaction);
+    const outcome = outcomeOf(error);
+    if (outcome === 'denied' || (isAct && outcome !== 'unanswered'))
+      audit.record({ ...act, outcome, reason: sentenceOf(error)?.split('\n', 1)[0] });
     const forOperator = await isReadByOperator(access, actor, policy);
     const what = `component ${definition.name}`;
     const { sentence, failure } = explain({ what, actor, error, log: owner.log, forOperator }, random);
@@ -128,6 +138,14 @@ async function runComponent(
     );
     if (failure !== undefined) throw failure;
   }
+}
+
+/** The use of a component, as the audit names it: `button "Leave it"`, `form settings`. */
+function actOf(interaction: ComponentInteraction, name: string): string {
+  if (interaction.isModalSubmit()) return `form ${name}`;
+  if (!interaction.isButton()) return `menu ${name}: ${interaction.values.join(', ')}`;
+  const label = 'label' in interaction.component ? interaction.component.label : undefined;
+  return `button ${label == null ? name : `"${label}"`}`;
 }
 
 /** A handler that has nothing to say still has to answer Discord. */

@@ -8,6 +8,7 @@ import {
   Configuration,
   Files,
   GuildFiles,
+  HostControl,
   HostInfo,
   Identities,
   Languages,
@@ -70,6 +71,7 @@ export const KEYS = {
   configuration: key<ConfigurationService>('configuration'),
   clock: key<Clock>('clock'),
   hostInfo: key<HostInfo>('host info'),
+  hostControl: key<HostControl>('host control'),
   random: key<Random>('random'),
   logs: key<Logs>('logs'),
   driver: key<Driver>('driver'),
@@ -117,6 +119,7 @@ export function provideHostServices(container: DependencyContainer): void {
   const provide = <T>(token: Token<T>, find: () => T) => container.register<T>(token.id, { useFactory: find });
 
   provide(Clock, () => container.resolve(KEYS.clock));
+  provide(HostControl, () => container.resolve(KEYS.hostControl));
   provide(HostInfo, () => container.resolve(KEYS.hostInfo));
   provide(Random, () => container.resolve(KEYS.random));
   provide(Configuration, () => container.resolve(KEYS.configuration));

@@ -334,6 +334,7 @@ function registerSurfaces(service: Register): void {
   service(KEYS.components, (get) =>
     createComponents({
       ...basics(get, 'components'),
+      audit: get(KEYS.audit),
       languages: get(KEYS.languages),
       enabledIn: get(KEYS.enabledIn),
       access: get(KEYS.access),

@@ -277,6 +277,7 @@ export const auditSchema = z.object({
         at: z.number(),
         userId: z.string(),
         channelId: z.string(),
+        plugin: z.string().optional(),
         act: z.string(),
         outcome: z.enum(['done', 'denied', 'refused', 'failed']),
         reason: z.string().optional(),
@@ -297,11 +298,12 @@ export function createAuditLog(
   log: Logger,
 ): AuditLogService {
   return {
-    record({ actor, act, outcome, reason }) {
+    record({ actor, plugin, act, outcome, reason }) {
       const written = {
         at: clock.now(),
         userId: actor.userId,
         channelId: actor.channelId,
+        ...(plugin === undefined ? {} : { plugin }),
         act: short(logs.redactor.text(act)),
         outcome,
         ...(reason === undefined ? {} : { reason: short(logs.redactor.text(reason)) }),

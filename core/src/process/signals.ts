@@ -27,6 +27,8 @@ interface StopRequests {
   readonly first: Promise<StopSignal>;
   /** As a signal does it; the second one, of either kind, ends the process at once. */
   request(signal: StopSignal): void;
+  /** Listens no longer. */
+  release(): void;
 }
 
 /**
@@ -56,5 +58,11 @@ export function listenToSignals(
   };
   // The listeners stay: between taking one off and putting another on, a signal would be lost.
   for (const signal of STOP_SIGNALS) process.on(signal, request);
-  return { first, request };
+  return {
+    first,
+    request,
+    release() {
+      for (const signal of STOP_SIGNALS) process.off(signal, request);
+    },
+  };
 }

@@ -10,7 +10,7 @@ import {
   type PermissionSet,
   startLocalDiscord,
 } from '@cinnabar/local-discord';
-import type { CinnabarError, Plugin, Token } from '@cinnabar/sdk';
+import type { CinnabarError, HostEnd, Plugin, Token } from '@cinnabar/sdk';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import type { Client } from 'discord.js';
 import { createSettled } from '../cli/console/stage.js';
@@ -66,6 +66,8 @@ export interface TestHost extends TestWorld, AsyncDisposable {
   readonly client: Client;
   readonly plugins: PluginManager;
   readonly dataDir: string;
+  /** What owners have asked for with `!bot restart` and `!bot shutdown`: nothing of it is done. */
+  readonly endRequests: readonly HostEnd[];
   /** See `Host.ended`. */
   readonly ended: Promise<CinnabarError>;
   /** `http://127.0.0.1:…`, where that was asked for. */
@@ -91,8 +93,10 @@ export interface TestHost extends TestWorld, AsyncDisposable {
 export async function createTestHost(options: TestHostOptions): Promise<TestHost> {
   const world = options.world ?? (await createWorld(options.clock ?? createManualClock(), options.permissions));
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'cinnabar-test-')));
+  const endRequests: HostEnd[] = [];
   const host = createHost({
     clock: world.clock,
+    onEndRequest: (how) => void endRequests.push(how),
     config: {
       token: world.application.token,
       discordApi: world.discord.api,
@@ -141,6 +145,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
     client: host.client,
     plugins: host.plugins,
     dataDir,
+    endRequests,
     ended: host.ended,
     monitoringUrl: host.monitoringUrl,
     resolve: host.resolve,

@@ -1,26 +1,155 @@
-import { type AuditedAct, plainText, visible, z } from '@cinnabar/sdk';
+import { type AuditedAct, escapeRegExp, type LedgerEntry, option, plainText, t, visible, z } from '@cinnabar/sdk';
+import { ButtonStyle, ComponentType } from 'discord.js';
 import type { AdminContext } from './context.js';
-import { guildOf } from './format.js';
+import { code, guildOf, suggestFrom } from './format.js';
 
-/** `!audit`: the acts of admins for this server, and the commands that were refused. */
-export function registerAuditCommand({ command, services: { audit } }: AdminContext): void {
+const ADMIN = { tier: 'admin', where: 'guild' } as const;
+/** As much as the host keeps. */
+const MOST = 300;
+/** Leaves room for the heading in a message of Discord. */
+const PAGE_CHARACTERS = 1_700;
+/** What fits into the id of a button, where `:` and `%` take three characters. */
+const LONGEST_FILTER = 60;
+
+/** What an entry of the audit looks like: acts of people, and calls of tools that models and agents made for them. */
+interface Entry {
+  readonly at: number;
+  readonly userId: string;
+  readonly line: string;
+  /** Where the names of tools and plugins are looked for. */
+  readonly words: string;
+}
+
+/** `!audit`: the acts of moderators and admins for this server, calls of tools that change something, and what was refused. */
+export function registerAuditCommand(context: AdminContext): void {
+  const { command, component, services } = context;
+  const { plugins, tools } = services;
+  const pager = component({
+    name: 'audit',
+    access: ADMIN,
+    audited: false,
+    async run(interaction, [page = '1', filter = '']) {
+      if (!interaction.isButton() || interaction.guildId === null) return;
+      const shown = await show(interaction.guildId, filter, Number(page));
+      await interaction.update({ ...shown, allowedMentions: { parse: [] } });
+    },
+  });
+
+  const show = async (guildId: string, filter: string, wanted: number) => {
+    const entries = (await entriesOf(context, guildId)).filter(matcher(filter));
+    const pages = paged(entries.map(({ line }) => line));
+    const page = Math.min(Math.max(1, Math.trunc(wanted) || 1), Math.max(1, pages.length));
+    const lines = pages[page - 1];
+    const button = (to: number, label: string) =>
+      ({
+        type: ComponentType.Button,
+        style: ButtonStyle.Secondary,
+        label,
+        custom_id: pager.customId(String(to), filter),
+        disabled: to < 1 || to > pages.length,
+      }) as const;
+    const heading = t('**Audit**, page {page} of {pages}', { page, pages: Math.max(1, pages.length) });
+    const none =
+      filter === '' ? t('Nothing has been recorded here yet.') : t('Nothing like that has been recorded here.');
+    return {
+      content: lines === undefined ? none : [heading, ...lines].join('\n'),
+      components:
+        pages.length < 2
+          ? []
+          : [
+              {
+                type: ComponentType.ActionRow,
+                components: [button(page - 1, t('Newer')), button(page + 1, t('Older'))],
+              } as const,
+            ],
+    };
+  };
+
+  const names = () => [...plugins.list().map(({ id }) => id), ...tools.list().map(({ name }) => name)];
   command({
     name: 'audit',
-    description: 'See what admins did here, and which commands were refused',
-    help: 'Plugins, settings, tool policies, prefixes, grants and other acts of admins, and every command that somebody was refused; the newest first.',
-    access: { tier: 'admin', where: 'guild' },
+    description: 'See what moderators, admins and tools did here, and what was refused',
+    help: 'Commands and buttons that ask for a moderator or an admin, calls of tools that change something, and everything that a member was refused; the newest first.',
+    access: ADMIN,
     ephemeral: true,
-    options: { count: z.number().int().min(1).max(50).default(15).describe('How many to show') },
-    examples: ['audit', 'audit 50'],
-    async run(ctx, { count }) {
-      const acts = await audit.recent(guildOf(ctx.actor), count);
-      await ctx.reply(acts.length === 0 ? 'Nothing has been recorded here yet.' : acts.map(lineFor).join('\n'));
+    options: {
+      what: option
+        .suggested(suggestFrom(names))
+        .refine((text) => text.replaceAll(/[:%]/g, 'xxx').length <= LONGEST_FILTER)
+        .optional()
+        .describe('Only what this member did, or what is about this member, tool, command or plugin'),
+      page: z.number().int().min(1).optional().describe('The page; the newest is 1'),
+    },
+    examples: ['audit', 'audit @alice', 'audit party 2', 'audit 3'],
+    async run(ctx, { what = '', page }) {
+      // `audit 3`: a number that is no id.
+      const isPage = page === undefined && /^\d{1,3}$/.test(what);
+      const shown = await show(guildOf(ctx.actor), isPage ? '' : what, isPage ? Number(what) : (page ?? 1));
+      await ctx.reply(shown);
     },
   });
 }
 
-function lineFor({ at, userId, act, outcome, reason }: AuditedAct): string {
+async function entriesOf({ services }: AdminContext, guildId: string): Promise<readonly Entry[]> {
+  const { audit, ledger, tools } = services;
+  const [acts, calls] = await Promise.all([audit.recent(guildId, MOST), ledger.recent({ guildId, limit: MOST })]);
+  const reading = new Set(
+    tools
+      .list()
+      .filter(({ risk }) => risk === 'read')
+      .map(({ name }) => name),
+  );
+  const changing = calls.filter(({ tool, actor }) => actor.guildId === guildId && !reading.has(tool));
+  return [...acts.map(entryOfAct), ...changing.map(entryOfCall)].sort((a, b) => b.at - a.at);
+}
+
+function entryOfAct({ at, userId, act, outcome, reason, plugin = '' }: AuditedAct): Entry {
   const why = reason === undefined ? '' : ` (${plainText(visible(reason))})`;
   const end = outcome === 'done' ? '' : ` — ${outcome}${why}`;
-  return `<t:${Math.floor(at / 1000)}:f> ${/^\d+$/.test(userId) ? `<@${userId}>` : plainText(userId)} ${plainText(visible(act))}${end}`;
+  return {
+    at,
+    userId,
+    line: `${timeOf(at)} ${personOf(userId)} ${plainText(visible(act))}${end}`,
+    words: `${plugin} ${act}`,
+  };
+}
+
+/** Without its arguments: they may be words that were not meant for the admins. */
+function entryOfCall({ createdAt, actor, tool, plugin, state, decidedBy }: LedgerEntry): Entry {
+  const decision = decidedBy === undefined ? '' : ` (${t('decided by {user}', { user: `<@${decidedBy}>` })})`;
+  return {
+    at: createdAt,
+    userId: actor.userId,
+    line: `${timeOf(createdAt)} <@${actor.userId}> ${t('tool {name}', { name: code(tool) })} — ${state}${decision}`,
+    words: `${plugin} ${tool} ${decidedBy ?? ''}`,
+  };
+}
+
+/** What a file has changed is not a member's act, and names itself. */
+const personOf = (userId: string) => (/^\d+$/.test(userId) ? `<@${userId}>` : plainText(userId));
+const timeOf = (at: number) => `<t:${Math.floor(at / 1000)}:f>`;
+
+/** A member by mention or id; anything else is a name that stands in the entry as a word. */
+function matcher(filter: string): (entry: Entry) => boolean {
+  const wanted = filter.trim();
+  if (wanted === '') return () => true;
+  const [, id] = /^(?:<@!?)?(\d{15,22})>?$/.exec(wanted) ?? [];
+  if (id !== undefined) return ({ userId, words }) => userId === id || words.includes(id);
+  const word = new RegExp(`(?<![\\w-])${escapeRegExp(wanted)}(?![\\w-])`, 'i');
+  return ({ words }) => word.test(words);
+}
+
+/** As many lines as one message holds, then the next page. */
+function paged(lines: readonly string[]): readonly (readonly string[])[] {
+  const pages: string[][] = [];
+  let room = 0;
+  for (const line of lines) {
+    if (line.length > room || pages.length === 0) {
+      pages.push([]);
+      room = PAGE_CHARACTERS;
+    }
+    pages.at(-1)?.push(line);
+    room -= line.length + 1;
+  }
+  return pages;
 }

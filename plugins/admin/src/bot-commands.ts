@@ -1,16 +1,17 @@
-import { createAskFirst, formatDuration, option, plainText, subcommand, UserError, z } from '@cinnabar/sdk';
+import { createAskFirst, formatDuration, plainText, subcommand, UserError, z } from '@cinnabar/sdk';
 import { type Client, version as discordVersion, OAuth2Scopes, PermissionsBitField } from 'discord.js';
+import { processCommands } from './bot-process.js';
+import { profileCommands } from './bot-profile.js';
 import type { AdminContext } from './context.js';
 import { code, guildOf } from './format.js';
+import { presenceCommands } from './presence.js';
 
 const OWNER = { tier: 'botOwner' } as const;
-const ADMIN = { tier: 'admin', where: 'guild' } as const;
 const MOST_SERVERS = 100;
-/** Discord's limit for a nickname. */
-const LONGEST_NAME = 32;
 
 /** `!bot …`: the bot itself. */
-export function registerBotCommands({ group, component, client, services }: AdminContext): void {
+export function registerBotCommands(context: AdminContext): void {
+  const { group, component, client, services } = context;
   const { audit, clock, host, plugins } = services;
   const askFirst = createAskFirst({ component, ...services, name: 'bot-leave', access: OWNER });
   const uptime = () =>
@@ -103,18 +104,9 @@ export function registerBotCommands({ group, component, client, services }: Admi
           });
         },
       }),
-      subcommand({
-        name: 'nick',
-        description: 'Change what the bot is called in this server',
-        access: { ...ADMIN, bot: ['ChangeNickname'] },
-        options: { name: option.rest().optional().describe('Its name here; without one, its own') },
-        async run(ctx, { name }) {
-          if ((name?.length ?? 0) > LONGEST_NAME) throw new UserError(`A name has at most ${LONGEST_NAME} characters.`);
-          const guild = client.guilds.cache.get(guildOf(ctx.actor));
-          const me = await guild?.members.editMe({ nick: name ?? null });
-          await ctx.reply(`I am called ${plainText(me?.displayName ?? name ?? '')} here now.`);
-        },
-      }),
+      ...profileCommands(context),
+      ...presenceCommands(context),
+      ...processCommands(context),
     ],
   });
 }

@@ -5,8 +5,10 @@ import {
   Clock,
   Commands,
   GuildFiles,
+  HostControl,
   HostInfo,
   Languages,
+  Ledger,
   PersonalDataStore,
   type PluginContext,
   Plugins,
@@ -18,6 +20,8 @@ import {
   Tools,
   z,
 } from '@cinnabar/sdk';
+import { restarts } from './bot-process.js';
+import { presenceSettings } from './presence.js';
 
 export const ID = 'admin';
 
@@ -30,8 +34,10 @@ export const inject = {
   catalog: SettingsCatalog,
   commands: Commands,
   guildFiles: GuildFiles,
+  control: HostControl,
   host: HostInfo,
   languages: Languages,
+  ledger: Ledger,
   personalData: PersonalDataStore,
   plugins: Plugins,
   policies: ToolPolicies,
@@ -48,8 +54,11 @@ const language = (whose: string) =>
     .describe(`The language of ${whose}, such as en or de; without one that of their Discord, else English`);
 
 export const settings = {
+  global: z.object(presenceSettings),
   guild: z.object({ language: language('this server') }),
   user: z.object({ language: language('what the bot writes to you') }),
 };
 
-export type AdminContext = PluginContext<typeof settings, Record<never, never>, typeof inject>;
+export const collections = { restarts };
+
+export type AdminContext = PluginContext<typeof settings, typeof collections, typeof inject>;

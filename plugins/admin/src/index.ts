@@ -2,7 +2,7 @@ import { definePlugin } from '@cinnabar/sdk';
 import { registerAccessCommands } from './access-commands.js';
 import { registerAuditCommand } from './audit-command.js';
 import { registerBotCommands } from './bot-commands.js';
-import { ID, inject, settings } from './context.js';
+import { collections, ID, inject, settings } from './context.js';
 import { registerDiagnose } from './diagnose.js';
 import { registerHelp } from './help.js';
 import { registerLanguage } from './language-command.js';
@@ -26,6 +26,7 @@ export default definePlugin({
     administrative: true,
   },
   settings,
+  collections,
   inject,
   setup(context) {
     registerHelp(context);

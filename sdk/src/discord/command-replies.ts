@@ -67,6 +67,8 @@ export function createAskFirst({ component, clock, random, name = 'ask-first', a
   const handle = component({
     name,
     ...(access === undefined ? {} : { access }),
+    // The one who asked records what is done.
+    audited: false,
     run: (interaction, [id = '', answer = '']) => decide(interaction, id, answer === 'yes'),
   });
 

@@ -1,8 +1,12 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalUser } from '@cinnabar/local-discord';
 import { definePlugin } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { PermissionsBitField } from 'discord.js';
+import { ActivityType, PermissionsBitField } from 'discord.js';
 import { answering } from './town.js';
 
 const bouncer = definePlugin({
@@ -57,5 +61,85 @@ describe('admin: the bot itself', () => {
     await host.settled();
     expect(host.client.guilds.cache.has(other.id)).to.equal(false);
     expect(await say(host.you, '!audit')).to.include(`bot leave ${other.id} (agreed)`);
+  });
+
+  it('shows a status that its owner chose, again after a new session, and follows the setting', async () => {
+    expect(await say(host.alice, '!bot status watching you')).to.include("you need to be at least the bot's owner");
+    expect(host.application.presence?.activities).to.deep.equal([]);
+    expect(await say(host.you, '!bot status watching over Night City')).to.equal('Done. It stays after a restart.');
+    expect(host.application.presence).to.deep.include({
+      status: 'online',
+      activities: [{ name: 'over Night City', type: ActivityType.Watching }],
+    });
+    const shown = () => host.application.presence;
+    host.application.presence = undefined;
+    const again = once(host.client, 'shardReady');
+    host.discord.faults.gateway.invalidateSessions(false);
+    await host.discord.settled();
+    host.clock.advance(10_000);
+    await again;
+    await host.settled();
+    expect(shown()?.activities).to.have.length(1);
+    await say(host.you, '!bot status custom On duty');
+    await say(host.you, '!set admin online dnd');
+    expect(host.application.presence).to.deep.include({
+      status: 'dnd',
+      activities: [{ name: 'Custom Status', state: 'On duty', type: ActivityType.Custom }],
+    });
+    await say(host.you, '!bot status clear');
+    expect(shown()?.activities).to.deep.equal([]);
+  });
+
+  it('has a picture of its own in a server and another elsewhere, and a name', async () => {
+    const member = host.guild.members.get(host.bot.id);
+    const files = [{ name: 'mox.png', data: Buffer.from('mox'), contentType: 'image/png' }];
+    host.alice.say(host.general, '!bot avatar here', { files });
+    await host.settled();
+    expect(member?.avatar).to.equal(null);
+    host.you.say(host.general, '!bot avatar here', { files });
+    await host.settled();
+    expect(member?.avatar).to.match(/^[0-9a-f]{32}$/);
+    expect(host.bot.avatar).to.equal(null);
+    host.you.say(host.general, '!bot avatar everywhere', { files });
+    await host.settled();
+    expect(host.bot.avatar).to.equal(member?.avatar);
+    await host.advance(11 * 60_000);
+    expect(await say(host.you, '!bot avatar')).to.equal('I look here as I do elsewhere now.');
+    expect(member?.avatar).to.equal(null);
+    expect(await say(host.you, '!bot name Judy')).to.equal('I am called Judy now.');
+    expect(host.bot.username).to.equal('Judy');
+  });
+});
+
+describe('admin: the end of the process', () => {
+  it('a restart is asked for once the channel is remembered; the next run says there, once, that it is back', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'cinnabar-restart-'));
+    const first = await createTestHost({ plugins: ['admin'], dataDir });
+    const say = answering(first);
+    expect(await say(first.alice, '!bot restart')).to.include("you need to be at least the bot's owner");
+    expect(first.endRequests).to.deep.equal([]);
+    expect(await say(first.you, '!bot restart')).to.match(/^Restarting\. /);
+    expect(first.endRequests).to.deep.equal(['restart']);
+    await first.stop();
+    first.clock.advance(12_000);
+    const backs = () => first.general.messages.filter(({ content }) => content.startsWith('I am back, after 12s.'));
+    for (const runs of [1, 2]) {
+      await using next = await createTestHost({ plugins: ['admin'], dataDir, world: first });
+      await next.settled();
+      expect(backs(), `after run ${runs}`).to.have.length(1);
+    }
+    await first[Symbol.asyncDispose]();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  it('is stopped by its owner, who is asked first', async () => {
+    await using host = await createTestHost({ plugins: ['admin'] });
+    expect(await answering(host)(host.you, '!bot shutdown')).to.match(/^Stop the bot\? /);
+    const asked = host.general.messages.at(-1);
+    if (asked !== undefined) host.you.click(asked, 'Stop it');
+    await host.settled();
+    await host.advance(1);
+    expect(asked?.content).to.equal('Stopping. Goodbye.');
+    expect(host.endRequests).to.deep.equal(['shutdown']);
   });
 });

@@ -1,4 +1,11 @@
-import { GatewayCloseCodes, GatewayIntentBits, GatewayOpcodes } from 'discord-api-types/v10';
+import {
+  ActivityType,
+  GatewayCloseCodes,
+  GatewayIntentBits,
+  GatewayOpcodes,
+  type GatewayPresenceUpdateData,
+  PresenceUpdateStatus,
+} from 'discord-api-types/v10';
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
 import type { GatewayFaults } from '../faults.js';
@@ -11,8 +18,12 @@ import { GatewaySession } from './session.js';
 
 const ids = z.union([z.string().transform((id) => [id]), z.array(z.string())]);
 
+/** Discord closes with 4002 for a presence of another shape. */
+const presenceData = z.custom<GatewayPresenceUpdateData>(isPresence);
+
 const identifyData = z.object({
   token: z.string(),
+  presence: presenceData.optional(),
   intents: z.number(),
   shard: z.tuple([z.number().int(), z.number().int()]).optional(),
 });
@@ -35,11 +46,29 @@ const command = z.discriminatedUnion('op', [
   z.object({ op: z.literal(GatewayOpcodes.Identify), d: identifyData }),
   z.object({ op: z.literal(GatewayOpcodes.Resume), d: resumeData }),
   z.object({ op: z.literal(GatewayOpcodes.RequestGuildMembers), d: membersData }),
-  z.object({ op: z.literal(GatewayOpcodes.PresenceUpdate), d: z.unknown().optional() }),
+  z.object({ op: z.literal(GatewayOpcodes.PresenceUpdate), d: presenceData }),
   z.object({ op: z.literal(GatewayOpcodes.VoiceStateUpdate), d: z.unknown().optional() }),
 ]);
 
 export type GatewayCommand = z.infer<typeof command>;
+
+const presenceShape = z.object({
+  since: z.number().nullable(),
+  status: z.enum(PresenceUpdateStatus),
+  afk: z.boolean(),
+  activities: z.array(
+    z.object({
+      name: z.string().min(1).max(128),
+      type: z.enum(ActivityType),
+      state: z.string().max(128).nullish(),
+      url: z.string().nullish(),
+    }),
+  ),
+});
+
+function isPresence(value: unknown): boolean {
+  return presenceShape.safeParse(value).success;
+}
 
 /** What a client may send; `undefined` for everything else. */
 export function readCommand(text: string): GatewayCommand | undefined {
@@ -68,6 +97,7 @@ export function identify(world: World, socket: WebSocket, data: IdentifyData): G
   forgetStale(world, application, shard);
   const session = new GatewaySession(`session-${world.nextId()}`, application, data.intents, shard);
   session.socket = socket;
+  application.presence = data.presence;
   world.sessions.add(session);
   const guilds = [...world.guilds.values()].filter(
     (guild) => guild.members.has(application.id) && ownsShard(session, guild),

@@ -121,6 +121,7 @@ function execute(
       if (!session) return close(socket, GatewayCloseCodes.NotAuthenticated);
   }
   if (command.op === GatewayOpcodes.RequestGuildMembers) sendMemberChunks(world, session, command.d);
+  if (command.op === GatewayOpcodes.PresenceUpdate) session.application.presence = command.d;
   return session;
 }
 

@@ -26,7 +26,7 @@ export function guildPayload(guild: LocalGuild): APIGuild {
     stickers: [],
     afk_channel_id: null,
     afk_timeout: 300,
-    system_channel_id: null,
+    system_channel_id: guild.systemChannelId,
     system_channel_flags: NO_SYSTEM_FLAGS,
     rules_channel_id: null,
     public_updates_channel_id: null,

@@ -48,7 +48,7 @@ export function memberWithoutUser(member: LocalMember): APIGuildMemberNoUser {
     premium_since: null,
     pending: member.pending,
     communication_disabled_until: isoTimeOrNull(member.timedOutUntil),
-    avatar: null,
+    avatar: member.avatar,
     banner: null,
     deaf: member.deaf,
     mute: member.mute,

@@ -211,6 +211,7 @@ export function createApplication(world: World, init: ApplicationInit): LocalApp
     globalCommands: new Map(),
     guildCommands: new Map(),
     commandCreations: new Map(),
+    presence: undefined,
   };
   world.users.set(id, user);
   world.applications.set(id, application);

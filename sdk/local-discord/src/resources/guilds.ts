@@ -46,6 +46,7 @@ export class Guild implements LocalGuild {
   readonly emojis = new Map<string, LocalEmoji>();
   readonly bans = new Map<string, { user: LocalUser; reason: string | null }>();
   readonly auditLog: LocalAuditLogEntry[] = [];
+  systemChannelId: string | null = null;
   readonly createdAt: number;
 
   readonly #world: World;
@@ -147,7 +148,11 @@ export class Guild implements LocalGuild {
   }
 }
 
-const editForm = z.object({ name: z.string().min(2).max(100).optional(), description: z.string().max(300).nullish() });
+const editForm = z.object({
+  name: z.string().min(2).max(100).optional(),
+  description: z.string().max(300).nullish(),
+  system_channel_id: z.string().nullish(),
+});
 const positionsForm = z.array(
   z.object({ id: z.string(), position: z.number().int().nullish(), parent_id: z.string().nullish() }),
 );
@@ -166,9 +171,10 @@ export const guildRoutes = [
   route('PATCH', '/guilds/:guildId', (context) => {
     const guild = guildOf(context);
     requireInGuild(guild, context.user, context.world.clock.now(), 'ManageGuild');
-    const { name, description } = context.form(editForm);
+    const { name, description, system_channel_id } = context.form(editForm);
     if (name !== undefined) guild.name = name;
     if (description !== undefined) guild.description = description;
+    if (system_channel_id !== undefined) guild.systemChannelId = system_channel_id;
     broadcast(context.world, 'GUILD_UPDATE', { guild }, guildPayload(guild));
     return guildPayload(guild);
   }),

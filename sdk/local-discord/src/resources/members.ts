@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { discordError, invalidForm } from '../errors.js';
 import { announceGuild, announceLoss, broadcast, receivingSessions } from '../gateway/dispatch.js';
 import { isoTimeOrNull, memberPayload, userPayload } from '../payload/users.js';
-import { snowflake } from '../rest/message-form.js';
+import { imageData, imageHash, snowflake } from '../rest/message-form.js';
 import { numberIn, type RestContext, route } from '../rest/request.js';
 import type { PermissionName } from '../rules/permission-names.js';
 import { requireAbove, requireAboveRole, requireInGuild } from '../rules/permissions.js';
@@ -26,6 +26,7 @@ export function addMember(world: World, guild: LocalGuild, user: LocalUser, opti
     nick: options.nick ?? null,
     roles: new Set(options.roles ?? []),
     joinedAt: world.clock.now(),
+    avatar: null,
     timedOutUntil: null,
     deaf: false,
     mute: false,
@@ -224,7 +225,7 @@ const memberForm = z.object({
   mute: z.boolean().nullish(),
   deaf: z.boolean().nullish(),
 });
-const ownForm = z.object({ nick: z.string().max(32).nullish() });
+const ownForm = z.object({ nick: z.string().max(32).nullish(), avatar: imageData.nullish() });
 
 function changeRole(context: RestContext, change: 'add' | 'delete'): undefined {
   const guild = guildOf(context);
@@ -257,8 +258,9 @@ export const memberRoutes = [
   }),
   route('GET', '/guilds/:guildId/members/:userId', (context) => memberPayload(memberOf(context))),
   route('PATCH', '/guilds/:guildId/members/@me', (context) => {
-    const { nick } = context.form(ownForm);
+    const { nick, avatar } = context.form(ownForm);
     const member = findMember(guildOf(context), context.user.id);
+    if (avatar !== undefined) member.avatar = avatar === null ? null : imageHash(avatar);
     editMember(context.world, context.user, member, { nick }, context.reason);
     return memberPayload(member);
   }),

@@ -4,7 +4,7 @@ import { discordError } from '../errors.js';
 import { broadcast } from '../gateway/dispatch.js';
 import { channelPayload } from '../payload/channels.js';
 import { ownUserPayload, userPayload } from '../payload/users.js';
-import { snowflake } from '../rest/message-form.js';
+import { imageData, imageHash, snowflake } from '../rest/message-form.js';
 import { route } from '../rest/request.js';
 import { guildPermissions } from '../rules/permissions.js';
 import { compareIds } from '../snowflakes.js';
@@ -15,13 +15,14 @@ import { findGuild, findUser } from './find.js';
 import { removeMember } from './members.js';
 
 const dmForm = z.object({ recipient_id: snowflake });
-const editForm = z.object({ username: z.string().min(2).max(32).optional(), avatar: z.string().nullish() });
+const editForm = z.object({ username: z.string().min(2).max(32).optional(), avatar: imageData.nullish() });
 
 export const userRoutes = [
   route('GET', '/users/@me', ({ user }) => ownUserPayload(user)),
   route('PATCH', '/users/@me', ({ world, application, user, form }) => {
-    const { username } = form(editForm);
+    const { username, avatar } = form(editForm);
     if (username !== undefined) user.username = username;
+    if (avatar !== undefined) user.avatar = avatar === null ? null : imageHash(avatar);
     const own = ownUserPayload(user);
     broadcast(world, 'USER_UPDATE', { application }, own);
     return own;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { APIMessageTopLevelComponent } from 'discord-api-types/v10';
 import { z } from 'zod';
 import { checkComponents } from '../rules/components.js';
@@ -9,6 +10,14 @@ export const snowflake = z.union([z.string(), z.number().transform(String)]).ref
   params: { code: 'NUMBER_TYPE_COERCE' },
   error: (issue) => `Value "${String(issue.input)}" is not snowflake.`,
 });
+
+/** A picture as it stands in bodies (https://docs.discord.com/developers/reference#image-data). */
+export const imageData = z.string().regex(/^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+=*$/);
+
+/** The hash under which Discord knows a picture. */
+export function imageHash(data: string): string {
+  return createHash('sha256').update(data).digest('hex').slice(0, 32);
+}
 
 const url = z
   .string()

@@ -1,4 +1,4 @@
-import type { APIApplicationCommand } from 'discord-api-types/v10';
+import type { APIApplicationCommand, GatewayPresenceUpdateData } from 'discord-api-types/v10';
 import type { LocalUser } from './users.js';
 
 export type PrivilegedIntent = 'GuildMembers' | 'GuildPresences' | 'MessageContent';
@@ -20,6 +20,8 @@ export interface LocalApplication {
   /** What the bot logs in with. */
   readonly token: string;
   description: string;
+  /** What the bot shows of itself, by its last IDENTIFY or presence update. */
+  presence: GatewayPresenceUpdateData | undefined;
   /** The switches of the developer portal. All are on unless the test says otherwise. */
   readonly privilegedIntents: ReadonlySet<PrivilegedIntent>;
   /** By command id. */

@@ -52,6 +52,8 @@ export interface LocalGuild {
   name: string;
   ownerId: string;
   description: string | null;
+  /** Where Discord posts its own notices. */
+  systemChannelId: string | null;
   readonly everyone: LocalRole;
   readonly roles: Map<string, LocalRole>;
   readonly members: Map<string, LocalMember>;
@@ -133,6 +135,8 @@ export interface LocalMember {
   readonly user: LocalUser;
   readonly guild: LocalGuild;
   nick: string | null;
+  /** The hash of a picture of its own in this guild. */
+  avatar: string | null;
   /** Without @everyone. */
   readonly roles: Set<LocalRole>;
   readonly joinedAt: number;

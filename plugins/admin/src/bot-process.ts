@@ -1,0 +1,80 @@
+import { asNotice, createAskFirst, formatDuration, type Subcommand, subcommand, t, z } from '@cinnabar/sdk';
+import type { AdminContext } from './context.js';
+
+const OWNER = { tier: 'botOwner' } as const;
+/** A bot that comes back later than this was not restarted by the command. */
+const BACK_WITHIN_MS = 60 * 60_000;
+
+/** Where a restart was asked for, until the bot has said there that it is back. */
+export const restarts = {
+  scope: 'global',
+  version: 1,
+  schema: z.object({ userId: z.string(), guildId: z.string().nullable(), channelId: z.string(), at: z.number() }),
+  personal: { by: 'userId' },
+} as const;
+const LATEST = 'latest';
+
+/** `!bot restart` and `!bot shutdown`. */
+export function processCommands(context: AdminContext): readonly Subcommand[] {
+  const { component, collections, services } = context;
+  const { audit, clock, control } = services;
+  const askFirst = createAskFirst({ component, ...services, name: 'bot-shutdown', access: OWNER });
+  context.ready(() => sayBack(context));
+
+  return [
+    subcommand({
+      name: 'restart',
+      description: 'Start the bot again',
+      help: 'What is under way finishes first, which may take up to 15 seconds. It says here when it is back.',
+      access: OWNER,
+      async run(ctx) {
+        const { userId, guildId, channelId } = ctx.actor;
+        await collections.restarts.of(LATEST).set({ userId, guildId, channelId, at: clock.now() });
+        try {
+          await ctx.reply(t('Restarting. I finish what I have begun, and say here when I am back.'));
+        } finally {
+          control.end('restart');
+        }
+      },
+    }),
+    subcommand({
+      name: 'shutdown',
+      description: 'Stop the bot',
+      help: 'What is under way finishes first. A service manager that restarts whatever ends has to be told itself: `docker compose stop`.',
+      access: OWNER,
+      run: (ctx) =>
+        askFirst(ctx, {
+          content: t('Stop the bot? It can be started again only where it runs.'),
+          yes: t('Stop it'),
+          async run() {
+            audit.record({ actor: ctx.actor, act: 'bot shutdown (agreed)', outcome: 'done' });
+            // After the answer: the stop waits for what is under way.
+            context.after(0, () => control.end('shutdown'));
+            return t('Stopping. Goodbye.');
+          },
+        }),
+    }),
+  ];
+}
+
+async function sayBack({ client, collections, services, log }: AdminContext): Promise<void> {
+  const document = collections.restarts.of(LATEST);
+  const asked = await document.find();
+  if (asked === undefined) return;
+  // Before it is said, so that it is said once.
+  await document.delete();
+  const tookMs = services.clock.now() - asked.at;
+  if (tookMs > BACK_WITHIN_MS) return;
+  const { guildId, userId, channelId } = asked;
+  await services.languages.speak({ guildId, userId }, async () => {
+    try {
+      const channel = await client.channels.fetch(channelId);
+      if (channel?.isSendable() !== true) return;
+      const after = formatDuration(Math.max(1_000, Math.round(tookMs / 1_000) * 1_000));
+      const content = asNotice(t('I am back, after {after}.', { after }));
+      await channel.send({ content, allowedMentions: { parse: [] } });
+    } catch (error) {
+      log.info('could not say where the restart was asked for that the bot is back', { channelId, error });
+    }
+  });
+}
