@@ -4,9 +4,9 @@ import { ChannelType } from 'discord.js';
 /** Greets new members in a channel that the guild's admins choose, and counts how often each person has come. */
 export default definePlugin({
   manifest: {
-    id: 'welcome',
+    id: 'visits',
     version: '1.0.0',
-    description: 'Greets new members',
+    description: 'Greets new members, and counts how often each has come',
     intents: ['GuildMembers'],
     permissions: ['SendMessages'],
   },
@@ -33,7 +33,7 @@ export default definePlugin({
     });
 
     group({
-      name: 'welcome',
+      name: 'visits',
       description: 'Greeting of new members',
       access: { tier: 'admin', where: 'guild' },
       commands: [

@@ -1,0 +1,134 @@
+import { type Actor, findSendable, t, UserError } from '@cinnabar/sdk';
+import type { Guild, GuildMember, PermissionsString } from 'discord.js';
+import { TEXTS, type WelcomeContext } from './context.js';
+import { arrivalOf } from './greeter.js';
+import { fillIn, KINDS, type Kind, LIMITS, problemOf } from './texts.js';
+
+export type Setup = ReturnType<typeof createSetup>;
+
+/** What admins change, for commands and tools alike. Each act resolves with a sentence. */
+export function createSetup({ client, settings, services }: WelcomeContext) {
+  const channelKey = (kind: 'greeting' | 'goodbye') => (kind === 'goodbye' ? 'goodbyeChannel' : 'channel');
+
+  return {
+    /** @param channelId `undefined`: nothing is said any more. @throws UserError */
+    async setChannel(
+      guild: Guild,
+      kind: 'greeting' | 'goodbye',
+      channelId: string | undefined,
+      actor: Actor,
+    ): Promise<string> {
+      const key = channelKey(kind);
+      if (channelId === undefined) {
+        await settings.guild(guild).reset(key);
+        return kind === 'greeting'
+          ? t('New members are no longer greeted in a channel.')
+          : t('It is no longer said who leaves.');
+      }
+      const needed: readonly PermissionsString[] = ['SendMessages'];
+      if (!(await services.access.mayEnter(actor, { guildId: guild.id, channelId }, needed)))
+        throw new UserError(t('You cannot write in that channel.'));
+      const obstacle = await obstacleIn(guild, channelId);
+      if (obstacle !== undefined) throw new UserError(obstacle);
+      await settings.guild(guild).set({ [key]: channelId });
+      const values = { channel: `<#${channelId}>` };
+      return kind === 'greeting'
+        ? t('New members are greeted in {channel}.', values)
+        : t('In {channel} it is said who leaves.', values);
+    },
+
+    /** @param replace whether it is the only one then. @throws UserError */
+    async addText(guild: Guild, kind: Kind, text: string, replace = false): Promise<string> {
+      const problem = problemOf(text);
+      if (problem !== undefined) throw new UserError(problem);
+      const key = TEXTS[kind];
+      const { [key]: all } = await settings.guild(guild).update((draft) => {
+        if (!replace && draft[key].length >= LIMITS.texts)
+          throw new UserError(t('There are at most {most} texts of a kind: remove one first.', { most: LIMITS.texts }));
+        draft[key] = [...(replace ? [] : draft[key]), text];
+      });
+      return t('{kind}: {count, plural, one {this is the text.} other {it is one of # texts, used in turn.}}', {
+        kind: nameOf(kind),
+        count: all.length,
+      });
+    },
+
+    /** @param number from 1, as they are listed. @throws UserError */
+    async removeText(guild: Guild, kind: Kind, number: number): Promise<string> {
+      const key = TEXTS[kind];
+      const { [key]: all } = await settings.guild(guild).update((draft) => {
+        if (draft[key][number - 1] === undefined)
+          throw new UserError(t('There is no text number {number}.', { number }));
+        draft[key] = draft[key].filter((_, index) => index !== number - 1);
+      });
+      return t(
+        '{kind}: {count, plural, =0 {no text is left, so nothing is said.} one {one text is left.} other {# texts are left.}}',
+        {
+          kind: nameOf(kind),
+          count: all.length,
+        },
+      );
+    },
+
+    /** Where what is said, with what keeps the bot from it. */
+    async show(guild: Guild): Promise<string> {
+      const { channel, goodbyeChannel, directs, bots, mostPerMinute } = await settings.guild(guild).get();
+      const place = async (id: string | undefined) => {
+        if (id === undefined) return t('nowhere');
+        const obstacle = await obstacleIn(guild, id);
+        return obstacle === undefined ? `<#${id}>` : `<#${id}> ⚠️ ${obstacle}`;
+      };
+      const count = (texts: readonly string[]) =>
+        t('{count, plural, =0 {no} one {yes} other {yes, # texts in turn}}', { count: texts.length });
+      const isDeaf = !client.options.intents.has('GuildMembers');
+      return [
+        t('Greetings: {place}', { place: await place(channel) }),
+        t('By direct message: {answer}', { answer: count(directs) }),
+        t('When a bot is added: {answer}', { answer: count(bots) }),
+        t('Goodbyes: {place}', { place: await place(goodbyeChannel) }),
+        t('At most {most} in a minute.', { most: mostPerMinute }),
+        ...(isDeaf
+          ? [`⚠️ ${t('I do not hear of new members: the owner of the bot has to allow me the intent Server Members.')}`]
+          : []),
+      ].join('\n');
+    },
+
+    /** Every text of a kind, or of all, as it would read for a member. */
+    async preview(member: GuildMember, only: Kind | undefined): Promise<string> {
+      const values = await settings.guild(member.guild).get();
+      const kinds = only === undefined ? KINDS : [only];
+      const lines = kinds.flatMap((kind) => {
+        const texts = values[TEXTS[kind]];
+        if (texts.length === 0) return [];
+        return [
+          `**${nameOf(kind)}**`,
+          ...texts.map((text, index) => `${index + 1}. ${fillIn(text, arrivalOf(member))}`),
+        ];
+      });
+      return lines.length === 0 ? t('There are no texts of that kind.') : lines.join('\n');
+    },
+  };
+
+  /** Why nothing can be posted in a channel; `undefined` when it can. */
+  async function obstacleIn(guild: Guild, channelId: string): Promise<string | undefined> {
+    const channel = await findSendable(client, channelId);
+    if (channel === undefined || channel.isDMBased() || channel.guildId !== guild.id)
+      return t('That channel is gone, or nothing can be written in it.');
+    const me = guild.members.me;
+    const may = me === null || channel.permissionsFor(me).has(['ViewChannel', 'SendMessages']);
+    return may ? undefined : t('I may not write in that channel.');
+  }
+}
+
+function nameOf(kind: Kind): string {
+  switch (kind) {
+    case 'greeting':
+      return t('Greeting in the channel');
+    case 'direct':
+      return t('Greeting by direct message');
+    case 'goodbye':
+      return t('Goodbye');
+    case 'bot':
+      return t('When a bot is added');
+  }
+}

@@ -1,0 +1,142 @@
+import { createTestHost, type LocalChannel, type LocalUser, type TestHost } from '@cinnabar/core/testing';
+import { fillIn } from '@cinnabar/plugin-welcome/dist/texts.js';
+import { definePlugin, Tools } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { answering } from '../admin/town.js';
+
+/** Has the bot ask for the members of servers, as a plugin or the owner does. */
+const watcher = definePlugin({
+  manifest: { id: 'watcher', version: '1.0.0', description: 'Watches', intents: ['GuildMembers'] },
+  setup: () => undefined,
+});
+
+describe('welcome', () => {
+  let host: TestHost;
+  let hall: LocalChannel;
+  let say: (user: LocalUser, text: string) => Promise<string>;
+  let people = 0;
+  const join = async (name = `guest${++people}`, options = {}) => {
+    const user = host.discord.createUser({ name });
+    host.guild.join(user, options);
+    await host.settled();
+    return user;
+  };
+  const said = () => hall.messages.map(({ content }) => content);
+
+  before(async () => {
+    host = await createTestHost({ plugins: ['admin', 'welcome', watcher] });
+    say = answering(host);
+    hall = host.guild.createChannel({ name: 'hall' });
+  });
+  after(() => host[Symbol.asyncDispose]());
+
+  it('says nothing until an admin has switched it on and chosen a channel', async () => {
+    await say(host.you, '!plugin enable welcome');
+    await join();
+    expect(said()).to.deep.equal([]);
+    expect(await say(host.alice, '!welcome channel #hall')).to.include('you need to be at least an admin');
+    expect(await say(host.you, '!welcome channel #hall')).to.equal(`New members are greeted in <#${hall.id}>.`);
+  });
+
+  it('greets in turn, with names as text, and pings the new member alone', async () => {
+    await say(host.you, '!welcome add greeting {name} is here, {member}. We are {count}. @everyone');
+    const [first, second] = [await join('**bold** {member} @here'), await join('**bold** {member} @here')];
+    const [one = '', other = ''] = said().toSorted((a, b) => Number(a.startsWith('W')) - Number(b.startsWith('W')));
+    expect(one).to.match(/^\\\*\\\*bold\\\*\\\* \{member\} \\@here is here, <@\d+>\. We are \d+\. @everyone$/);
+    expect(other).to.match(/^Welcome to Night City, <@\d+>!$/);
+    expect([one, other].join()).to.include(`<@${first.id}>`).and.include(`<@${second.id}>`);
+    const pinged = host.discord.requests.of('POST', '/channels/:channelId/messages').map(({ body }) => body);
+    expect(JSON.stringify(pinged.at(-1))).to.include(`"allowed_mentions":{"parse":[],"users":["${second.id}"]`);
+  });
+
+  it('says how many more came in a raid, and writes to no more of them', async () => {
+    await host.advance(60_000);
+    await say(host.you, '!welcome add direct Read the rules of {server}.');
+    const before = said().length;
+    const raid = [];
+    for (let index = 0; index < 12; index++) raid.push(await join());
+    expect(said().slice(before)).to.have.length(5);
+    await host.advance(60_000);
+    expect(said().at(-1)).to.equal('7 more members have joined.');
+    const written = raid.map((user) => [...user.dms.values()].flatMap(({ messages }) => messages).length);
+    expect(written.reduce((sum, one) => sum + one, 0)).to.equal(5);
+    await say(host.you, '!welcome remove direct 1');
+  });
+
+  it('waits until a member has accepted the rules, and treats bots by their own texts', async () => {
+    const before = said().length;
+    const pending = await join('shy', { pending: true });
+    const robot = host.discord.createApplication({ name: 'Robot', owner: host.you });
+    host.guild.invite(robot);
+    await host.settled();
+    expect(said()).to.have.length(before);
+    host.guild.passScreening(pending);
+    await host.settled();
+    expect(said()).to.have.length(before + 1);
+    await say(host.you, '!welcome add bot The bot {name} was added.');
+    host.guild.invite(host.discord.createApplication({ name: 'Second', owner: host.you }));
+    await host.settled();
+    expect(said().at(-1)).to.equal('The bot Second was added.');
+  });
+
+  it('says goodbye', async () => {
+    const leaving = await join('leaver');
+    expect(await say(host.you, '!welcome goodbye #hall')).to.equal(`In <#${hall.id}> it is said who leaves.`);
+    host.guild.remove(leaving);
+    await host.settled();
+    expect(said().at(-1)).to.equal('leaver has left us.');
+  });
+
+  it('refuses texts that are too long or have unknown placeholders, shows a preview, and what is wrong', async () => {
+    expect(await say(host.you, `!welcome add greeting ${'x'.repeat(1_001)}`)).to.equal(
+      'A text has at most 1000 characters; this one has 1001.',
+    );
+    expect(await say(host.you, '!welcome add greeting Hi {user}')).to.include(
+      'there are {member}, {name}, {server}, {count}.',
+    );
+    expect(await say(host.you, '!welcome preview goodbye')).to.equal('**Goodbye**\n1. you has left us.');
+    expect(await say(host.you, '!welcome remove goodbye 1')).to.equal('Goodbye: no text is left, so nothing is said.');
+    host.guild.overwrite(hall, { for: host.guild.everyone, deny: ['SendMessages'] });
+    const [own] = host.guild.memberOf(host.bot).roles;
+    if (own !== undefined) host.guild.editRole(own, { permissions: ['ViewChannel'] });
+    host.guild.overwrite(host.general, { for: host.bot, allow: ['SendMessages'] });
+    await host.settled();
+    expect(await say(host.you, '!welcome show')).to.include(
+      `Greetings: <#${hall.id}> ⚠️ I may not write in that channel.`,
+    );
+  });
+
+  it('is set up in plain language, under the same rules', async () => {
+    const call = async (user: LocalUser, input: object) => {
+      const actor = { userId: user.id, guildId: host.guild.id, channelId: host.general.id };
+      const outcome = await host
+        .resolve(Tools)
+        .invoke({ name: 'set_welcome', arguments: input, actor, origin: 'test' });
+      return outcome.status === 'done'
+        ? outcome.text
+        : outcome.status === 'failed'
+          ? outcome.error.message
+          : outcome.status;
+    };
+    expect(await call(host.you, { channel: 'general', text: 'Hi {member}' })).to.equal(
+      `Greeting in the channel: this is the text.\nNew members are greeted in <#${host.general.id}>.`,
+    );
+    expect(await call(host.alice, { channel: 'general' })).not.to.include('greeted');
+  });
+
+  it('fills placeholders in once: what people are called is never structure', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), fc.nat(), (name, server, count) => {
+        const arrival = { memberId: '1', name: `${name}{member}{count}`, server: `${server}<@2>@everyone`, count };
+        const text = fillIn('{member} {name} {server}', arrival);
+        expect(text.match(/(?<!\\)<@/g)).to.have.length(1);
+        expect(text).to.not.match(/(?<!\\)@everyone/);
+      }),
+      { numRuns: 200 },
+    );
+    expect(
+      fillIn('{member}'.repeat(125), { memberId: '123456789012345678', name: '', server: '', count: 1 }),
+    ).to.have.length(2_000);
+  });
+});
