@@ -183,9 +183,12 @@ export {
   isTimeZone,
   localDay,
   localMinutes,
+  momentOf,
   parseDuration,
   QUIET_HOURS,
   type QuietHours,
+  type WallTime,
+  wallTime,
 } from './text/time.js';
 export * from './text/untrusted.js';
 export { escapeRegExp, matchesWildcard } from './text/wildcard.js';

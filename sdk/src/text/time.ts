@@ -54,6 +54,54 @@ export function localMinutes(at: number, timeZone: string): number {
   return part('hour') * 60 + part('minute');
 }
 
+/** A date and time as a calendar and a clock show it. */
+export interface WallTime {
+  readonly year: number;
+  /** 1 to 12. */
+  readonly month: number;
+  /** Beyond the end of the month it counts on into the next. */
+  readonly day: number;
+  readonly hour: number;
+  readonly minute: number;
+}
+
+const wallFormats = new Map<string, Intl.DateTimeFormat>();
+
+/** What calendar and clock show at a moment in a time zone. */
+export function wallTime(at: number, timeZone: string): WallTime {
+  const format = wallFormats.get(timeZone) ?? wallFormat(timeZone);
+  wallFormats.set(timeZone, format);
+  const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
+  const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? 0;
+  return { year: part('year'), month: part('month'), day: part('day'), hour: part('hour'), minute: part('minute') };
+}
+
+function wallFormat(timeZone: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    hourCycle: 'h23',
+  });
+}
+
+/** The moment at which calendar and clock show this. A time that a change of the clocks leaves out is the one as long after the change. */
+export function momentOf(wall: WallTime, timeZone: string): number {
+  const asUtc = utcOf(wall);
+  const offsetAt = (at: number) => utcOf(wallTime(at, timeZone)) - Math.floor(at / 60_000) * 60_000;
+  const guess = asUtc - offsetAt(asUtc);
+  const moment = asUtc - offsetAt(guess);
+  // Neither offset leads to a left-out time: the one before the change is meant.
+  return utcOf(wallTime(moment, timeZone)) === asUtc ? moment : Math.max(moment, guess);
+}
+
+function utcOf({ year, month, day, hour, minute }: WallTime): number {
+  return Date.UTC(year, month - 1, day, hour, minute);
+}
+
 /** `22:00-07:00`, or nothing. */
 export const QUIET_HOURS = /^(?:(?:[01]?\d|2[0-3]):[0-5]\d-(?:[01]?\d|2[0-3]):[0-5]\d)?$/;
 

@@ -1,0 +1,215 @@
+import { type CommandContext, isTimeZone, option, plainText, subcommand, t, UserError, z } from '@cinnabar/sdk';
+import { ComponentType } from 'discord.js';
+import type { Reminder, ReminderContext } from './context.js';
+import { discordTime, lineOf, type Order, type Reminders } from './store.js';
+
+/** Offered where a member is asked; any other can be typed. */
+const COMMON_ZONES = [
+  'Europe/Berlin',
+  'Europe/London',
+  'Europe/Athens',
+  'Europe/Istanbul',
+  'Europe/Moscow',
+  'America/New_York',
+  'America/Chicago',
+  'America/Denver',
+  'America/Los_Angeles',
+  'America/Sao_Paulo',
+  'Africa/Lagos',
+  'Africa/Johannesburg',
+  'Asia/Dubai',
+  'Asia/Kolkata',
+  'Asia/Bangkok',
+  'Asia/Shanghai',
+  'Asia/Tokyo',
+  'Australia/Sydney',
+  'Pacific/Auckland',
+  'UTC',
+] as const;
+
+const COOLDOWN = { uses: 5, perMs: 60_000 } as const;
+const numbered = z.number().int().min(1).max(10_000).describe('Its number in the list');
+
+/** `!remind` and `!reminder …`. */
+export function registerCommands(context: ReminderContext, reminders: Reminders): void {
+  const { command, group, component, settings } = context;
+  const said = option.rest().describe('When, and what about: in 2h tea');
+
+  const zones = component({
+    name: 'zone',
+    async run(interaction, [userId = '', id = '']) {
+      if (!interaction.isStringSelectMenu()) return;
+      if (interaction.user.id !== userId) throw new UserError(t('This question was for somebody else.'));
+      const [timeZone = ''] = interaction.values;
+      if (!isTimeZone(timeZone)) throw new UserError(t('There is no such time zone.'));
+      await settings.user(userId).set({ timeZone });
+      const moved = await reminders.reread(id, userId, timeZone);
+      const content =
+        moved === undefined
+          ? t('Your time zone is {timeZone}.', { timeZone })
+          : t('Your time zone is {timeZone}. I will remind you {when}.', { timeZone, when: discordTime(moved.dueAt) });
+      await interaction.update({ content, components: [] });
+    },
+  });
+
+  const set = async (ctx: CommandContext, order: Omit<Order, 'isPublic'>) => {
+    const isPublic = ctx.source === 'prefix' && ctx.guild !== null;
+    const made = await reminders.set(ctx.actor, { ...order, isPublic });
+    const { timeZone } = made;
+    const content = confirmation(made, ctx.channel.id);
+    if (!(await reminders.asksForZone(ctx.actor, made))) return ctx.reply(content);
+    const question = t(
+      'I took the time as that of {timeZone}. Is yours another one? I ask only once; `reminder timezone` changes it.',
+      { timeZone },
+    );
+    return ctx.reply({
+      content: `${content}\n${question}`,
+      components: [
+        {
+          type: ComponentType.ActionRow,
+          components: [
+            {
+              type: ComponentType.StringSelect,
+              customId: zones.customId(ctx.user.id, made.id),
+              placeholder: t('Your time zone'),
+              options: COMMON_ZONES.map((zone) => ({ label: zone.replaceAll('_', ' '), value: zone })),
+            },
+          ],
+        },
+      ],
+    });
+  };
+
+  command({
+    name: 'remind',
+    aliases: ['remindme', 'erinnere'],
+    description: 'Reminds you of something: in 2h, tomorrow at 9, every Monday at 18:00',
+    cooldown: COOLDOWN,
+    options: {
+      where: z.enum(['here', 'dm']).default('here').describe('In this channel, or by direct message'),
+      what: said.optional(),
+    },
+    examples: ['remind me in 2h tea', 'remind tomorrow at 9 call Bob', 'remind dm every Monday at 18:00 raid'],
+    run: (ctx, { where, what = '' }) => set(ctx, { said: what, to: where }),
+  });
+
+  group({
+    name: 'reminder',
+    aliases: ['reminders'],
+    description: 'Your reminders: list, edit, cancel',
+    commands: [
+      subcommand({
+        name: 'list',
+        description: 'List your reminders',
+        ephemeral: true,
+        async run(ctx) {
+          const mine = await reminders.list(ctx.actor);
+          if (mine.length === 0) return ctx.reply(t('You have no reminders. Set one with `remind in 2h tea`.'));
+          // By direct message set, by direct message read.
+          const shown = mine.map((one) => (isHidden(one, ctx) ? { ...one, text: t('(set privately)') } : one));
+          return ctx.reply(shown.map(lineOf).join('\n'));
+        },
+      }),
+      subcommand({
+        name: 'edit',
+        description: 'Change the text of a reminder',
+        options: { number: numbered, text: option.rest().describe('What it is about now') },
+        examples: ['reminder edit 2 green tea'],
+        async run(ctx, { number, text }) {
+          const one = await reminders.edit(ctx.actor, number, { text });
+          await ctx.reply(t('Reminder {number} now says: {text}', { number, text: plainText(one.text) }));
+        },
+      }),
+      subcommand({
+        name: 'move',
+        description: 'Change when a reminder comes',
+        options: { number: numbered, when: option.rest().describe('When: in 2h, tomorrow at 9') },
+        examples: ['reminder move 2 tomorrow at 9'],
+        async run(ctx, { number, when }) {
+          const one = await reminders.edit(ctx.actor, number, { when });
+          await ctx.reply(t('Reminder {number} now comes {when}.', { number, when: discordTime(one.dueAt) }));
+        },
+      }),
+      subcommand({
+        name: 'cancel',
+        aliases: ['delete', 'remove', 'forget'],
+        description: 'Cancel a reminder',
+        options: { number: numbered },
+        async run(ctx, { number }) {
+          await reminders.cancel(ctx.actor, number);
+          await ctx.reply(t('Reminder {number} is cancelled.', { number }));
+        },
+      }),
+      subcommand({
+        name: 'timezone',
+        description: 'Show or choose your time zone',
+        options: {
+          zone: option
+            .suggested((typed) =>
+              COMMON_ZONES.filter((zone) => zone.toLowerCase().includes(typed.toLowerCase())).map((zone) => ({
+                name: zone,
+                value: zone,
+              })),
+            )
+            .optional()
+            .describe('Such as Europe/Berlin'),
+        },
+        async run(ctx, { zone }) {
+          if (zone === undefined) {
+            return ctx.reply(
+              t('Your times are those of {timeZone}.', { timeZone: await reminders.timeZoneOf(ctx.actor) }),
+            );
+          }
+          if (!isTimeZone(zone))
+            throw new UserError(t('There is no such time zone. Write one such as `Europe/Berlin`.'));
+          await settings.user(ctx.user).set({ timeZone: zone });
+          return ctx.reply(t('Your time zone is {timeZone}.', { timeZone: zone }));
+        },
+      }),
+      subcommand({
+        name: 'role',
+        description: 'Remind a role in this channel',
+        access: { tier: 'mod', where: 'guild' },
+        options: { role: option.role().describe('Whom'), what: said },
+        examples: ['reminder role @Raiders every Monday at 18:00 raid'],
+        run(ctx, { role, what }) {
+          if (role.id === role.guild.id) throw new UserError(t('I do not call everyone. Choose a role.'));
+          const mayMention =
+            role.mentionable || ctx.member?.permissionsIn(ctx.channel.id).has('MentionEveryone') === true;
+          if (!mayMention) throw new UserError(t('You may not mention that role.'));
+          return set(ctx, { said: what, to: 'here', roleId: role.id });
+        },
+      }),
+      subcommand({
+        name: 'channel',
+        description: 'Put a reminder into a channel, for all who read it',
+        access: { tier: 'mod', where: 'guild' },
+        options: { channel: option.channel().describe('Where'), what: said },
+        examples: ['reminder channel #general tomorrow at 9 the server restarts'],
+        run(ctx, { channel, what }) {
+          if (ctx.member?.permissionsIn(channel).has(['ViewChannel', 'SendMessages']) !== true) {
+            throw new UserError(t('You may not write there.'));
+          }
+          return set(ctx, { said: what, to: { channelId: channel.id }, roleId: '' });
+        },
+      }),
+    ],
+  });
+}
+
+/** Whether its words are not for those who read along. */
+function isHidden({ isPublic }: Reminder, ctx: CommandContext): boolean {
+  return !isPublic && ctx.source === 'prefix' && ctx.guild !== null;
+}
+
+/** What is said of a reminder that was set. */
+export function confirmation({ number, dueAt, repeat, channelId }: Reminder, here: string): string {
+  const values = { number, when: discordTime(dueAt), left: discordTime(dueAt, 'R') };
+  const where =
+    channelId === null ? t(' I will write you a direct message.') : channelId === here ? '' : ` → <#${channelId}>`;
+  const sentence =
+    repeat === undefined
+      ? t('Reminder {number} is set: {when} ({left}).', values)
+      : t('Reminder {number} is set and repeats; the first time is {when} ({left}).', values);
+  return `${sentence}${where}`;
+}

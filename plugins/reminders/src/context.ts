@@ -1,0 +1,101 @@
+import { Access, Clock, isTimeZone, Languages, type PluginContext, Random, z } from '@cinnabar/sdk';
+
+export const settings = {
+  guild: z.object({
+    timeZone: z
+      .string()
+      .refine(isTimeZone, 'has to be a time zone such as Europe/Berlin')
+      .default('UTC')
+      .describe('Time zone of members who have not chosen one'),
+    mostPerMember: z
+      .number()
+      .int()
+      .min(1)
+      .max(100)
+      .default(25)
+      .describe('Reminders that one member may have in this server'),
+    mostInServer: z
+      .number()
+      .int()
+      .min(1)
+      .max(5_000)
+      .default(500)
+      .describe('Reminders that all members together may have in this server')
+      .meta({ ceiling: 2_000 }),
+    shortestRepeatMinutes: z
+      .number()
+      .int()
+      .min(10)
+      .max(1_440)
+      .default(60)
+      .describe('The shortest time between two of a repeating reminder, in minutes'),
+    mostRepeats: z
+      .number()
+      .int()
+      .min(2)
+      .max(1_000)
+      .default(100)
+      .describe('How often a repeating reminder comes before it ends'),
+  }),
+  user: z.object({
+    timeZone: z
+      .string()
+      .refine((name) => name === '' || isTimeZone(name), 'has to be a time zone such as Europe/Berlin')
+      .default('')
+      .describe('Your time zone; empty: that of the server'),
+  }),
+};
+
+const repeat = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('interval'), everyMs: z.number().int().positive() }),
+  z.object({ kind: z.literal('days'), days: z.number().int().positive(), minutes: z.number().int() }),
+  z.object({ kind: z.literal('weekdays'), weekdays: z.array(z.number().int()), minutes: z.number().int() }),
+  z.object({
+    kind: z.literal('months'),
+    months: z.number().int().positive(),
+    day: z.number().int(),
+    minutes: z.number().int(),
+  }),
+]);
+
+const reminder = z.object({
+  userId: z.string(),
+  /** Among those of the member; what they call it by. */
+  number: z.number().int(),
+  /** Where it was set; `null` for a direct message. */
+  guildId: z.string().nullable(),
+  /** Where it goes; `null`: to the member by direct message. */
+  channelId: z.string().nullable(),
+  /** Where it was set, for when direct messages are closed. */
+  setIn: z.string(),
+  /** Whether others could read it when it was set. */
+  isPublic: z.boolean(),
+  /** Whom it calls beside the member: a role, or (empty) the channel without a mention of the member. */
+  roleId: z.string().optional(),
+  text: z.string(),
+  /** As the member said when. */
+  said: z.string(),
+  timeZone: z.string(),
+  dueAt: z.number(),
+  repeat: repeat.optional(),
+  /** How often it has come. */
+  times: z.number().int().default(0),
+  setAt: z.number(),
+  /** When its message was begun to be sent: after a crash it is looked for, not sent again. */
+  sendingAt: z.number().optional(),
+  /** Set once it was delivered; it stays for a while, for the buttons below it. */
+  deliveredAt: z.number().optional(),
+  /** Deliveries in a row that failed for good. */
+  failures: z.number().int().default(0),
+});
+export type Reminder = z.output<typeof reminder>;
+
+export const collections = {
+  reminders: { scope: 'global', version: 1, schema: reminder, personal: { by: 'userId' } },
+  /** Who has been asked for their time zone: once is enough. */
+  asked: { scope: 'user', version: 1, schema: z.object({ zoneAskedAt: z.number().default(0) }) },
+} as const;
+
+export const inject = { access: Access, clock: Clock, languages: Languages, random: Random } as const;
+
+export type ReminderContext = PluginContext<typeof settings, typeof collections, typeof inject>;

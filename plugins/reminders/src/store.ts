@@ -1,0 +1,238 @@
+import { type Actor, plainText, t, UserError } from '@cinnabar/sdk';
+import type { Reminder, ReminderContext } from './context.js';
+import { type Reading, readReminder, readWhen, type When } from './when.js';
+
+export const LONGEST_TEXT = 1_000;
+
+export type Reminders = ReturnType<typeof createReminders>;
+
+/** What is to be set. */
+export interface Order {
+  /** When, and about what: `in 2h tea`. */
+  readonly said: string;
+  /** What it is about, where `said` says only when. */
+  readonly text?: string | undefined;
+  readonly to: 'here' | 'dm' | { readonly channelId: string };
+  readonly roleId?: string | undefined;
+  readonly isPublic: boolean;
+}
+
+/** Everything that commands, tools and buttons do with reminders. */
+export function createReminders(context: ReminderContext) {
+  const { collections, settings, services, log } = context;
+  const { reminders: stored } = collections;
+  const { clock, random } = services;
+  /** Whose each reminder is, so that not all of them are read to list those of one member. */
+  const known = new Map<string, { readonly userId: string; readonly guildId: string | null }>();
+  const loaded = load();
+  // Commands read the failure; without one in the meantime it must not end the process.
+  loaded.catch((error: unknown) => log.error('the reminders could not be read', { error }));
+  context.defer(stored.watch((id) => void follow(id)));
+
+  async function load(): Promise<void> {
+    for await (const [id, { userId, guildId }] of stored.entries()) known.set(id, { userId, guildId });
+  }
+
+  async function follow(id: string): Promise<void> {
+    const one = await stored
+      .of(id)
+      .find()
+      .catch(() => undefined);
+    if (one === undefined) known.delete(id);
+    else known.set(id, { userId: one.userId, guildId: one.guildId });
+  }
+
+  /** Those of a member that are still to come, the next first. Of one server they are not listed in another. */
+  async function list({
+    userId,
+    guildId,
+  }: Pick<Actor, 'userId' | 'guildId'>): Promise<readonly (Reminder & { readonly id: string })[]> {
+    await loaded;
+    const found: (Reminder & { readonly id: string })[] = [];
+    for (const [id, owner] of known) {
+      if (owner.userId !== userId || (guildId !== null && owner.guildId !== guildId)) continue;
+      const one = await stored.of(id).find();
+      if (one === undefined) known.delete(id);
+      else if (one.deliveredAt === undefined) found.push({ ...one, id });
+    }
+    return found.sort((a, b) => a.dueAt - b.dueAt);
+  }
+
+  async function timeZoneOf({ userId, guildId }: Pick<Actor, 'userId' | 'guildId'>): Promise<string> {
+    const own = (await settings.user(userId).get()).timeZone;
+    return own === '' ? (await settings.guild(guildId).get()).timeZone : own;
+  }
+
+  async function readingFor(actor: Actor): Promise<Reading> {
+    const { shortestRepeatMinutes } = await settings.guild(actor.guildId).get();
+    return {
+      now: clock.now(),
+      timeZone: await timeZoneOf(actor),
+      shortestRepeatMs: shortestRepeatMinutes * 60_000,
+    };
+  }
+
+  async function checkLimits({ userId, guildId }: Actor): Promise<void> {
+    await loaded;
+    const { mostPerMember, mostInServer } = await settings.guild(guildId).get();
+    // Whatever the server, one member cannot fill the bot: direct messages count with all of theirs.
+    const mine = (await list({ userId, guildId })).length;
+    if (mine >= mostPerMember) {
+      throw new UserError(t('You have {mine} reminders already; cancel one first: `reminder list`.', { mine }));
+    }
+    const here = guildId === null ? 0 : [...known.values()].filter((one) => one.guildId === guildId).length;
+    if (here >= mostInServer) throw new UserError(t('There are too many reminders in this server already.'));
+  }
+
+  async function find(
+    actor: Pick<Actor, 'userId' | 'guildId'>,
+    number: number,
+  ): Promise<Reminder & { readonly id: string }> {
+    const one = (await list(actor)).find((reminder) => reminder.number === number);
+    if (one === undefined)
+      throw new UserError(t('You have no reminder {number} here. `reminder list` shows them.', { number }));
+    return one;
+  }
+
+  return {
+    list,
+    timeZoneOf,
+    /** @throws UserError when it cannot be read, says nothing, or there are too many */
+    async set(actor: Actor, { said, text, to, roleId, isPublic }: Order): Promise<Reminder & { readonly id: string }> {
+      const reading = await readingFor(actor);
+      const read =
+        text === undefined ? await readReminder(said, reading) : { ...(await readWhen(said, reading)), text, said };
+      const about = checkText(read.text);
+      await checkLimits(actor);
+      const channelId = to === 'dm' || actor.guildId === null ? null : to === 'here' ? actor.channelId : to.channelId;
+      return save(actor, {
+        about,
+        said: read.said,
+        when: read,
+        timeZone: reading.timeZone,
+        channelId,
+        roleId,
+        isPublic,
+      });
+    },
+    /** Sets the same once more, `afterMs` from now. */
+    async snooze(reminder: Reminder, dueAt: number): Promise<Reminder & { readonly id: string }> {
+      const { userId, guildId, setIn, text, said, timeZone, channelId, roleId, isPublic } = reminder;
+      const actor: Actor = { userId, guildId, channelId: setIn };
+      await checkLimits(actor);
+      const when: When = { dueAt, repeat: undefined, isByClock: false };
+      return save(actor, { about: text, said, when, timeZone, channelId, roleId, isPublic });
+    },
+    async edit(
+      actor: Actor,
+      number: number,
+      change: { readonly when?: string | undefined; readonly text?: string | undefined },
+    ): Promise<Reminder> {
+      const { id } = await find(actor, number);
+      const reading = await readingFor(actor);
+      const when = change.when === undefined ? undefined : await readWhen(change.when, reading);
+      const text = change.text === undefined ? undefined : checkText(change.text);
+      return stored.of(id).update((draft) => {
+        if (text !== undefined) draft.text = text;
+        if (when === undefined || change.when === undefined) return;
+        draft.dueAt = when.dueAt;
+        draft.said = change.when;
+        draft.timeZone = reading.timeZone;
+        draft.repeat = asStored(when.repeat);
+        draft.times = 0;
+      });
+    },
+    async cancel(actor: Actor, number: number): Promise<Reminder> {
+      const one = await find(actor, number);
+      await stored.of(one.id).delete();
+      return one;
+    },
+    /** Reads the time of a reminder again, in another time zone. `undefined` when it is gone, or that time has passed there. */
+    async reread(id: string, userId: string, timeZone: string): Promise<Reminder | undefined> {
+      const one = await stored.of(id).find();
+      if (one?.userId !== userId || one.deliveredAt !== undefined) return undefined;
+      const { shortestRepeatMinutes } = await settings.guild(one.guildId).get();
+      const reading = { now: clock.now(), timeZone, shortestRepeatMs: shortestRepeatMinutes * 60_000 };
+      const when = await readWhen(one.said, reading).catch(() => undefined);
+      if (when === undefined) return undefined;
+      return stored.of(id).update((draft) => {
+        draft.dueAt = when.dueAt;
+        draft.timeZone = timeZone;
+      });
+    },
+    /** Whether the member is to be asked for their time zone now: once, when it matters. */
+    async asksForZone({ userId }: Actor, when: Pick<Reminder, 'dueAt' | 'repeat' | 'said'>): Promise<boolean> {
+      if ((await settings.user(userId).get()).timeZone !== '') return false;
+      const isDuration = /^(?:in\s+)?\d+\s*\p{L}/iu.test(when.said) && when.repeat === undefined;
+      if (isDuration || (await collections.asked.of(userId).get()).zoneAskedAt !== 0) return false;
+      await collections.asked.of(userId).set({ zoneAskedAt: clock.now() });
+      return true;
+    },
+  };
+
+  async function save(
+    actor: Actor,
+    order: {
+      readonly about: string;
+      readonly said: string;
+      readonly when: When;
+      readonly timeZone: string;
+      readonly channelId: string | null;
+      readonly roleId: string | undefined;
+      readonly isPublic: boolean;
+    },
+  ): Promise<Reminder & { readonly id: string }> {
+    const { about, said, when, timeZone, channelId, roleId, isPublic } = order;
+    const id = random.id();
+    const numbers = (await list({ userId: actor.userId, guildId: null })).map(({ number }) => number);
+    const made = await stored.of(id).set({
+      userId: actor.userId,
+      number: firstFree(numbers),
+      guildId: actor.guildId,
+      channelId,
+      setIn: actor.channelId,
+      isPublic,
+      ...(roleId === undefined ? {} : { roleId }),
+      text: about,
+      said,
+      timeZone,
+      dueAt: when.dueAt,
+      ...(when.repeat === undefined ? {} : { repeat: asStored(when.repeat) }),
+      times: 0,
+      setAt: clock.now(),
+      failures: 0,
+    });
+    known.set(id, { userId: actor.userId, guildId: actor.guildId });
+    return { ...made, id };
+  }
+}
+
+const asStored = (repeat: When['repeat']): Reminder['repeat'] =>
+  repeat?.kind === 'weekdays' ? { ...repeat, weekdays: [...repeat.weekdays] } : repeat;
+
+function firstFree(taken: readonly number[]): number {
+  let number = 1;
+  while (taken.includes(number)) number += 1;
+  return number;
+}
+
+function checkText(text: string): string {
+  const trimmed = text.trim();
+  if (trimmed === '') throw new UserError(t('Say what I am to remind you of, too: `remind in 2h tea`.'));
+  if (trimmed.length > LONGEST_TEXT) {
+    throw new UserError(t('That is too long: a reminder has at most {most} characters.', { most: LONGEST_TEXT }));
+  }
+  return trimmed;
+}
+
+/** Discord shows it in the reader's own time. */
+export const discordTime = (at: number, style: 'f' | 'R' = 'f') => `<t:${Math.floor(at / 1_000)}:${style}>`;
+
+/** One line of a list. */
+export function lineOf({ number, dueAt, repeat, text, channelId, roleId }: Reminder): string {
+  const shown = plainText(text.length > 100 ? `${text.slice(0, 99)}…` : text);
+  const where = channelId === null ? t('by direct message') : `<#${channelId}>`;
+  const whom = roleId === undefined || roleId === '' ? '' : ` → <@&${roleId}>`;
+  const again = repeat === undefined ? '' : ' ↻';
+  return `**${number}** ${discordTime(dueAt)}${again} · ${where}${whom} · ${shown}`;
+}
