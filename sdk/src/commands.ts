@@ -129,6 +129,9 @@ export interface CommandInfo {
   readonly surface: 'both' | 'prefix' | 'slash';
 }
 
+/** Whether suggestions are wanted in a guild. */
+export type SuggestionChoice = (guildId: string) => boolean | Promise<boolean>;
+
 /** The directory of commands. */
 export interface Commands {
   /** What the actor may run in that place, by full name, sorted. */
@@ -143,8 +146,14 @@ export interface Commands {
     actor: Actor,
     name: string,
   ): Promise<readonly { readonly command: CommandInfo; readonly decision: Decision }[]>;
-  /** The nearest names to one that does not exist. */
+  /** What a name that does not exist may have been meant for: what does here what a command of Red does, then the nearest names. */
   similar(name: string, among: readonly CommandInfo[]): readonly string[];
+  /**
+   * Says where commands that do not exist are answered with a suggestion; everywhere until then. The plugin that keeps the choices calls it; the
+   * last call counts.
+   * @returns takes it back
+   */
+  suggestWhere(choice: SuggestionChoice): () => void;
   /** Whether this message runs a command (known, and enabled here): such a message is not also a turn. */
   matches(message: Message): boolean;
 }

@@ -4,11 +4,13 @@ import {
   type Audience,
   type AuditLog,
   type Clock,
+  createRateLimiter,
   isTransient,
   type Logger,
   type Metrics,
   mayRefer,
   type Random,
+  type SuggestionChoice,
   sendOnce,
   t,
   translated,
@@ -21,6 +23,7 @@ import { prefixEnd, readArguments, readToken, skipSpace, skipWord } from './argu
 import { answerFailure, type Call, createCooldowns, createLostAnswers, type Execution, execute } from './execute.js';
 import { createInteractionRouter } from './interactions.js';
 import { usageLine, usageOf } from './options.js';
+import { sameAsInRed } from './red-names.js';
 import {
   buildCommand,
   buildGroup,
@@ -55,7 +58,9 @@ export function createCommands(parts: CommandServices): CommandService {
     count: ({ entry, source }, outcome) => uses.add({ command: entry.name, surface: source, outcome }),
   };
   const recognise = createRecogniser(parts, registry);
-  const suggest = createSuggester(parts, registry, execution);
+  const always: SuggestionChoice = () => true;
+  let isWanted = always;
+  const suggest = createSuggester(parts, registry, execution, (guildId) => isWanted(guildId));
 
   return {
     command: (owner, definition) => registry.add(buildCommand(owner, definition)),
@@ -98,11 +103,17 @@ export function createCommands(parts: CommandServices): CommandService {
       const decided = await decideEach(access, actor, among);
       return decided.map(({ command, decision }) => ({ command: command.info, decision }));
     },
-    similar: (name, among) =>
-      nearest(
-        name,
-        among.map((info) => info.name),
-      ),
+    similar(name, among) {
+      const names = among.map((info) => info.name);
+      const inRed = sameAsInRed(name.trim().toLowerCase().split(/\s+/).join(' '));
+      return [...new Set([...inRed.filter((known) => names.includes(known)), ...nearest(name, names)])];
+    },
+    suggestWhere(choice) {
+      isWanted = choice;
+      return () => {
+        if (isWanted === choice) isWanted = always;
+      };
+    },
     ...createSlashSync(parts, registry),
   };
 }
@@ -201,6 +212,8 @@ interface Recognised {
   /** The index after that word. */
   readonly end: number;
 }
+
+type MaybeLater<T> = T | Promise<T>;
 
 type Parts = Pick<CommandServices, 'client' | 'prefixes' | 'enabledIn'>;
 
@@ -311,62 +324,94 @@ function line({ name, description, info }: CommandEntry, prefix: string): string
   return `\`${`${prefix}${name} ${info.usage}`.trimEnd()}\` ${translated(description)}`;
 }
 
-/** `!!` is another bot's prefix, not a slip. */
-const LIKE_A_NAME = /^[\p{L}\p{N}]/u;
+/** A price, a rule of CSS or another bot's `!!` is no slip: a command's name has letters, and nothing but what names have. */
+const LIKE_A_NAME = /^(?=.*\p{L})[\p{L}\p{N}_-]+$/u;
 
-type SuggestParts = Pick<CommandServices, 'enabledIn' | 'boundary' | 'languages'>;
+const MINUTE_MS = 60_000;
+/** Suggestions in a minute: what is typed beside a command once is a slip, and again and again another bot's. */
+const PER_MEMBER = 2;
+const PER_CHANNEL = 4;
+
+type SuggestParts = Pick<CommandServices, 'access' | 'clock' | 'enabledIn' | 'boundary' | 'languages'>;
 
 /**
- * Says of a command whose plugin is switched off here that it is not available. Answers "did you mean" to one that does not exist, if something
- * near does and the member may use it there.
+ * Says of a command whose plugin is switched off here that it is not available. Answers "did you mean" to one that does not exist, if it is one of
+ * Red's that has another name here, or something near exists, and the member may use it there.
  * Silent otherwise, for other bots may share the prefix; after a mention and in direct messages too, where the words are meant for `ai`.
+ * @param isWanted whether suggestions are on in a guild
  */
-function createSuggester({ enabledIn, boundary, languages }: SuggestParts, registry: Registry, execution: Execution) {
-  const candidates = (word: string, guildId: string | null) =>
-    nearest(word, registry.names()).flatMap((name) => {
-      const entry = registry.find(name);
-      const usable = entry !== undefined && entry.surface !== 'slash' && enabledIn(guildId, entry.owner.plugin);
-      return usable ? [{ name, entry }] : [];
-    });
+function createSuggester(
+  { access, clock, enabledIn, boundary, languages }: SuggestParts,
+  registry: Registry,
+  execution: Execution,
+  isWanted: (guildId: string) => MaybeLater<boolean>,
+) {
+  const members = createRateLimiter(clock, MINUTE_MS);
+  const channels = createRateLimiter(clock, MINUTE_MS);
+  const mayAnswer = ({ author, channelId }: Message) =>
+    members.take(`${channelId}/${author.id}`, PER_MEMBER) === undefined &&
+    channels.take(channelId, PER_CHANNEL) === undefined;
 
-  return (message: Message, { prefix, word }: Recognised): void => {
-    const addressed = message.guildId !== null && !prefix.startsWith('<@') && LIKE_A_NAME.test(word);
-    if (!addressed || !message.channel.isSendable()) return;
-    const { channel } = message;
-    const off = registry.find(word);
-    if (off !== undefined && off.surface !== 'slash') {
-      const answers = answerMessage(message, channel, execution, off.owner);
-      const say = () => answers.reply({ content: notAvailable(), notice: true });
-      void boundary.run(off.owner, message.guildId, 'command that is switched off', () =>
-        languages.serve(audienceOf(message), undefined, say),
-      );
-      return;
+  /** The command or group with a full name, as far as it is typed and on here. */
+  const entryAt = (name: string, guildId: string): Entry | undefined => {
+    const [first = '', ...others] = name.split(' ');
+    let entry = registry.find(first);
+    for (const word of others) entry = entry?.kind === 'group' ? entry.byName.get(word) : undefined;
+    return entry !== undefined && entry.surface !== 'slash' && enabledIn(guildId, entry.owner.plugin)
+      ? entry
+      : undefined;
+  };
+  const candidates = (message: Message, { word, end }: Recognised, guildId: string) => {
+    const next = readToken(message.content, end)?.text.toLowerCase();
+    const known = sameAsInRed(next === undefined ? word : `${word} ${next}`);
+    return [...known, ...nearest(word, registry.names())].flatMap((name) => {
+      const entry = entryAt(name, guildId);
+      return entry === undefined ? [] : [{ name, entry }];
+    });
+  };
+
+  const suggestionFor = async (
+    message: Message,
+    { prefix, word }: Recognised,
+    near: ReturnType<typeof candidates>,
+    guildId: string,
+  ): Promise<string | undefined> => {
+    if (!(await isWanted(guildId))) return undefined;
+    for (const { name, entry } of near) {
+      const { visible } = await visibleAmong(access, actorOf(message), leavesOf(entry));
+      if (visible.length === 0) continue;
+      if (!mayAnswer(message)) return undefined;
+      return t('There is no {typed}. Did you mean {meant}?', {
+        typed: echo(prefix + word),
+        meant: echo(prefix + name),
+      });
     }
-    const near = candidates(word, message.guildId);
-    const [first] = near;
-    if (first === undefined) return;
-    const answers = answerMessage(message, channel, execution, first.entry.owner);
+    return undefined;
+  };
+
+  return (message: Message, recognised: Recognised): void => {
+    const { prefix, word } = recognised;
+    const { channel, guildId } = message;
+    if (guildId === null || prefix.startsWith('<@') || !LIKE_A_NAME.test(word) || !channel.isSendable()) return;
+    const off = registry.find(word);
+    const isOff = off !== undefined && off.surface !== 'slash';
+    const near = isOff ? [] : candidates(message, recognised, guildId);
+    const owner = isOff ? off.owner : near[0]?.entry.owner;
+    if (owner === undefined) return;
     const actor = actorOf(message);
-    const suggestOne = async () => {
+    const answers = answerMessage(message, channel, execution, owner);
+    const say = async (): Promise<void> => {
       try {
-        for (const { name, entry } of near) {
-          const { visible } = await visibleAmong(execution.access, actor, leavesOf(entry));
-          if (visible.length === 0) continue;
-          const content = t('There is no {typed}. Did you mean {meant}?', {
-            typed: echo(prefix + word),
-            meant: echo(prefix + name),
-          });
-          await answers.reply({ content, notice: true });
-          return;
-        }
+        if (await access.ignores(actor)) return;
+        const content = isOff ? notAvailable() : await suggestionFor(message, recognised, near, guildId);
+        if (content !== undefined) await answers.reply({ content, notice: true });
       } catch (error) {
-        const { log } = first.entry.owner;
-        const failed = { what: 'command suggestion', actor, error, log, forOperator: false };
+        const failed = { what: 'command suggestion', actor, error, log: owner.log, forOperator: false };
         await answerFailure(execution, failed, answers);
       }
     };
-    void boundary.run(first.entry.owner, message.guildId, 'command suggestion', () =>
-      languages.serve(audienceOf(message), undefined, suggestOne),
+    void boundary.run(owner, guildId, isOff ? 'command that is switched off' : 'command suggestion', () =>
+      languages.serve(audienceOf(message), undefined, say),
     );
   };
 }

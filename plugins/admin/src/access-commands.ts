@@ -3,13 +3,17 @@ import {
   type CommandContext,
   createAskFirst,
   type Decision,
+  EVERYTHING,
   oneLine,
   option,
   RULE_SUBJECTS,
   RULE_TARGETS,
   readRules,
   subcommand,
+  subgroup,
+  t,
   textOfRuleSubject,
+  textOfRuleTarget,
   UserError,
   writeRules,
 } from '@cinnabar/sdk';
@@ -17,6 +21,7 @@ import { ChannelType, type Guild } from 'discord.js';
 import { attachedText } from './attached-text.js';
 import type { AdminContext } from './context.js';
 import { code, guildOf, MAX_SUGGESTIONS, TIER_WORDS } from './format.js';
+import { leaveCommand } from './refused-servers.js';
 
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
 
@@ -32,6 +37,7 @@ export function registerAccessCommands(context: AdminContext): void {
   const what = option
     .suggested((typed) => {
       const names = [
+        EVERYTHING.name,
         ...commands.names(),
         ...tools.list().map(({ name }) => name),
         ...plugins.list().map(({ id }) => `plugin:${id}`),
@@ -40,21 +46,69 @@ export function registerAccessCommands(context: AdminContext): void {
       return matching.slice(0, MAX_SUGGESTIONS).map((name) => ({ name, value: name }));
     })
     .describe('Command, tool or plugin; in quotes when it has several words');
-  const who = option.rest().describe('A member, a role, a channel or a category, or everyone');
+  const ofServer: Level = {
+    idOf: ({ actor }) => guildOf(actor),
+    who: option.rest().describe('A member, a role, a channel or a category, or everyone'),
+    find: findSubject,
+    empty: 'This server has no access rules: what each command asks for decides alone.',
+  };
+  const ofOwner: Level = {
+    idOf: () => null,
+    who: option.rest().describe('A user, a server by its id, here, servers for all of them, or everyone'),
+    find: findOwnerSubject,
+    empty: 'There are no rules for all servers.',
+  };
 
-  const rule = (effect: AccessRule['effect'], description: string, help: string) =>
+  const rule = (level: Level, effect: AccessRule['effect'], description: string, help: string) =>
     subcommand({
       name: effect,
       description,
       help,
-      options: { what, who },
+      options: { what, who: level.who },
       examples: [`access ${effect} party everyone`, `access ${effect} "party add" @Fixers`],
       async run(ctx, options) {
-        const guildId = guildOf(ctx.actor);
         const target = await findTarget(services, ctx, options.what);
-        const subject = await findSubject(ctx, options.who);
-        await accessRules.set(guildId, { effect, target, subject });
+        const subject = await level.find(ctx, options.who);
+        await accessRules.set(level.idOf(ctx), { effect, target, subject });
         await ctx.reply(`${effect === 'allow' ? 'Allowed' : 'Denied'}: ${describe(target, subject)}.`);
+      },
+    });
+
+  const clear = (level: Level) =>
+    subcommand({
+      name: 'clear',
+      description: 'Remove rules: those about something, or all',
+      options: {
+        what: option
+          .suggested((typed) => (typed === '' ? [{ name: 'all', value: 'all' }] : []))
+          .describe('As in a rule, or all'),
+        who: option.rest().optional().describe('Only the rule for this one, as in a rule'),
+      },
+      examples: ['access clear party', 'access clear "party add" @Fixers', 'access clear all'],
+      async run(ctx, options) {
+        const target = options.what.toLowerCase() === 'all' ? undefined : await findTarget(services, ctx, options.what);
+        const subject = options.who === undefined ? undefined : await level.find(ctx, options.who);
+        const removed = await accessRules.clear(
+          level.idOf(ctx),
+          (one) =>
+            (target === undefined || (one.target.kind === target.kind && one.target.name === target.name)) &&
+            (subject === undefined || (one.subject.kind === subject.kind && one.subject.id === subject.id)),
+        );
+        if (removed.length === 0) return ctx.reply('There is no such rule here.');
+        return ctx.reply([`Removed ${countOf(removed.length, 'rule')}:`, ...removed.map(lineOf)].join('\n'));
+      },
+    });
+
+  const list = (level: Level, description: string) =>
+    subcommand({
+      name: 'list',
+      description,
+      async run(ctx) {
+        const rules = byPrecedence(await accessRules.list(level.idOf(ctx)));
+        if (rules.length === 0) return ctx.reply(level.empty);
+        return ctx.reply(
+          [`**Access rules** (${rules.length}), those of higher precedence first`, ...rules.map(lineOf)].join('\n'),
+        );
       },
     });
 
@@ -68,48 +122,32 @@ export function registerAccessCommands(context: AdminContext): void {
       'A rule that allows admits members to what asks for a moderator or an admin. It gives no permission of Discord, and nothing that is for owners.',
     ].join(' '),
     commands: [
-      rule('allow', 'Let a member, role or channel use something', 'Stands against denials of lower precedence.'),
       rule(
+        ofServer,
+        'allow',
+        'Let a member, role or channel use something',
+        'Stands against denials of lower precedence.',
+      ),
+      rule(
+        ofServer,
         'deny',
         'Refuse something to a member, role or channel',
         'The owner of the server can always use these commands.',
       ),
-      subcommand({
-        name: 'clear',
-        description: 'Remove rules: those about something, or all',
-        options: {
-          what: option
-            .suggested((typed) => (typed === '' ? [{ name: 'all', value: 'all' }] : []))
-            .describe('As in a rule, or all'),
-          who: option.rest().optional().describe('Only the rule for this member, role or channel'),
-        },
-        examples: ['access clear party', 'access clear "party add" @Fixers', 'access clear all'],
-        async run(ctx, options) {
-          const guildId = guildOf(ctx.actor);
-          const target =
-            options.what.toLowerCase() === 'all' ? undefined : await findTarget(services, ctx, options.what);
-          const subject = options.who === undefined ? undefined : await findSubject(ctx, options.who);
-          const removed = await accessRules.clear(
-            guildId,
-            (one) =>
-              (target === undefined || (one.target.kind === target.kind && one.target.name === target.name)) &&
-              (subject === undefined || (one.subject.kind === subject.kind && one.subject.id === subject.id)),
-          );
-          if (removed.length === 0) return ctx.reply('There is no such rule here.');
-          return ctx.reply([`Removed ${countOf(removed.length, 'rule')}:`, ...removed.map(lineOf)].join('\n'));
-        },
-      }),
-      subcommand({
-        name: 'list',
-        description: 'List the rules of this server',
-        async run(ctx) {
-          const rules = byPrecedence(await accessRules.list(guildOf(ctx.actor)));
-          if (rules.length === 0)
-            return ctx.reply('This server has no access rules: what each command asks for decides alone.');
-          return ctx.reply(
-            [`**Access rules** (${rules.length}), those of higher precedence first`, ...rules.map(lineOf)].join('\n'),
-          );
-        },
+      clear(ofServer),
+      list(ofServer, 'List the rules of this server'),
+      subgroup({
+        name: 'global',
+        description: 'Rules of the bot’s owner, which bind every server',
+        access: { tier: 'botOwner' },
+        help: 'They stand above the rules of the servers. A denial of everything has the bot ignore a user or a server, or with `servers` all servers that no rule allows.',
+        commands: [
+          rule(ofOwner, 'allow', 'Let a user or server use something', 'Stands above the rules of the servers.'),
+          rule(ofOwner, 'deny', 'Refuse something to a user or server', 'Everything: the bot ignores them.'),
+          clear(ofOwner),
+          list(ofOwner, 'List the rules that bind every server'),
+          leaveCommand(context),
+        ],
       }),
       subcommand({
         name: 'explain',
@@ -183,6 +221,7 @@ export function registerAccessCommands(context: AdminContext): void {
   });
 
   async function decisionsFor(actor: CommandContext['actor'], { kind, name }: Target): Promise<readonly Decided[]> {
+    if (kind === 'everything') throw new UserError('Please name a command or a tool.');
     if (kind === 'plugin') throw new UserError(`${code(name)} is a plugin. Name one of its commands or tools.`);
     if (kind === 'command') {
       const decided = await commands.explain(actor, name);
@@ -193,12 +232,22 @@ export function registerAccessCommands(context: AdminContext): void {
   }
 }
 
+/** Whose rules a command is about: those of the server, or those of the bot's owner. */
+interface Level {
+  readonly idOf: (ctx: CommandContext) => string | null;
+  readonly who: ReturnType<typeof option.rest>;
+  readonly find: (ctx: CommandContext, text: string) => Promise<Subject>;
+  /** What `list` says when there are none. */
+  readonly empty: string;
+}
+
 /** A plugin, command or tool by name: `party add`, or `plugin:party` where several have it. @throws UserError when nothing has it */
 export async function findTarget(
   { commands, plugins, tools }: Pick<AdminContext['services'], 'commands' | 'plugins' | 'tools'>,
   ctx: CommandContext,
   text: string,
 ): Promise<Target> {
+  if (text.trim().toLowerCase() === EVERYTHING.name) return EVERYTHING;
   const [, asked, name = ''] = /^(?:(plugin|command|tool):)?(.*)$/s.exec(text.trim().toLowerCase()) ?? [];
   const found: Target[] = [];
   const named = await commands.explain(ctx.actor, name);
@@ -223,7 +272,7 @@ interface Decided {
 }
 
 /** A member, role, channel or category by mention, id or name. @throws UserError when there is none, or several have the name */
-async function findSubject({ guild }: CommandContext, text: string): Promise<Subject> {
+export async function findSubject({ guild }: CommandContext, text: string): Promise<Subject> {
   if (guild === null) throw new UserError('This only works in a server.');
   const wanted = text.trim();
   if (/^@?everyone$/i.test(wanted)) return { kind: 'everyone' };
@@ -260,16 +309,33 @@ async function findSubject({ guild }: CommandContext, text: string): Promise<Sub
   return subject;
 }
 
+/** A user, a server, all servers or everyone. An id that is no server of the bot's is a user's, unless it is written `server:<id>`. */
+async function findOwnerSubject(
+  { channel: { client }, actor: { guildId } }: CommandContext,
+  text: string,
+): Promise<Subject> {
+  const wanted = text.trim().toLowerCase();
+  if (wanted === 'everyone') return { kind: 'everyone' };
+  if (wanted === 'servers') return { kind: 'guilds' };
+  if (wanted === 'here' && guildId !== null) return { kind: 'guild', id: guildId };
+  const [, prefix, id] = /^(server:|<@!?)?(\d{15,22})>?$/.exec(wanted) ?? [];
+  if (id === undefined)
+    throw new UserError(t('Please name a user by mention or id, a server by its id, `here`, `servers` or `everyone`.'));
+  const isServer = prefix === 'server:' || (prefix === undefined && client.guilds.cache.has(id));
+  return { kind: isServer ? 'guild' : 'user', id };
+}
+
+/** Rules about everything are asked first. */
 const byPrecedence = (rules: readonly AccessRule[]): readonly AccessRule[] =>
   rules.toSorted(
     (a, b) =>
+      Number(b.target.kind === 'everything') - Number(a.target.kind === 'everything') ||
       RULE_SUBJECTS.indexOf(a.subject.kind) - RULE_SUBJECTS.indexOf(b.subject.kind) ||
       RULE_TARGETS.indexOf(b.target.kind) - RULE_TARGETS.indexOf(a.target.kind) ||
       (a.target.name < b.target.name ? -1 : 1),
   );
 
-const describe = ({ kind, name }: Target, subject: Subject) =>
-  `the ${kind} ${code(name)} ${textOfRuleSubject(subject)}`;
+const describe = (target: Target, subject: Subject) => `${textOfRuleTarget(target)} ${textOfRuleSubject(subject)}`;
 
 const lineOf = ({ effect, target, subject }: AccessRule) => `• ${effect} ${describe(target, subject)}`;
 

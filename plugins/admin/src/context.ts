@@ -54,8 +54,22 @@ const language = (whose: string) =>
     .describe(`The language of ${whose}, such as en or de; without one that of their Discord, else English`);
 
 export const settings = {
-  global: z.object(presenceSettings),
-  guild: z.object({ language: language('this server') }),
+  global: z.object({
+    ...presenceSettings,
+    refusedServers: z
+      .enum(['silent', 'leave'])
+      .default('silent')
+      .describe(
+        'What the bot does when it is added to a server that the rules of its owner refuse: stay silent, or leave',
+      ),
+  }),
+  guild: z.object({
+    language: language('this server'),
+    suggestions: z
+      .boolean()
+      .default(true)
+      .describe('Whether a command that does not exist gets "Did you mean …?" when one is near'),
+  }),
   user: z.object({ language: language('what the bot writes to you') }),
 };
 

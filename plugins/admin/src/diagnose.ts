@@ -139,6 +139,8 @@ const REMEDIES: Readonly<Record<string, (name: string) => string>> = {
   actor: () => 'They have to be in this server and see this channel.',
   tier: (name) =>
     `An admin lets them with \`access allow "${name}" <member or role>\`, or with \`roles mod add\` and \`roles admin add\`.`,
+  ignored: () =>
+    'An admin takes it back with `block remove`, `ignore remove` or `allowlist add`; rules for all servers are the bot’s owner’s.',
   'access-rule': (name) => `An admin looks at \`access list\` and takes the rule back: \`access clear "${name}"\`.`,
   'member-permissions': () => 'Give one of their roles that permission in this channel.',
   'bot-permissions': () => 'Give one of my roles that permission in this channel.',

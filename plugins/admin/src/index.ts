@@ -5,9 +5,11 @@ import { registerBotCommands } from './bot-commands.js';
 import { collections, ID, inject, settings } from './context.js';
 import { registerDiagnose } from './diagnose.js';
 import { registerHelp } from './help.js';
+import { registerIgnoreCommands } from './ignore-commands.js';
 import { registerLanguage } from './language-command.js';
 import { registerMyData } from './my-data.js';
 import { logMissingPermissions, registerPluginCommands } from './plugin-commands.js';
+import { leaveRefusedServers } from './refused-servers.js';
 import { registerRoleCommands } from './role-commands.js';
 import { registerServerCommands } from './server-commands.js';
 import { registerPrefixCommands, registerSettingsCommands } from './settings-commands.js';
@@ -30,10 +32,14 @@ export default definePlugin({
   inject,
   setup(context) {
     registerHelp(context);
+    const { services, settings: stored } = context;
+    context.defer(services.commands.suggestWhere(async (guildId) => (await stored.guild(guildId).get()).suggestions));
     registerPluginCommands(context);
     registerAuditCommand(context);
     context.ready(() => logMissingPermissions(context));
     registerAccessCommands(context);
+    registerIgnoreCommands(context);
+    leaveRefusedServers(context);
     registerRoleCommands(context);
     registerServerCommands(context);
     registerLanguage(context);
