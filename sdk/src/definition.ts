@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { CollectionDefinitions } from './collections.js';
 import type { ErasedContext, PluginContext } from './context.js';
 import { CinnabarError } from './errors.js';
+import type { ErasedImporter, ImportContext, ImporterDefinition } from './importers.js';
 import type { SettingsSchemas } from './settings.js';
 import type { Injections, Token } from './token.js';
 
@@ -21,6 +22,8 @@ export interface PluginDefinition<
   readonly env?: E;
   /** Top-level keys of the YAML files that the plugin reads, for editors and for the host, which claims them while the plugin runs. */
   readonly configuration?: z.ZodObject;
+  /** What it takes over from other bots. */
+  readonly importers?: readonly ImporterDefinition<S, C>[];
   /** The only entry. Everything it registers is taken back when the plugin stops. */
   setup(context: PluginContext<S, C, I, E>): unknown;
 }
@@ -35,6 +38,7 @@ export interface Plugin {
   readonly provides: readonly Token<unknown>[];
   readonly env: EnvSchema | undefined;
   readonly configuration: z.ZodObject | undefined;
+  readonly importers: readonly ErasedImporter[];
   setup(context: ErasedContext): unknown;
 }
 
@@ -73,6 +77,11 @@ export function definePlugin<
     provides: definition.provides ?? [],
     env: definition.env,
     configuration: definition.configuration,
+    importers: (definition.importers ?? []).map((importer) => ({
+      ...importer,
+      // Built from this very definition, as the context of `setup` is.
+      run: (data, context) => importer.run(data, context as ImportContext<S, C>),
+    })),
     // The host builds settings, collections, services and env from this very definition.
     setup: (context) => definition.setup(context as PluginContext<S, C, I, E>),
   };

@@ -154,6 +154,7 @@ export {
   type ResolveName,
 } from './http/public-addresses.js';
 export * from './identities.js';
+export * from './importers.js';
 export * from './ledger.js';
 export * from './llm.js';
 export * from './metering.js';

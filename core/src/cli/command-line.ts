@@ -9,6 +9,8 @@ const HELP = `Cinnabar, a Discord bot host.
   cinnabar schema [FILE]           prints the JSON Schema of the configuration files, for editors, or writes it to FILE
   cinnabar import chapter2|chapter3 DIR [--dry-run] [--overwrite] [--bot-id ID]
                                    takes over the bots and tool calls of those programs
+  cinnabar import red DIR [--dry-run]
+                                   takes over the servers of a Red-DiscordBot from its data folder; the bot is stopped
   cinnabar backup FILE [--with-secrets]
                                    backs up the data of a bot that is stopped into FILE (.tar.gz)
   cinnabar backup --verify FILE    reads a backup and checks all of it
@@ -44,6 +46,13 @@ async function main(args: readonly string[]): Promise<number> {
         process,
       );
     case 'import':
+      if (operands[0] === 'red')
+        return (await import('./import/red/import-red.js')).runRedImport(
+          operands.slice(1),
+          given,
+          configuration(bot),
+          process,
+        );
       return (await import('./import/import.js')).runImport(operands, given, process);
     case 'backup':
       return (await import('./backup.js')).runBackup(operands, given, () => configuration(bot), process);

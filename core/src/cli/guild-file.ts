@@ -35,7 +35,7 @@ export async function runGuildFile(
   const actor = { ...ACTOR, guildId };
   return onStoppedData(
     config,
-    (problem) => void stderr.write(`${problem}\n`),
+    { onProblem: (problem) => void stderr.write(`${problem}\n`) },
     async ({ guildFiles, directory }) => {
       if ((await directory(guildId)) === undefined)
         stderr.write('Without DISCORD_TOKEN, roles are named by id, and settings of channels are left out.\n');

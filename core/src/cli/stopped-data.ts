@@ -1,25 +1,25 @@
 import { join } from 'node:path';
-import {
-  type Clock,
-  type Collection,
-  type CollectionDefinition,
-  operatorSentenceOf,
-  type Plugin,
-  type z,
-} from '@cinnabar/sdk';
+import { type Clock, type Logger, operatorSentenceOf, type Plugin } from '@cinnabar/sdk';
 import { recoverData } from '../backup/backups.js';
 import { createSystemClock } from '../clock/clock.js';
 import { createConfiguration } from '../config/configuration.js';
 import type { HostConfig } from '../config/host-config.js';
-import type { GuildStates, StorageService } from '../contracts.js';
+import type { GuildStates, OwnerState, StorageService } from '../contracts.js';
 import { lockData } from '../data-lock/lock.js';
-import { createGuildStates, guildStateSchema } from '../gateway/guild-states.js';
+import {
+  createGuildStates,
+  createOwnerState,
+  guildStateSchema,
+  isEnabledIn,
+  ownerStateSchema,
+} from '../gateway/guild-states.js';
 import { fetchDirectory, type GuildDirectory } from '../guild-file/directory.js';
 import { createGuildFiles, type GuildFileService, guildFileSchema } from '../guild-file/guild-files.js';
 import { createRedactor, secretsOf } from '../observability/log-entry.js';
-import { type AuditLogService, auditSchema, createAuditLog, createLogs, type Logs } from '../observability/logs.js';
+import { type AuditLogService, auditSchema, createAuditLog, createLogs } from '../observability/logs.js';
 import { createDiscovery } from '../plugins/discovery.js';
 import { createCeilings } from '../storage/documents/settings.js';
+import { createDryRunDriver } from '../storage/drivers/dry-run.js';
 import { createFileDriver } from '../storage/drivers/file-driver.js';
 import { createStorage } from '../storage/storage.js';
 import { loadAll } from './schema.js';
@@ -29,23 +29,24 @@ export interface StoppedData {
   readonly plugins: readonly Plugin[];
   readonly storage: StorageService;
   readonly states: GuildStates;
+  readonly ownerState: OwnerState;
   readonly guildFiles: GuildFileService;
   readonly audit: AuditLogService;
-  readonly logs: Logs;
+  readonly log: Logger;
   readonly clock: Clock;
-  collection<S extends z.ZodObject>(name: string, definition: CollectionDefinition<S>): Collection<z.output<S>>;
   /** What a guild's roles and channels are called: asked of Discord; `undefined` without a token. */
   directory(guildId: string): Promise<GuildDirectory | undefined>;
 }
 
 /**
  * Works on the data of the stopped bot, which it takes possession of meanwhile.
- * @param onProblem a plugin that cannot be loaded, as a sentence: what is stored of it is left alone
+ * @param options.dryRun nothing is written; what the task writes it reads again
+ * @param options.onProblem called with a plugin that cannot be loaded, as a sentence: what is stored of it is left alone
  * @throws CinnabarError CINNABAR_DATA_IN_USE while the bot runs
  */
 export async function onStoppedData<T>(
   config: HostConfig,
-  onProblem: (sentence: string) => void,
+  { onProblem, dryRun = false }: { readonly onProblem: (sentence: string) => void; readonly dryRun?: boolean },
   task: (data: StoppedData) => Promise<T>,
 ): Promise<T> {
   const { root, dataDir, buildCacheDir, pluginFolders, token, discordApi } = config;
@@ -58,9 +59,10 @@ export async function onStoppedData<T>(
     redactor: createRedactor([token, ...secretsOf(config.env)]),
   });
   const log = logs.logger('command line');
-  const driver = createFileDriver({ root: join(dataDir, 'documents'), journals: dataDir, clock, log });
+  const files = createFileDriver({ root: join(dataDir, 'documents'), journals: dataDir, clock, log });
+  const driver = dryRun ? createDryRunDriver(files) : files;
   try {
-    await recoverData(dataDir);
+    if (!dryRun) await recoverData(dataDir);
     const configuration = createConfiguration({
       dir: config.configDir,
       root,
@@ -91,9 +93,13 @@ export async function onStoppedData<T>(
     const states = createGuildStates(
       storage.collection('guilds', { scope: 'guild', version: 1, schema: guildStateSchema }),
     );
+    const ownerState = createOwnerState(
+      storage.collection('owner', { scope: 'global', version: 1, schema: ownerStateSchema }).of('choices'),
+    );
+    await ownerState.open();
     const audit = createAuditLog(
       storage.collection('audit', { scope: 'guild', version: 1, schema: auditSchema }),
-      logs,
+      { audit: dryRun ? () => undefined : logs.audit, redactor: logs.redactor },
       clock,
       log,
     );
@@ -104,7 +110,7 @@ export async function onStoppedData<T>(
       states,
       opened: storage.opened,
       manifests: () => plugins.map(({ manifest }) => manifest),
-      onByDefault: ({ enabledByDefault = true }) => enabledByDefault,
+      onByDefault: (manifest) => isEnabledIn(states, ownerState, null, manifest),
       directory,
       // What is known only while they run.
       refusalOf: async () => undefined,
@@ -117,11 +123,11 @@ export async function onStoppedData<T>(
       plugins,
       storage,
       states,
+      ownerState,
       guildFiles,
       audit,
-      logs,
+      log,
       clock,
-      collection: storage.collection,
       directory,
     });
     await storage.flush();

@@ -8,6 +8,7 @@ import { createMenuStore } from './menu-store.js';
 import { createOffers } from './offers.js';
 import { createPanels } from './panels.js';
 import { createReactionRoles } from './reaction-roles.js';
+import { selfRolesOfRed } from './red.js';
 import { createSelfRoles } from './self-roles.js';
 import { registerTools } from './tools.js';
 
@@ -24,6 +25,7 @@ export default definePlugin({
   settings,
   collections,
   inject,
+  importers: [selfRolesOfRed],
   setup(context) {
     const grants = createGrants(context);
     const store = createMenuStore(context);

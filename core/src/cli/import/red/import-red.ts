@@ -1,0 +1,208 @@
+import { join, resolve } from 'node:path';
+import {
+  type ErasedImporter,
+  type ForeignData,
+  type ImportFindings,
+  operatorSentenceOf,
+  replaceFile,
+  UserError,
+} from '@cinnabar/sdk';
+import { createAccessRules, createTierRoles } from '../../../access/rules.js';
+import type { HostConfig } from '../../../config/host-config.js';
+import { createPrefixes } from '../../../gateway/guild-states.js';
+import { onStoppedData, type StoppedData } from '../../stopped-data.js';
+import { importChoices } from './choices.js';
+import { dataOf, guildsIn, outsideGuilds, type RedData, readRedData } from './red-data.js';
+
+interface Surroundings {
+  readonly stdout: Pick<NodeJS.WritableStream, 'write'>;
+  readonly stderr: Pick<NodeJS.WritableStream, 'write'>;
+  readonly cwd: () => string;
+}
+
+/**
+ * `cinnabar import red DIR`: takes over the servers of a Red-DiscordBot from its data folder, while the bot here is stopped. Red's folder is only
+ * read. Running it again changes nothing that is here already.
+ * @returns the exit code
+ * @throws UserError when it cannot be done
+ */
+export async function runRedImport(
+  [folder, ...others]: readonly string[],
+  { dryRun }: { readonly dryRun: boolean },
+  config: HostConfig,
+  { stdout, stderr, cwd }: Surroundings,
+): Promise<number> {
+  if (folder === undefined || others.length > 0) throw new UserError('It is "import red DIR".');
+  if (config.token === undefined)
+    throw new UserError(
+      'DISCORD_TOKEN has to be set: Red keeps ids, and Discord says which are roles, channels and members.',
+    );
+  const red = readRedData(resolve(cwd(), folder));
+  const onProblem = (problem: string) => void stderr.write(`${problem}\n`);
+  const sections = await onStoppedData(config, { onProblem, dryRun }, async (data) => {
+    const all: Section[] = [];
+    for (const guildId of guildsIn(red)) all.push(await importGuild(red, guildId, data, config));
+    return all;
+  });
+  const text = reportText(red, sections, dryRun);
+  stdout.write(text);
+  if (dryRun) return 0;
+  const file = join(config.dataDir, 'import-red.txt');
+  await replaceFile(file, text);
+  stdout.write(`\nThis report is kept in ${file}.\n`);
+  return 0;
+}
+
+/** What became of the data of one server. */
+interface Section {
+  readonly title: string;
+  readonly taken: readonly string[];
+  readonly present: readonly string[];
+  readonly leftOut: readonly string[];
+}
+
+function createSection(title: string): { readonly section: Section; of(part: string): ImportFindings } {
+  const section = { title, taken: [] as string[], present: [] as string[], leftOut: [] as string[] };
+  return {
+    section,
+    of: (part) => ({
+      taken: (what) => void section.taken.push(`${part}: ${what}`),
+      present: (what) => void section.present.push(`${part}: ${what}`),
+      leftOut: (what, why) => void section.leftOut.push(`${part}: ${what}: ${why}`),
+    }),
+  };
+}
+
+async function importGuild(red: RedData, guildId: string, data: StoppedData, config: HostConfig): Promise<Section> {
+  const { plugins, states, ownerState, storage } = data;
+  const directory = await data.directory(guildId).catch((error: unknown) => String(error));
+  if (directory === undefined || typeof directory === 'string') {
+    const { section, of } = createSection(`Server ${guildId}`);
+    of('All').leftOut(
+      'everything of it',
+      `the bot is not in this server, or Discord cannot be asked (${directory}): invite it, then import again`,
+    );
+    return section;
+  }
+  const { section, of } = createSection(`Server ${guildId} (${directory.name})`);
+  await states.load(guildId);
+  await importChoices(red, {
+    ...of('Core'),
+    guildId,
+    directory,
+    states,
+    prefixes: createPrefixes(states, config.prefixes, config.ownPrefixes),
+    tierRoles: createTierRoles(states),
+    accessRules: createAccessRules(states, ownerState),
+    language: storage.opened().find(({ plugin }) => plugin.manifest.id === 'admin')?.stored,
+    plugins: new Map(plugins.map(({ manifest: { id, required = false } }) => [id, { required }])),
+  });
+  const isOfGuild = (id: string) => [...directory.channels, ...directory.roles].some((one) => one.id === id);
+  const importers = storage
+    .opened()
+    .flatMap((one) => one.plugin.importers.map((importer) => ({ importer, storage: one.storage })));
+  for (const cog of red.cogs) {
+    if (cog.name === 'Permissions') continue;
+    const found = dataOf(cog, guildId, isOfGuild);
+    if (found === undefined) continue;
+    const findings = of(cog.name);
+    const fitting = importers.filter(({ importer }) => importer.program === 'red' && importer.from === cog.name);
+    if (fitting.length === 0) findings.leftOut(sizeOf(found), 'no plugin takes over the data of this cog');
+    for (const { importer, storage: own } of fitting) {
+      const known = readable(importer, found, findings);
+      if (known === undefined) continue;
+      await importer
+        .run(known, { ...findings, ...own, guildId, clock: data.clock, log: data.log, signal: NEVER })
+        .catch((error: unknown) => findings.leftOut('the rest', operatorSentenceOf(error) ?? String(error)));
+    }
+  }
+  return section;
+}
+
+const NEVER = new AbortController().signal;
+
+const sizeOf = ({ guild = {}, members = {}, channels = {}, custom = {} }: ForeignData): string =>
+  [
+    ...Object.keys(guild),
+    ...Object.entries({ members, channels, ...custom }).flatMap(([name, values]) => {
+      const count = typeof values === 'object' && values !== null ? Object.keys(values).length : 1;
+      return count === 0 ? [] : [`${count} ${name.toLowerCase()}`];
+    }),
+  ].join(', ');
+
+/** The part of the data that an importer understands; the rest is reported. */
+function readable({ data }: ErasedImporter, found: ForeignData, { leftOut }: ImportFindings): ForeignData | undefined {
+  let left: unknown = found;
+  const remove = (path: readonly PropertyKey[], why: string) => {
+    const value = at(left, path);
+    if (value === undefined || path.length === 0) return false;
+    leftOut(`${path.map(String).join('.')} = ${short(value)}`, why);
+    left = without(left, path);
+    return true;
+  };
+  // Each round takes out what is wrong; what is needed and missing cannot be taken out.
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const parsed = data.safeParse(left);
+    if (parsed.success) return recordFrom(left);
+    const removed = parsed.error.issues.map((issue) =>
+      issue.code === 'unrecognized_keys'
+        ? issue.keys.map((key) => remove([...issue.path, key], 'nothing here does the same')).includes(true)
+        : remove(issue.path, `it is not what Red keeps there (${issue.message})`),
+    );
+    if (!removed.includes(true)) break;
+  }
+  leftOut(sizeOf(found), 'it is not what Red keeps there');
+  return undefined;
+}
+
+const MOST_ROUNDS = 20;
+const LONGEST = 120;
+
+function short(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}
+
+function recordFrom(value: unknown): ForeignData {
+  return typeof value === 'object' && value !== null ? value : {};
+}
+
+function at(value: unknown, path: readonly PropertyKey[]): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) return value;
+  if (typeof value !== 'object' || value === null) return undefined;
+  return at(new Map(Object.entries(value)).get(String(key)), rest);
+}
+
+/** A copy without the value at a path. */
+function without(value: unknown, [key, ...rest]: readonly PropertyKey[]): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).flatMap(([name, part]) => {
+    if (name !== String(key)) return [[name, part] as const];
+    return rest.length === 0 ? [] : [[name, without(part, rest)] as const];
+  });
+  return Array.isArray(value) ? kept.map(([, part]) => part) : Object.fromEntries(kept);
+}
+
+const SECRET_KEYS = new Set(['token']);
+
+/** The report: every thing of Red's is in it once. */
+function reportText(red: RedData, sections: readonly Section[], dryRun: boolean): string {
+  const global = [red.core, ...red.cogs].flatMap(outsideGuilds);
+  const secrets = Object.keys(recordFrom(red.core.groups.GLOBAL)).some((key) => SECRET_KEYS.has(key))
+    ? ['Core: token, and the keys of SHARED_API_TOKENS: secrets are never taken over; set them as variables here']
+    : [];
+  const part = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? [] : [`  ${title}:`, ...lines.map((line) => `    ${line}`)];
+  const blocks = sections.map(({ title, taken, present, leftOut }) =>
+    [
+      title,
+      ...part(dryRun ? 'Would be taken over' : 'Taken over', taken),
+      ...part('Here already', present),
+      ...part('Left out', leftOut),
+    ].join('\n'),
+  );
+  const rest = part('Left out', [...secrets, ...global, ...red.problems]);
+  if (rest.length > 0) blocks.push(['Of no server', ...rest].join('\n'));
+  return `${blocks.join('\n\n')}\n`;
+}

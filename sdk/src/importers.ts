@@ -1,0 +1,80 @@
+import type { z } from 'zod';
+import type { Clock } from './clock.js';
+import type { CollectionDefinitions, Collections } from './collections.js';
+import type { Logger } from './observability.js';
+import type { Settings, SettingsSchemas } from './settings.js';
+
+/** What another bot has stored of one server, in one of its parts. All ids are text. */
+export interface ForeignData {
+  readonly guild?: Readonly<Record<string, unknown>>;
+  /** By the user's id. */
+  readonly members?: Readonly<Record<string, unknown>>;
+  /** By the channel's id. */
+  readonly channels?: Readonly<Record<string, unknown>>;
+  /** By the name that the part gave to a kind of data. */
+  readonly custom?: Readonly<Record<string, unknown>>;
+}
+
+/** What an import has to tell: every single thing is in one of these. */
+export interface ImportFindings {
+  taken(what: string): void;
+  /** It is here already, as it is there or otherwise, and stays as it is. */
+  present(what: string): void;
+  leftOut(what: string, why: string): void;
+}
+
+/** What an importer works with. The bot does not run: there is neither a client nor services. */
+export interface ImportContext<S extends SettingsSchemas, C extends CollectionDefinitions> extends ImportFindings {
+  readonly guildId: string;
+  readonly settings: Settings<S>;
+  readonly collections: Collections<C>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** Takes over what another bot has stored, for one server at a time. */
+export interface ImporterDefinition<S extends SettingsSchemas, C extends CollectionDefinitions> {
+  readonly program: 'red';
+  /** Which of its parts: the name of a cog of Red-DiscordBot. */
+  readonly from: string;
+  readonly data: z.ZodObject;
+  run(data: ForeignData, context: ImportContext<S, C>): Promise<void>;
+}
+
+/** An importer whose context the host does not know: it builds it from the plugin's own declarations. */
+export interface ErasedImporter extends Omit<ImporterDefinition<SettingsSchemas, CollectionDefinitions>, 'run'> {
+  run(data: ForeignData, context: ErasedImportContext): Promise<void>;
+}
+
+export interface ErasedImportContext extends ImportFindings {
+  readonly guildId: string;
+  readonly settings: object;
+  readonly collections: object;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Declares what a plugin takes over from a cog of Red-DiscordBot. `run` writes through the plugin's own functions and changes nothing when it is run
+ * again. Keys that `data` does not name are reported as left out by the host; the importer reports everything else.
+ * @example
+ * const selfRoles = redImporter({
+ *   from: 'Admin',
+ *   data: z.strictObject({ guild: z.strictObject({ selfroles: z.array(z.string()).default([]) }).prefault({}) }),
+ *   async run({ guild }, { guildId, collections, taken }) { … },
+ * });
+ */
+export function redImporter<
+  D extends z.ZodObject,
+  S extends SettingsSchemas,
+  C extends CollectionDefinitions,
+>(definition: {
+  readonly from: string;
+  readonly data: D;
+  run(data: z.output<D>, context: ImportContext<S, C>): Promise<void>;
+}): ImporterDefinition<S, C> {
+  const { from, data, run } = definition;
+  return { program: 'red', from, data, run: async (given, context) => run(data.parse(given), context) };
+}

@@ -1,0 +1,141 @@
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { runRedImport } from '@cinnabar/core/internal/cli/import/red/import-red';
+import { parseWithIds } from '@cinnabar/core/internal/cli/import/red/red-data';
+import { loadConfig } from '@cinnabar/core/internal/config/load';
+import { createTestHost } from '@cinnabar/core/testing';
+import { AccessRules, GuildFiles, Plugins, Prefixes, TierRoles } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { type Folder, makeFolder } from '../../support/folder.js';
+
+const FIXTURE = new URL('../../../fixtures/red-3.5.24/data', import.meta.url).pathname;
+
+/** Red's data as they are for a server of the local Discord: what the fixture calls its server, roles and channels are that server's. */
+function redFolder(home: Folder, ids: Readonly<Record<string, string>>): string {
+  const dir = join(home.path, 'red');
+  cpSync(FIXTURE, dir, { recursive: true });
+  for (const file of [
+    'core',
+    ...[
+      'Admin',
+      'Alias',
+      'CustomCommands',
+      'Filter',
+      'Mod',
+      'ModLog',
+      'Mutes',
+      'Permissions',
+      'Trivia',
+      'Warnings',
+    ].map((cog) => `cogs/${cog}`),
+  ]) {
+    const path = join(dir, file, 'settings.json');
+    const replaced = Object.entries(ids).reduce(
+      (json, [from, to]) => json.replaceAll(from, to),
+      readFileSync(path, 'utf8'),
+    );
+    writeFileSync(path, replaced);
+  }
+  return dir;
+}
+
+describe('cinnabar import red', () => {
+  it('keeps ids whole that are too large for a number', () => {
+    expect(
+      parseWithIds('{"a":[400000000000000001,12],"b":"400000000000000001 \\" 400000000000000003","c":-1.5}'),
+    ).to.deep.equal({
+      a: ['400000000000000001', 12],
+      b: '400000000000000001 " 400000000000000003',
+      c: -1.5,
+    });
+  });
+
+  it('takes over the servers of a Red 3.5.24, reports every single thing, and changes nothing the second time', async () => {
+    using home = makeFolder();
+    const dataDir = join(home.path, 'data');
+    await using host = await createTestHost({ plugins: ['admin', 'roles'], dataDir });
+    const { guild, general, alice, bob } = host;
+    const [admins, mods, players, muted] = ['Admins', 'Mods', 'Players', 'Muted'].map(
+      (name) => guild.createRole({ name }).id,
+    );
+    const quiet = guild.createChannel({ name: 'quiet' });
+    const dir = redFolder(home, {
+      '100000000000000001': guild.id,
+      '300000000000000001': admins ?? '',
+      '300000000000000002': mods ?? '',
+      '300000000000000003': players ?? '',
+      '300000000000000004': muted ?? '',
+      '400000000000000001': general.id,
+      '400000000000000003': quiet.id,
+      '200000000000000003': alice.id,
+      '200000000000000004': bob.id,
+    });
+    const before = await host.resolve(GuildFiles).export(guild.id);
+    await host.stop();
+    const run = async (dryRun: boolean) => {
+      const env = {
+        CINNABAR_DATA: dataDir,
+        DISCORD_TOKEN: host.application.token,
+        DISCORD_API: host.discord.api,
+      };
+      const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+      const config = {
+        ...loadConfig(home.path, env, undefined),
+        buildCacheDir: process.env.BUILD_CACHE_PATH ?? join(home.path, 'cache'),
+      };
+      await runRedImport([dir], { dryRun }, config, { stdout, stderr, cwd: () => home.path });
+      stdout.end();
+      stderr.end();
+      expect(await text(stderr)).to.equal('');
+      return text(stdout);
+    };
+
+    const dry = await run(true);
+    expect(existsSync(join(dataDir, 'import-red.txt'))).to.equal(false);
+    const first = await run(false);
+    expect(first.slice(0, first.indexOf('\n\nThis report'))).to.equal(
+      dry.replaceAll('Would be taken over', 'Taken over').trimEnd(),
+    );
+    expect(readFileSync(join(dataDir, 'import-red.txt'), 'utf8')).to.equal(
+      `${first.slice(0, first.indexOf('\n\nThis report'))}\n`,
+    );
+    expect(first.replaceAll(guild.id, 'GUILD')).to.include('Server GUILD (Night City)\n  Taken over:\n');
+    for (const thing of [
+      'Core: prefix ?',
+      `Core: admin role ${admins} (Admins)`,
+      `Core: moderator role ${mods} (Mods)`,
+      `Core: blocklist → deny everything, user ${alice.id}`,
+      `Core: blocklist → deny everything, role ${muted} (Muted)`,
+      'Core: disabled command kick → deny command kick, everyone',
+      `Core: ignored channel → deny everything, channel ${quiet.id} (#quiet)`,
+      'Core: locale de-DE',
+      `allow command ban, role ${mods} (Mods)`,
+      `Admin: self role ${players}, in the menu selfroles`,
+      'Core: prefix "red ": A prefix is 1 to 10 characters without spaces.',
+      'Core: disabled command roll: no command here does the same',
+      'Core: cog Trivia switched off: no plugin here does the same',
+      'Admin: guild.announce_channel',
+      'Trivia: 1 members: no plugin takes over the data of this cog',
+      'Server 100000000000000002\n  Left out:\n    All: everything of it: the bot is not in this server',
+      'Core: token, and the keys of SHARED_API_TOKENS: secrets are never taken over',
+    ]) {
+      expect(first).to.include(thing);
+    }
+    expect(first).to.not.include('a-token-that-is').and.to.not.include('a-key-that-is');
+
+    const second = await run(false);
+    expect(second).to.not.include('Taken over:');
+    expect(second).to.include(`Admin: self role ${players}`);
+
+    const { discord, application, you, clock } = host;
+    const world = { discord, application, guild, general, you, alice, bob, clock };
+    await using again = await createTestHost({ plugins: ['admin', 'roles'], dataDir, world });
+    expect(again.resolve(Prefixes).get(guild.id)).to.deep.equal(['?']);
+    expect(await again.resolve(TierRoles).list(guild.id, 'admin')).to.deep.equal([admins]);
+    expect((await again.resolve(AccessRules).list(guild.id)).length).to.be.greaterThan(6);
+    expect(again.resolve(Plugins).enabledIn(guild.id, 'roles')).to.equal(true);
+    expect(await again.resolve(GuildFiles).export(guild.id)).to.not.equal(before);
+  });
+});
