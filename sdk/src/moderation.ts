@@ -48,6 +48,8 @@ export const moderationCase = z.object({
   post: z.object({ channelId: z.string(), messageId: z.string() }).exactOptional(),
   /** The entry of Discord's audit log that it was made from. */
   entryId: z.string().exactOptional(),
+  /** What it was in the bot that it was taken over from: `case 12`. */
+  importedFrom: z.array(z.string()).exactOptional(),
 });
 export type ModerationCase = z.output<typeof moderationCase>;
 

@@ -12,7 +12,11 @@ type NewCase = Omit<ModerationCase, 'number'>;
 type Index = Map<string, number[]>;
 
 /** The record of a guild: cases by their numbers, which rise by one and are never used again. */
-export function createCases({ collections, settings, signal }: ModerationContext) {
+export function createCases({
+  collections,
+  settings,
+  signal,
+}: Pick<ModerationContext, 'collections' | 'settings' | 'signal'>) {
   const mutex = createKeyedMutex();
   const indexes = new LRUCache<string, Promise<Index>>(maxEntries(INDEXED_GUILDS));
 
@@ -99,6 +103,27 @@ export function createCases({ collections, settings, signal }: ModerationContext
     newestFirst,
     /** Writes a case down under the next number. It is open until `close`. */
     open: (guildId: string, draft: NewCase): Promise<ModerationCase> => mutex.run(guildId, () => add(guildId, draft)),
+    /**
+     * Writes down cases of the past under the next numbers, a document at a time.
+     * @param isOpen whether something is left to be done about a case
+     */
+    addPast: (guildId: string, drafts: readonly NewCase[], isOpen: (draft: NewCase) => boolean): Promise<void> =>
+      mutex.run(guildId, async () => {
+        const ledger = collections.ledgers.of(guildId);
+        const last = await lastNumber(guildId, (await ledger.get()).last);
+        const added = drafts.map((draft, index) => ({ ...draft, number: last + 1 + index }));
+        await ledger.update((draft) => {
+          draft.open.push(...added.filter(isOpen).map(({ number }) => number));
+        });
+        for (const block of new Set(added.map(({ number }) => blockOf(number)))) {
+          const cases = added.filter(({ number }) => blockOf(number) === block);
+          await document(guildId, block).set({ guildId, cases: [...(await read(guildId, block)), ...cases] });
+        }
+        await ledger.update((draft) => {
+          draft.last = last + added.length;
+        });
+        indexes.delete(guildId);
+      }),
     /** Changes a case; resolves with what it is then, once that is written. `undefined` when there is none. */
     async change(
       guildId: string,

@@ -6,6 +6,7 @@ import { createChannelActs } from './channels.js';
 import { registerCaseCommands, registerChannelCommands, registerMemberCommands } from './commands.js';
 import { recordDiscordActs } from './discord-acts.js';
 import { createModerator } from './moderator.js';
+import { importers } from './red.js';
 import { collections, inject, PLUGIN, settings } from './settings.js';
 import { createTemporaryBans } from './temporary-bans.js';
 import { registerTools } from './tools.js';
@@ -34,6 +35,7 @@ export default definePlugin({
   settings,
   collections,
   inject,
+  importers,
   provides: [Moderation],
   setup(context) {
     const { client, log, on, provide, ready, personalData, signal } = context;

@@ -6,7 +6,7 @@ import { runRedImport } from '@cinnabar/core/internal/cli/import/red/import-red'
 import { parseWithIds } from '@cinnabar/core/internal/cli/import/red/red-data';
 import { loadConfig } from '@cinnabar/core/internal/config/load';
 import { createTestHost } from '@cinnabar/core/testing';
-import { AccessRules, GuildFiles, Plugins, Prefixes, TierRoles } from '@cinnabar/sdk';
+import { AccessRules, GuildFiles, Moderation, Plugins, Prefixes, TierRoles } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { type Folder, makeFolder } from '../../support/folder.js';
 
@@ -55,7 +55,7 @@ describe('cinnabar import red', () => {
   it('takes over the servers of a Red 3.5.24, reports every single thing, and changes nothing the second time', async () => {
     using home = makeFolder();
     const dataDir = join(home.path, 'data');
-    await using host = await createTestHost({ plugins: ['admin', 'roles'], dataDir });
+    await using host = await createTestHost({ plugins: ['admin', 'moderation', 'roles'], dataDir });
     const { guild, general, alice, bob } = host;
     const [admins, mods, players, muted] = ['Admins', 'Mods', 'Players', 'Muted'].map(
       (name) => guild.createRole({ name }).id,
@@ -113,6 +113,12 @@ describe('cinnabar import red', () => {
       'Core: locale de-DE',
       `allow command ban, role ${mods} (Mods)`,
       `Admin: self role ${players}, in the menu selfroles`,
+      'ModLog: case 1 (warning)',
+      'ModLog: case 4 (smute)',
+      `Warnings: warning of ${alice.id}: Spamming (2 points)`,
+      'Warnings: actions: 5 kick',
+      'Mod: dm_on_kickban true',
+      'ModLog: case 5 (vkick): there are no cases of voice and channels here',
       'Core: prefix "red ": A prefix is 1 to 10 characters without spaces.',
       'Core: disabled command roll: no command here does the same',
       'Core: cog Trivia switched off: no plugin here does the same',
@@ -131,11 +137,16 @@ describe('cinnabar import red', () => {
 
     const { discord, application, you, clock } = host;
     const world = { discord, application, guild, general, you, alice, bob, clock };
-    await using again = await createTestHost({ plugins: ['admin', 'roles'], dataDir, world });
+    await using again = await createTestHost({ plugins: ['admin', 'moderation', 'roles'], dataDir, world });
     expect(again.resolve(Prefixes).get(guild.id)).to.deep.equal(['?']);
     expect(await again.resolve(TierRoles).list(guild.id, 'admin')).to.deep.equal([admins]);
     expect((await again.resolve(AccessRules).list(guild.id)).length).to.be.greaterThan(6);
     expect(again.resolve(Plugins).enabledIn(guild.id, 'roles')).to.equal(true);
     expect(await again.resolve(GuildFiles).export(guild.id)).to.not.equal(before);
+    const ofAlice = await again.resolve(Moderation).casesOf(guild.id, alice.id);
+    expect(ofAlice.map(({ number, act, points }) => [number, act, points])).to.deep.equal([
+      [4, 'timeout', undefined],
+      [1, 'warn', 2],
+    ]);
   });
 });

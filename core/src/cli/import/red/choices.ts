@@ -200,16 +200,16 @@ async function importRules(
   for (const [model, allowed] of Object.entries(rules)) {
     const subject = subjectOf(model, parts);
     const about = subject.id === undefined ? 'everyone' : `${subject.kind} ${named(subject.id, parts)}`;
-    const what = `rule: ${allowed === true ? 'allow' : 'deny'} the ${kind.toLowerCase()} ${name} for ${about}`;
-    if (typeof allowed !== 'boolean')
-      parts.leftOut(`rule of the ${kind.toLowerCase()} ${name}`, 'it is neither allowed nor denied');
-    else if (targets.length === 0)
-      parts.leftOut(what, `no ${kind === 'COG' ? 'plugin' : 'command'} here does the same`);
-    else
-      for (const one of targets)
-        await addRule({ effect: allowed ? 'allow' : 'deny', target: one, subject }, what, parts);
+    const effect = allowed === true ? 'allow' : 'deny';
+    const what = `rule: ${effect} the ${kind.toLowerCase()} ${name} for ${about}`;
+    const isClear = typeof allowed === 'boolean';
+    if (!isClear || targets.length === 0)
+      parts.leftOut(what, isClear ? NO_TARGET[kind] : 'it is neither allowed nor denied');
+    else for (const one of targets) await addRule({ effect, target: one, subject }, what, parts);
   }
 }
+
+const NO_TARGET = { COG: 'no plugin here does the same', COMMAND: 'no command here does the same' } as const;
 
 async function addRule(rule: AccessRule, why: string, { guildId, accessRules, ...parts }: ChoiceParts): Promise<void> {
   const { target, subject, effect } = rule;
