@@ -52,6 +52,8 @@ export interface HostOptions {
   readonly only?: readonly string[];
   /** Bundles of plugins that are used as they are, without a look at the sources. */
   readonly builtPlugins?: BuiltPlugins;
+  /** Called when the plugins run, and the login begins. Must not throw. */
+  readonly onLogin?: () => void;
   /** Told that the event loop lives; none when it is left out. */
   readonly watchdog?: Watchdog;
   /** Called when an owner asks the bot to end. Left out where the process is not the bot's alone: then it refuses to. */
@@ -310,6 +312,7 @@ export function createHost(options: HostOptions): Host {
       assertGoing();
       discordSync.beforeLogin();
       container.resolve(KEYS.connectionLog);
+      options.onLogin?.();
       await login(gateway, token);
       assertGoing();
       running = true;

@@ -35,12 +35,20 @@ export interface SettingsDocument<T> {
 }
 
 type DocumentOf<S> = S extends z.ZodObject ? SettingsDocument<z.output<S>> : never;
+
+/** The settings of guilds. */
+export interface GuildSettings<D> {
+  /** Of a guild; of `null` what holds in direct messages: the defaults, below the owner's ceilings. */
+  (of: HasId | null): D;
+  /** Ids of the guilds in which a setting was changed: in all others the defaults hold, so that background work need not look at thousands of them. */
+  changedIn(): Promise<readonly string[]>;
+}
+
 export type Settings<S extends SettingsSchemas> = {
   readonly [K in keyof S & SettingScope]-?: K extends 'global'
     ? DocumentOf<S[K]>
     : K extends 'guild'
-      ? /** Of a guild; of `null` what holds in direct messages: the defaults, below the owner's ceilings. */
-        (of: HasId | null) => DocumentOf<S[K]>
+      ? GuildSettings<DocumentOf<S[K]>>
       : K extends 'member'
         ? (member: MemberKey) => DocumentOf<S[K]>
         : (of: HasId) => DocumentOf<S[K]>;

@@ -3,6 +3,7 @@ import { constants, readFileSync } from 'node:fs';
 import { access, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Script } from 'node:vm';
+import { underUsualFlags } from './young-generation.js';
 
 /** Scripts that ran without a code cache, by the file that it belongs in. */
 const uncached = new Map<string, { readonly script: Script; readonly key: Buffer }>();
@@ -19,7 +20,8 @@ export function runCached(code: Buffer, file: string): unknown {
   // V8 itself compares no more than the length of the source, and runs data that are damaged.
   const key = hashOf(code);
   const cachedData = readCodeCache(cacheFile, key);
-  const script = new Script(code.toString(), { filename: file, ...(cachedData === undefined ? {} : { cachedData }) });
+  const options = { filename: file, ...(cachedData === undefined ? {} : { cachedData }) };
+  const script = underUsualFlags(() => new Script(code.toString(), options));
   if (cachedData === undefined || script.cachedDataRejected === true) uncached.set(cacheFile, { script, key });
   return script.runInThisContext();
 }
@@ -31,7 +33,7 @@ export async function saveCodeCaches(): Promise<void> {
     try {
       // First, since the data take time and memory. A folder that cannot be written has no caches: then each start compiles.
       await access(dirname(file), constants.W_OK);
-      const data = script.createCachedData();
+      const data = underUsualFlags(() => script.createCachedData());
       await replace(file, Buffer.concat([key, hashOf(data), data]));
       await removeLeftovers(dirname(file));
     } catch {}

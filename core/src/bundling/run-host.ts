@@ -7,6 +7,7 @@ import type { runOnDiscord } from '../cli/discord.js';
 import { BUNDLE_DIR, type Built, forgetBuilt, WORKSPACE } from './built.js';
 import * as codeCache from './code-cache.js';
 import * as sourceMaps from './source-maps.js';
+import { holdYoungGeneration, releaseYoungGeneration } from './young-generation.js';
 
 /** The host, as the launcher sees it. */
 export interface HostBundle {
@@ -35,6 +36,7 @@ const WASM_TIERING_BUDGET = 1_000_000_000;
 export function runHostBundle(built: Built, withPlugins: boolean): HostBundle {
   // Before any code cache is read: V8 takes those only that were made under the same flags.
   setFlagsFromString(`--wasm-tiering-budget=${WASM_TIERING_BUDGET}`);
+  holdYoungGeneration();
   const file = join(BUNDLE_DIR, built.script);
   const run = codeCache.runCached(readFileSync(file), file);
   sourceMaps.mapStackFrames(file, () => JSON.parse(readFileSync(`${file}.map`, 'utf8')));
@@ -50,10 +52,14 @@ export function runHostBundle(built: Built, withPlugins: boolean): HostBundle {
   const { exports } = module;
   if (!isWhole(exports)) throw new TypeError(`${file} does not export the host`);
   shareModules(exports.shared, require);
-  const onReady = () => void codeCache.saveCodeCaches();
+  const builtPlugins = withPlugins ? { builtPlugins: pluginsOf(built) } : {};
   return {
     runOnDiscord: (args) =>
-      exports.runOnDiscord(args, withPlugins ? { onReady, builtPlugins: pluginsOf(built) } : { onReady }),
+      exports.runOnDiscord(args, {
+        ...builtPlugins,
+        onLogin: releaseYoungGeneration,
+        onReady: () => void codeCache.saveCodeCaches(),
+      }),
   };
 }
 

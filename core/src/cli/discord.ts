@@ -75,6 +75,8 @@ export function scrubEnvironment(env: NodeJS.ProcessEnv): readonly string[] {
 interface StartOptions {
   /** See `HostOptions`. */
   readonly builtPlugins?: BuiltPlugins;
+  /** See `HostOptions`. */
+  readonly onLogin?: () => void;
   /** Called once the bot is ready. Must not throw. */
   readonly onReady?: () => void;
 }
@@ -86,7 +88,7 @@ interface StartOptions {
 async function runBot(
   config: HostConfig & { readonly token: string },
   process: NodeJS.Process,
-  { builtPlugins, onReady = () => undefined }: StartOptions = {},
+  { builtPlugins, onLogin, onReady = () => undefined }: StartOptions = {},
 ): Promise<number> {
   const say = sayOn(process);
   let requestEnd: (how: HostEnd) => void = () => undefined;
@@ -99,6 +101,7 @@ async function runBot(
     watchdog: startWatchdog(),
     onEndRequest: requestEnd,
     ...(builtPlugins === undefined ? {} : { builtPlugins }),
+    ...(onLogin === undefined ? {} : { onLogin }),
   });
   const release = guardProcess(process, host.uncaught);
   const signals = listenToSignals(process, say);

@@ -258,7 +258,11 @@ function openPlugin(
     stored,
     storage: {
       settings: Object.fromEntries(
-        [...scopes].map(([scope, open]) => [scope, scope === 'global' ? open() : (of: Of) => open(of)]),
+        [...scopes].map(([scope, open]) => {
+          if (scope === 'global') return [scope, open()];
+          const ofOne = (of: Of) => open(of);
+          return [scope, scope === 'guild' ? Object.assign(ofOne, { changedIn: () => stored.keys('guild') }) : ofOne];
+        }),
       ),
       onChange(listener) {
         listeners.add(listener);

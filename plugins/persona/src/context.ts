@@ -57,4 +57,6 @@ export interface PersonaContext {
   /** Aborts when the plugin stops. */
   readonly signal: AbortSignal;
   settingsFor(guildId: string | null): Promise<PersonaSettings>;
+  /** The guilds in which any of them was changed. */
+  guildsWithSettings(): Promise<readonly string[]>;
 }

@@ -126,6 +126,7 @@ export default definePlugin({
       registry,
       runs: createKeyedMutex(),
       settingsFor,
+      guildsWithSettings: context.settings.guild.changedIn,
       signal,
       store,
       traces,

@@ -71,7 +71,8 @@ async function overGuilds(
   persona: PersonaContext,
   visitGuild: (guild: Guild, settings: PersonaSettings) => Promise<void>,
 ): Promise<void> {
-  const waiting = [...persona.client.guilds.cache.values()];
+  // By default a persona does nothing of its own accord, so the many guilds without settings of their own are passed over.
+  const waiting = (await persona.guildsWithSettings()).flatMap((id) => persona.client.guilds.cache.get(id) ?? []);
   let welcomes = false;
   let answers = false;
   const work = async () => {

@@ -1,8 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { runCached, saveCodeCaches } from '@cinnabar/core/internal/bundling/code-cache';
 import { mapStackFrames } from '@cinnabar/core/internal/bundling/source-maps';
+import { holdYoungGeneration, releaseYoungGeneration } from '@cinnabar/core/internal/bundling/young-generation';
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';
 
@@ -27,6 +30,22 @@ describe('V8’s code cache', () => {
     expect(value(two, file)).to.equal('two');
     await saveCodeCaches();
     expect(readFileSync(cache)).to.not.deep.equal(kept);
+  });
+
+  it('is the same while the young generation is held small, as during a start', async () => {
+    using folder = makeFolder();
+    const [file, cache] = [join(folder.path, 'a.cjs'), join(folder.path, 'a.v8')];
+    holdYoungGeneration();
+    expect(value(one, file)).to.equal('one');
+    releaseYoungGeneration();
+    await saveCodeCaches();
+    const kept = readFileSync(cache);
+    holdYoungGeneration();
+    expect(value(one, file)).to.equal('one');
+    releaseYoungGeneration();
+    // Node gives each cache that V8 makes other bytes only where the one that is there was refused, and the file is written anew.
+    await saveCodeCaches();
+    expect(readFileSync(cache)).to.deep.equal(kept);
   });
 
   it('is kept without what a killed process has left, but for what another is writing', async () => {
@@ -64,6 +83,28 @@ describe('V8’s code cache', () => {
     folder[Symbol.dispose]();
     await saveCodeCaches();
     expect(existsSync(cache)).to.equal(false);
+  });
+});
+
+describe('the young generation', () => {
+  it('does not grow while it is held, and does afterwards', () => {
+    // A process of its own: that of the tests has grown long ago.
+    const code = `
+      import { getHeapSpaceStatistics } from 'node:v8';
+      import { holdYoungGeneration, releaseYoungGeneration } from '@cinnabar/core/internal/bundling/young-generation';
+      const sizeAfterWork = () => {
+        const kept = Array.from({ length: 300_000 }, (_, at) => ({ at }));
+        return kept.length && getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space').space_size;
+      };
+      holdYoungGeneration();
+      const held = sizeAfterWork();
+      releaseYoungGeneration();
+      console.log(JSON.stringify([held, sizeAfterWork()]));`;
+    const cwd = dirname(fileURLToPath(import.meta.url));
+    const output = execFileSync(process.execPath, ['--input-type=module', '-e', code], { cwd, encoding: 'utf8' });
+    const [held, grown]: readonly number[] = JSON.parse(output);
+    expect(held).to.be.below(6_000_000);
+    expect(grown).to.be.above(6_000_000);
   });
 });
 

@@ -26,6 +26,16 @@ describe('settings', () => {
     expect((await of.guild('2').get()).style).to.equal('plain');
   });
 
+  it('say in which guilds anything was changed, so that the others need not be read', async () => {
+    const { settings: of } = memoryStorage().open({ settings });
+    expect(await of.guild.changedIn()).to.deep.equal([]);
+    await of.guild('1').get();
+    await of.guild('2').set({ style: 'cyberpunk' });
+    await of.guild('3').set({ channel: '5' });
+    await of.guild('3').reset();
+    expect(await of.guild.changedIn()).to.deep.equal(['2']);
+  });
+
   it('tell of each change that was saved before it is acknowledged, and of none that was refused', async () => {
     const { settings: of, onChange } = memoryStorage().open({ settings });
     const heard: string[] = [];
