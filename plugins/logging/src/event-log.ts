@@ -1,0 +1,103 @@
+import { findSendable, isRefusal, noticeMessages, sendOnce, type TextMessage, t } from '@cinnabar/sdk';
+import type { Guild, GuildBasedChannel } from 'discord.js';
+import { KINDS, type Kind, type LoggingContext } from './settings.js';
+
+/** Entries that come together are sent together. */
+const BATCH_MS = 2_000;
+/** Of one log channel and batch; what is beyond is counted. */
+const MOST_ENTRIES = 100;
+
+export interface Entry {
+  readonly text: string;
+  readonly file?: NonNullable<TextMessage['files']>[number];
+}
+
+interface Batch {
+  readonly guildId: string;
+  readonly entries: Entry[];
+  dropped: number;
+}
+
+/** Where entries of one kind go in a guild at the moment. */
+export interface LogPlace {
+  readonly channelId: string;
+  /** Whether all who read the log may read what is said in a channel, too. */
+  isOpen(channel: GuildBasedChannel): boolean;
+  add(entry: Entry): void;
+}
+
+/** Writes entries into the channels that a guild has chosen, in batches, so that a raid does not become a flood. */
+export function createEventLog({ client, settings, services, after, defer, log, signal }: LoggingContext) {
+  const { clock, languages, provenance, random } = services;
+  const batches = new Map<string, Batch>();
+  const failing = new Set<string>();
+
+  const send = async (channelId: string, { guildId, entries, dropped }: Batch): Promise<void> => {
+    const channel = await findSendable(client, channelId);
+    if (channel === undefined || channel.isDMBased() || channel.guildId !== guildId) return;
+    const more =
+      dropped === 0 ? [] : [t('… and {dropped, plural, one {# more entry} other {# more entries}}', { dropped })];
+    const text = [...entries.map((entry) => entry.text), ...more].join('\n');
+    const files = entries.flatMap(({ file }) => file ?? []).slice(0, 10);
+    const parts = noticeMessages(text);
+    for (const [index, part] of parts.entries()) {
+      const all = [...(part.files ?? []), ...(index === parts.length - 1 ? files : [])];
+      const message = { ...part, files: all, allowedMentions: { parse: [] } };
+      await sendOnce(channel, message, `log:${random.id()}`, { clock, signal });
+    }
+  };
+
+  const flush = async (channelId: string) => {
+    const batch = batches.get(channelId);
+    batches.delete(channelId);
+    if (batch === undefined) return;
+    try {
+      await languages.speak({ guildId: batch.guildId }, () => send(channelId, batch));
+      failing.delete(channelId);
+    } catch (error) {
+      // Once, until it works again: what happens on a server is no reason to fill the log.
+      if (!failing.has(channelId))
+        log.warn('a log channel takes no entries', { channelId, error, refused: isRefusal(error) });
+      failing.add(channelId);
+    }
+  };
+  defer(() => Promise.all([...batches.keys()].map(flush)));
+
+  const add = (guildId: string, channelId: string, entry: Entry) => {
+    const batch = batches.get(channelId) ?? { guildId, entries: [], dropped: 0 };
+    if (!batches.has(channelId)) {
+      batches.set(channelId, batch);
+      after(BATCH_MS, () => flush(channelId));
+    }
+    if (batch.entries.length < MOST_ENTRIES) batch.entries.push(entry);
+    else batch.dropped += 1;
+  };
+
+  return {
+    /**
+     * Where a kind of entries goes; `undefined` where it is switched off.
+     * @param source the channel that it is about: nothing is logged of those that the guild ignores, nor of the log itself
+     */
+    async placeOf(guild: Guild, kind: Kind, source?: GuildBasedChannel): Promise<LogPlace | undefined> {
+      const chosen = await settings.guild(guild).get();
+      const channelId = chosen[KINDS[kind]] ?? chosen.channel;
+      if (!chosen[kind] || channelId === undefined || source?.id === channelId) return undefined;
+      if (source !== undefined && isIgnored(source, chosen.ignored)) return undefined;
+      return {
+        channelId,
+        isOpen: (channel) =>
+          provenance.mayTell([{ guildId: guild.id, channelId: channel.id }], { guildId: guild.id, channelId }),
+        add: (entry) => add(guild.id, channelId, entry),
+      };
+    },
+    /** Writes in the language of the guild. */
+    speaking: <T>(guild: Guild, task: () => T | Promise<T>): Promise<T> => languages.speak({ guildId: guild.id }, task),
+  };
+}
+export type EventLog = ReturnType<typeof createEventLog>;
+
+/** A thread is ignored with its channel, a channel with its category. */
+function isIgnored(channel: GuildBasedChannel, ignored: readonly string[]): boolean {
+  const parents = [channel.id, channel.parentId, channel.parent?.parentId];
+  return parents.some((id) => typeof id === 'string' && ignored.includes(id));
+}

@@ -1,0 +1,42 @@
+import { definePlugin, t } from '@cinnabar/sdk';
+import { logChannels } from './channels.js';
+import { createEventLog } from './event-log.js';
+import { logMembers } from './members.js';
+import { logMessages } from './messages.js';
+import { inject, settings } from './settings.js';
+
+export default definePlugin({
+  manifest: {
+    id: 'logging',
+    version: '0.1.0',
+    description: 'Writes edits, deletions, joins, roles and changes of channels into a channel',
+    host: '^0.1.0',
+    intents: ['Guilds', 'GuildMessages', 'MessageContent', 'GuildModeration', 'GuildVoiceStates'],
+    // Joins and leaves are told with this one alone.
+    optionalIntents: ['GuildMembers'],
+    permissions: ['ViewChannel', 'SendMessages', 'AttachFiles', 'ViewAuditLog'],
+    enabledByDefault: false,
+    administrative: true,
+  },
+  settings,
+  inject,
+  setup(context) {
+    const eventLog = createEventLog(context);
+    logMessages(context, eventLog);
+    logMembers(context, eventLog);
+    logChannels(context, eventLog);
+    context.needsSetup(async (guildId) => {
+      if (guildId === null) return undefined;
+      const chosen = await context.settings.guild(guildId).get();
+      const places = [
+        chosen.channel,
+        chosen.messageChannel,
+        chosen.memberChannel,
+        chosen.channelChannel,
+        chosen.voiceChannel,
+      ];
+      if (places.some((place) => place !== undefined)) return undefined;
+      return { problem: t('No channel for the log is chosen.'), remedy: t('Choose one: `set logging channel #log`.') };
+    });
+  },
+});
