@@ -2,6 +2,7 @@ import {
   Access,
   AccessRules,
   AuditLog,
+  Backups,
   Clock,
   Commands,
   GuildFiles,
@@ -9,6 +10,7 @@ import {
   HostInfo,
   Languages,
   Ledger,
+  OwnerNotices,
   PersonalDataStore,
   type PluginContext,
   Plugins,
@@ -29,6 +31,7 @@ export const inject = {
   access: Access,
   accessRules: AccessRules,
   audit: AuditLog,
+  backups: Backups,
   clock: Clock,
   random: Random,
   catalog: SettingsCatalog,
@@ -38,6 +41,7 @@ export const inject = {
   host: HostInfo,
   languages: Languages,
   ledger: Ledger,
+  notices: OwnerNotices,
   personalData: PersonalDataStore,
   plugins: Plugins,
   policies: ToolPolicies,
@@ -56,6 +60,26 @@ const language = (whose: string) =>
 export const settings = {
   global: z.object({
     ...presenceSettings,
+    backupHours: z
+      .number()
+      .int()
+      .min(0)
+      .max(24 * 31)
+      .default(0)
+      .describe('Every how many hours the bot backs up its data by itself; 0 means never'),
+    backupKeep: z
+      .number()
+      .int()
+      .min(1)
+      .max(1_000)
+      .default(7)
+      .describe('How many of the backups that it made by itself are kept; the others go, the oldest first'),
+    backupFolder: z
+      .string()
+      .min(1)
+      .max(500)
+      .optional()
+      .describe('Folder for backups, best on another disk; without one the folder backups of the data'),
     refusedServers: z
       .enum(['silent', 'leave'])
       .default('silent')

@@ -1,6 +1,7 @@
 import { definePlugin } from '@cinnabar/sdk';
 import { registerAccessCommands } from './access-commands.js';
 import { registerAuditCommand } from './audit-command.js';
+import { registerBackups } from './backup-commands.js';
 import { registerBotCommands } from './bot-commands.js';
 import { collections, ID, inject, settings } from './context.js';
 import { registerDiagnose } from './diagnose.js';
@@ -44,6 +45,7 @@ export default definePlugin({
     registerServerCommands(context);
     registerLanguage(context);
     registerBotCommands(context);
+    registerBackups(context);
     registerPrefixCommands(context);
     registerSettingsCommands(context);
     registerSettingsPanel(context);

@@ -7,6 +7,7 @@ import {
   ApplicationCommandType,
   InteractionContextType,
   InteractionType,
+  PermissionFlagsBits,
 } from 'discord-api-types/v10';
 import { discordError } from '../errors.js';
 import { interactionBase, nothingReferred, resolvedPayload, resolvedUsers } from '../payload/interactions.js';
@@ -185,8 +186,10 @@ function findCommand(
   requireInChannel(channel, user, world.clock.now(), 'UseApplicationCommands');
   const needed = channel.guild ? found.command.default_member_permissions : null;
   if (needed !== null) {
-    const missing = BigInt(needed) & ~channelPermissions(channel, user, world.clock.now());
-    if (missing !== 0n || needed === '0') throw discordError('missingPermissions');
+    const held = channelPermissions(channel, user, world.clock.now());
+    // "0" is for administrators alone: https://docs.discord.com/developers/interactions/application-commands#permissions
+    const wanted = needed === '0' ? PermissionFlagsBits.Administrator : BigInt(needed);
+    if ((wanted & ~held) !== 0n) throw discordError('missingPermissions');
   }
   return found;
 }

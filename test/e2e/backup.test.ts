@@ -1,0 +1,137 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { restoreBackup } from '@cinnabar/core/internal/backup/restore';
+import { createFileDriver } from '@cinnabar/core/internal/storage/drivers/file-driver';
+import {
+  Backups,
+  type CollectionDefinition,
+  type Plugin,
+  type SettingInfo,
+  SettingsCatalog,
+  sentenceOf,
+} from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { recordingLogger } from '../support/logs.js';
+import { startWholeBot, type WholeBot } from './support/whole-bot.js';
+
+const PLUGINS = new URL('../../../plugins/', import.meta.url);
+
+async function bundled(): Promise<readonly Plugin[]> {
+  return Promise.all(
+    readdirSync(PLUGINS).map(async (folder) => {
+      const { default: plugin }: { readonly default: Plugin } = await import(
+        new URL(`${folder}/dist/index.js`, PLUGINS).href
+      );
+      return plugin;
+    }),
+  );
+}
+
+/** A value that is not the one of now, as it would be typed. */
+function another({ control, value }: SettingInfo): string | undefined {
+  if (control.kind === 'boolean') return value === true ? 'no' : 'yes';
+  if (control.kind === 'choice') return control.values.map(String).find((one) => one !== String(value));
+  if (control.kind !== 'number' || typeof value !== 'number') return undefined;
+  return String(value > (control.min ?? 0) ? value - 1 : value + 1);
+}
+
+/** Changes one setting of each plugin that has some. @returns what was set, by plugin and key */
+async function changeSettings(host: WholeBot): Promise<ReadonlyMap<string, unknown>> {
+  const catalog = host.resolve(SettingsCatalog);
+  const actor = { userId: host.you.id, guildId: host.guild.id, channelId: host.general.id };
+  const changed = new Map<string, unknown>();
+  for (const plugin of catalog.plugins()) {
+    for (const info of await catalog.describe(plugin, actor)) {
+      const text = another(info);
+      if (text === undefined || info.scope === 'role') continue;
+      try {
+        changed.set(`${plugin} ${info.key}`, (await catalog.set(plugin, info.key, text, actor)).value);
+        break;
+      } catch (error) {
+        // Not every value that fits the schema is taken: another setting will do.
+        if (sentenceOf(error) === undefined) throw error;
+      }
+    }
+  }
+  return changed;
+}
+
+async function settingsOf(host: WholeBot, keys: Iterable<string>): Promise<ReadonlyMap<string, unknown>> {
+  const catalog = host.resolve(SettingsCatalog);
+  const actor = { userId: host.you.id, guildId: host.guild.id, channelId: host.general.id };
+  const found = new Map<string, unknown>();
+  for (const name of keys) {
+    const [plugin = '', key] = name.split(' ');
+    found.set(name, (await catalog.describe(plugin, actor)).find((info) => info.key === key)?.value);
+  }
+  return found;
+}
+
+/** A document in every collection of every plugin, and a journal of each, for a server that the bot is not in. */
+async function plantEverywhere(
+  dataDir: string,
+  host: WholeBot,
+  plugins: readonly Plugin[],
+): Promise<readonly string[]> {
+  const driver = createFileDriver({
+    root: join(dataDir, 'documents'),
+    journals: dataDir,
+    clock: host.clock,
+    log: recordingLogger(),
+  });
+  const before = new Set(filesBelow(dataDir).keys());
+  for (const { manifest, collections } of plugins) {
+    for (const [name, { scope, version }] of Object.entries<CollectionDefinition>(collections)) {
+      const key = scope === 'member' ? '77:78' : '77';
+      await driver.write([manifest.id, 'collections', scope, name, key], { version, data: { planted: name } });
+    }
+    await driver.journal([manifest.id, 'planted', '77']).replace('{"planted":1}\n');
+  }
+  return [...filesBelow(dataDir).keys()].filter((path) => !before.has(path));
+}
+
+/** What is stored, by path: everything but logs, caches, the lock and backups. */
+function filesBelow(dataDir: string): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const entry of readdirSync(dataDir, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name).slice(dataDir.length + 1);
+    if (!entry.isFile() || /^(?:logs|cache|backups|before-restore-[^/]+)\/|^lock/.test(path)) continue;
+    found.set(path, readFileSync(join(dataDir, path), 'utf8'));
+  }
+  return found;
+}
+
+describe('a backup of the whole bot', () => {
+  it('made while it runs brings back what every bundled plugin had, and the bot starts with it', async function () {
+    this.timeout(60_000);
+    const plugins = await bundled();
+    await using host = await startWholeBot();
+    const { dataDir } = host;
+    await host.hears('!prefix add ?', host.you);
+    const changed = await changeSettings(host);
+    const withSettings = host.resolve(SettingsCatalog).plugins();
+    expect(new Set([...changed.keys()].map((name) => name.split(' ')[0]))).to.deep.equal(new Set(withSettings));
+    const planted = await plantEverywhere(dataDir, host, plugins);
+    expect(planted.length).to.be.greaterThan(40);
+    const before = filesBelow(dataDir);
+    const { name, files } = await host.resolve(Backups).create();
+    expect(files).to.equal(before.size);
+
+    await host.stop();
+    const file = join(dataDir, 'backups', name);
+    rmSync(join(dataDir, 'documents'), { recursive: true });
+    rmSync(join(dataDir, 'tasks'), { recursive: true });
+    writeFileSync(join(dataDir, 'party', 'planted', '77.jsonl'), 'broken');
+    mkdirSync(dirname(join(dataDir, 'documents', 'stray', 'x')), { recursive: true });
+    writeFileSync(join(dataDir, 'documents', 'stray', 'x.json'), '{}');
+    await restoreBackup(file, { dataDir, now: host.clock.now() });
+    expect(filesBelow(dataDir)).to.deep.equal(before);
+
+    // What was planted is of no use to the plugins.
+    for (const path of planted) rmSync(join(dataDir, path));
+    await using again = await startWholeBot({ world: host, dataDir });
+    expect(await settingsOf(again, changed.keys())).to.deep.equal(changed);
+    const [prefixes] = await again.hears('?prefix show', again.alice);
+    expect(prefixes?.content).to.include('`?`');
+  });
+});

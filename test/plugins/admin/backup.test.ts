@@ -1,0 +1,81 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import type { LocalUser } from '@cinnabar/local-discord';
+import { expect } from 'chai';
+import { makeFolder } from '../../support/folder.js';
+import { answering } from './town.js';
+
+const HOUR = 3_600_000;
+
+describe('admin: backups', () => {
+  let host: TestHost;
+  let say: (user: LocalUser, text: string) => Promise<string>;
+  before(async () => {
+    host = await createTestHost({ plugins: ['admin'] });
+    say = answering(host);
+  });
+  after(() => host[Symbol.asyncDispose]());
+
+  const folder = () => join(host.dataDir, 'backups');
+  const names = () => readdirSync(folder()).sort();
+
+  it('are made, listed and verified by the owner of the bot alone', async () => {
+    expect(await say(host.alice, '!backup')).to.include("you need to be at least the bot's owner");
+    const made = await say(host.you, '!backup');
+    expect(made).to.match(
+      /^Backed up in \S+: `cinnabar-\d{8}T\d{9}Z\.tar\.gz`, \d+ files?, 0\.0 MB, by Cinnabar \S+, without stored secrets\. Every checksum is right\.$/,
+    );
+    expect(made).to.not.include(host.dataDir);
+    expect(await say(host.you, '!backup verify')).to.match(/^It is sound: `cinnabar-/);
+    expect(await say(host.you, '!backup verify nope')).to.equal('There is no backup called nope.');
+    await say(host.you, '!backup list');
+    const listed = host.you.openDm(host.application).messages.at(-1)?.content ?? '';
+    expect(listed).to.match(/^\*\*Backups\*\* \(1\)\n• <t:\d+:f> `cinnabar-/);
+    const [slash] = (await host.you.slash(host.general, 'backup', {}).answered()).messages;
+    await host.settled();
+    expect(slash?.visibleTo ?? host.you).to.equal(host.you);
+  });
+
+  it('say when one is broken', async () => {
+    const [name = ''] = names();
+    const path = join(folder(), name);
+    const bytes = readFileSync(path);
+    writeFileSync(path, bytes.subarray(0, bytes.length - 20));
+    expect(await say(host.you, `!backup verify ${name}`)).to.equal('That is no sound backup: it ends too early.');
+    writeFileSync(path, bytes);
+  });
+
+  it('are made on schedule, and so many kept as is set; those made by hand, and other files, stay', async () => {
+    const byHand = names();
+    writeFileSync(join(folder(), 'mine.tar.gz'), 'x');
+    writeFileSync(join(folder(), 'cinnabar-judy-20200101T000000000Z-auto.tar.gz'), "another bot's");
+    await say(host.you, '!set admin backupHours 6');
+    await say(host.you, '!set admin backupKeep 2');
+    const auto = () => names().filter((name) => /^cinnabar-\d.*-auto\.tar\.gz$/.test(name));
+    await host.advance(11 * 60_000);
+    expect(auto()).to.have.length(1);
+    await host.advance(2 * HOUR);
+    expect(auto()).to.have.length(1);
+    for (let round = 0; round < 4; round += 1) await host.advance(6.2 * HOUR);
+    expect(auto()).to.have.length(2);
+    expect(names()).to.include.members([...byHand, 'mine.tar.gz', 'cinnabar-judy-20200101T000000000Z-auto.tar.gz']);
+  });
+
+  it('tell the owner when one fails, and go on', async () => {
+    await say(host.you, `!set admin backupFolder ${join(host.dataDir, 'documents', 'inside')}`);
+    await host.advance(11 * 60_000);
+    await host.advance(60_000);
+    const told = () =>
+      host.you
+        .openDm(host.application)
+        .messages.map(({ content }) => content)
+        .join('\n');
+    expect(told()).to.include('A backup on schedule failed: Backups cannot lie among the data');
+    using elsewhere = makeFolder();
+    await say(host.you, `!set admin backupFolder ${elsewhere.path}`);
+    await host.advance(11 * 60_000);
+    expect(readdirSync(elsewhere.path)).to.have.length(1);
+    expect(existsSync(join(host.dataDir, '.snapshot'))).to.equal(false);
+  });
+});
