@@ -140,6 +140,7 @@ describe('a backup', () => {
     }
     stop = true;
     await writing;
+    await journal.release();
     for (const [one, log, two] of seen) {
       expect(one - log, `${seen}`).to.be.within(0, 1);
       expect(log - two, `${seen}`).to.be.within(0, 1);
