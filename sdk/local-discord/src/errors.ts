@@ -16,6 +16,8 @@ const table = {
   unknownEmoji: [400, 10014, 'Unknown Emoji'],
   unknownWebhook: [404, 10015, 'Unknown Webhook'],
   unknownBan: [404, 10026, 'Unknown Ban'],
+  unknownInvite: [404, 10006, 'Unknown Invite'],
+  unknownAutoModRule: [404, 10066, 'Unknown auto moderation rule'],
   unknownInteraction: [404, 10062, 'Unknown interaction'],
   unknownCommand: [404, 10063, 'Unknown application command'],
   tooManyPins: [400, 30003, 'Maximum number of pinned messages in a channel reached (250)'],
@@ -49,6 +51,7 @@ const table = {
   threadAlreadyExists: [400, 160004, 'A thread has already been created for this message'],
   cannotReply: [403, 160002, 'Cannot reply without permission to read message history'],
   threadLocked: [403, 160005, 'Thread is locked'],
+  blockedByAutoMod: [400, 200000, 'Message was blocked by automatic moderation'],
   slowmode: [429, 20016, 'This action cannot be performed due to slowmode rate limit.'],
 } as const satisfies Record<string, readonly [status: number, code: number, message: string]>;
 

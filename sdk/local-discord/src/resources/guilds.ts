@@ -1,4 +1,6 @@
+import type { APIAutoModerationRule } from 'discord-api-types/v10';
 import { z } from 'zod';
+import { discordError } from '../errors.js';
 import { announceEmojis, broadcast } from '../gateway/dispatch.js';
 import { channelPayload } from '../payload/channels.js';
 import { guildPayload } from '../payload/guilds.js';
@@ -47,6 +49,8 @@ export class Guild implements LocalGuild {
   readonly bans = new Map<string, { user: LocalUser; reason: string | null }>();
   readonly auditLog: LocalAuditLogEntry[] = [];
   systemChannelId: string | null = null;
+  readonly autoModeration = new Map<string, APIAutoModerationRule>();
+  readonly invites = new Set<string>();
   readonly createdAt: number;
 
   readonly #world: World;
@@ -225,6 +229,45 @@ export const guildRoutes = [
     ),
   ),
   route('GET', '/guilds/:guildId/emojis', (context) => [...guildOf(context).emojis.values()].map(emojiPayload)),
+  route('GET', '/invites/:code', ({ world, param }) => {
+    const code = param('code');
+    const guild = [...world.guilds.values()].find(({ invites }) => invites.has(code));
+    const channel = guild && [...guild.channels.values()].find(({ holdsMessages }) => holdsMessages);
+    if (!guild || !channel) throw discordError('unknownInvite');
+    const {
+      icon,
+      splash,
+      banner,
+      description,
+      features,
+      nsfw_level,
+      verification_level,
+      vanity_url_code,
+      premium_subscription_count,
+    } = guildPayload(guild);
+    return {
+      type: 0,
+      code,
+      expires_at: null,
+      guild_id: guild.id,
+      guild: {
+        id: guild.id,
+        name: guild.name,
+        icon,
+        splash,
+        banner,
+        description,
+        features,
+        nsfw_level,
+        nsfw: false,
+        verification_level,
+        vanity_url_code,
+        premium_subscription_count,
+        premium_tier: 0,
+      },
+      channel: { id: channel.id, type: channel.type, name: channel.name },
+    };
+  }),
   route('GET', '/guilds/:guildId/invites', (context) => {
     requireInGuild(guildOf(context), context.user, context.world.clock.now(), 'ManageGuild');
     return [];

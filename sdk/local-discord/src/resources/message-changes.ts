@@ -10,6 +10,7 @@ import type { LocalUser } from '../state/users.js';
 import type { World } from '../world.js';
 import { attachFiles } from './attachments.js';
 import { recordAct } from './audit-log.js';
+import { checkAutoModeration } from './auto-moderation.js';
 import { announceEdit } from './message-events.js';
 
 const EDITABLE_FLAGS = MessageFlags.SuppressEmbeds | MessageFlags.IsComponentsV2;
@@ -21,6 +22,7 @@ export function editOwnMessage(world: World, user: LocalUser, message: LocalMess
   const now = world.clock.now();
   if (!own && !hasChannelPermission(message.channel, user, now, 'ManageMessages'))
     throw discordError('missingPermissions');
+  if (own) checkAutoModeration(world, user, message.channel, edit.content ?? '');
   editMessage(world, message, channelPermissions(message.channel, user, now), edit);
 }
 

@@ -16,6 +16,7 @@ import { LocalMessage, type MessageAuthor } from '../state/messages.js';
 import type { LocalUser } from '../state/users.js';
 import type { World } from '../world.js';
 import { attachFiles } from './attachments.js';
+import { checkAutoModeration } from './auto-moderation.js';
 import { announceMessage } from './message-events.js';
 import { unarchiveThread } from './threads.js';
 
@@ -32,6 +33,7 @@ export function sendMessage(world: World, user: LocalUser, channel: LocalChannel
   if (channel.thread?.locked) checkLocked(world, user, channel);
   if (channel.isDm) checkDmOpen(channel, user);
   checkSlowmode(world, user, channel);
+  checkAutoModeration(world, user, channel, draft.content ?? '');
   const permissions = channelPermissions(channel, user, now);
   return postMessage(world, channel, { author: user, permissions }, draft);
 }

@@ -5,6 +5,7 @@ import type { RestFault, RestFaults } from '../faults.js';
 import { applicationRoutes, gatewayRoutes } from '../resources/applications.js';
 import { attachmentRoutes } from '../resources/attachments.js';
 import { auditLogRoutes } from '../resources/audit-log.js';
+import { autoModerationRoutes } from '../resources/auto-moderation.js';
 import { channelRoutes } from '../resources/channels.js';
 import { commandRoutes } from '../resources/commands.js';
 import { guildRoutes } from '../resources/guilds.js';
@@ -185,6 +186,7 @@ const routes: readonly Route[] = [
   ...applicationRoutes,
   ...attachmentRoutes,
   ...auditLogRoutes,
+  ...autoModerationRoutes,
   ...banRoutes,
   ...channelRoutes,
   ...commandRoutes,

@@ -1,4 +1,10 @@
-import type { APIAuditLogChange, APIAuditLogOptions, AuditLogEvent, ChannelType } from 'discord-api-types/v10';
+import type {
+  APIAuditLogChange,
+  APIAuditLogOptions,
+  APIAutoModerationRule,
+  AuditLogEvent,
+  ChannelType,
+} from 'discord-api-types/v10';
 import type { PermissionSet } from '../rules/permission-names.js';
 import type { LocalApplication } from './applications.js';
 import type { ForumTag, LocalChannel, Overwrite } from './channels.js';
@@ -65,6 +71,10 @@ export interface LocalGuild {
   readonly bans: Map<string, { user: LocalUser; reason: string | null }>;
   /** What was done by whom, the oldest first: what moderators and bots do, not what `LocalGuild` itself does. */
   readonly auditLog: LocalAuditLogEntry[];
+  /** Rules of automatic moderation, by id. */
+  readonly autoModeration: Map<string, APIAutoModerationRule>;
+  /** Codes of invites to the guild. */
+  readonly invites: Set<string>;
   readonly createdAt: number;
 
   /** Makes a user a member; `roles` and `nick` may be given. */

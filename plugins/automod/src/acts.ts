@@ -1,0 +1,236 @@
+import {
+  asNotice,
+  createRateLimiter,
+  findSendable,
+  formatDuration,
+  isUnknown,
+  isUnreachable,
+  plainText,
+  refusalSentence,
+  sentenceOf,
+  TIERS,
+  t,
+  visible,
+} from '@cinnabar/sdk';
+import type { AnyThreadChannel, Guild, GuildMember, Message } from 'discord.js';
+import type { Action, AutomodContext, Filter, Values } from './context.js';
+import type { Hit } from './rules.js';
+
+const EXCERPT = 200;
+/** Of a member who floods a channel, every message is deleted, but only the first brings a warning or a time-out. */
+const AGAIN_AFTER_MS = 30_000;
+const REPORTS_PER_MINUTE = 10;
+const MOST_IN_BULK = 100;
+
+/** The setting with the actions of a filter. */
+export const ACTIONS_OF = {
+  words: 'wordsActions',
+  invites: 'invitesActions',
+  links: 'linksActions',
+  mentions: 'mentionsActions',
+  spam: 'spamActions',
+  capitals: 'capitalsActions',
+} as const satisfies Record<Filter, keyof Values>;
+
+/** Someone who offended against a filter, where. */
+interface Offence {
+  readonly guild: Guild;
+  readonly userId: string;
+  readonly place: string;
+  readonly hit: Hit;
+  readonly text: string;
+}
+
+export type Acts = ReturnType<typeof createActs>;
+
+/** What happens to those who offend: deletions by the bot itself, warnings and time-outs through the plugin of moderation, and reports. */
+export function createActs({ client, settings, services, log }: AutomodContext) {
+  const { access, clock, moderation } = services;
+  const punished = createRateLimiter(clock, AGAIN_AFTER_MS);
+  const reported = createRateLimiter(clock, 60_000);
+
+  /** @returns what was done, in words */
+  const punish = async (
+    { guild, userId, hit }: Offence,
+    actions: readonly Action[],
+    timeoutMs: number,
+  ): Promise<readonly string[]> => {
+    const acts = (['warn', 'timeout'] as const).filter((act) => actions.includes(act));
+    if (acts.length === 0 || punished.take(`${guild.id}:${userId}`, 1) !== undefined) return [];
+    if (moderation === undefined) return [t('neither warned nor timed out: the plugin `moderation` is not running')];
+    const reason = t('AutoMod: {filter}', { filter: nameOf(hit.filter) });
+    const done: string[] = [];
+    for (const act of acts) {
+      const request = {
+        guildId: guild.id,
+        userId,
+        act,
+        reason,
+        ...(act === 'timeout' ? { durationMs: timeoutMs } : {}),
+      };
+      try {
+        await moderation.act(request);
+        done.push(
+          act === 'warn' ? t('warned') : t('timed out for {duration}', { duration: formatDuration(timeoutMs) }),
+        );
+      } catch (error) {
+        const sentence = sentenceOf(error);
+        if (sentence === undefined) throw error;
+        done.push(sentence);
+      }
+    }
+    return done;
+  };
+
+  const report = async (
+    { guild, userId, place, hit, text }: Offence,
+    done: readonly string[],
+    values: Values,
+  ): Promise<void> => {
+    if (values.reportChannel === undefined || reported.take(guild.id, REPORTS_PER_MINUTE) !== undefined) return;
+    const channel = await findSendable(client, values.reportChannel);
+    if (channel === undefined || channel.isDMBased() || channel.guildId !== guild.id) return;
+    const lines = [
+      t('**{filter}** (`{what}`): <@{userId}> in {place}', {
+        filter: nameOf(hit.filter),
+        what: visible(hit.what).replaceAll('`', 'ˋ').slice(0, EXCERPT),
+        userId,
+        place,
+      }),
+      ...(text === '' ? [] : [`> ${plainText(visible(text.length > EXCERPT ? `${text.slice(0, EXCERPT)}…` : text))}`]),
+      done.length === 0 ? t('Nothing was done.') : t('Done: {acts}', { acts: done.join(', ') }),
+    ];
+    const sent = channel.send({ content: asNotice(lines.join('\n').slice(0, 1_990)), allowedMentions: { parse: [] } });
+    await sent.catch((error: unknown) => log.warn('a report could not be posted', { guildId: guild.id, error }));
+  };
+
+  const follow = async (offence: Offence, values: Values, before: readonly string[] = []): Promise<void> => {
+    const actions = values[ACTIONS_OF[offence.hit.filter]];
+    const done = [...before, ...(await punish(offence, actions, values.timeout))];
+    if (actions.includes('report')) await report(offence, done, values);
+  };
+
+  return {
+    /** Moderators, admins, exempt roles and channels. Asked only about messages that offend. */
+    async isExempt(message: Message, { exemptRoles, exemptChannels }: Values): Promise<boolean> {
+      const { guildId, channelId, channel, author } = message;
+      const places = [
+        channelId,
+        ...(channel.isThread()
+          ? [channel.parentId, channel.parent?.parentId]
+          : 'parentId' in channel
+            ? [channel.parentId]
+            : []),
+      ];
+      if (places.some((id) => id != null && exemptChannels.includes(id))) return true;
+      if (message.member?.roles.cache.some(({ id }) => exemptRoles.includes(id)) === true) return true;
+      const tier = await access.tierOf({ userId: author.id, guildId, channelId });
+      return TIERS.indexOf(tier) >= TIERS.indexOf('mod');
+    },
+
+    /** @param others messages that belong to it: the rest of a flood */
+    async onMessage(
+      message: Message,
+      hit: Hit,
+      values: Values,
+      others: readonly { readonly id: string; readonly channelId: string }[],
+    ): Promise<void> {
+      const { guild } = message;
+      if (guild === null) return;
+      const deletes = values[ACTIONS_OF[hit.filter]].includes('delete');
+      const done = deletes ? [await remove(message, others)] : [];
+      const place = `<#${message.channelId}>`;
+      await follow({ guild, userId: message.author.id, place, hit, text: message.content }, values, done);
+    },
+
+    /** A message that the AutoMod of Discord has stopped by a rule of this plugin: the rest is done here. */
+    async onStopped(guild: Guild, userId: string, channelId: string | null, hit: Hit, text: string): Promise<void> {
+      const values = await settings.guild(guild).get();
+      const place = channelId === null ? t('this server') : `<#${channelId}>`;
+      await follow({ guild, userId, place, hit, text }, values, [t('stopped by Discord before anyone saw it')]);
+    },
+
+    async onNickname(member: GuildMember, hit: Hit): Promise<void> {
+      const { guild, id, displayName } = member;
+      const values = await settings.guild(guild).get();
+      const tier = await access.tierOf({ userId: id, guildId: guild.id, channelId: '' });
+      if (
+        TIERS.indexOf(tier) >= TIERS.indexOf('mod') ||
+        member.roles.cache.some((role) => values.exemptRoles.includes(role.id))
+      )
+        return;
+      // Without a nickname it is the name of the account, which only the member can change.
+      const next = member.nickname === null ? t('Renamed') : null;
+      const done = await tried(
+        () => member.setNickname(next, t('AutoMod: {filter}', { filter: nameOf('words') })),
+        t('nickname removed'),
+      );
+      await report({ guild, userId: id, place: t('their name'), hit, text: displayName }, [done], values);
+    },
+
+    async onThread(thread: AnyThreadChannel, hit: Hit): Promise<void> {
+      const values = await settings.guild(thread.guild).get();
+      const owner = thread.ownerId;
+      const tier =
+        owner === null
+          ? 'everyone'
+          : await access.tierOf({ userId: owner, guildId: thread.guildId, channelId: thread.id });
+      if (owner === null || owner === client.user?.id || TIERS.indexOf(tier) >= TIERS.indexOf('mod')) return;
+      const text = thread.name;
+      const done = await tried(
+        () => thread.setName(t('Renamed'), t('AutoMod: {filter}', { filter: nameOf('words') })),
+        t('thread renamed'),
+      );
+      await report({ guild: thread.guild, userId: owner, place: `<#${thread.id}>`, hit, text }, [done], values);
+    },
+  };
+
+  /** @returns what was done, or why not, in words */
+  async function tried(act: () => Promise<unknown>, done: string): Promise<string> {
+    try {
+      await act();
+      return done;
+    } catch (error) {
+      const sentence = refusalSentence(error);
+      if (sentence === undefined) throw error;
+      return sentence;
+    }
+  }
+
+  async function remove(
+    message: Message,
+    others: readonly { readonly id: string; readonly channelId: string }[],
+  ): Promise<string> {
+    const here = others
+      .filter(({ id, channelId }) => id !== message.id && channelId === message.channelId)
+      .map(({ id }) => id);
+    try {
+      if (here.length > 0 && !message.channel.isDMBased())
+        await message.channel.bulkDelete([...here, message.id].slice(-MOST_IN_BULK));
+      else await message.delete();
+      return t('{count, plural, one {deleted} other {# messages deleted}}', { count: here.length + 1 });
+    } catch (error) {
+      if (isUnknown(error)) return t('deleted already');
+      if (!isUnreachable(error)) throw error;
+      return t('not deleted: I lack the permission Manage Messages there');
+    }
+  }
+}
+
+/** What a filter is called, for people. */
+export function nameOf(filter: Filter): string {
+  switch (filter) {
+    case 'words':
+      return t('Word that is not allowed');
+    case 'invites':
+      return t('Invite to another server');
+    case 'links':
+      return t('Link that is not allowed');
+    case 'mentions':
+      return t('Too many mentions');
+    case 'spam':
+      return t('Spam');
+    case 'capitals':
+      return t('Too many capital letters');
+  }
+}

@@ -1,0 +1,171 @@
+import { createKeyedMutex, isTransient, isUnknown, refusalSentence, t } from '@cinnabar/sdk';
+import {
+  type AutoModerationActionExecution,
+  AutoModerationActionType,
+  AutoModerationRuleEventType,
+  AutoModerationRuleTriggerType,
+  type Guild,
+} from 'discord.js';
+import { ACTIONS_OF, type Acts, nameOf } from './acts.js';
+import type { AutomodContext, Values } from './context.js';
+
+/** The filters that Discord knows as well. */
+const MIRRORED = ['words', 'invites', 'mentions'] as const;
+type Mirrored = (typeof MIRRORED)[number];
+
+/** Discord's limits (https://discord.com/developers/docs/resources/auto-moderation). */
+const MOST_WORDS = 1_000;
+const MOST_EXEMPT_ROLES = 20;
+const MOST_EXEMPT_CHANNELS = 50;
+
+export type DiscordRules = ReturnType<typeof createDiscordRules>;
+
+/**
+ * Keeps rules of Discord's AutoMod in line with the settings. What Discord stops nobody sees, the bot included, so a message is acted on once: what
+ * such a rule stopped is told by an event, on which the rest (warning, time-out, report) is done; what passes it comes as a message.
+ */
+export function createDiscordRules(
+  { on, ready, client, collections, settings, settingsChanged, log }: AutomodContext,
+  acts: Acts,
+) {
+  const mutex = createKeyedMutex();
+  /** Why the rules of a guild could not be written, since the start. */
+  const problems = new Map<string, string>();
+
+  const sync = (guild: Guild): Promise<void> =>
+    mutex.run(guild.id, async () => {
+      const values = await settings.guild(guild).get();
+      problems.delete(guild.id);
+      for (const filter of MIRRORED) {
+        try {
+          await syncOne(guild, filter, values);
+        } catch (error) {
+          const sentence = refusalSentence(error);
+          if (sentence === undefined && !isTransient(error)) throw error;
+          problems.set(guild.id, sentence ?? t('Discord could not be reached.'));
+          log.warn('a rule of the AutoMod of Discord could not be written', { guildId: guild.id, filter, error });
+        }
+      }
+    });
+
+  const syncOne = async (guild: Guild, filter: Mirrored, values: Values): Promise<void> => {
+    const rule = values.discordRules ? ruleFor(filter, values) : undefined;
+    const written = rule === undefined ? '' : JSON.stringify(rule);
+    const { rules } = await collections.rules.of(guild).get();
+    const known = rules.find((one) => one.filter === filter);
+    if (known === undefined ? rule === undefined : known.written === written) return;
+    const me = guild.members.me ?? (await guild.members.fetchMe());
+    // Without the permission the filter is the bot's alone.
+    if (!me.permissions.has('ManageGuild')) return;
+    const id = rule === undefined ? await removeRule(guild, known?.id) : await writeRule(guild, known?.id, rule);
+    await collections.rules.of(guild).update((draft) => {
+      const others = draft.rules.filter((one) => one.filter !== filter);
+      draft.rules = id === undefined ? others : [...others, { filter, id, written }];
+    });
+  };
+
+  const removeRule = async (guild: Guild, id: string | undefined): Promise<undefined> => {
+    if (id === undefined) return;
+    await guild.autoModerationRules.delete(id).catch((error: unknown) => {
+      if (!isUnknown(error)) throw error;
+    });
+  };
+
+  const writeRule = async (guild: Guild, id: string | undefined, rule: Rule): Promise<string> => {
+    if (id !== undefined) {
+      try {
+        return (await guild.autoModerationRules.edit(id, rule)).id;
+      } catch (error) {
+        // An admin has deleted it in Discord.
+        if (!isUnknown(error)) throw error;
+      }
+    }
+    // One that was made before a stop could be noted has the name and is the bot's own.
+    const all = await guild.autoModerationRules.fetch({ cache: false });
+    const own = all.find(({ name, creatorId }) => name === rule.name && creatorId === client.user?.id);
+    return (
+      await (own === undefined ? guild.autoModerationRules.create(rule) : guild.autoModerationRules.edit(own.id, rule))
+    ).id;
+  };
+
+  settingsChanged(async ({ scope, of }) => {
+    const guild = scope === 'guild' && of !== null ? client.guilds.cache.get(of) : undefined;
+    if (guild !== undefined) await sync(guild);
+  });
+  ready(async () => {
+    for await (const [guildId] of collections.rules.entries()) {
+      const guild = client.guilds.cache.get(guildId);
+      if (guild?.available === true) await sync(guild);
+    }
+  });
+
+  on('autoModerationActionExecution', async (execution: AutoModerationActionExecution) => {
+    // One is sent for each action of a rule: the stopping stands for all.
+    if (execution.action.type !== AutoModerationActionType.BlockMessage) return;
+    const { guild, ruleId, userId, channelId, content, matchedContent, matchedKeyword } = execution;
+    const { rules } = await collections.rules.of(guild).get();
+    const rule = rules.find(({ id }) => id === ruleId);
+    if (rule === undefined) return;
+    const what = matchedKeyword ?? matchedContent ?? rule.filter;
+    await acts.onStopped(guild, userId, channelId, { filter: rule.filter, what }, content ?? '');
+  });
+
+  return {
+    sync,
+
+    /** Which filters Discord has as well. */
+    async statusOf(guild: Guild, values: Values): Promise<string> {
+      if (!values.discordRules) return t('AutoMod of Discord: not used');
+      const { rules } = await collections.rules.of(guild).get();
+      const names = MIRRORED.filter((filter) => rules.some((one) => one.filter === filter)).map(nameOf);
+      const problem = problems.get(guild.id);
+      const me = guild.members.me;
+      const lacks = me?.permissions.has('ManageGuild') === false;
+      const list = names.length === 0 ? t('none') : names.join(', ');
+      return [
+        t('AutoMod of Discord stops before anyone sees them: {filters}. What passes it, and all else, I look at.', {
+          filters: list,
+        }),
+        ...(lacks ? [t('⚠️ I cannot write rules there: I lack the permission Manage Server.')] : []),
+        ...(problem === undefined ? [] : [`⚠️ ${problem}`]),
+      ].join('\n');
+    },
+  };
+}
+
+type Rule = NonNullable<ReturnType<typeof ruleFor>>;
+
+/** A rule of Discord for a filter; `undefined` where the filter is off, does not delete, or cannot be one of Discord's. */
+function ruleFor(filter: Mirrored, values: Values) {
+  const trigger = triggerOf(filter, values);
+  if (trigger === undefined || !values[ACTIONS_OF[filter]].includes('delete')) return undefined;
+  return {
+    name: `Cinnabar: ${filter}`,
+    enabled: true,
+    eventType: AutoModerationRuleEventType.MessageSend,
+    ...trigger,
+    actions: [{ type: AutoModerationActionType.BlockMessage }],
+    exemptRoles: values.exemptRoles.slice(0, MOST_EXEMPT_ROLES),
+    exemptChannels: values.exemptChannels.slice(0, MOST_EXEMPT_CHANNELS),
+  };
+}
+
+function triggerOf(filter: Mirrored, values: Values) {
+  switch (filter) {
+    case 'words': {
+      // Discord knows * at the ends only.
+      const keywordFilter = values.words.filter((word) => !word.slice(1, -1).includes('*')).slice(0, MOST_WORDS);
+      if (keywordFilter.length === 0) return undefined;
+      return { triggerType: AutoModerationRuleTriggerType.Keyword, triggerMetadata: { keywordFilter } } as const;
+    }
+    case 'invites':
+      // Discord cannot tell invites to this server from others: it would stop both, so members' own invites are left to the bot.
+      return undefined;
+    case 'mentions':
+      if (values.mentions === 0) return undefined;
+      return {
+        triggerType: AutoModerationRuleTriggerType.MentionSpam,
+        triggerMetadata: { mentionTotalLimit: values.mentions },
+      } as const;
+  }
+}

@@ -1,0 +1,169 @@
+import { nameText, plainText, t, UserError } from '@cinnabar/sdk';
+import type { Guild } from 'discord.js';
+import { ACTIONS_OF, nameOf } from './acts.js';
+import { type Action, type AutomodContext, FILTERS, type Filter, LIMITS, type Values } from './context.js';
+import type { DiscordRules } from './discord-rules.js';
+import { fold } from './fold.js';
+
+export type Setup = ReturnType<typeof createSetup>;
+
+/** What admins change, for commands and tools alike. Each act resolves with a sentence. */
+export function createSetup({ client, settings, services }: AutomodContext, discordRules: DiscordRules) {
+  const isOn: Readonly<Record<Filter, (values: Values) => boolean>> = {
+    words: ({ words }) => words.length > 0,
+    invites: ({ invites }) => invites,
+    links: ({ links }) => links !== 'off',
+    mentions: ({ mentions }) => mentions > 0,
+    spam: ({ repeats, rate }) => repeats > 0 || rate > 0,
+    capitals: ({ capitals }) => capitals > 0,
+  };
+
+  return {
+    /** @param words several, as they are to be found. @throws UserError: then none is added */
+    async addWords(guild: Guild, words: readonly string[]): Promise<string> {
+      const wanted = words.map((word) => word.trim()).filter((word) => word !== '');
+      if (wanted.length === 0) throw new UserError(t('Say which words.'));
+      for (const word of wanted) {
+        if (word.length > LIMITS.wordLength || fold(word).replace(/[*\s]/g, '').length < 2)
+          throw new UserError(
+            t('{word} cannot be filtered: a word has 2 to {most} characters beside *.', {
+              word: nameText(word.slice(0, 80)),
+              most: LIMITS.wordLength,
+            }),
+          );
+      }
+      let added = 0;
+      const { words: all } = await settings.guild(guild).update((draft) => {
+        const known = new Set(draft.words.map(fold));
+        const fresh = wanted.filter((word) => !known.has(fold(word)) && known.add(fold(word)));
+        if (draft.words.length + fresh.length > LIMITS.words)
+          throw new UserError(t('A server has at most {most} words.', { most: LIMITS.words }));
+        added = fresh.length;
+        draft.words = [...draft.words, ...fresh];
+      });
+      return t(
+        '{added, plural, =0 {They are filtered already} one {Added one word} other {Added # words}}; {count} are filtered.',
+        { added, count: all.length },
+      );
+    },
+
+    /** @throws UserError when none of them is filtered */
+    async removeWords(guild: Guild, words: readonly string[]): Promise<string> {
+      const gone = new Set(words.map((word) => fold(word)));
+      let removed = 0;
+      const { words: all } = await settings.guild(guild).update((draft) => {
+        const left = draft.words.filter((word) => !gone.has(fold(word)));
+        removed = draft.words.length - left.length;
+        if (removed === 0) throw new UserError(t('None of these words is filtered.'));
+        draft.words = left;
+      });
+      return t('{removed, plural, one {Removed one word} other {Removed # words}}; {count} are filtered.', {
+        removed,
+        count: all.length,
+      });
+    },
+
+    /** Switches a filter on with its limits, or off, and chooses what it does. @throws UserError */
+    async change(
+      guild: Guild,
+      filter: Filter,
+      changes: Partial<Values>,
+      actions: readonly Action[] | undefined,
+    ): Promise<string> {
+      const values = await settings.guild(guild).set({
+        ...changes,
+        ...(actions === undefined ? {} : { [ACTIONS_OF[filter]]: [...new Set(actions)] }),
+      });
+      return lineOf(filter, values);
+    },
+
+    /** What is filtered by whom, and what keeps the bot from it. */
+    async status(guild: Guild): Promise<string> {
+      const values = await settings.guild(guild).get();
+      const me = guild.members.me ?? (await guild.members.fetchMe());
+      const on = FILTERS.filter((filter) => isOn[filter](values));
+      const wants = (action: Action) => on.some((filter) => values[ACTIONS_OF[filter]].includes(action));
+      const warnings = [
+        ...(wants('delete') && !me.permissions.has('ManageMessages')
+          ? [t('I cannot delete messages: I lack the permission Manage Messages.')]
+          : []),
+        ...((wants('warn') || wants('timeout')) && services.moderation === undefined
+          ? [t('No one is warned or timed out: the plugin `moderation` is not running.')]
+          : []),
+        ...(wants('report') && values.reportChannel === undefined
+          ? [t('Reports go nowhere: `automod report` chooses a channel.')]
+          : []),
+        ...(client.options.intents.has('MessageContent')
+          ? []
+          : [t('I cannot read messages: the owner of the bot has to allow me the intent Message Content.')]),
+      ];
+      const exempt = [...values.exemptRoles.map((id) => `<@&${id}>`), ...values.exemptChannels.map((id) => `<#${id}>`)];
+      return [
+        ...FILTERS.map((filter) => `${isOn[filter](values) ? '🟢' : '⚪'} ${lineOf(filter, values)}`),
+        values.reportChannel === undefined
+          ? t('Reports: nowhere')
+          : t('Reports: {channel}', { channel: `<#${values.reportChannel}>` }),
+        t('Exempt: {exempt}', { exempt: [t('moderators and admins'), ...exempt].join(', ') }),
+        await discordRules.statusOf(guild, values),
+        ...warnings.map((warning) => `⚠️ ${warning}`),
+      ].join('\n');
+    },
+
+    async words(guild: Guild): Promise<string> {
+      const { words } = await settings.guild(guild).get();
+      if (words.length === 0) return t('No words are filtered.');
+      return `${t('{count, plural, one {# word is filtered:} other {# words are filtered:}}', { count: words.length })} ||${words.map(plainText).join(', ')}||`;
+    },
+  };
+}
+
+function lineOf(filter: Filter, values: Values): string {
+  const actions = values[ACTIONS_OF[filter]].map(actionText).join(', ');
+  const name = nameOf(filter);
+  return t('{name}: {bounds} → {actions}', { name, bounds: boundsOf(filter, values), actions });
+}
+
+function boundsOf(filter: Filter, values: Values): string {
+  switch (filter) {
+    case 'words':
+      return t('{count, plural, =0 {off} one {# word} other {# words}}', { count: values.words.length });
+    case 'invites':
+      return values.invites ? t('on') : t('off');
+    case 'links':
+      if (values.links === 'off') return t('off');
+      return values.links === 'deny'
+        ? t('not to {domains}', { domains: domainsText(values) })
+        : t('only to {domains}', { domains: domainsText(values) });
+    case 'mentions':
+      return values.mentions === 0 ? t('off') : t('more than {most}', { most: values.mentions });
+    case 'spam':
+      if (values.repeats === 0 && values.rate === 0) return t('off');
+      return [
+        ...(values.repeats === 0 ? [] : [t('the same more than {most} times in 30 s', { most: values.repeats })]),
+        ...(values.rate === 0 ? [] : [t('more than {most} messages in 10 s', { most: values.rate })]),
+      ].join(', ');
+    case 'capitals':
+      return values.capitals === 0 ? t('off') : t('more than {most} %', { most: values.capitals });
+  }
+}
+
+const SHOWN_DOMAINS = 10;
+
+function domainsText({ domains }: Values): string {
+  if (domains.length === 0) return t('no domain');
+  const shown = domains.slice(0, SHOWN_DOMAINS).map(plainText).join(', ');
+  return domains.length <= SHOWN_DOMAINS ? shown : `${shown}, …`;
+}
+
+function actionText(action: Action): string {
+  switch (action) {
+    case 'delete':
+      return t('delete');
+    case 'warn':
+      return t('warn');
+    case 'timeout':
+      return t('time out');
+    case 'report':
+      return t('report');
+  }
+}

@@ -1,0 +1,154 @@
+import { isTransient, maxEntries } from '@cinnabar/sdk';
+import { type GuildMember, type Message, MessageType, type PartialMessage } from 'discord.js';
+import { LRUCache } from 'lru-cache';
+import type { Acts } from './acts.js';
+import type { AutomodContext } from './context.js';
+import { compileRules, invitesIn, type Looked, type Rules } from './rules.js';
+import { createSpamWatch, type SpamHit } from './spam.js';
+
+const MINUTE_MS = 60_000;
+/** How long it is remembered which server an invite leads to. */
+const INVITE_KEPT_MS = 10 * MINUTE_MS;
+const MOST_INVITES = 2_000;
+/** Messages that were acted on: Discord tells of them again when it adds what a link shows. */
+const MOST_HANDLED = 1_000;
+const SAID: ReadonlySet<MessageType> = new Set([
+  MessageType.Default,
+  MessageType.Reply,
+  MessageType.ThreadStarterMessage,
+]);
+
+export type Watch = ReturnType<typeof createWatch>;
+
+/** Looks at messages, edits and names, and has done what the filters of their guild say. */
+export function createWatch(context: AutomodContext, acts: Acts) {
+  const { on, client, settings, settingsChanged, services, log } = context;
+  const spam = createSpamWatch(services.clock);
+  const compiled = new Map<string, Rules>();
+  const loading = new Map<string, Promise<Rules>>();
+  const handled = new LRUCache<string, true>(maxEntries(MOST_HANDLED));
+  const invites = new LRUCache<string, { readonly guildId: string | undefined; readonly at: number }>({
+    max: MOST_INVITES,
+  });
+
+  const load = async (guildId: string): Promise<Rules> => {
+    const rules = compileRules(await settings.guild(guildId).get());
+    compiled.set(guildId, rules);
+    return rules;
+  };
+  /** Reads the settings of a guild once, until they change. */
+  const rulesOf = (guildId: string): Promise<Rules> => {
+    const known = loading.get(guildId) ?? load(guildId).finally(() => loading.delete(guildId));
+    loading.set(guildId, known);
+    return known;
+  };
+  settingsChanged(async ({ scope, of }) => {
+    if (scope !== 'guild' || of === null) return;
+    compiled.delete(of);
+    await loading.get(of);
+    await load(of);
+  });
+  on('guildDelete', ({ id }) => void compiled.delete(id));
+
+  const look = async (message: Message, rules: Rules, isNew: boolean): Promise<void> => {
+    const looked = lookedAt(message);
+    const { values } = rules;
+    // Counted first: what is deleted for another reason is spam all the same.
+    const spamHit =
+      isNew && (values.repeats > 0 || values.rate > 0)
+        ? spam.count(`${message.guildId}:${message.author.id}`, message, values)
+        : undefined;
+    const hit =
+      rules.check(looked) ??
+      (values.invites ? await foreignInvite(message, values.allowedInvites) : undefined) ??
+      spamHit;
+    if (hit === undefined || handled.has(message.id) || (await acts.isExempt(message, values))) return;
+    handled.set(message.id, true);
+    await acts.onMessage(message, hit, values, hit === spamHit ? (spamHit as SpamHit).messages : []);
+  };
+
+  const foreignInvite = async ({ content, guildId }: Message, allowed: readonly string[]) => {
+    for (const code of invitesIn(content)) {
+      if (allowed.includes(code)) continue;
+      const target = await guildOfInvite(code);
+      // One that cannot be looked up may lead anywhere.
+      if (target === undefined || (target !== guildId && !allowed.includes(target)))
+        return { filter: 'invites', what: code } as const;
+    }
+    return undefined;
+  };
+
+  const guildOfInvite = async (code: string): Promise<string | undefined> => {
+    const known = invites.get(code);
+    if (known !== undefined && known.at > services.clock.now() - INVITE_KEPT_MS) return known.guildId;
+    try {
+      const { guild } = await client.fetchInvite(code);
+      invites.set(code, { guildId: guild?.id, at: services.clock.now() });
+      return guild?.id;
+    } catch (error) {
+      if (isTransient(error)) log.info('an invite could not be looked up', { error });
+      else invites.set(code, { guildId: undefined, at: services.clock.now() });
+      return undefined;
+    }
+  };
+
+  const receive = (message: Message, isNew: boolean): Promise<void> | undefined => {
+    const { guildId } = message;
+    if (guildId === null || message.author.bot || message.webhookId !== null || !SAID.has(message.type))
+      return undefined;
+    const rules = compiled.get(guildId);
+    if (rules === undefined)
+      return rulesOf(guildId).then((loaded) => (loaded.isOn ? look(message, loaded, isNew) : undefined));
+    return rules.isOn ? look(message, rules, isNew) : undefined;
+  };
+
+  on('messageCreate', (message) => receive(message, true));
+  on('messageUpdate', async (before, after) => {
+    if (before.partial !== true && before.content === after.content) return;
+    const rules = after.guildId === null ? undefined : compiled.get(after.guildId);
+    if (rules?.isOn === false) return;
+    await receive(await whole(after), false);
+  });
+
+  const checkName = async (guildId: string, name: string) =>
+    (compiled.get(guildId) ?? (await rulesOf(guildId))).checkName(name);
+  const onMember = async (member: GuildMember): Promise<void> => {
+    if (member.user.bot) return;
+    const hit = await checkName(member.guild.id, member.displayName);
+    if (hit !== undefined) await acts.onNickname(member, hit);
+  };
+  on('guildMemberAdd', onMember);
+  on('guildMemberUpdate', async (before, after) => {
+    if (before.partial || before.displayName !== after.displayName) await onMember(after);
+  });
+  on('threadCreate', async (thread, isNew) => {
+    const hit = isNew ? await checkName(thread.guildId, thread.name) : undefined;
+    if (hit !== undefined) await acts.onThread(thread, hit);
+  });
+  on('threadUpdate', async (before, thread) => {
+    const hit = before.name === thread.name ? undefined : await checkName(thread.guildId, thread.name);
+    if (hit !== undefined) await acts.onThread(thread, hit);
+  });
+
+  return {
+    /** The filters of a guild. */
+    rulesOf: async (guildId: string): Promise<Rules> => compiled.get(guildId) ?? rulesOf(guildId),
+
+    /** What the filters would say to a text, for admins who try them. */
+    async test(guildId: string, text: string) {
+      const rules = compiled.get(guildId) ?? (await rulesOf(guildId));
+      const hit = rules.check({ content: text, mentions: new Set(text.match(/<@[!&]?\d+>/g) ?? []).size });
+      const [code] = rules.values.invites && hit === undefined ? invitesIn(text) : [];
+      return hit ?? (code === undefined ? undefined : ({ filter: 'invites', what: code } as const));
+    },
+  };
+}
+
+function lookedAt({ content, mentions }: Message): Looked {
+  return { content, mentions: mentions.users.size + mentions.roles.size };
+}
+
+/** An edit of a message that the bot has not seen may come without what did not change. */
+function whole(message: Message | PartialMessage): Message | Promise<Message> {
+  return message.partial ? message.fetch() : message;
+}
