@@ -59,10 +59,12 @@ export interface Amount {
   readonly usd: number | null;
 }
 
-/** What may be used in a day (UTC). What is left out is not limited. */
+/** What may be used in a day and in a calendar month (UTC). What is left out is not limited. */
 export interface DayLimit {
   readonly tokensPerDay?: number | undefined;
   readonly usdPerDay?: number | undefined;
+  readonly tokensPerMonth?: number | undefined;
+  readonly usdPerMonth?: number | undefined;
 }
 
 /** Limits on what all minds together use for a guild, in a channel, for a member of a guild. */

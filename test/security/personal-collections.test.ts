@@ -13,6 +13,7 @@ const KEYS_OF_MAPS: Readonly<Record<string, string>> = {
   'accounts.guildAccounts.channels.tokens': 'channels',
   'accounts.channelAccounts.days': 'days',
   'accounts.channelAccounts.channels.tokens': 'channels',
+  'accounts.guildBudgets.roles': 'roles',
   'mcp.listings.tools.inputSchema': 'keywords of JSON Schema',
   'mcp.listings.pins': 'tools',
   'mcp.listings.pending.inputSchema': 'keywords of JSON Schema',

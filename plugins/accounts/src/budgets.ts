@@ -13,7 +13,7 @@ import {
   t,
   z,
 } from '@cinnabar/sdk';
-import { type Account, dayOf, NO_USE, nextDay } from './receipts.js';
+import { type Account, nextDay, usedIn } from './receipts.js';
 import type { AccountStores } from './service.js';
 
 const HOLDERS = ['guild', 'channel', 'member'] as const;
@@ -98,7 +98,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /** The limits of the configuration files that hold in a guild (`null`: direct messages). */
-type LimitsInForce = (guildId: string | null) => Promise<BudgetLimits>;
+export type LimitsInForce = (guildId: string | null) => Promise<BudgetLimits>;
 
 /** The mistakes remembered as logged: the files may be edited for years. */
 const MAX_LOGGED = 1_000;
@@ -128,42 +128,66 @@ function budgetOf(holder: Holder): string {
   return budgets[holder];
 }
 
-function isLimited({ tokensPerDay, usdPerDay }: DayLimit): boolean {
-  return tokensPerDay !== undefined || usdPerDay !== undefined;
+export function isLimited({ tokensPerDay, usdPerDay, tokensPerMonth, usdPerMonth }: DayLimit): boolean {
+  return [tokensPerDay, usdPerDay, tokensPerMonth, usdPerMonth].some((limit) => limit !== undefined);
 }
 
-/** Whether a budget admits one more piece of work: one may exceed it, the next one waits for the next day. */
+/** Whether a budget admits one more piece of work: one may exceed it, the next one waits for the next day or month. */
 export function judge(holder: Holder, limit: DayLimit, account: Account, now: number, most?: Amount): DecisionReason {
-  const used = account.days[dayOf(now)] ?? NO_USE;
-  const held = account.held.filter(({ until }) => until > now);
-  const tokens = used.tokens + held.reduce((sum, hold) => sum + hold.tokens, 0);
-  const usd = used.usd + held.reduce((sum, hold) => sum + hold.usd, 0);
   const rule = `budget-${holder}`;
-  const { tokensPerDay, usdPerDay } = limit;
-  const over = (spent: string, of: string) => {
-    return {
-      rule,
-      allowed: false,
-      text: t(
-        '{budget} for today is used up: {spent} of {of}{held, plural, =0 {} other {, with # being written}}; it starts anew at midnight UTC, in {left}',
-        { budget: budgetOf(holder), spent, of, held: held.length, left: untilMidnight(now) },
-      ),
-    };
-  };
-  if (tokensPerDay !== undefined && tokens >= tokensPerDay) {
-    return over(formatCount(tokens), t('{count} tokens', { count: formatCount(tokensPerDay) }));
-  }
-  if (usdPerDay !== undefined && usd >= usdPerDay) return over(formatUsd(usd), formatUsd(usdPerDay));
-  if (usdPerDay !== undefined && most !== undefined && most.usd === null) {
-    const text = t(
+  const { tokensPerDay, usdPerDay, tokensPerMonth, usdPerMonth } = limit;
+  const text =
+    excess(holder, 'day', { tokens: tokensPerDay, usd: usdPerDay }, account, now) ??
+    excess(holder, 'month', { tokens: tokensPerMonth, usd: usdPerMonth }, account, now);
+  if (text !== undefined) return { rule, allowed: false, text };
+  const isInDollars = usdPerDay !== undefined || usdPerMonth !== undefined;
+  if (isInDollars && most !== undefined && most.usd === null) {
+    const unpriced = t(
       '{budget} is in dollars, but the price of the model is not known: the owner of the bot can set one',
       {
         budget: budgetOf(holder),
       },
     );
-    return { rule, allowed: false, text };
+    return { rule, allowed: false, text: unpriced };
   }
   return { rule, allowed: true, text: t('{budget} for today has room', { budget: budgetOf(holder) }) };
+}
+
+interface PeriodLimit {
+  readonly tokens: number | undefined;
+  readonly usd: number | undefined;
+}
+
+/** Why a limit of a period admits no more, as a clause; `undefined` while there is room. */
+function excess(
+  holder: Holder,
+  period: 'day' | 'month',
+  limit: PeriodLimit,
+  account: Account,
+  now: number,
+): string | undefined {
+  if (limit.tokens === undefined && limit.usd === undefined) return undefined;
+  const used = usedIn(account, now, period);
+  const held = account.held.filter(({ until }) => until > now);
+  const tokens = used.tokens + held.reduce((sum, hold) => sum + hold.tokens, 0);
+  const usd = used.usd + held.reduce((sum, hold) => sum + hold.usd, 0);
+  const over = (spent: string, of: string) => {
+    const values = { budget: budgetOf(holder), spent, of, held: held.length };
+    return period === 'day'
+      ? t(
+          '{budget} for today is used up: {spent} of {of}{held, plural, =0 {} other {, with # being written}}; it starts anew at midnight UTC, in {left}',
+          { ...values, left: untilMidnight(now) },
+        )
+      : t(
+          '{budget} for this month is used up: {spent} of {of}{held, plural, =0 {} other {, with # being written}}; it starts anew on the first of the month (UTC)',
+          values,
+        );
+  };
+  if (limit.tokens !== undefined && tokens >= limit.tokens) {
+    return over(formatCount(tokens), t('{count} tokens', { count: formatCount(limit.tokens) }));
+  }
+  if (limit.usd !== undefined && usd >= limit.usd) return over(formatUsd(usd), formatUsd(limit.usd));
+  return undefined;
 }
 
 function untilMidnight(now: number): string {
@@ -180,6 +204,8 @@ function both(a: DayLimit = {}, b: DayLimit = {}): DayLimit {
   return {
     tokensPerDay: least(a.tokensPerDay, b.tokensPerDay),
     usdPerDay: least(a.usdPerDay, b.usdPerDay),
+    tokensPerMonth: least(a.tokensPerMonth, b.tokensPerMonth),
+    usdPerMonth: least(a.usdPerMonth, b.usdPerMonth),
   };
 }
 

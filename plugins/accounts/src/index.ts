@@ -1,6 +1,7 @@
 import { Accounts, definePlugin } from '@cinnabar/sdk';
-import { budgetsConfiguration } from './budgets.js';
+import { budgetsConfiguration, createLimitsInForce } from './budgets.js';
 import { registerCommands } from './commands.js';
+import { registerBudgetCommands } from './guild-budgets.js';
 import { collections, createAccounts, inject, settings } from './service.js';
 
 export default definePlugin({
@@ -18,8 +19,10 @@ export default definePlugin({
   provides: [Accounts],
   setup(context) {
     const { provide, personalData } = context;
-    provide(Accounts, createAccounts(context));
+    const ofFiles = createLimitsInForce(context.services.configuration, context.log);
+    provide(Accounts, createAccounts(context, ofFiles));
     registerCommands(context);
+    registerBudgetCommands(context, ofFiles);
     personalData({
       stays: ['how many tokens and how much money a server has used on a day, which counts nobody’s words'],
     });

@@ -126,6 +126,14 @@ export function dayOf(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
 
+/** What an account has used on this day, or in this calendar month as far as days are kept. */
+export function usedIn(account: Pick<Account, 'days'>, at: number, period: 'day' | 'month'): Sum {
+  const day = dayOf(at);
+  if (period === 'day') return account.days[day] ?? NO_USE;
+  const month = day.slice(0, 7);
+  return addSums(Object.entries(account.days).flatMap(([date, used]) => (date.startsWith(month) ? [used] : [])));
+}
+
 /** When the next day (UTC) begins. */
 export function nextDay(at: number): number {
   return (Math.floor(at / DAY_MS) + 1) * DAY_MS;

@@ -15,7 +15,8 @@ import {
   type Reservation,
   z,
 } from '@cinnabar/sdk';
-import { createLimitsInForce, judge, type LimitedAccount, limitedAccounts, strictest } from './budgets.js';
+import { judge, type LimitedAccount, type LimitsInForce, limitedAccounts, strictest } from './budgets.js';
+import { createGuildLimits, guildBudgetsSchema } from './guild-budgets.js';
 import {
   type Account,
   accountSchema,
@@ -44,6 +45,7 @@ export const collections = {
   guildAccounts: { scope: 'guild', version: 1, schema: accountSchema },
   channelAccounts: { scope: 'channel', version: 1, schema: accountSchema },
   memberAccounts: { scope: 'member', version: 1, schema: accountSchema },
+  guildBudgets: { scope: 'guild', version: 1, schema: guildBudgetsSchema },
   receipts: {
     scope: 'channel',
     version: 1,
@@ -65,12 +67,13 @@ export const inject = {
 export type AccountsContext = PluginContext<typeof settings, typeof collections, typeof inject>;
 
 /** A channel and its threads share one account; receipts are kept where the work was done. */
-export function createAccounts({ client, collections: stores, services, settings, log }: AccountsContext): Accounts {
+export function createAccounts(context: AccountsContext, ofFiles: LimitsInForce): Accounts {
+  const { client, collections: stores, services, settings } = context;
   const { clock, random } = services;
-  const limitsInForce = createLimitsInForce(services.configuration, log);
+  const limitsInForce = createGuildLimits(context, ofFiles);
   const limited = async (actor: Actor, limits: BudgetLimits = {}) => {
     const channelId = await homeChannelOf(client, actor.channelId);
-    return limitedAccounts(stores, { ...actor, channelId }, strictest(await limitsInForce(actor.guildId), limits));
+    return limitedAccounts(stores, { ...actor, channelId }, strictest(await limitsInForce(actor), limits));
   };
   return {
     async check(actor, limits) {

@@ -1,0 +1,230 @@
+import {
+  type Actor,
+  type BudgetLimits,
+  type CommandContext,
+  type DayLimit,
+  formatCount,
+  formatUsd,
+  option,
+  subcommand,
+  t,
+  UserError,
+  z,
+} from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
+import { isLimited, type LimitsInForce, strictest } from './budgets.js';
+import { dayOf, NO_USE, usedIn } from './receipts.js';
+import type { AccountsContext } from './service.js';
+
+const amount = z.number().min(0).optional();
+const limit = z.object({ tokensPerDay: amount, usdPerDay: amount, tokensPerMonth: amount, usdPerMonth: amount });
+const limits = z.object({ guild: limit.prefault({}), channel: limit.prefault({}), member: limit.prefault({}) });
+
+/** The limits of a guild that were set from Discord. */
+export const guildBudgetsSchema = z.object({
+  /** By the bot's owner: what the guild's admins choose stays below. */
+  ceiling: limits.prefault({}),
+  /** By the guild's admins. */
+  chosen: limits.prefault({}),
+  /** By the guild's admins, for the members of a role in the place of what they chose for members: the most generous of a member's roles. */
+  roles: z.record(z.string(), limit).default({}),
+});
+type GuildBudgets = z.output<typeof guildBudgetsSchema>;
+type Limit = z.output<typeof limit>;
+type LimitName = keyof Limit;
+
+const NAMES = ['tokensPerDay', 'usdPerDay', 'tokensPerMonth', 'usdPerMonth'] as const satisfies readonly LimitName[];
+/** A map of roles, each with its limit, must not grow without bound. */
+const MOST_ROLES = 25;
+
+/** The limits in force in a guild: those of the files, the ceilings of the bot's owner, and what the admins chose; the strictest of each counts. */
+export function createGuildLimits(
+  { client, collections: { guildBudgets } }: Pick<AccountsContext, 'client' | 'collections'>,
+  ofFiles: LimitsInForce,
+): (actor: Actor) => Promise<BudgetLimits> {
+  return async (actor) => {
+    const files = await ofFiles(actor.guildId);
+    if (actor.guildId === null) return files;
+    const own = await guildBudgets.of(actor.guildId).find();
+    if (own === undefined) return files;
+    const ofRoles = await generousOf(client, actor, own);
+    const chosen = ofRoles === undefined ? own.chosen : { ...own.chosen, member: ofRoles };
+    return strictest(files, strictest(own.ceiling, chosen));
+  };
+}
+
+/** The most generous limits of the roles that a member has; `undefined` when none of them has one. */
+async function generousOf(client: Client, { guildId, userId }: Actor, { roles }: GuildBudgets) {
+  if (guildId === null || Object.keys(roles).length === 0) return undefined;
+  const guild = client.guilds.cache.get(guildId);
+  // Who cannot be looked up has no role that gives more.
+  const member = guild?.members.cache.get(userId) ?? (await guild?.members.fetch(userId).catch(() => undefined));
+  const held = Object.entries(roles).flatMap(([id, one]) => (member?.roles.cache.has(id) === true ? [one] : []));
+  if (held.length === 0) return undefined;
+  const most = (name: LimitName) => {
+    const values = held.map((one) => one[name]);
+    return values.includes(undefined) ? undefined : Math.max(...values.map((value) => value ?? 0));
+  };
+  return Object.fromEntries(NAMES.map((name) => [name, most(name)])) satisfies DayLimit;
+}
+
+const HOLDERS = ['server', 'channel', 'member'] as const;
+const KEYS = { server: 'guild', channel: 'channel', member: 'member' } as const;
+
+/** `!budget`: what may be used in this server. */
+export function registerBudgetCommands(context: AccountsContext, ofFiles: LimitsInForce): void {
+  const { group, collections: stores, services } = context;
+  const whose = z.enum(HOLDERS).describe('server: all together; channel: each channel; member: each member');
+  const size = option.rest().describe('Such as 5 usd a day, 2M tokens a month, or off');
+
+  const set = async (guildId: string, change: (draft: GuildBudgets) => unknown) => {
+    await stores.guildBudgets.of(guildId).update(change);
+  };
+  /** @throws UserError when the owner of the bot allows less */
+  const assertBelow = (ceiling: DayLimit, change: Partial<Limit>) => {
+    for (const name of NAMES) {
+      const [most, wanted] = [ceiling[name], change[name]];
+      if (most === undefined || wanted === undefined || wanted <= most) continue;
+      throw new UserError(
+        t('The owner of the bot allows at most {limit} here.', { limit: textOfLimit({ [name]: most }) }),
+      );
+    }
+  };
+  const ceilingOf = async (guildId: string) =>
+    strictest(await ofFiles(guildId), (await stores.guildBudgets.of(guildId).find())?.ceiling ?? {});
+
+  group({
+    name: 'budget',
+    description: 'What answers may cost in this server',
+    access: { tier: 'mod', where: 'guild' },
+    help: 'Days and months are those of UTC. The limits of the configuration files and of the bot’s owner stand above what is chosen here.',
+    commands: [
+      subcommand({
+        name: 'show',
+        description: 'Show the limits of this server, and what is used of them',
+        async run(ctx) {
+          const guildId = guildOf(ctx);
+          const own = guildBudgetsSchema.parse((await stores.guildBudgets.of(guildId).find()) ?? {});
+          const ceiling = await ceilingOf(guildId);
+          const account = await stores.guildAccounts.of(guildId).get();
+          const now = services.clock.now();
+          const today = account.days[dayOf(now)] ?? NO_USE;
+          const month = usedIn(account, now, 'month');
+          await ctx.reply(
+            [
+              ...HOLDERS.map((name) =>
+                t('{whose}: {limit}; at most {ceiling}', {
+                  whose: nameOf(name),
+                  limit: textOfLimit(own.chosen[KEYS[name]]),
+                  ceiling: textOfLimit(ceiling[KEYS[name]] ?? {}),
+                }),
+              ),
+              ...Object.entries(own.roles).map(([id, one]) =>
+                t('Members of {role}: {limit}', { role: `<@&${id}>`, limit: textOfLimit(one) }),
+              ),
+              t('Used today: {day}. This month: {month}.', { day: textOfUse(today), month: textOfUse(month) }),
+            ].join('\n'),
+          );
+        },
+      }),
+      subcommand({
+        name: 'set',
+        description: 'Limit what this server, each channel or each member may use',
+        access: { tier: 'admin' },
+        options: { whose, amount: size },
+        examples: ['budget set server 5 usd a day', 'budget set member 200k tokens a day', 'budget set server off'],
+        async run(ctx, { whose: name, amount: typed }) {
+          const guildId = guildOf(ctx);
+          const change = readAmount(typed);
+          assertBelow((await ceilingOf(guildId))[KEYS[name]] ?? {}, change ?? {});
+          await set(guildId, ({ chosen }) => {
+            chosen[KEYS[name]] = changed(chosen[KEYS[name]], change);
+          });
+          const { chosen } = await stores.guildBudgets.of(guildId).get();
+          await ctx.reply(t('{whose}: {limit}.', { whose: nameOf(name), limit: textOfLimit(chosen[KEYS[name]]) }));
+        },
+      }),
+      subcommand({
+        name: 'role',
+        description: 'Give the members of a role another limit than other members have',
+        access: { tier: 'admin' },
+        options: { role: option.role().describe('The role'), amount: size },
+        examples: ['budget role @Supporters 1M tokens a day', 'budget role @Supporters off'],
+        async run(ctx, { role: { id }, amount: typed }) {
+          const guildId = guildOf(ctx);
+          const change = readAmount(typed);
+          assertBelow((await ceilingOf(guildId)).member ?? {}, change ?? {});
+          await set(guildId, ({ roles }) => {
+            if (change === undefined) delete roles[id];
+            else if (roles[id] === undefined && Object.keys(roles).length >= MOST_ROLES)
+              throw new UserError(t('At most {most} roles can have a limit of their own.', { most: MOST_ROLES }));
+            else roles[id] = changed(roles[id] ?? {}, change);
+          });
+          const own = (await stores.guildBudgets.of(guildId).get()).roles[id] ?? {};
+          await ctx.reply(t('Members of {role}: {limit}', { role: `<@&${id}>`, limit: textOfLimit(own) }));
+        },
+      }),
+      subcommand({
+        name: 'ceiling',
+        description: 'Set what the admins of this server can choose at most',
+        access: { tier: 'botOwner' },
+        options: { whose, amount: size },
+        examples: ['budget ceiling server 20 usd a month'],
+        async run(ctx, { whose: name, amount: typed }) {
+          const guildId = guildOf(ctx);
+          const change = readAmount(typed);
+          await set(guildId, ({ ceiling }) => {
+            ceiling[KEYS[name]] = changed(ceiling[KEYS[name]], change);
+          });
+          const ceiling = (await ceilingOf(guildId))[KEYS[name]] ?? {};
+          await ctx.reply(t('{whose}: at most {limit}.', { whose: nameOf(name), limit: textOfLimit(ceiling) }));
+        },
+      }),
+    ],
+  });
+}
+
+function guildOf({ actor: { guildId } }: CommandContext): string {
+  if (guildId === null) throw new UserError(t('This only works in a server.'));
+  return guildId;
+}
+
+/** `undefined`: no limits. */
+const changed = (before: Limit, change: Partial<Limit> | undefined): Limit =>
+  change === undefined ? {} : { ...before, ...change };
+
+const AMOUNT =
+  /^(\$)?\s*(\d+(?:[.,]\d+)?)\s*([km])?\s*(usd|\$|dollars?|tokens?)?\s*(?:(?:a|per|each|\/)\s*)?(day|month)?$/i;
+const TIMES: Readonly<Record<string, number>> = { k: 1_000, m: 1_000_000 };
+
+/** `5 usd a day`, `$20 a month`, `200k tokens`; `undefined` for `off`. @throws UserError */
+function readAmount(text: string): Partial<Limit> | undefined {
+  const typed = text.trim();
+  if (/^(?:off|none|no limit)$/i.test(typed)) return undefined;
+  const [, sign, number = '', times = '', unit = '', period = 'day'] = AMOUNT.exec(typed) ?? [];
+  const isMoney = sign !== undefined || /^(?:usd|\$|dollar)/i.test(unit);
+  if (number === '' || (!isMoney && unit === ''))
+    throw new UserError(t('Please write an amount such as `5 usd a day`, `2M tokens a month` or `off`.'));
+  const value = Number(number.replace(',', '.')) * (TIMES[times.toLowerCase()] ?? 1);
+  const isDay = period.toLowerCase() === 'day';
+  if (isMoney) return isDay ? { usdPerDay: value } : { usdPerMonth: value };
+  return isDay ? { tokensPerDay: Math.round(value) } : { tokensPerMonth: Math.round(value) };
+}
+
+function nameOf(holder: (typeof HOLDERS)[number]): string {
+  const names = { server: t('The server'), channel: t('Each channel'), member: t('Each member') };
+  return names[holder];
+}
+
+function textOfLimit({ tokensPerDay, usdPerDay, tokensPerMonth, usdPerMonth }: DayLimit): string {
+  if (!isLimited({ tokensPerDay, usdPerDay, tokensPerMonth, usdPerMonth })) return t('no limit');
+  return [
+    ...(usdPerDay === undefined ? [] : [t('{amount} a day', { amount: formatUsd(usdPerDay) })]),
+    ...(usdPerMonth === undefined ? [] : [t('{amount} a month', { amount: formatUsd(usdPerMonth) })]),
+    ...(tokensPerDay === undefined ? [] : [t('{amount} tokens a day', { amount: formatCount(tokensPerDay) })]),
+    ...(tokensPerMonth === undefined ? [] : [t('{amount} tokens a month', { amount: formatCount(tokensPerMonth) })]),
+  ].join(', ');
+}
+
+const textOfUse = ({ tokens, usd }: { readonly tokens: number; readonly usd: number }) =>
+  t('{usd}, {tokens} tokens', { usd: formatUsd(usd), tokens: formatCount(tokens) });
