@@ -103,12 +103,25 @@ function keepTidy(
   });
   on('threadDelete', ({ guild, id }) => forgetChannel(guild, id));
   ready(async () => {
-    for (const guild of client.guilds.cache.values()) {
-      if (!guild.available) continue;
+    for (const guildId of await guildsInUse({ settings, collections })) {
+      const guild = client.guilds.cache.get(guildId);
+      if (guild?.available !== true) continue;
       await forgetRoles(guild, (roleId) => !guild.roles.cache.has(roleId));
       await refresh(guild, () => true);
     }
   });
+}
+
+/** The guilds of which something is stored: of thousands of guilds most have nothing to look after. */
+async function guildsInUse({
+  settings,
+  collections,
+}: Pick<RolesContext, 'settings' | 'collections'>): Promise<ReadonlySet<string>> {
+  const ids = new Set(await settings.guild.changedIn());
+  for (const collection of [collections.menus, collections.reactions, collections.confirmed]) {
+    for await (const [guildId] of collection.entries()) ids.add(guildId);
+  }
+  return ids;
 }
 
 /** `!set` and configuration files follow the same rule as the commands: no role above the admin's own, and none that is dangerous. */

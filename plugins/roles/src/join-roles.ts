@@ -61,8 +61,10 @@ export function watchJoins({ on, ready, client, settings, collections, log }: Ro
 
   // Who has passed, or left, while the bot was away.
   ready(async () => {
-    for (const guild of client.guilds.cache.values()) {
-      for (const userId of await waitingIn(guild)) {
+    for await (const [guildId, { members }] of collections.waiting.entries()) {
+      const guild = client.guilds.cache.get(guildId);
+      if (guild === undefined) continue;
+      for (const { userId } of members) {
         const member = await guild.members.fetch({ user: userId, force: true }).catch((error: unknown) => {
           if (isTransient(error)) throw error;
           return undefined;
