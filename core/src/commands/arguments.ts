@@ -49,7 +49,7 @@ export function readArguments(
     const hasRest = open.at(-1)?.kind === 'rest';
     const next = open.find((spec) => !hasRest || spec.required || fits(spec, token));
     const named = readNamed(source, token, positional);
-    if (next?.kind === 'rest' && (named === undefined || named.spec === next)) {
+    if (next?.kind === 'rest' && (named === undefined || (named.spec === next && next === open[0]))) {
       given.set(next.name, source.slice(skipSpace(source, at)));
       break;
     }

@@ -1,4 +1,4 @@
-import { type Clock, createCircuitBreaker, type Logger, type Verdict } from '@cinnabar/sdk';
+import { type Clock, createCircuitBreaker, type Logger, t, type Verdict } from '@cinnabar/sdk';
 import { LRUCache } from 'lru-cache';
 import { CANCELLED } from './attempt.js';
 import type { Attempt } from './providers/provider.js';
@@ -90,11 +90,11 @@ export function createBreaker(
     },
     get state() {
       if (circuit.state === 'closed') return ANSWERS;
-      if (circuit.state === 'half-open') return 'is being tried again';
+      if (circuit.state === 'half-open') return t('is being tried again');
       const ms = circuit.admitsAt - clock.now();
       return ms > 0
-        ? `did not answer, is tried again in ${Math.ceil(ms / 1000)} s`
-        : 'did not answer, is tried with the next request';
+        ? t('did not answer, is tried again in {seconds} s', { seconds: Math.ceil(ms / 1000) })
+        : t('did not answer, is tried with the next request');
     },
     async run(attempt) {
       if (clock.now() >= circuit.admitsAt) return circuit.run(attempt, verdictOn);

@@ -13,6 +13,7 @@ import {
   Redaction,
   replyPrivately,
   subcommand,
+  t,
   textFile,
   UserError,
 } from '@cinnabar/sdk';
@@ -72,9 +73,13 @@ export function llmPlugin(providers: readonly ProviderDefinition[]) {
       const breakers = createBreakers(clock, log, (vendor, model) =>
         notices.alert({
           kind: 'model-resting',
-          text: `The model ${model} of ${vendor} failed five times in a row and was left alone for half a minute.`,
-          remedy:
+          text: t('The model {model} of {vendor} failed five times in a row and was left alone for half a minute.', {
+            model,
+            vendor,
+          }),
+          remedy: t(
             '`!llm status` shows whether it answers now; if not, look at its address and key, or choose another model.',
+          ),
         }),
       );
       // Members read a plain sentence; address, variable and the provider's words are the owner's.
@@ -83,7 +88,7 @@ export function llmPlugin(providers: readonly ProviderDefinition[]) {
         notices.alert({
           kind: 'model-refused',
           text: error.message,
-          remedy: '`!llm status` shows the address, whether a key is set, and whether the model answers.',
+          remedy: t('`!llm status` shows the address, whether a key is set, and whether the model answers.'),
         });
       };
       const bodies = createBodies(clock, services.redaction, log);
@@ -152,16 +157,18 @@ export function llmPlugin(providers: readonly ProviderDefinition[]) {
             async run(context) {
               if (!(await readValues()).keepBodies) {
                 bodies.clear();
-                throw new UserError('No bodies are kept: `set llm keepBodies true` keeps those of the next requests.');
+                throw new UserError(
+                  t('No bodies are kept: `set llm keepBodies true` keeps those of the next requests.'),
+                );
               }
               const { kept } = bodies;
-              if (kept.length === 0) throw new UserError('No request has been made since bodies are kept.');
+              if (kept.length === 0) throw new UserError(t('No request has been made since bodies are kept.'));
               const text = kept
                 .map(({ at, provider, model, body, answer = 'none yet' }) =>
                   [`# ${at} ${model} by ${provider}`, body, '## Answer', answer].join('\n'),
                 )
                 .join('\n\n');
-              const content = `The last ${kept.length} requests, the newest first.`;
+              const content = t('The last {count} requests, the newest first.', { count: kept.length });
               return replyPrivately(context, { content, files: [textFile('requests.txt', text)] });
             },
           }),

@@ -1,4 +1,4 @@
-import { operatorSentenceOf } from '@cinnabar/sdk';
+import { operatorSentenceOf, t, translated } from '@cinnabar/sdk';
 import type { Breakers } from './circuit-breaker.js';
 import type { Router, Routes } from './routes.js';
 import type { Environment, GlobalSettings } from './settings.js';
@@ -29,42 +29,59 @@ function describe(
   const { definition, name } = vendor;
   const several = routes.vendors.length > 1 || name !== definition.name;
   const lines = [
-    `**Provider:** ${several ? `${name} (${definition.name}; ${routes.because})` : `${definition.name} (${routes.because})`}`,
-    `**Model:** ${routes.model}`,
+    t('**Provider:** {provider}', {
+      provider: several
+        ? `${name} (${definition.name}; ${routes.because})`
+        : `${definition.name} (${translated(routes.because)})`,
+    }),
+    t('**Model:** {model}', { model: routes.model }),
   ];
-  if (definition.statusNote !== undefined) return [...lines, definition.statusNote].join('\n');
+  if (definition.statusNote !== undefined) return [...lines, translated(definition.statusNote)].join('\n');
   return [
     ...lines,
     ...(several
       ? routes.vendors.map(
-          (one) => `**${one.name}** (${patternList(one.provides)}): ${place(one)}; ${breakers.stateOf(one)}`,
+          (one) =>
+            `**${one.name}** (${patternList(one.provides)}): ${place(one)}; ${translated(breakers.stateOf(one))}`,
         )
-      : singleVendor(vendor, breakers.stateOf(vendor))),
-    `**Embeddings:** ${embeddings(routes)}`,
-    `**Each attempt:** up to ${timeoutMs / 1000} s${stream ? ', streamed' : ''}; ${retries} more after ${retryDelayMs / 1000} s, ${Math.max(deadlineMs, timeoutMs) / 1000} s in all`,
+      : singleVendor(vendor, translated(breakers.stateOf(vendor)))),
+    t('**Embeddings:** {embeddings}', { embeddings: embeddings(routes) }),
+    t(
+      '**Each attempt:** up to {timeout} s{stream, select, yes {, streamed} other {}}; {retries} more after {pause} s, {all} s in all',
+      {
+        timeout: timeoutMs / 1000,
+        stream: stream ? 'yes' : 'no',
+        retries,
+        pause: retryDelayMs / 1000,
+        all: Math.max(deadlineMs, timeoutMs) / 1000,
+      },
+    ),
   ].join('\n');
 }
 
 function embeddings(routes: Routes): string {
   const route = routes.embeddings();
-  if (route === undefined) return 'none: set `embeddingModel` or `OPENAI_EMBEDDING_MODEL` for search by meaning';
-  return `${route.model} by ${route.vendor.name}`;
+  if (route === undefined) return t('none: set `embeddingModel` or `OPENAI_EMBEDDING_MODEL` for search by meaning');
+  return t('{model} by {vendor}', { model: route.model, vendor: route.vendor.name });
 }
 
 function singleVendor(vendor: Vendor, state: string): readonly string[] {
   return [
     ...vendor.details.map(([name, value]) => `**${name}:** ${value}`),
-    `**Server:** ${hostOf(vendor)} (${state})`,
-    `**Key:** ${vendor.hasKey ? 'set' : 'not set'}`,
+    t('**Server:** {server} ({state})', { server: hostOf(vendor), state }),
+    vendor.hasKey ? t('**Key:** set') : t('**Key:** not set'),
   ];
 }
 
 function place(vendor: Vendor): string {
-  return `${vendor.definition.name} at ${hostOf(vendor)}, key ${vendor.hasKey ? 'set' : 'not set'}`;
+  const values = { provider: vendor.definition.name, server: hostOf(vendor) };
+  return vendor.hasKey
+    ? t('{provider} at {server}, key set', values)
+    : t('{provider} at {server}, key not set', values);
 }
 
 function hostOf({ source }: Vendor): string {
-  return source.baseUrl === undefined ? 'this process' : new URL(source.baseUrl).host;
+  return source.baseUrl === undefined ? t('this process') : new URL(source.baseUrl).host;
 }
 
 function patternList(patterns: readonly string[]): string {

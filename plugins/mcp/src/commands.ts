@@ -10,6 +10,8 @@ import {
   subcommand,
   subgroup,
   type Tools,
+  t,
+  translated,
   UserError,
   visible,
   z,
@@ -46,9 +48,13 @@ export function serverCommands({ servers, clock, url }: Parts): readonly Subcomm
         const own = url();
         return context.reply(
           [
-            lines.length === 0 ? 'No MCP server is configured.' : `**MCP servers** (${lines.length})`,
+            lines.length === 0
+              ? t('No MCP server is configured.')
+              : t('**MCP servers** ({count})', { count: lines.length }),
             ...lines,
-            own === undefined ? 'The own tools are not offered over MCP.' : `The own tools are offered at <${own}>.`,
+            own === undefined
+              ? t('The own tools are not offered over MCP.')
+              : t('The own tools are offered at <{address}>.', { address: own }),
           ].join('\n'),
         );
       },
@@ -66,11 +72,14 @@ export function serverCommands({ servers, clock, url }: Parts): readonly Subcomm
         const lines = wanted.flatMap(({ name, tools, pending }) => [
           `**${name}** (${tools.size})`,
           ...[...tools].map(([host, { risk, description }]) => `• \`${host}\` (${risk}): ${firstLine(description)}`),
-          ...pending.map(
-            (tool) => `• not offered, changed or new: \`${inert(tool.name)}\`: ${firstLine(tool.description)}`,
+          ...pending.map((tool) =>
+            t('• not offered, changed or new: `{tool}`: {description}', {
+              tool: inert(tool.name),
+              description: firstLine(tool.description),
+            }),
           ),
         ]);
-        return context.reply(lines.length === 0 ? 'There is no such server.' : lines.join('\n'));
+        return context.reply(lines.length === 0 ? t('There is no such server.') : lines.join('\n'));
       },
     }),
     subcommand({
@@ -79,10 +88,12 @@ export function serverCommands({ servers, clock, url }: Parts): readonly Subcomm
       access,
       options: { server: serverName().describe('Its name in the configuration') },
       async run(context, { server }) {
-        if (servers === undefined) throw new UserError('No MCP server is configured.');
+        if (servers === undefined) throw new UserError(t('No MCP server is configured.'));
         await context.defer();
         const { name, tools } = await servers.accept(server);
-        return context.reply(`\`${name}\` offers ${tools.size} ${tools.size === 1 ? 'tool' : 'tools'} now.`);
+        return context.reply(
+          t('`{name}` offers {count, plural, one {# tool} other {# tools}} now.', { name, count: tools.size }),
+        );
       },
     }),
     subcommand({
@@ -91,10 +102,12 @@ export function serverCommands({ servers, clock, url }: Parts): readonly Subcomm
       access,
       options: { server: serverName().describe('Its name in the configuration') },
       async run(context, { server }) {
-        if (servers === undefined) throw new UserError('No MCP server is configured.');
+        if (servers === undefined) throw new UserError(t('No MCP server is configured.'));
         await context.defer();
         const { name, tools } = await servers.restart(server);
-        return context.reply(`\`${name}\` is running, with ${tools.size} ${tools.size === 1 ? 'tool' : 'tools'}.`);
+        return context.reply(
+          t('`{name}` is running, with {count, plural, one {# tool} other {# tools}}.', { name, count: tools.size }),
+        );
       },
     }),
   ];
@@ -102,10 +115,19 @@ export function serverCommands({ servers, clock, url }: Parts): readonly Subcomm
 
 function serverLine({ name, state, problem, retryAt, settings, tools }: ServerReport, now: number): string {
   const where = settings.url === undefined ? settings.command : new URL(settings.url).host;
-  const again = retryAt === undefined ? '' : `, next try in ${Math.ceil((retryAt - now) / 1000)} s`;
   const why = problem === undefined ? '' : `: ${inert(problem)}`;
-  const known = `${tools.size} ${tools.size === 1 ? 'tool' : 'tools'}, for ${settings.tier}`;
-  return `\`${name}\` (${inert(where ?? '')}) ${state}${why}${again}; ${known}`;
+  const known = t('{count, plural, one {# tool} other {# tools}}, for {tier}', {
+    count: tools.size,
+    tier: settings.tier,
+  });
+  const server = `\`${name}\` (${inert(where ?? '')}) ${translated(state)}${why}`;
+  return retryAt === undefined
+    ? `${server}; ${known}`
+    : t('{server}, next try in {seconds} s; {known}', {
+        server,
+        seconds: Math.ceil((retryAt - now) / 1000),
+        known,
+      });
 }
 
 const LONGEST_LINE = 120;
@@ -174,9 +196,9 @@ export function tokenCommands(parts: TokensParts): Subgroup {
         options: { id: z.string().min(1).describe('Its id, from the list') },
         async run(context, { id }) {
           if (!(await tokens.revoke(context.actor.guildId, id)))
-            throw new UserError('There is no token of that id here.');
+            throw new UserError(t('There is no token of that id here.'));
           await onRevoked(id);
-          return context.reply('The token is revoked.');
+          return context.reply(t('The token is revoked.'));
         },
       }),
     ],
@@ -197,9 +219,9 @@ async function create(
   const { actor } = context;
   // The bearer of the token is that member to every check: no member may make an admin of themselves.
   if (userId !== actor.userId && (await parts.access.tierOf(actor)) !== 'botOwner') {
-    throw new UserError('Only the owner of the bot can make a token that acts as somebody else.');
+    throw new UserError(t('Only the owner of the bot can make a token that acts as somebody else.'));
   }
-  if (lifeMs < 60_000 || lifeMs > LONGEST_LIFE_MS) throw new UserError('A token lives for a minute to 366 days.');
+  if (lifeMs < 60_000 || lifeMs > LONGEST_LIFE_MS) throw new UserError(t('A token lives for a minute to 366 days.'));
   const { grant, bearer } = await parts.tokens.create({
     actor: { ...actor, userId },
     tools: readTools(tools, parts.tools),
@@ -207,11 +229,14 @@ async function create(
     expiresAt: parts.clock.now() + lifeMs,
   });
   const url = parts.url();
-  const where = url === undefined ? 'Nothing listens yet: the owner of the bot has to set `listen`.' : `For <${url}>.`;
   const text = [
-    `Token ${describe(grant)}`,
+    t('Token {token}', { token: describe(grant) }),
     `\`${bearer}\``,
-    `${where} It is shown only now: keep it like a password.`,
+    url === undefined
+      ? t(
+          'Nothing listens yet: the owner of the bot has to set `listen`. It is shown only now: keep it like a password.',
+        )
+      : t('For <{address}>. It is shown only now: keep it like a password.', { address: url }),
   ].join('\n');
   try {
     return await replyPrivately(context, { content: text });
@@ -225,14 +250,24 @@ function readTools(text: string | undefined, tools: Tools): readonly string[] {
   const names = (text ?? '').split(/[\s,]+/).filter((name) => name !== '');
   const known = new Set(tools.list().map(({ name }) => name));
   const unknown = names.find((name) => !known.has(name));
-  if (unknown !== undefined) throw new UserError(`There is no tool called \`${unknown.replaceAll('`', '')}\`.`);
+  if (unknown !== undefined)
+    throw new UserError(t('There is no tool called `{tool}`.', { tool: unknown.replaceAll('`', '') }));
   return names;
 }
 
 function describe({ id, actor, tools, expiresAt }: Grant): string {
-  const which = tools.length === 0 ? 'every tool they may use' : tools.map((name) => `\`${name}\``).join(', ');
-  const until = expiresAt === undefined ? '' : `, until <t:${Math.floor(expiresAt / 1000)}:d>`;
-  return `\`${id}\` acts as <@${actor.userId}> in <#${actor.channelId}>: ${which}${until}`;
+  const values = {
+    id,
+    userId: actor.userId,
+    channelId: actor.channelId,
+    tools: tools.length === 0 ? t('every tool they may use') : tools.map((name) => `\`${name}\``).join(', '),
+  };
+  return expiresAt === undefined
+    ? t('`{id}` acts as <@{userId}> in <#{channelId}>: {tools}', values)
+    : t('`{id}` acts as <@{userId}> in <#{channelId}>: {tools}, until <t:{until}:d>', {
+        ...values,
+        until: Math.floor(expiresAt / 1000),
+      });
 }
 
 /** Text of a server, shown as it is and nothing else. */

@@ -13,6 +13,7 @@ import {
   parseListen,
   ToolHistory,
   Tools,
+  t,
 } from '@cinnabar/sdk';
 import { serverCommands, tokenCommands } from './commands.js';
 import { channelFolder, createJournal, removeOldCalls } from './history/files.js';
@@ -97,9 +98,10 @@ export default definePlugin({
       servers !== undefined || endpoint !== undefined
         ? undefined
         : {
-            problem: 'No MCP server is connected, and the own tools are not offered to others.',
-            remedy:
+            problem: t('No MCP server is connected, and the own tools are not offered to others.'),
+            remedy: t(
               'The owner of the bot sets `set mcp servers …`, or `set mcp listen 8808`, then `plugin reload mcp`.',
+            ),
           },
     );
     context.every(SWEEP_MS, agents.sweep);

@@ -9,6 +9,7 @@ import {
   sentenceOf,
   type ToolContext,
   type ToolInput,
+  t,
   UserError,
   type WorkerModule,
   z,
@@ -175,11 +176,14 @@ async function callTool(
   } catch (error) {
     if (error instanceof UserError) throw error;
     if (context.signal.aborted)
-      throw new UserError(`The call was cancelled, and the MCP server "${server}" was told so.`);
+      throw new UserError(t('The call was cancelled, and the MCP server "{server}" was told so.', { server }));
     if (limit.isUp || longest.isUp) {
       const seconds = (longest.isUp ? LONGEST_MS : parts.timeoutMs) / 1000;
       throw new UserError(
-        `The MCP server "${server}" did not answer within ${seconds} s. It was told to stop; whether it has is not known.`,
+        t(
+          'The MCP server "{server}" did not answer within {seconds} s. It was told to stop; whether it has is not known.',
+          { server, seconds },
+        ),
       );
     }
     throw explain(error, connection, parts);
@@ -196,23 +200,30 @@ async function readWith(
 ): Promise<ImportedResult> {
   const { data: parsed, error } = CallToolResultSchema.safeParse(answer);
   if (parsed === undefined) {
-    throw new UserError(`The MCP server "${server}" has run this, but its answer cannot be read.`, { cause: error });
+    throw new UserError(t('The MCP server "{server}" has run this, but its answer cannot be read.', { server }), {
+      cause: error,
+    });
   }
   const read = readResult(parsed);
   if (parsed.isError === true) {
     throw new UserError(
-      read.text.trim() === '' ? `The MCP server "${server}" reported an error without a word.` : read.text,
+      read.text.trim() === ''
+        ? t('The MCP server "{server}" reported an error without a word.', { server })
+        : read.text,
     );
   }
   const schema = connection.outputSchemaOf(tool);
   if (schema === undefined) return read;
   const problem = await check(schema, parsed.structuredContent ?? null).catch((error: unknown) => {
     if (!(error instanceof CinnabarError)) throw error;
-    return `it could not be checked: ${sentenceOf(error)}`;
+    return t('it could not be checked: {reason}', { reason: sentenceOf(error) ?? '' });
   });
   if (problem === undefined) return read;
   throw new UserError(
-    `The MCP server "${server}" has run this, but its answer is not as it said that it would be: ${problem}`,
+    t('The MCP server "{server}" has run this, but its answer is not as it said that it would be: {problem}', {
+      server,
+      problem,
+    }),
   );
 }
 
@@ -220,16 +231,24 @@ async function readWith(
 function explain(error: unknown, connection: Connection, { server, tool, log }: CallParts): Error {
   if (error instanceof McpError && error.code !== ErrorCode.ConnectionClosed) {
     log.warn('an MCP server refused a call', { server, tool, error });
-    return new UserError(`The MCP server "${server}" refused this (error ${error.code}).`, { cause: error });
+    return new UserError(t('The MCP server "{server}" refused this (error {code}).', { server, code: error.code }), {
+      cause: error,
+    });
   }
   if (error instanceof StreamableHTTPError && error.code !== UNKNOWN_SESSION) {
     log.warn('an MCP server answered with an error', { server, tool, error });
-    const status = error.code === undefined ? '' : ` (HTTP ${error.code})`;
-    return new UserError(`The MCP server "${server}" answered with an error${status}.`, { cause: error });
+    const sentence =
+      error.code === undefined
+        ? t('The MCP server "{server}" answered with an error.', { server })
+        : t('The MCP server "{server}" answered with an error (HTTP {code}).', { server, code: error.code });
+    return new UserError(sentence, { cause: error });
   }
   // The session is gone, or the server is: the next call starts with a new one.
   connection.lose('it stopped answering');
-  const detail = `The MCP server "${server}" stopped while this was running: it is not known whether it took effect.`;
+  const detail = t(
+    'The MCP server "{server}" stopped while this was running: it is not known whether it took effect.',
+    { server },
+  );
   return new UserError(detail, { cause: error });
 }
 

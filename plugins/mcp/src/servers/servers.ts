@@ -6,6 +6,8 @@ import {
   type OwnerNotices,
   operatorSentenceOf,
   type Registrar,
+  t,
+  translated,
   UserError,
   type WorkerModule,
 } from '@cinnabar/sdk';
@@ -67,8 +69,11 @@ export function createServers(parts: ServersParts): Servers {
   const tellOwner = (name: string, pending: readonly ListedTool[]) =>
     parts.alert({
       kind: 'mcp-tools-changed',
-      text: `The MCP server ${name} has changed or added ${pending.length} of its tools: they are not offered.`,
-      remedy: `Look at them with \`!mcp tools ${name}\`, and let them in with \`!mcp accept ${name}\`.`,
+      text: t('The MCP server {name} has changed or added {count} of its tools: they are not offered.', {
+        name,
+        count: pending.length,
+      }),
+      remedy: t('Look at them with `!mcp tools {name}`, and let them in with `!mcp accept {name}`.', { name }),
     });
   const servers = Object.entries(parts.settings)
     .filter(([, settings]) => settings.enabled)
@@ -127,8 +132,8 @@ export function createServers(parts: ServersParts): Servers {
   const named = (name: string): Server => {
     const server = servers.find((one) => one.name === name);
     if (server !== undefined) return server;
-    const names = servers.map((one) => one.name).join(', ') || 'none';
-    throw new UserError(`There is no MCP server "${name}". Configured: ${names}.`);
+    const names = servers.map((one) => one.name).join(', ') || t('none');
+    throw new UserError(t('There is no MCP server "{name}". Configured: {names}.', { name, names }));
   };
 
   return {
@@ -271,8 +276,13 @@ export function createSupervisor({ name, clock, log, connect, onUp }: Parts): Se
   };
 
   const sentenceFor = () => {
-    const again = retryAt === undefined ? '' : ` It is tried again in ${Math.ceil((retryAt - clock.now()) / 1000)} s.`;
-    return `The MCP server "${name}" is not running: ${plainly(problem)}.${again}`;
+    const values = { name, problem: plainly(problem) };
+    return retryAt === undefined
+      ? t('The MCP server "{name}" is not running: {problem}.', values)
+      : t('The MCP server "{name}" is not running: {problem}. It is tried again in {seconds} s.', {
+          ...values,
+          seconds: Math.ceil((retryAt - clock.now()) / 1000),
+        });
   };
 
   const end = async () => {
@@ -313,7 +323,7 @@ function plainly(problem = 'it was stopped'): string {
   const kind = /^it (?:was stopped|stopped|took longer than \d+ s to start|cannot be reached any more)/.exec(
     problem,
   )?.[0];
-  return kind ?? 'it could not be started';
+  return translated(kind ?? 'it could not be started');
 }
 
 const FIRST_MS = 1_000;

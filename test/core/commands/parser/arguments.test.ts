@@ -82,7 +82,7 @@ describe('the argument reader', () => {
     expect(read(shape, 'V <#12> 7 times')).to.deep.equal({ who: 'V', where: '<#12>', why: '7 times' });
     expect(read(shape, 'V days:7 where:news spam')).to.deep.equal({ who: 'V', days: '7', where: 'news', why: 'spam' });
     expect(read(shape, 'V "7" times')).to.deep.equal({ who: 'V', why: '"7" times' });
-    expect(read(shape, 'V why:not')).to.deep.equal({ who: 'V', why: 'why:not' });
+    expect(read(shape, 'V why:not now')).to.deep.equal({ who: 'V', why: 'not now' });
   });
 
   it('reads back what was written with quotes, by position and by name', () => {

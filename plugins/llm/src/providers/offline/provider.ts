@@ -5,6 +5,7 @@ import {
   type ModelTool,
   type ParticipantMessage,
   type Random,
+  t,
 } from '@cinnabar/sdk';
 import { type Family, NO_CACHE } from '../../traits.js';
 import type { ProviderDefinition } from '../definition.js';
@@ -74,7 +75,6 @@ function isBlank(block: ContentBlock): boolean {
 }
 
 const MAX_EXAMPLES = 6;
-const INTRODUCTION = 'I am the offline model: no language model is connected, so I understand only a few sentences';
 
 /** What it can do, when it has understood nothing. What a person cannot say without knowing an id is left out, however many tools there are. */
 function explainYourself(tools: readonly ModelTool[]): string {
@@ -85,11 +85,15 @@ function explainYourself(tools: readonly ModelTool[]): string {
       .map(readable),
   );
   if (examples.length === 0)
-    return `${INTRODUCTION}, and none that I could act on here. Commands work as ever: see \`help\`.`;
+    return t(
+      'I am the offline model: no language model is connected, so I understand only a few sentences, and none that I could act on here. Commands work as ever: see `help`.',
+    );
   return [
-    `${INTRODUCTION}, with your own words in place of the capitals:`,
+    t(
+      'I am the offline model: no language model is connected, so I understand only a few sentences, with your own words in place of the capitals:',
+    ),
     ...examples.slice(0, MAX_EXAMPLES).map((example) => `- ${example}`),
-    'Commands work as ever: see `help`.',
+    t('Commands work as ever: see `help`.'),
   ].join('\n');
 }
 
@@ -97,15 +101,19 @@ function explainYourself(tools: readonly ModelTool[]): string {
 function explainDoubt({ example, slot, text }: Doubt): string {
   const name = readable(`{${slot}}`);
   return [
-    `I did not understand that for certain, so I did nothing: is “${text}” one ${name}?`,
-    `I know “${readable(example)}”. Say one thing at a time; what belongs together goes in quotes.`,
+    t('I did not understand that for certain, so I did nothing: is “{text}” one {name}?', { text, name }),
+    t('I know “{example}”. Say one thing at a time; what belongs together goes in quotes.', {
+      example: readable(example),
+    }),
   ].join('\n');
 }
 
 /** Which one was meant, when several tools fit equally well. */
 function askWhich(matches: readonly Match[]): string {
   const choices = matches.map(({ tool, example }) => `- ${readable(example)} (${shorten(tool.description)})`);
-  return ['That could mean more than one thing. Please say it so that only one of these fits:', ...choices].join('\n');
+  return [t('That could mean more than one thing. Please say it so that only one of these fits:'), ...choices].join(
+    '\n',
+  );
 }
 
 function shorten(description: string): string {
