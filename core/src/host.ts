@@ -161,7 +161,14 @@ export function createHost(options: HostOptions): Host {
       throw dataUnusable(config.dataDir, error) ?? error;
     }
   };
-  const discordSync = createDiscordSync(gateway, plugins, commands, container.resolve(KEYS.guildStates), log);
+  const discordSync = createDiscordSync(
+    gateway,
+    plugins,
+    commands,
+    container.resolve(KEYS.guildStates),
+    log,
+    config.intents ?? [],
+  );
   const configuration = container.resolve(KEYS.configuration);
   const publish = () =>
     publishHostMetrics({

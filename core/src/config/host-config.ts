@@ -36,6 +36,8 @@ export interface HostConfig {
   readonly pluginFolders: readonly string[];
   /** Where health and metrics are served; nowhere when it is left out. */
   readonly monitoring?: ListenAddress | undefined;
+  /** Privileged intents that are asked for beside those that plugins cannot do without. */
+  readonly intents?: readonly PrivilegedIntent[];
   /** Ids of plugins that are not loaded at start. */
   readonly disabledPlugins: readonly string[];
   /** Values for plugins' global settings that hold until an owner sets others: `{ llm: { model: '…' } }`. */
@@ -45,6 +47,10 @@ export interface HostConfig {
   /** The environment, for plugins' `env` schemas. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
+
+/** Privileged intents that some plugins can do without, and are better with. */
+const PRIVILEGED = ['GuildMembers', 'GuildPresences'] as const;
+export type PrivilegedIntent = (typeof PRIVILEGED)[number];
 
 export const LISTEN_RULE = 'must be off, a port such as 9464, or host:port';
 
@@ -82,6 +88,12 @@ const host = z.strictObject({
     })
     .optional()
     .describe('How long, and how many, ended tool calls stay in the ledger: 30 days and 10,000 by default'),
+  intents: z
+    .array(z.enum(PRIVILEGED))
+    .optional()
+    .describe(
+      'Privileged intents to ask Discord for beside those that plugins cannot do without: GuildMembers, so that welcome, roles and logging hear who joins. Switch them on in the Developer Portal first',
+    ),
   plugins: pluginsPart.optional(),
   monitoring: z
     .strictObject({
@@ -100,7 +112,7 @@ export const hostPartSchema = z.strictObject({
   host: host
     .optional()
     .describe(
-      "The host itself; read at start. A bot's own file sets prefixes, owners, logLevel, plugins.disabled and monitoring",
+      "The host itself; read at start. A bot's own file sets prefixes, owners, logLevel, intents, plugins.disabled and monitoring",
     ),
   settings: z
     .record(z.string(), z.record(z.string(), z.unknown()))
@@ -112,7 +124,7 @@ type HostPart = z.output<typeof hostPartSchema>;
 /** The host's keys that `bots/{bot}.yaml` may have: what each process has of its own. */
 const ownPartSchema = z.strictObject({
   host: host
-    .pick({ prefixes: true, owners: true, logLevel: true, monitoring: true })
+    .pick({ prefixes: true, owners: true, logLevel: true, intents: true, monitoring: true })
     .extend({ plugins: pluginsPart.pick({ disabled: true }).optional() })
     .optional(),
 });

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
-import { CinnabarError, type ListenAddress, parseListen } from '@cinnabar/sdk';
+import { CinnabarError, defined, type ListenAddress, parseListen } from '@cinnabar/sdk';
 import { parse as parseDotenv } from 'dotenv';
 import { z } from 'zod';
 import { LEVELS } from '../observability/log-entry.js';
@@ -77,8 +77,7 @@ export function loadConfig(root: string, processEnvironment: Environment, bot?: 
     buildCacheDir: variables.BUILD_CACHE_PATH === undefined ? cacheDir : at(variables.BUILD_CACHE_PATH),
     logDir: join(dataDir, 'logs'),
     logLevel: variables.LOG_LEVEL ?? host.logLevel ?? 'info',
-    ...(host.logMegabytes === undefined ? {} : { logMegabytes: host.logMegabytes }),
-    ...(host.ledger === undefined ? {} : { ledger: host.ledger }),
+    ...defined({ logMegabytes: host.logMegabytes, ledger: host.ledger, intents: host.intents }),
     prefixes: host.prefixes ?? commonPrefixes,
     ownPrefixes: (ofBot?.host.host?.prefixes ?? []).filter((prefix) => !commonPrefixes.includes(prefix)),
     owners: [...listOf(variables.CINNABAR_OWNERS), ...(host.owners ?? [])],

@@ -11,6 +11,7 @@ export function createDiscordSync(
   commands: CommandService,
   states: GuildStates,
   log: Logger,
+  wanted: readonly GatewayIntentsString[],
 ) {
   const { client } = gateway;
   const underWay = new Set<Promise<void>>();
@@ -19,7 +20,7 @@ export function createDiscordSync(
   const setIntents = () => {
     const running = plugins.owners().map((owner) => owner.plugin);
     const prefixCommands = commands.all().some((command) => command.surface !== 'slash');
-    gateway.setIntents(unionOfIntents(running, prefixCommands));
+    gateway.setIntents(unionOfIntents(running, prefixCommands, wanted));
   };
   const start = (what: string, task: () => Promise<void>) => {
     if (!active) return;
@@ -68,9 +69,13 @@ export function createDiscordSync(
 /** What prefix commands need to be heard. */
 const FOR_PREFIX_COMMANDS: readonly GatewayIntentsString[] = ['GuildMessages', 'DirectMessages', 'MessageContent'];
 
-/** The union of what the plugins ask for, sorted. `Guilds` is always needed: without it nothing knows where it is. */
-export function unionOfIntents(plugins: Iterable<Plugin>, prefixCommands: boolean): readonly GatewayIntentsString[] {
-  const union = new Set<GatewayIntentsString>(['Guilds']);
+/** The union of what the plugins and the owner ask for, sorted. `Guilds` is always needed: without it nothing knows where it is. */
+export function unionOfIntents(
+  plugins: Iterable<Plugin>,
+  prefixCommands: boolean,
+  wanted: readonly GatewayIntentsString[] = [],
+): readonly GatewayIntentsString[] {
+  const union = new Set<GatewayIntentsString>(['Guilds', ...wanted]);
   if (prefixCommands) for (const intent of FOR_PREFIX_COMMANDS) union.add(intent);
   for (const plugin of plugins) for (const intent of plugin.manifest.intents ?? []) union.add(intent);
   return [...union].sort();

@@ -137,7 +137,9 @@ export function createOffers(context: RolesContext, { grants, store, panels, rea
         t('New members get: {roles}', { roles: await show(joinRoles) }),
         t('New bots get: {roles}', { roles: await show(botRoles) }),
         ...(isDeaf
-          ? [`⚠️ ${t('I do not hear of new members: the owner of the bot has to allow me the intent Server Members.')}`]
+          ? [
+              `⚠️ ${t('I do not hear of new members: the owner of the bot has to allow me the intent Server Members, in the Developer Portal and in my configuration (`intents`).')}`,
+            ]
           : []),
       ].join('\n');
     },

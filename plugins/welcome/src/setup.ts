@@ -88,7 +88,9 @@ export function createSetup({ client, settings, services }: WelcomeContext) {
         t('Goodbyes: {place}', { place: await place(goodbyeChannel) }),
         t('At most {most} in a minute.', { most: mostPerMinute }),
         ...(isDeaf
-          ? [`⚠️ ${t('I do not hear of new members: the owner of the bot has to allow me the intent Server Members.')}`]
+          ? [
+              `⚠️ ${t('I do not hear of new members: the owner of the bot has to allow me the intent Server Members, in the Developer Portal and in my configuration (`intents`).')}`,
+            ]
           : []),
       ].join('\n');
     },

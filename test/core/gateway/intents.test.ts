@@ -21,6 +21,7 @@ describe('the intents that the bot asks for', () => {
   });
 
   it('include what prefix commands need once there are any', () => {
+    expect(unionOfIntents([], false, ['GuildMembers'])).to.deep.equal(['GuildMembers', 'Guilds']);
     expect(unionOfIntents([], true)).to.deep.equal(['DirectMessages', 'GuildMessages', 'Guilds', 'MessageContent']);
   });
 });
