@@ -10,7 +10,7 @@ import { AccessRules, GuildFiles, Moderation, Plugins, Prefixes, TierRoles } fro
 import { expect } from 'chai';
 import { type Folder, makeFolder } from '../../support/folder.js';
 
-const FIXTURE = new URL('../../../fixtures/red-3.5.24/data', import.meta.url).pathname;
+const FIXTURE = new URL('../../../fixtures/red-3.5.24/instance', import.meta.url).pathname;
 
 /** Red's data as they are for a server of the local Discord: what the fixture calls its server, roles and channels are that server's. */
 function redFolder(home: Folder, ids: Readonly<Record<string, string>>): string {
