@@ -66,6 +66,9 @@ const ANSWERS: Readonly<Record<string, RegExp>> = {
   '!ban @bob 1 raid': /\(case 5\)/,
   '!unban @bob': /\(case 6\)/,
   '!purge 2': /^✓ 2 messages were deleted\.$/,
+  '!plugin enable automod': /^`automod` is on in this server now\.$/,
+  '!automod words add badword, two words': /2 words/,
+  '!automod words list': /badword/,
   '!rolemenu create games': /^Made the menu \*\*games\*\*/,
   '!rolemenu add games @Players': /Players/,
   '!role get @Players': /^You now have <@&\d+>\.$/,
@@ -80,6 +83,8 @@ const ANSWERS: Readonly<Record<string, RegExp>> = {
   '!welcome preview': /2\. Hello <@\d+>!/,
   '!diagnose @alice kick': /✗ you need to be at least a moderator here/,
   '!audit': /^\*\*Audit\*\*/,
+  '!backup': /back/i,
+  '!backup list': /back/i,
   '!bot info': /runs on Cinnabar \d/,
   '!bot uptime': /^Up for /,
   '!bot ping': /^Pong\./,
@@ -106,7 +111,7 @@ describe('what is typed here in the place of commands of Red', () => {
 
   before(async () => {
     host = await createTestHost({
-      plugins: ['accounts', 'admin', 'llm', 'moderation', 'party', 'roles', 'welcome'],
+      plugins: ['accounts', 'admin', 'automod', 'llm', 'moderation', 'party', 'roles', 'welcome'],
       permissions: ['Administrator'],
     });
     host.guild.createChannel({ name: 'quiet' });
