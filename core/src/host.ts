@@ -298,6 +298,7 @@ export function createHost(options: HostOptions): Host {
       await onData(() => recoverData(config.dataDir));
       container.resolve(KEYS.blockage).open();
       await container.resolve(KEYS.notices).open();
+      await onData(() => container.resolve(KEYS.secrets).open());
       assertGoing();
       if (lock.abandonedAt !== undefined) {
         log.info('the last run did not stop cleanly', { lastSeen: new Date(lock.abandonedAt).toISOString() });

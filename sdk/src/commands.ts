@@ -89,6 +89,8 @@ export interface CommandDefinition<S extends OptionShape = OptionShape> extends 
   readonly examples?: readonly string[];
   /** Set for a command that changes something for all members although its policy admits everyone: each use is in the audit, as those of admins' commands are. */
   readonly audited?: boolean;
+  /** Set where what follows the command's name may be a secret: the audit has the name alone. */
+  readonly withheld?: boolean;
   run(context: CommandContext, options: OptionValues<S>): unknown;
 }
 

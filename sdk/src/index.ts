@@ -165,6 +165,7 @@ export * from './persona.js';
 export * from './plugins.js';
 export * from './provenance.js';
 export * from './schedules.js';
+export * from './secrets.js';
 export * from './settings.js';
 export {
   type DiskTrouble,

@@ -105,6 +105,7 @@ export function isForStaff({ tier = 'everyone' }: AccessPolicy): boolean {
 
 /** The command as it was given. */
 function actOf({ entry, message, prefix, given }: Call): string {
+  if (entry.withheld) return entry.name;
   if (message !== null) {
     const { content } = message;
     return content.startsWith(prefix) ? content.slice(prefix.length) : content;

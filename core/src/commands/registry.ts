@@ -113,6 +113,7 @@ function command(around: Around, definition: CommandDefinition | Subcommand): Co
     cooldown: definition.cooldown,
     ephemeral: definition.ephemeral ?? false,
     audited: definition.audited ?? false,
+    withheld: definition.withheld ?? false,
     run: (context, values: Values) => definition.run(context, values),
   };
 }
@@ -194,6 +195,7 @@ export interface CommandEntry extends EntryBase {
   readonly ephemeral: boolean;
   /** The audit records each use, also where every member may use it. */
   readonly audited: boolean;
+  readonly withheld: boolean;
   readonly run: (context: CommandContext, options: Values) => unknown;
 }
 

@@ -22,6 +22,7 @@ import {
   Random,
   Redaction,
   Responders,
+  Secrets,
   SettingsCatalog,
   TierRoles,
   type Token,
@@ -32,6 +33,7 @@ import type { DependencyContainer, InjectionToken } from 'tsyringe';
 import type { ProvenanceService } from '../access/visibility.js';
 import type { ConfigurationService } from '../config/configuration.js';
 import type { HostConfig } from '../config/host-config.js';
+import type { SecretsService } from '../config/secrets.js';
 import type {
   AccessService,
   Boundary,
@@ -82,6 +84,7 @@ export const KEYS = {
   audit: key<AuditLogService>('audit'),
   files: key<Files>('files'),
   backups: key<Backups>('backups'),
+  secrets: key<SecretsService>('secrets'),
   guildStates: key<GuildStates>('guild states'),
   ownerState: key<OwnerState>('owner state'),
   guildFiles: key<GuildFileService>('guild files'),
@@ -139,6 +142,7 @@ export function provideHostServices(container: DependencyContainer): void {
   provide(SettingsCatalog, () => container.resolve(KEYS.storage).catalog);
   provide(OwnerNotices, () => container.resolve(KEYS.notices));
   provide(Files, () => container.resolve(KEYS.files));
+  provide(Secrets, () => container.resolve(KEYS.secrets));
   provide(Backups, () => container.resolve(KEYS.backups));
   provide(PersonalDataStore, () => container.resolve(KEYS.personalData));
   provide(Plugins, () => container.resolve(KEYS.plugins));

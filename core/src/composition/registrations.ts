@@ -15,6 +15,7 @@ import { syncedListsSchema } from '../commands/slash-sync.js';
 import { createComponents } from '../components/components.js';
 import { createConfiguration } from '../config/configuration.js';
 import type { HostConfig } from '../config/host-config.js';
+import { createSecrets } from '../config/secrets.js';
 import { createBoundary, createInFlight, watchBlockage } from '../gateway/boundary.js';
 import { createGatewayClient } from '../gateway/client.js';
 import { createEvents } from '../gateway/events.js';
@@ -133,6 +134,17 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
       get(KEYS.clock),
       get(KEYS.logs).logger('host'),
     ),
+  );
+  service(KEYS.secrets, (get) =>
+    createSecrets({
+      dataDir: get(KEYS.config).dataDir,
+      env: get(KEYS.config).env,
+      declared: () => get(KEYS.plugins).environments(),
+      plugins: () => get(KEYS.plugins),
+      redactor: get(KEYS.logs).redactor,
+      alert: (alert) => get(KEYS.notices).alert(alert),
+      log: get(KEYS.logs).logger('configuration'),
+    }),
   );
   service(KEYS.backups, (get) =>
     createBackups({
@@ -385,7 +397,7 @@ function registerPlugins(
     }),
   );
   service(KEYS.plugins, (get) => {
-    const { root, dataDir, buildCacheDir, pluginFolders, disabledPlugins, env } = get(KEYS.config);
+    const { root, dataDir, buildCacheDir, pluginFolders, disabledPlugins } = get(KEYS.config);
     const log = get(KEYS.logs);
     const setupNeeds = createSetupNeeds(log.logger('plugins'));
     const services = {
@@ -408,7 +420,7 @@ function registerPlugins(
         await get(KEYS.guildStates).load(guildId);
         return get(KEYS.enabledIn)(guildId, plugin);
       },
-      environment: env,
+      environment: () => get(KEYS.secrets).environment(),
     };
     return createPluginManager({
       discover: createDiscovery({ folders: pluginFolders, packageRoots: [root, join(dataDir, 'plugins')] }),

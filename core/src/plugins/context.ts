@@ -46,7 +46,8 @@ interface HostServices {
   readonly clock: Clock;
   readonly client: Client;
   readonly enabledIn: (guildId: string, plugin: Plugin) => Promise<boolean>;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** What plugins read as their environment at this moment. */
+  readonly environment: () => Readonly<Record<string, string | undefined>>;
 }
 
 /**
@@ -102,7 +103,7 @@ export function createContext(owner: Owner, host: HostServices): ErasedContext {
     settings,
     collections,
     services: bound(host.services.resolve(plugin.inject), owner, host.tools),
-    env: readEnvironment(owner, host.environment),
+    env: readEnvironment(owner, host.environment()),
     client: host.client,
     log,
   };
@@ -153,7 +154,7 @@ function bound<S extends Readonly<Record<string, unknown>>>(services: S, owner: 
 
 function readEnvironment(
   { plugin, entrusted }: Owner,
-  environment: HostServices['environment'],
+  environment: ReturnType<HostServices['environment']>,
 ): Readonly<Record<string, unknown>> {
   if (plugin.env === undefined) return {};
   // A loose schema is for variables whose names only the plugin's settings know.

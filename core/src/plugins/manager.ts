@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import {
   CinnabarError,
   type Clock,
+  type EnvSchema,
   type ErasedContext,
   type Logger,
   type Manifest,
@@ -40,6 +41,8 @@ export interface PluginManager extends Plugins {
   cancel(): void;
   /** Stops every plugin, the last started first, for good. The host drains before that: by default nothing is waited for here. */
   stop(options?: { readonly drainTimeoutMs?: number }): Promise<void>;
+  /** What loaded plugins declare to read of the environment, whether or not they run. */
+  environments(): readonly { readonly id: string; readonly env: EnvSchema }[];
   /** The running owners, in the order in which they started. */
   owners(): readonly Owner[];
   /** Whether the plugin can never be switched off. */
@@ -91,6 +94,10 @@ export function createPluginManager(options: PluginManagerOptions): PluginManage
     setupNeed: options.setupNeeds.of,
     enable: (guildId, id) => enable(guildId, id, true),
     disable: (guildId, id) => enable(guildId, id, false),
+    environments: () =>
+      [...lifecycle.records.values()].flatMap(({ id, definition }) =>
+        definition?.env === undefined ? [] : [{ id, env: definition.env }],
+      ),
     owners: () =>
       [...lifecycle.records.values()]
         .flatMap(({ run }) => run ?? [])

@@ -12,6 +12,7 @@ import { registerMyData } from './my-data.js';
 import { logMissingPermissions, registerPluginCommands } from './plugin-commands.js';
 import { leaveRefusedServers } from './refused-servers.js';
 import { registerRoleCommands } from './role-commands.js';
+import { registerSecrets } from './secrets-command.js';
 import { registerServerCommands } from './server-commands.js';
 import { registerPrefixCommands, registerSettingsCommands } from './settings-commands.js';
 import { registerSettingsPanel } from './settings-panel.js';
@@ -46,6 +47,7 @@ export default definePlugin({
     registerLanguage(context);
     registerBotCommands(context);
     registerBackups(context);
+    registerSecrets(context);
     registerPrefixCommands(context);
     registerSettingsCommands(context);
     registerSettingsPanel(context);
