@@ -143,13 +143,13 @@ export function registerTools({ tool }: ModerationContext, moderator: Moderator)
   });
   act('ban', 'ban_member', banInput, {
     description: 'Ban a user from this server for good, whether or not they are a member. Kept as a case.',
-    examples: ['ban {member}', 'ban {member} for {reason}'],
+    examples: ['ban {member}', 'ban {member} because of {reason}'],
     action: 'Ban a member',
     sentence: (who) => t("I'll ban {who}", { who }),
   });
   act('tempban', 'ban_member_for_a_while', banInput.extend({ duration: durationField }), {
     description: 'Ban a user from this server for a while; the ban ends by itself. Kept as a case.',
-    examples: ['ban {member} for a while, {duration}', 'ban {member} until {duration} are over'],
+    examples: ['ban {member} for {duration}', 'ban {member} for {duration} because of {reason}'],
     action: 'Ban a member for a while',
     sentence: (who, { duration = '' }) => t("I'll ban {who} for {duration}", { who, duration }),
   });

@@ -7,16 +7,25 @@ const UNITS: readonly (readonly [name: string, ms: number])[] = [
   ['ms', 1],
 ];
 const MS_BY_UNIT = new Map(UNITS);
-const WHOLE = /^(?:\d+(?:\.\d+)?(?:ms|[wdhms]))+$/;
-const PART = /(\d+(?:\.\d+)?)(ms|[wdhms])/g;
+/** A unit by its letter or as a word: models write `2 days`. */
+const UNIT = 'ms|w(?:eeks?)?|d(?:ays?)?|h(?:(?:ou)?rs?)?|m(?:in(?:ute)?s?)?|s(?:ec(?:ond)?s?)?';
+const WHOLE = new RegExp(`^(?:\\d+(?:\\.\\d+)?(?:${UNIT}))+$`);
+const PART = new RegExp(`(\\d+(?:\\.\\d+)?)(${UNIT})`, 'g');
 
-/** `90s`, `1h30m`, `1.5d`, `1h 30m`, `2w` in milliseconds; `undefined` for anything else. Only `0` needs no unit. */
+/**
+ * `90s`, `1h30m`, `1.5d`, `1h 30m`, `2w`, `2 days`, `1 hour and 30 minutes` in milliseconds; `undefined` for anything else. Only `0` needs no unit.
+ */
 export function parseDuration(text: string): number | undefined {
-  const compact = text.replace(/\s+/g, '').toLowerCase();
+  const compact = text
+    .toLowerCase()
+    .replace(/\band\b/g, '')
+    .replace(/[\s,]+/g, '');
   if (compact === '0') return 0;
   if (!WHOLE.test(compact)) return undefined;
   let total = 0;
-  for (const [, amount, unit = ''] of compact.matchAll(PART)) total += Number(amount) * (MS_BY_UNIT.get(unit) ?? 0);
+  for (const [, amount, unit = ''] of compact.matchAll(PART)) {
+    total += Number(amount) * (MS_BY_UNIT.get(unit === 'ms' ? unit : unit.charAt(0)) ?? 0);
+  }
   return Math.round(total);
 }
 

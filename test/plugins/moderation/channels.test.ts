@@ -1,5 +1,6 @@
 import type { LocalChannel } from '@cinnabar/local-discord';
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { openStation, type Station } from './station.js';
 
 const DAY_MS = 86_400_000;
@@ -132,5 +133,42 @@ describe('moderation: channels', () => {
     expect(await call(mod, 'set_slowmode', { interval: '5s', channel: '#general' })).to.include('every 5s');
     expect(await call(mod, 'lock_channel', { channel: 'general' })).to.include('is locked');
     expect(await call(mod, 'unlock_channel', {})).to.include('is open again');
+  });
+});
+
+describe('moderation: the lock of a channel', () => {
+  it('undoes itself exactly, whatever the channel granted and denied', async function () {
+    this.timeout(20_000);
+    await using station = await openStation({
+      permissions: ['Administrator'],
+    });
+    const { host, mod, say } = station;
+    const { guild } = host;
+    guild.giveRole(mod, guild.createRole({ name: 'Boss', position: 40, permissions: ['Administrator'] }));
+    const roles = ['a', 'b', 'c'].map((name) => guild.createRole({ name, position: 5 }));
+    guild.createRole({ name: 'staff', position: 6, permissions: ['ManageMessages'] });
+    const names = ['SendMessages', 'AddReactions', 'ViewChannel', 'AttachFiles', 'CreatePublicThreads'] as const;
+    const overwrite = fc.record({ allow: fc.subarray([...names]), deny: fc.subarray([...names]) });
+    let count = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(overwrite, { minLength: 0, maxLength: 4 }), async (overwrites) => {
+        count += 1;
+        const channel = guild.createChannel({ name: `c${count}` });
+        for (const [index, { allow, deny }] of overwrites.entries()) {
+          const subject = [guild.everyone, ...roles][index];
+          if (subject === undefined) continue;
+          guild.overwrite(channel, { for: subject, allow: allow.filter((name) => !deny.includes(name)), deny });
+        }
+        await host.settled();
+        const state = () =>
+          [...channel.overwrites.values()].map(({ id, allow, deny }) => `${id} ${allow} ${deny}`).sort();
+        const before = state();
+        expect(await say(mod, `!lock ${channel}`)).to.include('is locked');
+        expect(state()).to.not.deep.equal(before);
+        expect(await say(mod, `!unlock ${channel}`)).to.include('is open again');
+        expect(state()).to.deep.equal(before);
+      }),
+      { numRuns: 8 },
+    );
   });
 });

@@ -35,9 +35,9 @@ export interface Station extends AsyncDisposable {
 export async function openStation(
   options: Partial<TestHostOptions> & { readonly without?: readonly PermissionName[] } = {},
 ): Promise<Station> {
-  const { without = [], ...rest } = options;
+  const { without = [], plugins = [], ...rest } = options;
   const host = await createTestHost({
-    plugins: ['admin', 'moderation', ...(options.plugins ?? [])],
+    plugins: ['admin', 'moderation', ...plugins],
     permissions: BOT_PERMISSIONS.filter((name) => !without.includes(name)),
     ...rest,
   });
