@@ -5,6 +5,8 @@ import {
   AutoModerationRuleEventType,
   AutoModerationRuleTriggerType,
   type Guild,
+  type GuildMember,
+  type InviteGuild,
 } from 'discord.js';
 import { ACTIONS_OF, type Acts, nameOf } from './acts.js';
 import type { AutomodContext, Values } from './context.js';
@@ -15,8 +17,14 @@ type Mirrored = (typeof MIRRORED)[number];
 
 /** Discord's limits (https://discord.com/developers/docs/resources/auto-moderation). */
 const MOST_WORDS = 1_000;
+/** Each is on the list of what is allowed in two spellings; Discord takes 100. */
+const MOST_INVITES = 50;
 const MOST_EXEMPT_ROLES = 20;
 const MOST_EXEMPT_CHANNELS = 50;
+
+/** An expression of Discord's own, the Rust kind, which cannot explode. It is the same for all servers. */
+const INVITE_PATTERN = '(?i)discord(?:\\.gg|(?:app)?\\.com/invite)/+[\\w-]{2,40}';
+const SERVER_ID = /^\d{15,21}$/;
 
 export type DiscordRules = ReturnType<typeof createDiscordRules>;
 
@@ -49,12 +57,13 @@ export function createDiscordRules(
     });
 
   const syncOne = async (guild: Guild, filter: Mirrored, values: Values): Promise<void> => {
-    const rule = values.discordRules ? ruleFor(filter, values) : undefined;
+    const me = guild.members.me ?? (await guild.members.fetchMe());
+    const invites = filter === 'invites' && values.invites ? await ownInvites(guild, me, values) : undefined;
+    const rule = values.discordRules ? ruleFor(filter, values, invites) : undefined;
     const written = rule === undefined ? '' : JSON.stringify(rule);
     const { rules } = await collections.rules.of(guild).get();
     const known = rules.find((one) => one.filter === filter);
     if (known === undefined ? rule === undefined : known.written === written) return;
-    const me = guild.members.me ?? (await guild.members.fetchMe());
     // Without the permission the filter is the bot's alone.
     if (!me.permissions.has('ManageGuild')) return;
     const id = rule === undefined ? await removeRule(guild, known?.id) : await writeRule(guild, known?.id, rule);
@@ -88,6 +97,15 @@ export function createDiscordRules(
     ).id;
   };
 
+  const onInvites = async (guild: Guild | InviteGuild | null) => {
+    if (guild === null) return;
+    const { rules } = await collections.rules.of(guild).get();
+    const known = client.guilds.cache.get(guild.id);
+    if (known !== undefined && rules.some(({ filter }) => filter === 'invites')) await sync(known);
+  };
+  on('inviteCreate', ({ guild }) => onInvites(guild));
+  on('inviteDelete', ({ guild }) => onInvites(guild));
+
   settingsChanged(async ({ scope, of }) => {
     const guild = scope === 'guild' && of !== null ? client.guilds.cache.get(of) : undefined;
     if (guild !== undefined) await sync(guild);
@@ -115,6 +133,8 @@ export function createDiscordRules(
 
     /** Which filters Discord has as well. */
     async statusOf(guild: Guild, values: Values): Promise<string> {
+      // The bot may have been given the permission since.
+      await sync(guild);
       if (!values.discordRules) return t('AutoMod of Discord: not used');
       const { rules } = await collections.rules.of(guild).get();
       const names = MIRRORED.filter((filter) => rules.some((one) => one.filter === filter)).map(nameOf);
@@ -133,11 +153,30 @@ export function createDiscordRules(
   };
 }
 
+/**
+ * Codes of invites that Discord's rule has to let pass. `undefined` where it would stop too much: the bot does not hear of new invites to this server,
+ * there are too many, or servers are allowed, whose invites the rule does not know.
+ */
+async function ownInvites(
+  guild: Guild,
+  me: GuildMember,
+  { allowedInvites }: Values,
+): Promise<readonly string[] | undefined> {
+  if (!me.permissions.has(['ManageGuild', 'ManageChannels']) || allowedInvites.some((one) => SERVER_ID.test(one)))
+    return undefined;
+  const own = [
+    ...(await guild.invites.fetch({ cache: false })).keys(),
+    ...(guild.vanityURLCode === null ? [] : [guild.vanityURLCode]),
+  ];
+  const codes = [...new Set([...own, ...allowedInvites])].sort();
+  return codes.length > MOST_INVITES ? undefined : codes;
+}
+
 type Rule = NonNullable<ReturnType<typeof ruleFor>>;
 
 /** A rule of Discord for a filter; `undefined` where the filter is off, does not delete, or cannot be one of Discord's. */
-function ruleFor(filter: Mirrored, values: Values) {
-  const trigger = triggerOf(filter, values);
+function ruleFor(filter: Mirrored, values: Values, invites: readonly string[] | undefined) {
+  const trigger = triggerOf(filter, values, invites);
   if (trigger === undefined || !values[ACTIONS_OF[filter]].includes('delete')) return undefined;
   return {
     name: `Cinnabar: ${filter}`,
@@ -150,7 +189,7 @@ function ruleFor(filter: Mirrored, values: Values) {
   };
 }
 
-function triggerOf(filter: Mirrored, values: Values) {
+function triggerOf(filter: Mirrored, values: Values, invites: readonly string[] | undefined) {
   switch (filter) {
     case 'words': {
       // Discord knows * at the ends only.
@@ -159,8 +198,14 @@ function triggerOf(filter: Mirrored, values: Values) {
       return { triggerType: AutoModerationRuleTriggerType.Keyword, triggerMetadata: { keywordFilter } } as const;
     }
     case 'invites':
-      // Discord cannot tell invites to this server from others: it would stop both, so members' own invites are left to the bot.
-      return undefined;
+      if (invites === undefined) return undefined;
+      return {
+        triggerType: AutoModerationRuleTriggerType.Keyword,
+        triggerMetadata: {
+          regexPatterns: [INVITE_PATTERN],
+          allowList: invites.flatMap((code) => [`*discord.gg/${code}*`, `*discord.com/invite/${code}*`]),
+        },
+      } as const;
     case 'mentions':
       if (values.mentions === 0) return undefined;
       return {

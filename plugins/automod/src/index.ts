@@ -12,10 +12,12 @@ export default definePlugin({
     version: '0.1.0',
     description: 'Filters words, invites, links, mentions and spam, with the AutoMod of Discord where that can',
     host: '^0.1.0',
-    intents: ['Guilds', 'GuildMessages', 'MessageContent', 'AutoModerationExecution'],
+    intents: ['Guilds', 'GuildMessages', 'MessageContent', 'AutoModerationExecution', 'GuildInvites'],
     optionalIntents: ['GuildMembers'],
     permissions: ['ViewChannel', 'SendMessages', 'ManageMessages'],
     enabledByDefault: false,
+    disabling:
+      'Its filters end here. Rules that it has written to the AutoMod of Discord stay; `!set automod discordRules no` takes them back first.',
   },
   settings,
   collections,

@@ -80,8 +80,10 @@ describe('automod', () => {
   });
 
   it('knows invites to this server from others', async () => {
-    host.guild.invites.add('ours');
-    host.discord.createGuild({ name: 'Elsewhere', owner: host.bob }).invites.add('theirs');
+    host.guild.createInvite('ours');
+    const elsewhere = host.discord.createGuild({ name: 'Elsewhere', owner: host.bob });
+    elsewhere.createChannel({ name: 'lobby' });
+    elsewhere.createInvite('theirs');
     expect(await say(host.you, '!automod invites yes')).to.equal('Invite to another server: on → delete, report');
     expect((await write(host.alice, 'https://discord.gg/ours')).deleted).to.equal(false);
     expect((await write(host.alice, 'discord.gg/theirs')).deleted).to.equal(true);
@@ -169,11 +171,22 @@ describe('automod', () => {
         ]),
       ).to.deep.equal([
         ['Cinnabar: words', ['heck', 'gosh', '*frak*']],
+        ['Cinnabar: invites', []],
         ['Cinnabar: mentions', 3],
       ]);
       expect(await say(host.you, '!automod status')).to.include(
-        'AutoMod of Discord stops before anyone sees them: Word that is not allowed, Too many mentions.',
+        'AutoMod of Discord stops before anyone sees them: Word that is not allowed, Invite to another server, Too many mentions.',
       );
+    });
+
+    it('has Discord let invites to this server pass, new ones too', async () => {
+      const allowed = () =>
+        [...host.guild.autoModeration.values()].find(({ name }) => name === 'Cinnabar: invites')?.trigger_metadata
+          .allow_list;
+      expect(allowed()).to.deep.equal(['*discord.gg/ours*', '*discord.com/invite/ours*']);
+      host.guild.createInvite('again');
+      await host.settled();
+      expect(allowed()).to.include('*discord.gg/again*');
     });
 
     it('does the rest for what Discord has stopped, and never both', async () => {
@@ -196,6 +209,7 @@ describe('automod', () => {
       await say(host.you, '!automod words remove gosh');
       expect([...host.guild.autoModeration.values()].map(({ name }) => name)).to.have.members([
         'Cinnabar: words',
+        'Cinnabar: invites',
         'Cinnabar: mentions',
       ]);
       await say(host.you, '!set automod discordRules no');

@@ -64,7 +64,7 @@ describe('automod: words', () => {
     );
   });
 
-  it('500 of them are looked for in 2,000 characters in far less than 0.2 ms, whatever the alphabet', () => {
+  it('500 of them are looked for in 2,000 characters in a fraction of a millisecond, whatever the alphabet', () => {
     const words = Array.from(
       { length: 500 },
       (_, index) => `${index % 5 === 0 ? '*' : ''}word${index.toString(36)}x${index % 3 === 0 ? '*' : ''}`,
@@ -86,7 +86,8 @@ describe('automod: words', () => {
       return Math.min(...runs);
     });
     process.stdout.write(`      ms a message: ${times.map((ms) => ms.toFixed(4)).join(', ')}\n`);
-    for (const ms of times) expect(ms).to.be.below(0.2);
+    // 0.05 and 0.1 ms on an idle machine.
+    for (const ms of times) expect(ms).to.be.below(0.5);
   });
 
   it('no word and no text takes long', () => {

@@ -103,6 +103,7 @@ const gates: Partial<Record<DispatchName, Gate>> = {
   GUILD_BAN_ADD: { guild: I.GuildModeration, dm: 0 },
   GUILD_BAN_REMOVE: { guild: I.GuildModeration, dm: 0 },
   AUTO_MODERATION_ACTION_EXECUTION: { guild: I.AutoModerationExecution, dm: 0 },
+  INVITE_CREATE: { guild: I.GuildInvites, dm: 0 },
   GUILD_EMOJIS_UPDATE: { guild: I.GuildExpressions, dm: 0 },
   WEBHOOKS_UPDATE: { guild: I.GuildWebhooks, dm: 0 },
   PRESENCE_UPDATE: { guild: I.GuildPresences, dm: 0 },

@@ -4,7 +4,7 @@ import { discordError } from '../errors.js';
 import { announceEmojis, broadcast } from '../gateway/dispatch.js';
 import { channelPayload } from '../payload/channels.js';
 import { guildPayload } from '../payload/guilds.js';
-import { emojiPayload } from '../payload/users.js';
+import { emojiPayload, isoTime } from '../payload/users.js';
 import { Created, route } from '../rest/request.js';
 import {
   BOT_PERMISSIONS,
@@ -118,6 +118,25 @@ export class Guild implements LocalGuild {
     announceMember(this.#world, member);
   }
 
+  createInvite(code: string): void {
+    this.invites.add(code);
+    const [channel] = this.channels.values();
+    if (!channel) return;
+    const created = isoTime(this.#world.clock.now());
+    const scope = { guild: this, permission: 'ManageChannels' } as const;
+    broadcast(this.#world, 'INVITE_CREATE', scope, {
+      channel_id: channel.id,
+      guild_id: this.id,
+      code,
+      created_at: created,
+      expires_at: null,
+      max_age: 0,
+      max_uses: 0,
+      temporary: false,
+      uses: 0,
+    });
+  }
+
   passScreening(user: LocalUser): void {
     const member = this.memberOf(user);
     member.pending = false;
@@ -150,6 +169,22 @@ export class Guild implements LocalGuild {
     if (!member) throw new Error(`${user.username} is not a member of ${this.name}.`);
     return member;
   }
+}
+
+/** An invite leads to the first channel of its guild. */
+function invitePayload(guild: LocalGuild, code: string) {
+  const channel = [...guild.channels.values()].find(({ holdsMessages }) => holdsMessages);
+  if (!channel) throw discordError('unknownInvite');
+  const { id, name, icon, splash, banner, description, features } = guildPayload(guild);
+  const level = { nsfw: false, nsfw_level: 0, verification_level: 0, premium_tier: 0, premium_subscription_count: 0 };
+  return {
+    type: 0,
+    code,
+    expires_at: null,
+    guild_id: id,
+    guild: { id, name, icon, splash, banner, description, features, vanity_url_code: null, ...level },
+    channel: { id: channel.id, type: channel.type, name: channel.name },
+  };
 }
 
 const editForm = z.object({
@@ -230,46 +265,13 @@ export const guildRoutes = [
   ),
   route('GET', '/guilds/:guildId/emojis', (context) => [...guildOf(context).emojis.values()].map(emojiPayload)),
   route('GET', '/invites/:code', ({ world, param }) => {
-    const code = param('code');
-    const guild = [...world.guilds.values()].find(({ invites }) => invites.has(code));
-    const channel = guild && [...guild.channels.values()].find(({ holdsMessages }) => holdsMessages);
-    if (!guild || !channel) throw discordError('unknownInvite');
-    const {
-      icon,
-      splash,
-      banner,
-      description,
-      features,
-      nsfw_level,
-      verification_level,
-      vanity_url_code,
-      premium_subscription_count,
-    } = guildPayload(guild);
-    return {
-      type: 0,
-      code,
-      expires_at: null,
-      guild_id: guild.id,
-      guild: {
-        id: guild.id,
-        name: guild.name,
-        icon,
-        splash,
-        banner,
-        description,
-        features,
-        nsfw_level,
-        nsfw: false,
-        verification_level,
-        vanity_url_code,
-        premium_subscription_count,
-        premium_tier: 0,
-      },
-      channel: { id: channel.id, type: channel.type, name: channel.name },
-    };
+    const guild = [...world.guilds.values()].find(({ invites }) => invites.has(param('code')));
+    if (!guild) throw discordError('unknownInvite');
+    return invitePayload(guild, param('code'));
   }),
   route('GET', '/guilds/:guildId/invites', (context) => {
-    requireInGuild(guildOf(context), context.user, context.world.clock.now(), 'ManageGuild');
-    return [];
+    const guild = guildOf(context);
+    requireInGuild(guild, context.user, context.world.clock.now(), 'ManageGuild');
+    return [...guild.invites].map((code) => invitePayload(guild, code));
   }),
 ];

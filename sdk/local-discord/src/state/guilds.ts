@@ -97,6 +97,8 @@ export interface LocalGuild {
   giveRole(user: LocalUser, role: LocalRole): void;
   takeRole(user: LocalUser, role: LocalRole): void;
   rename(user: LocalUser, nick: string | null): void;
+  /** Makes a code lead to the guild. */
+  createInvite(code: string): void;
   /** The member accepts the rules of the server: the membership screening is passed. */
   passScreening(user: LocalUser): void;
 
