@@ -1,5 +1,5 @@
 import { type Access, asNotice, compareIds, type FrontDoor, idBefore, olderId, t } from '@cinnabar/sdk';
-import { type GuildMember, PermissionFlagsBits, type SendableChannels } from 'discord.js';
+import { type GuildMember, type Message, PermissionFlagsBits, type SendableChannels } from 'discord.js';
 import { LRUCache } from 'lru-cache';
 import type { ChatParts } from '../plugin-context.js';
 import { type Ask, type Lookup, refusalFor } from './access.js';
@@ -226,9 +226,8 @@ export function tellRefusedHistory({ on, history, config, clock, log }: ChatPart
     ttlResolution: 0,
     perf: { now: () => clock.now() },
   });
-  on('messageCreate', async (message) => {
-    const { author, channel, guildId, content } = message;
-    if (author.bot || message.webhookId !== null || !looksLikeHistory(content) || !channel.isSendable()) return;
+  const tell = async (message: Message, channel: SendableChannels): Promise<void> => {
+    const { author, guildId } = message;
     if ((await frontDoor.responderIn(guildId, channel.id)) !== 'chat') return;
     const { historyRoles } = (await config.forChannel(channel)).config;
     const refusal = await history.refusalOf(message, historyRoles);
@@ -238,5 +237,11 @@ export function tellRefusedHistory({ on, history, config, clock, log }: ChatPart
     await message
       .reply({ content: asNotice(refusal), allowedMentions: { parse: [], repliedUser: false } })
       .catch((error: unknown) => log.debug('a refused .history could not be told', { error }));
+  };
+  // Without a promise for each message that is none.
+  on('messageCreate', (message) => {
+    const { author, channel, content } = message;
+    if (author.bot || message.webhookId !== null || !looksLikeHistory(content)) return undefined;
+    return channel.isSendable() ? tell(message, channel) : undefined;
   });
 }
