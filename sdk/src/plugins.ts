@@ -57,6 +57,11 @@ export interface Plugins {
   setupNeed(guildId: string | null, id: string): Promise<SetupNeed | undefined>;
   enable(guildId: string, id: string): Promise<void>;
   disable(guildId: string, id: string): Promise<void>;
+  /**
+   * Whether a plugin is on where nobody has chosen, for all guilds and direct messages; `undefined` goes back to what its manifest says.
+   * @throws CINNABAR_PLUGIN_UNKNOWN, CINNABAR_PLUGIN_REQUIRED
+   */
+  setDefault(id: string, enabled: boolean | undefined): Promise<void>;
 }
 export const Plugins = defineToken<Plugins>('cinnabar.plugins');
 

@@ -271,6 +271,7 @@ function registerGateway(service: Register): void {
       client: get(KEYS.gateway).client,
       states: get(KEYS.guildStates),
       enabledIn: get(KEYS.enabledIn),
+      ownerState: get(KEYS.ownerState),
       access: get(KEYS.access),
       boundary: get(KEYS.boundary),
       log: get(KEYS.logs).logger('gateway'),

@@ -9,13 +9,24 @@ import {
   MessageReaction,
   User,
 } from 'discord.js';
-import type { AccessService, Boundary, EnabledIn, Events, GuildState, GuildStates, Owner } from '../contracts.js';
+import type {
+  AccessService,
+  Boundary,
+  EnabledIn,
+  Events,
+  GuildState,
+  GuildStates,
+  Owner,
+  OwnerChoices,
+  OwnerState,
+} from '../contracts.js';
 
 type EventName = keyof ClientEvents;
 interface Parts {
   readonly client: Client;
   readonly states: GuildStates;
   readonly enabledIn: EnabledIn;
+  readonly ownerState: Pick<OwnerState, 'peek'>;
   readonly access: Pick<AccessService, 'mayIgnore' | 'ignores'>;
   readonly boundary: Boundary;
   readonly log: Logger;
@@ -31,6 +42,7 @@ export function createEvents({
   client,
   states,
   enabledIn,
+  ownerState,
   access,
   boundary,
   log,
@@ -39,7 +51,7 @@ export function createEvents({
   onLate,
 }: Parts): Events {
   const listeners = new Map<EventName, readonly Listener[]>();
-  const audience = createAudience(states, enabledIn);
+  const audience = createAudience(states, ownerState, enabledIn);
 
   const fanOut = (event: EventName, guildId: string | null, args: readonly unknown[], ignored: boolean) => {
     const registered = listeners.get(event);
@@ -140,6 +152,8 @@ type Listeners = readonly Listener[];
 
 interface Known {
   readonly of: Listeners;
+  /** Of the bot's owner: they say what is on by default. */
+  readonly choices: OwnerChoices;
   readonly enabled: Listeners;
 }
 
@@ -147,7 +161,7 @@ interface Known {
  * Which listeners of an event belong to plugins that are enabled in a guild. Worked out once for each state of the guild and each set of
  * listeners, since it is asked with every message; what is known of a state goes when the state does.
  */
-function createAudience(states: Pick<GuildStates, 'peek'>, enabledIn: EnabledIn) {
+function createAudience(states: Pick<GuildStates, 'peek'>, ownerState: Pick<OwnerState, 'peek'>, enabledIn: EnabledIn) {
   const known = new WeakMap<GuildState, Map<keyof ClientEvents, Known>>();
   const enabledOf = (guildId: string | null, listeners: Listeners) =>
     listeners.filter(({ owner }) => enabledIn(guildId, owner.plugin));
@@ -161,8 +175,9 @@ function createAudience(states: Pick<GuildStates, 'peek'>, enabledIn: EnabledIn)
       known.set(state, ofState);
     }
     let found = ofState.get(event);
-    if (found?.of !== listeners) {
-      found = { of: listeners, enabled: enabledOf(guildId, listeners) };
+    const choices = ownerState.peek();
+    if (found?.of !== listeners || found.choices !== choices) {
+      found = { of: listeners, choices, enabled: enabledOf(guildId, listeners) };
       ofState.set(event, found);
     }
     return found.enabled;

@@ -98,6 +98,10 @@ export function createPluginManager(options: PluginManagerOptions): PluginManage
       [...lifecycle.records.values()].flatMap(({ id, definition }) =>
         definition?.env === undefined ? [] : [{ id, env: definition.env }],
       ),
+    async setDefault(id, enabled) {
+      await enabling.setDefault(id, enabled);
+      queue.announce({ plugins: [id], guildId: null });
+    },
     owners: () =>
       [...lifecycle.records.values()]
         .flatMap(({ run }) => run ?? [])
@@ -225,6 +229,16 @@ function createEnabling(
     enabledIn(guildId: string | null, id: string): boolean {
       const manifest = known(id);
       return manifest !== undefined && isEnabledIn(states, ownerState, guildId, manifest);
+    },
+    /** @throws CINNABAR_PLUGIN_UNKNOWN, CINNABAR_PLUGIN_REQUIRED */
+    async setDefault(id: string, enabled: boolean | undefined): Promise<void> {
+      const record = records.get(id);
+      if (record === undefined) throw new CinnabarError('CINNABAR_PLUGIN_UNKNOWN', { plugin: id });
+      if (enabled === false) assertNotRequired(record);
+      await ownerState.update((draft) => {
+        const others = Object.entries(draft.plugins).filter(([other]) => other !== id);
+        return { ...draft, plugins: Object.fromEntries(enabled === undefined ? others : [...others, [id, enabled]]) };
+      });
     },
     /** @throws CINNABAR_PLUGIN_UNKNOWN, CINNABAR_PLUGIN_REQUIRED */
     async set(guildId: string, id: string, enabled: boolean): Promise<void> {

@@ -24,6 +24,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 import { restarts } from './bot-process.js';
+import { begunServers, newServers } from './new-servers.js';
 import { presenceSettings } from './presence.js';
 
 export const ID = 'admin';
@@ -99,6 +100,6 @@ export const settings = {
   user: z.object({ language: language('what the bot writes to you') }),
 };
 
-export const collections = { restarts };
+export const collections = { begunServers, newServers, restarts };
 
 export type AdminContext = PluginContext<typeof settings, typeof collections, typeof inject>;

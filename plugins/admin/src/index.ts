@@ -9,6 +9,7 @@ import { registerHelp } from './help.js';
 import { registerIgnoreCommands } from './ignore-commands.js';
 import { registerLanguage } from './language-command.js';
 import { registerMyData } from './my-data.js';
+import { registerNewServers } from './new-servers.js';
 import { logMissingPermissions, registerPluginCommands } from './plugin-commands.js';
 import { leaveRefusedServers } from './refused-servers.js';
 import { registerRoleCommands } from './role-commands.js';
@@ -42,6 +43,7 @@ export default definePlugin({
     registerAccessCommands(context);
     registerIgnoreCommands(context);
     leaveRefusedServers(context);
+    registerNewServers(context);
     registerRoleCommands(context);
     registerServerCommands(context);
     registerLanguage(context);

@@ -13,6 +13,8 @@ import {
   type SetupNeed,
   subcommand,
   type ToolInfo,
+  t,
+  z,
 } from '@cinnabar/sdk';
 import { PermissionsBitField, type PermissionsString } from 'discord.js';
 import { type AdminContext, ID } from './context.js';
@@ -96,6 +98,24 @@ export function registerPluginCommands({ group, component, services, log }: Admi
           if (plugin === ID) return reloadSelf(ctx);
           await ctx.defer();
           return ctx.reply(reloadText(await plugins.reload(plugin)));
+        },
+      }),
+      subcommand({
+        name: 'default',
+        description: 'Choose whether a plugin is on in servers that have not chosen',
+        help: 'Holds for all servers whose admins have switched it neither on nor off, new ones too, and for direct messages. `reset`: as its author wants it.',
+        access: OWNER,
+        options: { plugin: id, state: z.enum(['on', 'off', 'reset']).describe('on, off, or reset') },
+        examples: ['plugin default persona off'],
+        async run(ctx, { plugin, state }) {
+          const info = known(plugins, plugin);
+          await plugins.setDefault(info.id, state === 'reset' ? undefined : state === 'on');
+          const isOn = plugins.enabledIn(null, info.id);
+          return ctx.reply(
+            isOn
+              ? t('{plugin} is on by default now.', { plugin: code(info.id) })
+              : t('{plugin} is off by default now.', { plugin: code(info.id) }),
+          );
         },
       }),
       subcommand({

@@ -7,6 +7,7 @@ import {
   type ToolInfo,
   type ToolPolicy,
   type Tools,
+  t,
   UserError,
   z,
 } from '@cinnabar/sdk';
@@ -24,7 +25,6 @@ const MEANING: Readonly<Record<ToolPolicy | 'default', string>> = {
 
 /** `!tool …`: what models may do in this guild. */
 export function registerToolCommands({ group, services: { tools, policies, plugins } }: AdminContext): void {
-  const suggestPlugin = suggestFrom(() => [...new Set(tools.list().map(({ plugin }) => plugin))]);
   const suggestTool = suggestFrom(() => tools.list().map(({ name }) => name));
   const switchTool = (name: 'enable' | 'disable', description: string, policy: ToolPolicy | undefined) =>
     subcommand({
@@ -51,23 +51,32 @@ export function registerToolCommands({ group, services: { tools, policies, plugi
       subcommand({
         name: 'list',
         description: 'List the tools, their risk and policy here',
-        options: { plugin: option.suggested(suggestPlugin).optional().describe('Only the tools of this plugin') },
-        examples: ['tool list', 'tool list party'],
-        async run(ctx, { plugin: only }) {
+        help: 'With several filters: the tools that fit all of them.',
+        options: {
+          filters: option
+            .rest()
+            .optional()
+            .describe('A plugin, a risk (read, write, destructive), a policy (allow, confirm, deny, default), a page'),
+        },
+        examples: ['tool list', 'tool list party', 'tool list destructive allow', 'tool list discord-tools 2'],
+        async run(ctx, { filters = '' }) {
           const guildId = guildOf(ctx.actor);
           const chosen = await policies.list(guildId);
-          const enabled = tools
+          const { page: wanted, fits } = readFilters(filters, tools);
+          const shown = tools
             .list()
-            .filter(
-              ({ plugin }) =>
-                plugins.enabledIn(guildId, plugin) && (only === undefined || plugin === only.toLowerCase()),
-            );
-          if (enabled.length === 0)
-            return ctx.reply(
-              only === undefined ? 'There are no tools here.' : `No plugin ${code(only)} has tools here.`,
-            );
-          const lines = enabled.map((tool) => `• ${toolLine(tool, chosen[tool.name])}`);
-          return ctx.reply([`**Tools** (${lines.length})`, ...lines].join('\n'));
+            .filter((tool) => plugins.enabledIn(guildId, tool.plugin) && fits(tool, chosen[tool.name] ?? DEFAULT_WORD));
+          if (shown.length === 0) return ctx.reply(t('There are no such tools here.'));
+          const pages = Math.ceil(shown.length / PAGE);
+          const page = Math.min(wanted, pages);
+          const lines = shown
+            .slice((page - 1) * PAGE, page * PAGE)
+            .map((tool) => `• ${toolLine(tool, chosen[tool.name])}`);
+          const heading =
+            pages === 1
+              ? t('**Tools** ({count})', { count: shown.length })
+              : t('**Tools** ({count}), page {page} of {pages}', { count: shown.length, page, pages });
+          return ctx.reply([heading, ...lines].join('\n'));
         },
       }),
       switchTool('enable', 'Take back that a tool is off here', undefined),
@@ -155,6 +164,36 @@ export function registerCommandSwitches({ group, services: { accessRules, comman
       }),
     ],
   });
+}
+
+const PAGE = 15;
+const RISKS: readonly ToolInfo['risk'][] = ['read', 'write', 'destructive'];
+const POLICIES: readonly (ToolPolicy | typeof DEFAULT_WORD)[] = [...TOOL_POLICIES, DEFAULT_WORD];
+
+/** `party destructive deny 2`, in any order. @throws UserError that names the word that is no filter */
+function readFilters(text: string, tools: Tools) {
+  const plugins = new Set(tools.list().map(({ plugin }) => plugin));
+  let page = 1;
+  const checks: ((tool: ToolInfo, policy: ToolPolicy | typeof DEFAULT_WORD) => boolean)[] = [];
+  for (const word of text.toLowerCase().split(/[\s,]+/)) {
+    if (word === '') continue;
+    if (/^[1-9]\d{0,3}$/.test(word)) page = Number(word);
+    else if (plugins.has(word)) checks.push(({ plugin }) => plugin === word);
+    else if (RISKS.some((risk) => risk === word)) checks.push(({ risk }) => risk === word);
+    else if (POLICIES.some((policy) => policy === word)) checks.push((_tool, policy) => policy === word);
+    else
+      throw new UserError(
+        t('{word} is no plugin that has tools, no risk ({risks}) and no policy ({policies}).', {
+          word: code(word),
+          risks: RISKS.join(', '),
+          policies: POLICIES.join(', '),
+        }),
+      );
+  }
+  return {
+    page,
+    fits: (tool: ToolInfo, policy: ToolPolicy | typeof DEFAULT_WORD) => checks.every((check) => check(tool, policy)),
+  };
 }
 
 function toolLine({ name, plugin, risk, description }: ToolInfo, policy: ToolPolicy | undefined): string {

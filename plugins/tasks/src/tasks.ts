@@ -43,8 +43,8 @@ export function createTasks(context: TaskContext, workers: WorkerPool): Tasks {
   };
   /** Whether there may be one more task of this person. */
   const assertMayOpen = async (actor: Actor): Promise<void> => {
-    if (!context.hasModel()) throw new UserError(NO_MODEL);
     await assertMayStart(access, actor);
+    if (!context.hasModel()) throw new UserError(NO_MODEL);
     const { maxOpen, maxOpenInGuild } = await settings.guild(actor.guildId).get();
     const all = journal.live().filter(({ status }) => !isFinal(status));
     const theirs = all.filter((task) => task.actor.userId === actor.userId);

@@ -159,7 +159,7 @@ describe('admin: controls', () => {
         '**Tools** (1)\n• `sell` (shop, write, policy deny): Sell a thing',
       );
       await say(host.you, '!plugin disable shop');
-      expect(await say(host.you, '!tool list')).to.equal('There are no tools here.');
+      expect(await say(host.you, '!tool list')).to.equal('There are no such tools here.');
     });
 
     it('sets a policy, shows it, and goes back to the default', async () => {

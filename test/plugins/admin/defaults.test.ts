@@ -1,0 +1,69 @@
+import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import { definePlugin, Plugins, Prefixes, z } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { answering } from './town.js';
+
+const heard: string[] = [];
+const bar = definePlugin({
+  manifest: { id: 'bar', version: '1.0.0', description: 'Serves drinks', intents: ['GuildMessages', 'MessageContent'] },
+  setup({ command, on, tool }) {
+    command({ name: 'drink', description: 'Have a drink', run: (ctx) => ctx.reply('Cheers') });
+    on('messageCreate', ({ author, content }) => (author.bot ? undefined : heard.push(content)));
+    const input = z.object({});
+    tool({ name: 'pour', description: 'Pour a drink', input, risk: 'read', run: () => 'poured' });
+    tool({ name: 'close_bar', description: 'Close', input, risk: 'destructive', run: () => 'closed' });
+    for (let number = 1; number <= 20; number += 1)
+      tool({ name: `glass_${number}`, description: 'A glass', input, risk: 'write', run: () => 'clink' });
+  },
+});
+
+describe('admin: what holds where nobody has chosen', () => {
+  let host: TestHost;
+  let say: ReturnType<typeof answering>;
+  before(async () => {
+    host = await createTestHost({ plugins: ['admin', bar] });
+    say = answering(host);
+  });
+  after(() => host[Symbol.asyncDispose]());
+
+  it("is the owner's to say of each plugin: for servers that have not chosen, at once", async () => {
+    expect(await say(host.alice, '!plugin default bar off')).to.include('You may not do that');
+    expect(await say(host.you, '!plugin default bar off')).to.equal('`bar` is off by default now.');
+    expect(await say(host.alice, '!drink')).to.include('not available');
+    heard.splice(0);
+    await say(host.alice, 'hello');
+    expect(heard).to.deep.equal([]);
+    await say(host.you, '!plugin enable bar');
+    expect(await say(host.alice, '!drink')).to.equal('Cheers');
+    expect(host.resolve(Plugins).enabledIn('1000000000000000000', 'bar')).to.equal(false);
+    expect(await say(host.you, '!plugin default bar reset')).to.equal('`bar` is on by default now.');
+    expect(await say(host.you, '!plugin default admin off')).to.include('cannot be switched off');
+  });
+
+  it('is a file for servers that the bot is added to, once', async () => {
+    host.you.say(host.general, '!newservers set', {
+      files: [{ name: 'new.yaml', data: Buffer.from('plugins: { bar: off }\nprefixes: ["?"]\n') }],
+    });
+    await host.settled();
+    expect(host.general.messages.at(-1)?.content).to.include('begin as this file says');
+    const guild = host.discord.createGuild({ name: 'Elsewhere', owner: host.bob });
+    guild.invite(host.application);
+    await host.settled();
+    expect(host.resolve(Prefixes).get(guild.id)).to.deep.equal(['?']);
+    expect(host.resolve(Plugins).enabledIn(guild.id, 'bar')).to.equal(false);
+    await host.resolve(Prefixes).reset(guild.id);
+    guild.remove(host.bot);
+    guild.invite(host.application);
+    await host.settled();
+    expect(host.resolve(Prefixes).get(guild.id)).to.deep.equal(['!']);
+    expect(await say(host.you, '!newservers clear')).to.include('defaults of the plugins');
+  });
+
+  it('shows tools by plugin, risk and policy, in pages', async () => {
+    expect(await say(host.you, '!tool list bar destructive')).to.match(/^\*\*Tools\*\* \(1\)\n• `close_bar`/);
+    await say(host.you, '!tool policy pour deny');
+    expect(await say(host.you, '!tool list deny')).to.match(/\(1\)\n• `pour`/);
+    expect(await say(host.you, '!tool list bar 2')).to.match(/\(22\), page 2 of 2\n/);
+    expect(await say(host.you, '!tool list nonsense')).to.include('`nonsense` is no plugin that has tools');
+  });
+});
