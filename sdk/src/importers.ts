@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import type { Clock } from './clock.js';
 import type { CollectionDefinitions, Collections } from './collections.js';
 import type { Logger } from './observability.js';
-import type { Settings, SettingsSchemas } from './settings.js';
+import type { Settings, SettingsDocument, SettingsSchemas } from './settings.js';
 
 /** What another bot has stored of one server, in one of its parts. All ids are text. */
 export interface ForeignData {
@@ -77,4 +78,25 @@ export function redImporter<
 }): ImporterDefinition<S, C> {
   const { from, data, run } = definition;
   return { program: 'red', from, data, run: async (given, context) => run(data.parse(given), context) };
+}
+
+/**
+ * Sets a setting that nobody has chosen here; one that is chosen stays, and is reported.
+ * @param what what the other bot has, for the report
+ */
+export async function importSetting<T extends Record<string, unknown>, K extends keyof T & string>(
+  { document, schema }: { readonly document: SettingsDocument<T>; readonly schema: z.ZodType<T> },
+  key: K,
+  value: T[K],
+  what: string,
+  { taken, present, leftOut }: ImportFindings,
+): Promise<void> {
+  const now = (await document.get())[key];
+  if (isDeepStrictEqual(now, value)) return present(what);
+  if (!isDeepStrictEqual(now, schema.parse({})[key]))
+    return leftOut(what, `${key} is ${JSON.stringify(now)} here already`);
+  const changes: Partial<T> = {};
+  changes[key] = value;
+  await document.set(changes);
+  taken(what);
 }

@@ -84,7 +84,7 @@ const ANSWERS: Readonly<Record<string, RegExp>> = {
   '!diagnose @alice kick': /✗ you need to be at least a moderator here/,
   '!audit': /^\*\*Audit\*\*/,
   '!backup': /back/i,
-  '!backup list': /back/i,
+  '!backup list': /^I have sent it to you in a direct message\.$/,
   '!bot info': /runs on Cinnabar \d/,
   '!bot uptime': /^Up for /,
   '!bot ping': /^Pong\./,

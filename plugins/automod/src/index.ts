@@ -3,6 +3,7 @@ import { createActs } from './acts.js';
 import { registerCommands, registerTools } from './commands.js';
 import { collections, ID, inject, settings } from './context.js';
 import { createDiscordRules } from './discord-rules.js';
+import { filterOfRed } from './red.js';
 import { createSetup } from './setup.js';
 import { createWatch } from './watch.js';
 
@@ -22,6 +23,7 @@ export default definePlugin({
   settings,
   collections,
   inject,
+  importers: [filterOfRed],
   setup(context) {
     const acts = createActs(context);
     const discordRules = createDiscordRules(context, acts);

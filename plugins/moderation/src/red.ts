@@ -1,5 +1,11 @@
-import { isDeepStrictEqual } from 'node:util';
-import { type ImportContext, type ModerationAct, type ModerationCase, redImporter, z } from '@cinnabar/sdk';
+import {
+  type ImportContext,
+  importSetting,
+  type ModerationAct,
+  type ModerationCase,
+  redImporter,
+  z,
+} from '@cinnabar/sdk';
 import { createCases } from './cases.js';
 import { type collections, type GuildSettings, LONGEST_REASON, parseThreshold, settings } from './settings.js';
 
@@ -249,20 +255,14 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   respect_hierarchy: 'the hierarchy of roles always counts here',
 };
 
-/** Sets a setting that nobody has chosen here. */
-async function choose<K extends keyof GuildSettings>(
-  key: K,
-  value: GuildSettings[K],
-  what: string,
-  { guildId, settings: stored, taken, present, leftOut }: Context,
-): Promise<void> {
-  const now = (await stored.guild(guildId).get())[key];
-  if (isDeepStrictEqual(now, value)) return present(what);
-  if (!isDeepStrictEqual(now, settings.guild.parse({})[key]))
-    return leftOut(what, `${key} is ${JSON.stringify(now)} here already`);
-  await stored.guild(guildId).set({ [key]: value });
-  taken(what);
-}
+const choose = <K extends keyof GuildSettings>(key: K, value: GuildSettings[K], what: string, context: Context) =>
+  importSetting(
+    { document: context.settings.guild(context.guildId), schema: settings.guild },
+    key,
+    value,
+    what,
+    context,
+  );
 
 /** What is taken over from Red-DiscordBot. */
 export const importers = [cases, warnings, mod];
