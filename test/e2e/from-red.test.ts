@@ -96,7 +96,7 @@ const ANSWERS: Readonly<Record<string, RegExp>> = {
   '!bot avatar': /^I look here as I do elsewhere now\.$/,
   '!bot servers': /^\*\*Servers\*\* \(1\)/,
   '!bot leave': /^Leave \*\*Night City\*\*/,
-  '!settings llm': /^\*\*Settings of llm\*\*/,
+  '!secrets': /\S/,
   '!set moderation': /^\*\*Settings of moderation\*\*/,
   '!set moderation banDeleteDays 9': /a whole number from 0 to 7, not "9"\.$/,
   '!set moderation banDeleteDays 1': /^`banDeleteDays` of `moderation` is `1` for this server now\.$/,
