@@ -18,6 +18,7 @@ import type {
   Decision,
   Disposer,
   GroupDefinition,
+  GuildCommands,
   Injections,
   Interceptor,
   Journal,
@@ -159,6 +160,7 @@ export interface Events {
 export interface CommandService extends Commands {
   command(owner: Owner, definition: CommandDefinition): Disposer;
   group(owner: Owner, definition: GroupDefinition): Disposer;
+  guildCommands(owner: Owner, made: GuildCommands): Disposer;
   /** Every registered command by full name, whatever its access. */
   all(): readonly CommandInfo[];
   /** Called first for every message: returns at once, `true` when the message runs a command. */

@@ -138,8 +138,13 @@ export type SuggestionChoice = (guildId: string) => boolean | Promise<boolean>;
 export interface Commands {
   /** What the actor may run in that place, by full name, sorted. */
   visibleTo(actor: Actor): Promise<readonly CommandInfo[]>;
-  /** The full names of all commands, and of the groups around them, sorted. */
-  names(): readonly string[];
+  /**
+   * The full names of all commands, and of the groups around them, sorted.
+   * @param guildId with the commands that its members have made
+   */
+  names(guildId?: string): readonly string[];
+  /** Whether a plugin has a command or group of this name or alias (one word), switched on or not. */
+  has(name: string): boolean;
   /**
    * Whether the actor may run a command there, with every reason; for a group, each of its commands. Switched off or not, visible or not.
    * @param name full name or alias; none has it: no entries
@@ -160,6 +165,31 @@ export interface Commands {
   matches(message: Message): boolean;
 }
 export const Commands = defineToken<Commands>('cinnabar.commands');
+
+/** A command that members have made for one guild. It is typed only: it is not in the slash menu. */
+export interface GuildCommand {
+  /** As other commands' names. */
+  readonly name: string;
+  readonly description: string;
+  readonly cooldown?: Cooldown;
+  /** @param text what was typed after its name */
+  run(context: CommandContext, text: string): unknown;
+}
+
+/**
+ * The commands and aliases that members have made, by guild. They run as all others do: access rules name them, help lists them, the audit
+ * records what was refused. Where a plugin has a command of the same name, that one runs. Asked for messages that begin with a prefix: answer from memory.
+ */
+export interface GuildCommands {
+  /** The same object as long as the command stays the same. */
+  find(guildId: string, name: string): GuildCommand | undefined;
+  list(guildId: string): readonly GuildCommand[];
+  /**
+   * What an alias stands for: words of another command, without a prefix. That command decides who may use it.
+   * @param rest what was typed after the alias: it has to be in what is returned, where it is to count
+   */
+  expand?(guildId: string, name: string, rest: string): string | undefined;
+}
 
 /** One command of a `group`, with its option types inferred. */
 export function subcommand<const O extends OptionShape = Record<never, never>>(

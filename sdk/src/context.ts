@@ -6,6 +6,7 @@ import type {
   ComponentDefinition,
   ComponentHandle,
   GroupDefinition,
+  GuildCommands,
   OptionShape,
 } from './commands.js';
 import type { EnvSchema } from './definition.js';
@@ -57,6 +58,8 @@ export interface Registrar {
   /** A hybrid command: prefix and slash from one declaration. */
   command<const O extends OptionShape = Record<never, never>>(definition: CommandDefinition<O>): Disposer;
   group(definition: GroupDefinition): Disposer;
+  /** Commands and aliases that members make at run time, each in one guild. */
+  guildCommands(made: GuildCommands): Disposer;
   /** A button, select or modal. */
   component(definition: ComponentDefinition): ComponentHandle;
   /**

@@ -21,6 +21,7 @@ import type { LanguageService } from '../languages/languages.js';
 import { ANSWER_PAUSES_MS, type Answers, denial, echo, notAvailable, partsOf } from './answers.js';
 import { prefixEnd, readArguments, readToken, skipSpace, skipWord } from './arguments.js';
 import { answerFailure, type Call, createCooldowns, createLostAnswers, type Execution, execute } from './execute.js';
+import { createGuildCommands, type GuildCommandDirectory } from './guild-commands.js';
 import { createInteractionRouter } from './interactions.js';
 import { usageLine, usageOf } from './options.js';
 import { sameAsInRed } from './red-names.js';
@@ -55,9 +56,16 @@ export function createCommands(parts: CommandServices): CommandService {
     cooldowns: createCooldowns(clock),
     lost: createLostAnswers(log),
     audit,
-    count: ({ entry, source }, outcome) => uses.add({ command: entry.name, surface: source, outcome }),
+    count: ({ entry, source }, outcome) =>
+      uses.add({ command: entry.isOfGuild ? entry.owner.id : entry.name, surface: source, outcome }),
   };
-  const recognise = createRecogniser(parts, registry);
+  const made = createGuildCommands(enabledIn);
+  /** Those that a plugin has no command of the same name for. */
+  const madeIn = (guildId: string | null) => {
+    const isHidden = ({ key }: CommandEntry) => entryCalled(parts, registry, key, guildId) !== undefined;
+    return made.list(guildId).filter((entry) => !isHidden(entry));
+  };
+  const recognise = createRecogniser(parts, registry, made);
   const always: SuggestionChoice = () => true;
   let isWanted = always;
   const suggest = createSuggester(parts, registry, execution, (guildId) => isWanted(guildId));
@@ -65,6 +73,7 @@ export function createCommands(parts: CommandServices): CommandService {
   return {
     command: (owner, definition) => registry.add(buildCommand(owner, definition)),
     group: (owner, definition) => registry.add(buildGroup(owner, definition)),
+    guildCommands: (owner, source) => made.register(owner, source),
     all: () => registry.leaves().map((leaf) => leaf.info),
     matches: (message) => recognise(message)?.entry !== undefined,
     onMessage(message) {
@@ -83,11 +92,13 @@ export function createCommands(parts: CommandServices): CommandService {
     onInteraction: createInteractionRouter(parts, registry, execution),
     async visibleTo(actor) {
       const enabled = registry.leaves().filter((leaf) => enabledIn(actor.guildId, leaf.owner.plugin));
-      const { visible } = await visibleAmong(access, actor, enabled);
+      const { visible } = await visibleAmong(access, actor, [...enabled, ...madeIn(actor.guildId)]);
       return visible.map((leaf) => leaf.info).sort((a, b) => (a.name < b.name ? -1 : 1));
     },
-    names() {
-      const paths = registry.leaves().flatMap(({ name }) => {
+    has: (name) => registry.find(name) !== undefined,
+    names(guildId) {
+      const ofGuild = guildId === undefined ? [] : madeIn(guildId);
+      const paths = [...registry.leaves(), ...ofGuild].flatMap(({ name }) => {
         const words = name.split(' ');
         return words.map((_, index) => words.slice(0, index + 1).join(' '));
       });
@@ -95,11 +106,9 @@ export function createCommands(parts: CommandServices): CommandService {
     },
     async explain(actor, name) {
       const wanted = name.trim().toLowerCase().split(/\s+/).join(' ');
-      const among = registry
-        .leaves()
-        .filter(
-          (leaf) => leaf.name === wanted || leaf.name.startsWith(`${wanted} `) || leaf.info.aliases.includes(wanted),
-        );
+      const among = [...registry.leaves(), ...madeIn(actor.guildId)].filter(
+        (leaf) => leaf.name === wanted || leaf.name.startsWith(`${wanted} `) || leaf.info.aliases.includes(wanted),
+      );
       const decided = await decideEach(access, actor, among);
       return decided.map(({ command, decision }) => ({ command: command.info, decision }));
     },
@@ -153,17 +162,22 @@ function runMessage(
   execution: Execution,
   message: Message,
   entry: Entry,
-  { prefix, end }: Recognised,
+  { prefix, end, content }: Recognised,
 ): Promise<void> | undefined {
   if (!message.channel.isSendable()) return undefined;
   const answers = answerMessage(message, message.channel, execution, entry.owner);
-  const descent = descend(entry, message.content, end);
+  const descent = descend(entry, content, end);
   return 'command' in descent
-    ? execute(execution, callOf(message, descent.command, prefix, descent.end, answers))
+    ? execute(execution, callOf(message, descent.command, { prefix, content, end: descent.end }, answers))
     : explainGroup(execution, message, descent.group, shownPrefix(prefix, message.client), descent.stray, answers);
 }
 
-function callOf(message: Message, entry: CommandEntry, prefix: string, end: number, answers: Answers): Call {
+function callOf(
+  message: Message,
+  entry: CommandEntry,
+  { prefix, content, end }: Pick<Recognised, 'prefix' | 'content' | 'end'>,
+  answers: Answers,
+): Call {
   return {
     entry,
     source: 'prefix',
@@ -179,7 +193,7 @@ function callOf(message: Message, entry: CommandEntry, prefix: string, end: numb
     answers,
     channel: () => message.channel,
     member: () => message.member ?? message.guild?.members.fetch(message.author.id) ?? null,
-    given: () => readArguments(entry.specs, message.content, end, [...message.attachments.keys()]),
+    given: () => readArguments(entry.specs, content, end, [...message.attachments.keys()]),
     show: ({ sentence, option }) => `${sentence}\n${usageBlock(entry, shownPrefix(prefix, message.client), option)}`,
   };
 }
@@ -209,8 +223,10 @@ interface Recognised {
   readonly prefix: string;
   /** The first word after the prefix, in lower case. */
   readonly word: string;
-  /** The index after that word. */
+  /** The index after the command's word in `content`. */
   readonly end: number;
+  /** The message, with an alias replaced by what it stands for. */
+  readonly content: string;
 }
 
 type MaybeLater<T> = T | Promise<T>;
@@ -218,13 +234,8 @@ type MaybeLater<T> = T | Promise<T>;
 type Parts = Pick<CommandServices, 'client' | 'prefixes' | 'enabledIn'>;
 
 /** Builds the test that every message passes: a look at its author and first characters, then one map look-up. */
-function createRecogniser({ client, prefixes, enabledIn }: Parts, registry: Registry) {
-  const entryCalled = (word: string, guildId: string | null): Entry | undefined => {
-    const entry = registry.find(word);
-    if (entry === undefined || entry.surface === 'slash') return undefined;
-    return enabledIn(guildId, entry.owner.plugin) ? entry : undefined;
-  };
-
+function createRecogniser(parts: Parts, registry: Registry, made: GuildCommandDirectory) {
+  const { client, prefixes } = parts;
   return (message: Message): Recognised | undefined => {
     if (message.author.bot || client.user === null) return undefined;
     const { content, guildId } = message;
@@ -236,8 +247,27 @@ function createRecogniser({ client, prefixes, enabledIn }: Parts, registry: Regi
     // A mention names this bot, whatever it replies to.
     if (!content.startsWith('<@') && isForAnotherBot(message, client.user.id)) return undefined;
     const word = content.slice(start, end).toLowerCase();
-    return { entry: entryCalled(word, guildId), prefix: content.slice(0, afterPrefix), word, end };
+    const prefix = content.slice(0, afterPrefix);
+    const called = (name: string) => entryCalled(parts, registry, name, guildId) ?? made.find(guildId, name);
+    const entry = called(word);
+    if (entry !== undefined) return { entry, prefix, word, end, content };
+    const meant = made.expand(guildId, content, start, (name) => called(name) !== undefined);
+    if (meant === undefined) return { entry, prefix, word, end, content };
+    const meantEnd = skipWord(meant, start);
+    return { entry: called(meant.slice(start, meantEnd).toLowerCase()), prefix, word, end: meantEnd, content: meant };
   };
+}
+
+/** A command that can be typed there. */
+function entryCalled(
+  { enabledIn }: Pick<Parts, 'enabledIn'>,
+  registry: Registry,
+  word: string,
+  guildId: string | null,
+): Entry | undefined {
+  const entry = registry.find(word);
+  if (entry === undefined || entry.surface === 'slash') return undefined;
+  return enabledIn(guildId, entry.owner.plugin) ? entry : undefined;
 }
 
 /** Bots of one server may share a prefix: a command in reply to a bot's message is for that bot. Webhooks are no bots. */

@@ -196,6 +196,8 @@ export interface CommandEntry extends EntryBase {
   /** The audit records each use, also where every member may use it. */
   readonly audited: boolean;
   readonly withheld: boolean;
+  /** Made by members of one guild: monitoring counts it under its plugin. */
+  readonly isOfGuild?: boolean;
   readonly run: (context: CommandContext, options: Values) => unknown;
 }
 

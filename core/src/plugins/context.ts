@@ -65,6 +65,7 @@ export function createContext(owner: Owner, host: HostServices): ErasedContext {
   return {
     command: (definition) => host.commands.command(owner, definition),
     group: (definition) => host.commands.group(owner, definition),
+    guildCommands: (made) => host.commands.guildCommands(owner, made),
     component: (definition) => host.components.component(owner, definition),
     on(event, handler, options) {
       const missing = missingIntent(event, plugin.manifest);

@@ -113,8 +113,8 @@ export function registerCommandSwitches({ group, services: { accessRules, comman
   const command = option.rest().describe('Full name of the command: with a command around others, all of them');
 
   const nameOf = (typed: string) => typed.trim().toLowerCase().split(/\s+/).join(' ');
-  const assertKnown = (name: string) => {
-    if (!commands.names().includes(name)) throw new UserError(`There is no command called ${code(name)}.`);
+  const assertKnown = (guildId: string, name: string) => {
+    if (!commands.names(guildId).includes(name)) throw new UserError(`There is no command called ${code(name)}.`);
   };
 
   group({
@@ -130,7 +130,7 @@ export function registerCommandSwitches({ group, services: { accessRules, comman
         examples: ['command disable relay unbind'],
         async run(ctx, { command: typed }) {
           const name = nameOf(typed);
-          assertKnown(name);
+          assertKnown(guildOf(ctx.actor), name);
           await accessRules.set(guildOf(ctx.actor), {
             effect: 'deny',
             target: { kind: 'command', name },
@@ -150,7 +150,7 @@ export function registerCommandSwitches({ group, services: { accessRules, comman
             guildOf(ctx.actor),
             (rule) => isSwitch(rule) && rule.target.name === name,
           );
-          if (removed.length === 0) assertKnown(name);
+          if (removed.length === 0) assertKnown(guildOf(ctx.actor), name);
           return ctx.reply(`${code(name)} is on here ${removed.length === 0 ? 'already' : 'now'}.`);
         },
       }),

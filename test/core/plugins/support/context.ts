@@ -41,6 +41,7 @@ export function createScopeContexts(services: PluginServices, clock: Clock): (ow
           `${delayMs}`,
           clock.after(delayMs, () => void task()),
         ),
+      guildCommands: () => effect('commands', 'of guilds'),
       schedule: () => effect('schedule', 'documents'),
       worker: ({ pathname }) => {
         effect('worker', pathname);

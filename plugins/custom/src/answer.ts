@@ -1,0 +1,126 @@
+import { type CommandContext, t, UserError } from '@cinnabar/sdk';
+import { GuildMember } from 'discord.js';
+
+/** What is filled into a custom command's text: data only. */
+const PLACE = /\{(\d{1,2}|[a-z]+)(?::([a-zA-Z]+))?(?:\.([a-z_]+))?\}/gu;
+const LONGEST = 4_000;
+/** Words of what was typed that can be referred to. */
+const MOST_ARGUMENTS = 20;
+
+type Fields = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The text of a custom command with its places filled in: `{0}`, `{1:int}`, `{rest}`, `{author.mention}`, `{channel.name}`, `{server}`. A place that
+ * is not known stays as it is. What is filled in is not looked through for places again.
+ * @throws UserError when an argument is missing or of another kind
+ */
+export function fillAnswer(template: string, ctx: CommandContext, typed: string): string {
+  const words =
+    typed
+      .match(/"[^"]*"|\S+/gu)
+      ?.slice(0, MOST_ARGUMENTS)
+      .map((word) => word.replace(/^"(.*)"$/u, '$1')) ?? [];
+  const filled = template.replace(PLACE, (place, name: string, kind?: string, field?: string) => {
+    if (/^\d+$/u.test(name)) return argument(Number(name), kind, field, words, ctx);
+    if (name === 'rest' || name === 'args') return typed;
+    const fields = fieldsOf(name, ctx);
+    return fields?.[field ?? ''] ?? place;
+  });
+  return filled.slice(0, LONGEST);
+}
+
+function argument(
+  index: number,
+  kind: string | undefined,
+  field: string | undefined,
+  words: readonly string[],
+  ctx: CommandContext,
+): string {
+  const word = words[index];
+  if (word === undefined) {
+    throw new UserError(
+      t('Something is missing: this command takes {count, plural, one {# word} other {# words}} after its name.', {
+        count: index + 1,
+      }),
+    );
+  }
+  switch (kind?.toLowerCase()) {
+    case undefined:
+    case 'str':
+      return field === undefined ? word : (memberFields(word, ctx)?.[field] ?? word);
+    case 'int':
+      if (!/^[+-]?\d{1,15}$/u.test(word)) throw wrong(index, t('a whole number'));
+      return word;
+    case 'float':
+    case 'number':
+      if (!/^[+-]?\d{1,15}(?:\.\d+)?$/u.test(word)) throw wrong(index, t('a number'));
+      return word;
+    case 'member':
+    case 'user': {
+      const fields = memberFields(word, ctx);
+      if (fields === undefined) throw wrong(index, t('a member of this server'));
+      return fields[field ?? ''] ?? word;
+    }
+    case 'textchannel':
+    case 'channel': {
+      const id = /^(?:<#)?(\d{15,21})>?$/u.exec(word)?.[1];
+      const channel = id === undefined ? undefined : ctx.guild?.channels.cache.get(id);
+      const isSeen = channel !== undefined && ctx.member?.permissionsIn(channel).has('ViewChannel') === true;
+      if (!isSeen) throw wrong(index, t('a channel'));
+      return { '': channel.name, name: channel.name, mention: `<#${channel.id}>`, id: channel.id }[field ?? ''] ?? word;
+    }
+    default:
+      return word;
+  }
+}
+
+function wrong(index: number, what: string): UserError {
+  return new UserError(t('Word {number} has to be {what}.', { number: index + 1, what }));
+}
+
+function memberFields(word: string, { guild }: CommandContext): Fields | undefined {
+  const id = /^(?:<@!?)?(\d{15,21})>?$/u.exec(word)?.[1];
+  const member = id === undefined ? undefined : guild?.members.cache.get(id);
+  return member === undefined ? undefined : personFields(member);
+}
+
+function fieldsOf(name: string, { member, user, channel, guild, message }: CommandContext): Fields | undefined {
+  switch (name) {
+    case 'author':
+    case 'member':
+    case 'user':
+      return personFields(member ?? user);
+    case 'channel': {
+      const own = 'name' in channel ? (channel.name ?? '') : '';
+      return { '': own, name: own, mention: `<#${channel.id}>`, id: channel.id };
+    }
+    case 'guild':
+    case 'server':
+      return { '': guild?.name, name: guild?.name, id: guild?.id, member_count: String(guild?.memberCount ?? 0) };
+    case 'message':
+      return { '': message?.content, content: message?.content, id: message?.id, jump_url: message?.url };
+    default:
+      return undefined;
+  }
+}
+
+function personFields(who: GuildMember | CommandContext['user']): Fields {
+  const user = who instanceof GuildMember ? who.user : who;
+  const name = who.displayName;
+  return {
+    '': name,
+    name: user.username,
+    display_name: name,
+    displayname: name,
+    nick: name,
+    global_name: user.displayName,
+    mention: `<@${user.id}>`,
+    id: user.id,
+    avatar: who.displayAvatarURL(),
+    avatar_url: who.displayAvatarURL(),
+    created_at: `<t:${Math.floor(user.createdTimestamp / 1_000)}:D>`,
+    ...(who instanceof GuildMember && who.joinedTimestamp !== null
+      ? { joined_at: `<t:${Math.floor(who.joinedTimestamp / 1_000)}:D>` }
+      : {}),
+  };
+}

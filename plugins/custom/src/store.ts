@@ -1,0 +1,226 @@
+import { type Actor, type GuildCommand, type GuildCommands, TIERS, t, UserError } from '@cinnabar/sdk';
+import { fillAnswer } from './answer.js';
+import { type Alias, type CustomCommand, type CustomContext, LIMITS } from './context.js';
+
+const NAME = /^[\p{L}\p{N}_-]{1,32}$/u;
+
+interface Made {
+  readonly commands: ReadonlyMap<string, CustomCommand & { readonly entry: GuildCommand }>;
+  readonly aliases: ReadonlyMap<string, Alias>;
+}
+const NONE: Made = { commands: new Map(), aliases: new Map() };
+
+export type CustomStore = ReturnType<typeof createCustomStore>;
+
+/** The custom commands and aliases of all guilds, in memory; written before they hold. */
+export function createCustomStore(context: CustomContext) {
+  const { collections, services, settings, log } = context;
+  const made = new Map<string, Made>();
+  /** Which answer of a command comes next. */
+  const turns = new Map<string, number>();
+  const loaded = load();
+  loaded.catch((error: unknown) => log.error('the custom commands could not be read', { error }));
+  for (const collection of [collections.commands, collections.aliases]) {
+    context.defer(collection.watch((guildId) => void read(guildId)));
+  }
+
+  async function load(): Promise<void> {
+    const guilds = new Set<string>();
+    for await (const [guildId] of collections.commands.entries()) guilds.add(guildId);
+    for await (const [guildId] of collections.aliases.entries()) guilds.add(guildId);
+    for (const guildId of guilds) await read(guildId);
+  }
+
+  async function read(guildId: string): Promise<void> {
+    const commands = (await collections.commands.of(guildId).get()).made.filter(({ answers }) => answers.length > 0);
+    const aliases = (await collections.aliases.of(guildId).get()).made.filter(({ text }) => text !== '');
+    const before = made.get(guildId) ?? NONE;
+    made.set(guildId, {
+      commands: new Map(commands.map((one) => [one.name, { ...one, entry: entryOf(guildId, one, before) }])),
+      aliases: new Map(aliases.map((one) => [one.name, one])),
+    });
+  }
+
+  /** The one there was where nothing of it has changed that the host shows or counts. */
+  function entryOf(guildId: string, command: CustomCommand, before: Made): GuildCommand {
+    const known = before.commands.get(command.name);
+    if (known !== undefined && known.cooldownSeconds === command.cooldownSeconds) return known.entry;
+    const { name, cooldownSeconds } = command;
+    return {
+      name,
+      description: 'A custom command of this server',
+      ...(cooldownSeconds === 0 ? {} : { cooldown: { uses: 1, perMs: cooldownSeconds * 1_000 } }),
+      run: (ctx, text) => {
+        const now = made.get(guildId)?.commands.get(name);
+        if (now === undefined) throw new UserError(t('That command is gone.'));
+        return ctx.reply(fillAnswer(nextAnswer(guildId, now), ctx, text));
+      },
+    };
+  }
+
+  function nextAnswer(guildId: string, { name, answers, order }: CustomCommand): string {
+    const key = `${guildId}:${name}`;
+    const turn = turns.get(key) ?? 0;
+    if (order === 'turn') turns.set(key, (turn + 1) % answers.length);
+    const index = order === 'turn' ? turn : Math.floor(services.random.next() * answers.length);
+    return answers[index % answers.length] ?? '';
+  }
+
+  const source: GuildCommands = {
+    find: (guildId, name) => made.get(guildId)?.commands.get(name)?.entry,
+    list: (guildId) => [...(made.get(guildId)?.commands.values() ?? [])].map(({ entry }) => entry),
+    expand(guildId, name, rest) {
+      const alias = made.get(guildId)?.aliases.get(name);
+      return alias === undefined ? undefined : expandAlias(alias.text, rest);
+    },
+  };
+
+  /** Whether the actor is a moderator at least: such may change what others have made. */
+  const isModerator = async (actor: Actor) =>
+    TIERS.indexOf(await services.access.tierOf(actor)) >= TIERS.indexOf('mod');
+
+  async function check(actor: Actor, name: string): Promise<string> {
+    const wanted = name.trim().toLowerCase();
+    if (!NAME.test(wanted)) throw new UserError(t('A name is 1 to 32 letters, digits, `-` and `_`.'));
+    if (services.commands.has(wanted)) {
+      throw new UserError(t('There is a command `{name}` already.', { name: wanted }));
+    }
+    const { commands, aliases } = made.get(guildOf(actor)) ?? NONE;
+    if (commands.has(wanted) || aliases.has(wanted)) {
+      throw new UserError(t('There is a custom command or alias `{name}` already.', { name: wanted }));
+    }
+    const { mostCommands } = await settings.guild(guildOf(actor)).get();
+    if (Math.max(commands.size, aliases.size) >= mostCommands) {
+      throw new UserError(t('There are too many already: at most {most}.', { most: mostCommands }));
+    }
+    return wanted;
+  }
+
+  async function own<T extends { authorId: string }>(actor: Actor, one: T | undefined, name: string): Promise<T> {
+    if (one === undefined) throw new UserError(t('There is no custom command or alias `{name}` here.', { name }));
+    if (one.authorId !== actor.userId && !(await isModerator(actor))) {
+      throw new UserError(t('Only its author and moderators can change that.'));
+    }
+    return one;
+  }
+
+  async function change(actor: Actor, name: string, body: (command: CustomCommand) => void): Promise<CustomCommand> {
+    const guildId = guildOf(actor);
+    let changed: CustomCommand | undefined;
+    await collections.commands.of(guildId).update(async (draft) => {
+      changed = await own(
+        actor,
+        draft.made.find((one) => one.name === name),
+        name,
+      );
+      body(changed);
+    });
+    await read(guildId);
+    if (changed === undefined) throw new UserError(t('There is no custom command or alias `{name}` here.', { name }));
+    return changed;
+  }
+
+  return {
+    source,
+    loaded,
+    /** @returns those of a guild, by name */
+    of(guildId: string): { readonly commands: readonly CustomCommand[]; readonly aliases: readonly Alias[] } {
+      const { commands, aliases } = made.get(guildId) ?? NONE;
+      const byName = <T extends { readonly name: string }>(all: Iterable<T>) =>
+        [...all].sort((a, b) => (a.name < b.name ? -1 : 1));
+      return { commands: byName(commands.values()), aliases: byName(aliases.values()) };
+    },
+    /** Whether a command of a plugin has taken the name since. */
+    isHidden: (name: string) => services.commands.has(name),
+    async create(actor: Actor, name: string, answer: string): Promise<CustomCommand> {
+      await loaded;
+      const wanted = await check(actor, name);
+      const command: CustomCommand = {
+        name: wanted,
+        answers: [checkText(answer, LIMITS.text)],
+        order: 'random',
+        cooldownSeconds: 0,
+        authorId: actor.userId,
+        isByMember: !(await isModerator(actor)),
+        madeAt: services.clock.now(),
+      };
+      await collections.commands.of(guildOf(actor)).update((draft) => void draft.made.push(command));
+      await read(guildOf(actor));
+      return command;
+    },
+    addAnswer: (actor: Actor, name: string, answer: string) =>
+      change(actor, name.toLowerCase(), ({ answers }) => {
+        if (answers.length >= LIMITS.answers)
+          throw new UserError(t('A command has at most {most} answers.', { most: LIMITS.answers }));
+        answers.push(checkText(answer, LIMITS.text));
+      }),
+    edit: (actor: Actor, name: string, answer: string) =>
+      change(actor, name.toLowerCase(), (command) => {
+        command.answers = [checkText(answer, LIMITS.text)];
+      }),
+    setOrder: (actor: Actor, name: string, order: CustomCommand['order']) =>
+      change(actor, name.toLowerCase(), (command) => {
+        command.order = order;
+      }),
+    setCooldown: (actor: Actor, name: string, seconds: number) =>
+      change(actor, name.toLowerCase(), (command) => {
+        command.cooldownSeconds = Math.min(seconds, LIMITS.seconds);
+      }),
+    async remove(actor: Actor, kind: 'commands' | 'aliases', name: string): Promise<void> {
+      const guildId = guildOf(actor);
+      const wanted = name.toLowerCase();
+      const { commands, aliases } = made.get(guildId) ?? NONE;
+      await own(actor, kind === 'commands' ? commands.get(wanted) : aliases.get(wanted), wanted);
+      const without = <T extends { name: string }>(draft: { made: T[] }) => {
+        draft.made = draft.made.filter((one) => one.name !== wanted);
+      };
+      if (kind === 'commands') await collections.commands.of(guildId).update(without);
+      else await collections.aliases.of(guildId).update(without);
+      await read(guildId);
+    },
+    async createAlias(actor: Actor, name: string, text: string): Promise<Alias> {
+      await loaded;
+      const wanted = await check(actor, name);
+      const meant = checkText(text, LIMITS.alias);
+      const word = (/^\S+/u.exec(meant)?.[0] ?? '').toLowerCase();
+      const { commands, aliases } = made.get(guildOf(actor)) ?? NONE;
+      if (word === wanted || !(services.commands.has(word) || commands.has(word) || aliases.has(word))) {
+        throw new UserError(t('There is no command `{word}` that it could stand for.', { word }));
+      }
+      const alias: Alias = {
+        name: wanted,
+        text: meant,
+        authorId: actor.userId,
+        isByMember: !(await isModerator(actor)),
+        madeAt: services.clock.now(),
+      };
+      await collections.aliases.of(guildOf(actor)).update((draft) => void draft.made.push(alias));
+      await read(guildOf(actor));
+      return alias;
+    },
+  };
+}
+
+/** `{0}`, `{1}` … are the words that were typed after the alias; those that it does not name follow, and all of them where it names none. */
+export function expandAlias(text: string, rest: string): string {
+  const words = rest.match(/"[^"]*"|\S+/gu) ?? [];
+  let named = 0;
+  const filled = text.replace(/\{(\d{1,2})\}/gu, (_, index: string) => {
+    named = Math.max(named, Number(index) + 1);
+    return words[Number(index)] ?? '';
+  });
+  const more = named === 0 ? rest : words.slice(named).join(' ');
+  return more === '' ? filled : `${filled} ${more}`;
+}
+
+function guildOf({ guildId }: Actor): string {
+  if (guildId === null) throw new UserError(t('This works in a server only.'));
+  return guildId;
+}
+
+function checkText(text: string, most: number): string {
+  const trimmed = text.trim();
+  if (trimmed === '') throw new UserError(t('It has to say something.'));
+  if (trimmed.length > most) throw new UserError(t('That is too long: at most {most} characters.', { most }));
+  return trimmed;
+}

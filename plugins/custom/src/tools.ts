@@ -1,0 +1,92 @@
+import { type Actor, type Registrar, type ToolDefinition, UserError, visible, z } from '@cinnabar/sdk';
+import type { CustomCommand, CustomContext } from './context.js';
+import { LIMITS } from './context.js';
+import type { CustomStore } from './store.js';
+
+const name = z.string().min(1).max(32).describe('Its name, without a prefix');
+const text = z
+  .string()
+  .min(1)
+  .max(LIMITS.text)
+  .describe('What it answers; {0}, {author.mention} and the like are filled in');
+const createInput = z.object({ name, text });
+const deleteInput = z.object({ name });
+
+/** The same acts for models. Who may create commands is decided as for the commands. */
+export function registerTools(
+  { tool, settings, services }: Pick<CustomContext, 'settings' | 'services'> & Pick<Registrar, 'tool'>,
+  store: CustomStore,
+): void {
+  const check = async (toolName: string, actor: Actor) => {
+    const { creators: tier } = await settings.guild(actor.guildId).get();
+    const decision = await services.access.decide(actor, {
+      kind: 'tool',
+      name: toolName,
+      plugin: 'custom',
+      policy: { tier, where: 'guild' },
+    });
+    if (decision.allowed) return;
+    throw new UserError(
+      decision.reasons
+        .filter(({ allowed }) => !allowed)
+        .map((reason) => reason.text)
+        .join('; '),
+    );
+  };
+  const create: ToolDefinition<typeof createInput, CustomCommand> = {
+    name: 'create_custom_command',
+    description: 'Creates a command of this server that answers with a text.',
+    input: createInput,
+    risk: 'write',
+    access: { where: 'guild' },
+    examples: ['create a command {name} that says {text}'],
+    present: {
+      sentence: (input) => `I'll create the command ${visible(input.name)}: ${visible(input.text)}`,
+      said: ['name', 'text'],
+      action: 'Create a custom command',
+      success: (_, made) => `✓ The command ${made.name} is there.`,
+    },
+    check: (_, { actor }) => check('create_custom_command', actor),
+    async run(input, { actor }) {
+      await check('create_custom_command', actor);
+      return store.create(actor, input.name, input.text);
+    },
+  };
+  const remove: ToolDefinition<typeof deleteInput, string> = {
+    name: 'delete_custom_command',
+    description: 'Deletes a command of this server that answers with a text.',
+    input: deleteInput,
+    risk: 'destructive',
+    access: { where: 'guild' },
+    examples: ['delete the custom command {name}'],
+    present: {
+      sentence: (input) => `I'll delete the custom command ${visible(input.name)}`,
+      said: ['name'],
+      action: 'Delete a custom command',
+      success: (_, gone) => `✓ The command ${gone} is deleted.`,
+    },
+    check: (_, { actor }) => check('delete_custom_command', actor),
+    async run(input, { actor }) {
+      await check('delete_custom_command', actor);
+      await store.remove(actor, 'commands', input.name);
+      return input.name.toLowerCase();
+    },
+  };
+  const list: ToolDefinition<z.ZodObject, readonly CustomCommand[]> = {
+    name: 'list_custom_commands',
+    description: 'Lists the custom commands of this server and what they answer.',
+    input: z.object({}),
+    risk: 'read',
+    access: { where: 'guild' },
+    present: {
+      sentence: () => "I'll list the custom commands of this server",
+      action: 'List custom commands',
+      success: (_, all) =>
+        all.length === 0 ? 'There are none.' : all.map((one) => `${one.name}: ${one.answers.join(' | ')}`).join('\n'),
+    },
+    run: (_, { actor }) => store.of(actor.guildId ?? '').commands,
+  };
+  tool(create);
+  tool(remove);
+  tool(list);
+}

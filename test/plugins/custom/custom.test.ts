@@ -1,0 +1,181 @@
+import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import { expandAlias } from '@cinnabar/plugin-custom/dist/store.js';
+import { definePlugin, PersonalDataStore, Tools } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import fc from 'fast-check';
+
+async function openCustom() {
+  const host = await createTestHost({ plugins: ['admin', 'custom'] });
+  const say = async (user: TestHost['alice'], text: string) => {
+    const before = host.general.messages.length;
+    user.say(host.general, text);
+    await host.settled();
+    const said = host.general.messages.slice(before + 1);
+    return said.map(({ content }) => content).join('\n');
+  };
+  return { host, say, [Symbol.asyncDispose]: () => host[Symbol.asyncDispose]() };
+}
+
+describe('custom commands', () => {
+  it('are made by moderators, used by all, filled in with data only, and never ping', async () => {
+    await using world = await openCustom();
+    const { host, say } = world;
+    const { alice, you, guild, general } = host;
+    expect(await say(alice, '!customcom create hi Hello')).to.include('You may not do that');
+    expect(
+      await say(
+        you,
+        '!cc create Hi Hello {author.mention}, {0} of {server} in {channel.mention}! {unknown} @everyone {1:int}',
+      ),
+    ).to.equal('Custom command `hi` is there.');
+    expect(await say(alice, '!hi "{author.id} friend" 7')).to.equal(
+      `Hello <@${alice.id}>, {author.id} friend of ${guild.name} in <#${general.id}>! {unknown} @everyone 7`,
+    );
+    expect(await say(alice, '!hi')).to.include('this command takes 1 word after its name');
+    expect(await say(alice, '!hi you many')).to.equal('Word 2 has to be a whole number.');
+    expect(await say(alice, '!help')).to.include('custom');
+    expect(await say(alice, '!help hi')).to.include('A custom command of this server');
+    expect(await say(you, '!cc show hi')).to.include('at random');
+    expect(await say(alice, '!cc search hello')).to.include('`hi`');
+    expect(await say(you, '!cc edit hi Bye')).to.include('changed');
+    expect(await say(alice, '!hi')).to.equal('Bye');
+    expect(await say(you, '!cc delete hi')).to.include('deleted');
+    expect(await say(alice, '!hi')).to.equal('');
+    expect(await say(you, '!cc create simple red As in Red')).to.include('`red`');
+    expect(await say(alice, '!red')).to.equal('As in Red');
+  });
+
+  it('answer in turn, wait for their cooldown, and outlive a restart', async () => {
+    const { host, say } = await openCustom();
+    try {
+      const { you, alice, bob } = host;
+      await say(you, '!cc create coin heads');
+      expect(await say(you, '!cc addanswer coin tails')).to.equal('`coin` has 2 answers now.');
+      await say(you, '!cc order coin turn');
+      expect([await say(alice, '!coin'), await say(alice, '!coin'), await say(alice, '!coin')]).to.deep.equal([
+        'heads',
+        'tails',
+        'heads',
+      ]);
+      await say(you, '!cc cooldown coin 30s');
+      await say(alice, '!coin');
+      expect(await say(alice, '!coin')).to.include('Please wait 30 s');
+      expect(await say(bob, '!coin')).to.match(/heads|tails/);
+      await host.stop();
+      await using again = await createTestHost({ plugins: ['admin', 'custom'], world: host, dataDir: host.dataDir });
+      again.alice.say(again.general, '!coin');
+      await again.settled();
+      expect(again.general.messages.at(-1)?.content).to.match(/^(?:heads|tails)$/);
+    } finally {
+      await host[Symbol.asyncDispose]();
+    }
+  });
+
+  it('are named by access rules and switched off like others, and are of one server', async () => {
+    await using world = await openCustom();
+    const { host, say } = world;
+    await say(host.you, '!cc create hi Hello');
+    expect(await say(host.you, `!access deny hi <@${host.alice.id}>`)).to.include('Denied');
+    expect(await say(host.alice, '!hi')).to.include('You may not do that');
+    expect(await say(host.bob, '!hi')).to.equal('Hello');
+    expect(await say(host.you, `!access explain <@${host.alice.id}> hi`)).to.include('hi');
+    expect(await say(host.you, '!command disable hi')).to.include('hi');
+    expect(await say(host.bob, '!hi')).to.include('You may not do that');
+    const dm = host.bob.openDm(host.application);
+    host.bob.say(dm, '!hi');
+    await host.settled();
+    expect(dm.messages.at(-1)?.content).to.not.equal('Hello');
+  });
+
+  it('do not take the names of real commands, and give way to one that comes later', async () => {
+    await using world = await openCustom();
+    const { host, say } = world;
+    for (const taken of ['help', 'cc', 'alias']) {
+      expect(await say(host.you, `!cc create ${taken} x`)).to.equal(`There is a command \`${taken}\` already.`);
+    }
+    await say(host.you, '!cc create roll custom');
+    await host.stop();
+    const roll = definePlugin({
+      manifest: { id: 'dice', version: '1.0.0', description: 'Dice' },
+      setup: ({ command }) => void command({ name: 'roll', description: 'Rolls', run: (ctx) => ctx.reply('real') }),
+    });
+    await using again = await createTestHost({
+      plugins: ['admin', 'custom', roll],
+      world: host,
+      dataDir: host.dataDir,
+    });
+    const ask = async (text: string) => {
+      again.you.say(again.general, text);
+      await again.settled();
+      return again.general.messages.at(-1)?.content;
+    };
+    expect(await ask('!roll')).to.equal('real');
+    expect(await ask('!cc list')).to.equal('`roll` (hidden by a command of a plugin)');
+  });
+
+  it('are made by tools under the same rules, and lose their author when they are forgotten', async () => {
+    await using world = await openCustom();
+    const { host, say } = world;
+    const { you, alice, guild, general } = host;
+    const invoke = (user: TestHost['alice'], name: string, input: object) =>
+      host
+        .resolve(Tools)
+        .invoke({
+          name,
+          arguments: input,
+          actor: { userId: user.id, guildId: guild.id, channelId: general.id },
+          origin: 'test',
+        });
+    expect(await invoke(alice, 'create_custom_command', { name: 'hi', text: 'x' })).to.include({ status: 'failed' });
+    expect(await invoke(you, 'create_custom_command', { name: 'hi', text: 'Hello' })).to.include({ status: 'done' });
+    await say(you, '!set custom creators everyone');
+    await say(alice, '!cc create mine xylophone');
+    expect(await say(alice, '!cc delete hi')).to.include('Only its author and moderators');
+    const store = host.resolve(PersonalDataStore);
+    expect(JSON.stringify(await store.export(alice.id))).to.include('xylophone');
+    await store.forget(alice.id);
+    await store.forget(you.id);
+    await host.settled();
+    expect(await say(alice, '!mine')).to.equal('');
+    expect(await say(alice, '!hi')).to.equal('Hello');
+    expect(await say(you, '!cc show hi')).to.include('by unknown');
+  });
+});
+
+describe('aliases', () => {
+  it('run another command with arguments, under the rights of who uses them', async () => {
+    await using world = await openCustom();
+    const { host, say } = world;
+    const { you, alice } = host;
+    await say(you, '!cc create hello Hello {0} and {1}');
+    expect(await say(you, '!alias add greet hello {0} Bob')).to.include('hello {0} Bob');
+    expect(await say(alice, '!greet Ann')).to.equal('Hello Ann and Bob');
+    await say(you, '!alias add pre !prefix');
+    expect(await say(alice, '!pre add ?')).to.include('You may not do that');
+    expect(await say(you, '!pre add ?')).to.include('?');
+    expect(await say(you, '!alias add nothing nosuchcommand')).to.equal(
+      'There is no command `nosuchcommand` that it could stand for.',
+    );
+    await say(you, '!alias add twice greet');
+    expect(await say(alice, '!twice Eve')).to.equal('Hello Eve and Bob');
+    expect(await say(you, '!alias list')).to.include('`twice` → greet');
+    // A circle ends.
+    await say(you, '!alias delete greet');
+    await say(you, '!alias add greet twice');
+    expect(await say(alice, '!greet x')).to.equal('');
+  });
+
+  it('lose and repeat no word, whatever is typed', () => {
+    const word = fc.stringMatching(/^[a-z]{1,5}$/u);
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 5 }), fc.integer({ min: 0, max: 4 }), (words, named) => {
+        const text = ['do', ...Array.from({ length: named }, (_, index) => `{${index}}`)].join(' ');
+        const expanded = expandAlias(text, words.join(' '))
+          .split(/\s+/u)
+          .filter((one) => one !== '');
+        expect(expanded).to.deep.equal(['do', ...words]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
