@@ -118,14 +118,12 @@ describe('custom commands', () => {
     const { host, say } = world;
     const { you, alice, guild, general } = host;
     const invoke = (user: TestHost['alice'], name: string, input: object) =>
-      host
-        .resolve(Tools)
-        .invoke({
-          name,
-          arguments: input,
-          actor: { userId: user.id, guildId: guild.id, channelId: general.id },
-          origin: 'test',
-        });
+      host.resolve(Tools).invoke({
+        name,
+        arguments: input,
+        actor: { userId: user.id, guildId: guild.id, channelId: general.id },
+        origin: 'test',
+      });
     expect(await invoke(alice, 'create_custom_command', { name: 'hi', text: 'x' })).to.include({ status: 'failed' });
     expect(await invoke(you, 'create_custom_command', { name: 'hi', text: 'Hello' })).to.include({ status: 'done' });
     await say(you, '!set custom creators everyone');
