@@ -6,6 +6,8 @@ import { personText, quoted } from './text.js';
 
 /** Deletions of one channel that come within this time are one entry: a purge comes in several pieces. */
 const TOGETHER_MS = 3_000;
+/** An edit is told at once. */
+const JUST_MS = 60_000;
 /** More than this are in a file. */
 const IN_MESSAGE = 5;
 /** Of one channel at a time; further ones are only counted. */
@@ -27,7 +29,8 @@ interface Author {
 }
 
 /** Logs what is edited and deleted. What a message said is known as long as discord.js has it in its memory. */
-export function logMessages({ on, settings, after, client }: LoggingContext, eventLog: EventLog): void {
+export function logMessages({ on, settings, services, after, client }: LoggingContext, eventLog: EventLog): void {
+  const { clock } = services;
   const waiting = new Map<string, Deletions>();
   /** Who deleted several messages of a channel at once just now. */
   const authors = new Map<string, Author>();
@@ -38,8 +41,8 @@ export function logMessages({ on, settings, after, client }: LoggingContext, eve
   on('messageUpdate', async (before, now) => {
     const { channel, guild } = now;
     if (guild === null || channel.isDMBased() || now.author?.bot === undefined) return;
-    // A link that gets its preview is no edit.
-    if (before.content === now.content || now.editedTimestamp === null) return;
+    // A link that gets its preview is no edit, nor is a pin on a message whose words before are not known.
+    if (before.content === now.content || clock.now() - (now.editedTimestamp ?? 0) > JUST_MS) return;
     const place = await eventLog.placeOf(guild, 'edits', channel);
     if (place === undefined || !(await isWanted(now, guild))) return;
     const isOpen = place.isOpen(channel);

@@ -141,8 +141,7 @@ export function createActs(context: ModerationContext, cases: Cases, caseLog: Ca
     const found = isPlain ? 'not done' : await evidenceOf(guild, one, clock.now()).catch(() => 'unclear' as const);
     if (found === 'done') return settle(guild.id, one, 'done');
     const ended = await settle(guild.id, one, found === 'unclear' ? 'unclear' : 'failed', sentence);
-    await caseLog.publish(guild.id, ended);
-    await cases.close(guild.id, one.number);
+    if ((await caseLog.publish(guild.id, ended)) !== 'later') await cases.close(guild.id, one.number);
     if (found === 'unclear') {
       throw new UserError(
         t('Discord did not say whether that was done (case {number}). Please look before you do it again.', {

@@ -18,6 +18,8 @@ export function createCases({
   signal,
 }: Pick<ModerationContext, 'collections' | 'settings' | 'signal'>) {
   const mutex = createKeyedMutex();
+  /** Opened by this run, and not closed yet. */
+  const begun = new Set<string>();
   const indexes = new LRUCache<string, Promise<Index>>(maxEntries(INDEXED_GUILDS));
 
   const blockOf = (number: number) => Math.floor((number - 1) / BLOCK);
@@ -55,9 +57,11 @@ export function createCases({
 
   const removeOld = async (guildId: string, newest: number, open: readonly number[]) => {
     const { casesPerServer } = await settings.global.get();
-    const block = blockOf(newest) - Math.ceil(casesPerServer / BLOCK);
-    if (block < 0 || open.some((number) => blockOf(number) <= block)) return;
-    await document(guildId, block).delete();
+    const last = blockOf(newest) - Math.ceil(casesPerServer / BLOCK);
+    if (open.some((number) => blockOf(number) <= last)) return;
+    for (let block = last; block >= 0 && (await read(guildId, block)).length > 0; block -= 1) {
+      await document(guildId, block).delete();
+    }
     indexes.delete(guildId);
   };
 
@@ -71,6 +75,7 @@ export function createCases({
     const ledger = collections.ledgers.of(guildId);
     const number = (await lastNumber(guildId, (await ledger.get()).last)) + 1;
     const added: ModerationCase = { ...draft, number };
+    begun.add(`${guildId}-${number}`);
     // The ledger comes first: a case that it does not call open would not be finished after a crash.
     const { open } = await ledger.update((draft) => {
       draft.open.push(number);
@@ -138,11 +143,12 @@ export function createCases({
     },
     /** Nothing is left to be done about a case. */
     close: (guildId: string, number: number) =>
-      mutex.run(guildId, () =>
-        collections.ledgers.of(guildId).update((draft) => {
+      mutex.run(guildId, async () => {
+        await collections.ledgers.of(guildId).update((draft) => {
           draft.open = draft.open.filter((other) => other !== number);
-        }),
-      ),
+        });
+        begun.delete(`${guildId}-${number}`);
+      }),
     /** The cases about a member, the newest first. */
     async ofMember(guildId: string, userId: string): Promise<readonly ModerationCase[]> {
       const numbers = (await indexOf(guildId)).get(userId) ?? [];
@@ -158,6 +164,8 @@ export function createCases({
       for await (const [guildId, { open }] of collections.ledgers.entries()) {
         for (const number of open) {
           if (signal.aborted) return;
+          // It is under way at this moment.
+          if (begun.has(`${guildId}-${number}`)) continue;
           const one = await find(guildId, number);
           if (one !== undefined) yield { guildId, one };
         }

@@ -211,7 +211,7 @@ export function registerChannelCommands(context: ModerationContext, moderator: M
         before: before === undefined ? ctx.message?.id : messageIdIn(before),
         after: after === undefined ? undefined : messageIdIn(after),
       };
-      const found = await moderator.findMessages(channel, filter);
+      const found = await moderator.findMessages(channel, filter, ctx.message === null);
       const total = found.ids.length;
       if (total === 0) throw new UserError(t('There is no such message among the latest ones of this channel.'));
       const purge = async (show: (text: string) => Promise<void>) => {

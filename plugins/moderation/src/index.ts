@@ -66,7 +66,8 @@ export default definePlugin({
         if (signal.aborted) return;
         const guild = client.guilds.cache.get(guildId);
         // Read first, since a temporary ban is ended by its time also while Discord has an outage there.
-        if (one.act === 'tempban' && one.state === 'done') temporaryBans.watch(guildId, one);
+        const isPosted = one.post !== undefined || guild === undefined;
+        if (one.act === 'tempban' && one.state === 'done' && isPosted) temporaryBans.watch(guildId, one);
         else if (guild !== undefined) {
           await acts.recover(guild, one).catch((error: unknown) => {
             log.warn('a case that was left open could not be finished; it is tried at the next start', {

@@ -1,6 +1,7 @@
 import {
   type Actor,
   auditReason,
+  idAt,
   type MemberKey,
   type ModerationCase,
   membersCalled,
@@ -20,6 +21,8 @@ import { createDeleteMessages, type Found, findMessages, type Purged, type Purge
 import { LONGEST_REASON, type ModerationContext } from './settings.js';
 import { counts, pointsOf } from './warnings.js';
 
+/** The bot's own messages of the last minutes are not purged: a card waits that long. */
+const SPARED_MS = 5 * 60_000;
 /** Cases on one page of a list. */
 const LISTED = 20;
 
@@ -150,9 +153,12 @@ export function createModerator(
       if (changed !== undefined) await caseLog.publish(guild.id, changed);
       return t('✓ Case {number} has a new reason.', { number });
     },
-    /** The messages that a purge would delete. */
-    findMessages: (channel: GuildTextBasedChannel, filter: PurgeFilter): Promise<Found> =>
-      findMessages(channel, filter, context.signal),
+    /** The messages that a purge would delete. @param sparesOwn where the bot's card or answer is among the latest */
+    findMessages(channel: GuildTextBasedChannel, filter: PurgeFilter, sparesOwn: boolean): Promise<Found> {
+      if (!sparesOwn) return findMessages(channel, filter, context.signal);
+      const spare = { authorId: channel.client.user.id, since: idAt(clock.now() - SPARED_MS) };
+      return findMessages(channel, { ...filter, spare }, context.signal);
+    },
     /** Deletes them. */
     purge: (
       actor: Actor,

@@ -1,4 +1,4 @@
-import { createdAt, isUnknown, t, UserError } from '@cinnabar/sdk';
+import { compareIds, createdAt, isUnknown, t, UserError } from '@cinnabar/sdk';
 import { type Client, type GuildTextBasedChannel, type Message, Routes } from 'discord.js';
 import { MOST_PURGED } from './settings.js';
 
@@ -24,6 +24,8 @@ export interface PurgeFilter {
   readonly after?: string | undefined;
   /** Pinned ones, too. */
   readonly pinned?: boolean | undefined;
+  /** The bot's own latest messages stay: the card or the answer of this very purge is among them. */
+  readonly spare?: { readonly authorId: string; readonly since: string } | undefined;
 }
 
 /** The messages that a filter has found, the newest first. */
@@ -47,7 +49,8 @@ export function messageIdIn(text: string): string {
 }
 
 function matches(message: Message, filter: PurgeFilter): boolean {
-  const { from, bots, contains, links, files, pinned } = filter;
+  const { from, bots, contains, links, files, pinned, spare } = filter;
+  if (message.author.id === spare?.authorId && compareIds(message.id, spare.since) >= 0) return false;
   if (message.pinned && pinned !== true) return false;
   if (from !== undefined && message.author.id !== from) return false;
   if (bots === true && !message.author.bot) return false;
@@ -73,7 +76,7 @@ export async function findMessages(
       ...(before === undefined ? {} : { before }),
     });
     for (const message of page.values()) {
-      if (filter.after !== undefined && BigInt(message.id) <= BigInt(filter.after)) return { ids, isCut: false };
+      if (filter.after !== undefined && compareIds(message.id, filter.after) <= 0) return { ids, isCut: false };
       if (matches(message, filter)) ids.push(message.id);
       if (ids.length >= most) return { ids, isCut: false };
     }

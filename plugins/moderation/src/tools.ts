@@ -281,7 +281,7 @@ function registerChannelTools(tool: Register, moderator: Moderator): void {
     ],
     async run(values, { actor, progress }) {
       const channel = await moderator.textChannelOf(actor);
-      const found = await moderator.findMessages(channel, await filterOf(values, actor));
+      const found = await moderator.findMessages(channel, await filterOf(values, actor), true);
       const done = await moderator.purge(actor, channel.id, found.ids, (deleted) =>
         progress({ progress: deleted, total: found.ids.length }),
       );
