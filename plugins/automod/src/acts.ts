@@ -10,6 +10,7 @@ import {
   sentenceOf,
   TIERS,
   t,
+  unlessUnreachable,
   visible,
 } from '@cinnabar/sdk';
 import type { AnyThreadChannel, Guild, GuildMember, Message } from 'discord.js';
@@ -48,6 +49,9 @@ export function createActs({ client, settings, services, log }: AutomodContext) 
   const { access, clock, moderation } = services;
   const punished = createRateLimiter(clock, AGAIN_AFTER_MS);
   const reported = createRateLimiter(clock, 60_000);
+
+  const isModerator = async (guildId: string | null, userId: string, channelId: string): Promise<boolean> =>
+    TIERS.indexOf(await access.tierOf({ userId, guildId, channelId })) >= TIERS.indexOf('mod');
 
   /** @returns what was done, in words */
   const punish = async (
@@ -123,9 +127,10 @@ export function createActs({ client, settings, services, log }: AutomodContext) 
             : []),
       ];
       if (places.some((id) => id != null && exemptChannels.includes(id))) return true;
-      if (message.member?.roles.cache.some(({ id }) => exemptRoles.includes(id)) === true) return true;
-      const tier = await access.tierOf({ userId: author.id, guildId, channelId });
-      return TIERS.indexOf(tier) >= TIERS.indexOf('mod');
+      if (await isModerator(guildId, author.id, channelId)) return true;
+      if (exemptRoles.length === 0 || message.guild === null) return false;
+      const member = message.member ?? (await unlessUnreachable(message.guild.members.fetch(author.id)));
+      return member?.roles.cache.some(({ id }) => exemptRoles.includes(id)) === true;
     },
 
     /** @param others messages that belong to it: the rest of a flood */
@@ -145,6 +150,7 @@ export function createActs({ client, settings, services, log }: AutomodContext) 
 
     /** A message that the AutoMod of Discord has stopped by a rule of this plugin: the rest is done here. */
     async onStopped(guild: Guild, userId: string, channelId: string | null, hit: Hit, text: string): Promise<void> {
+      if (await isModerator(guild.id, userId, channelId ?? '')) return;
       const values = await settings.guild(guild).get();
       const place = channelId === null ? t('this server') : `<#${channelId}>`;
       await follow({ guild, userId, place, hit, text }, values, [t('stopped by Discord before anyone saw it')]);
@@ -153,12 +159,8 @@ export function createActs({ client, settings, services, log }: AutomodContext) 
     async onNickname(member: GuildMember, hit: Hit): Promise<void> {
       const { guild, id, displayName } = member;
       const values = await settings.guild(guild).get();
-      const tier = await access.tierOf({ userId: id, guildId: guild.id, channelId: '' });
-      if (
-        TIERS.indexOf(tier) >= TIERS.indexOf('mod') ||
-        member.roles.cache.some((role) => values.exemptRoles.includes(role.id))
-      )
-        return;
+      if (member.roles.cache.some((role) => values.exemptRoles.includes(role.id))) return;
+      if (await isModerator(guild.id, id, '')) return;
       // Without a nickname it is the name of the account, which only the member can change.
       const next = member.nickname === null ? t('Renamed') : null;
       const done = await tried(
@@ -171,11 +173,7 @@ export function createActs({ client, settings, services, log }: AutomodContext) 
     async onThread(thread: AnyThreadChannel, hit: Hit): Promise<void> {
       const values = await settings.guild(thread.guild).get();
       const owner = thread.ownerId;
-      const tier =
-        owner === null
-          ? 'everyone'
-          : await access.tierOf({ userId: owner, guildId: thread.guildId, channelId: thread.id });
-      if (owner === null || owner === client.user?.id || TIERS.indexOf(tier) >= TIERS.indexOf('mod')) return;
+      if (owner === null || owner === client.user?.id || (await isModerator(thread.guildId, owner, thread.id))) return;
       const text = thread.name;
       const done = await tried(
         () => thread.setName(t('Renamed'), t('AutoMod: {filter}', { filter: nameOf('words') })),

@@ -1,4 +1,4 @@
-import { Access, Clock, Moderation, option, optional, type PluginContext, z } from '@cinnabar/sdk';
+import { Access, Clock, Moderation, option, optional, type PluginContext, TierRoles, z } from '@cinnabar/sdk';
 
 export const ID = 'automod';
 
@@ -121,6 +121,6 @@ export const collections = {
   },
 } as const;
 
-export const inject = { access: Access, clock: Clock, moderation: optional(Moderation) };
+export const inject = { access: Access, clock: Clock, tierRoles: TierRoles, moderation: optional(Moderation) };
 
 export type AutomodContext = PluginContext<typeof settings, typeof collections, typeof inject>;

@@ -7,6 +7,7 @@ import {
   type Guild,
   type GuildMember,
   type InviteGuild,
+  type PermissionsString,
 } from 'discord.js';
 import { ACTIONS_OF, type Acts, nameOf } from './acts.js';
 import type { AutomodContext, Values } from './context.js';
@@ -24,6 +25,8 @@ const MOST_EXEMPT_CHANNELS = 50;
 
 /** An expression of Discord's own, the Rust kind, which cannot explode. It is the same for all servers. */
 const INVITE_PATTERN = '(?i)discord(?:\\.gg|(?:app)?\\.com/invite)/+[\\w-]{2,40}';
+/** Who has one of these is a moderator for the bot. */
+const MODERATING: PermissionsString[] = ['ModerateMembers', 'KickMembers', 'BanMembers', 'ManageMessages'];
 const SERVER_ID = /^\d{15,21}$/;
 
 export type DiscordRules = ReturnType<typeof createDiscordRules>;
@@ -33,7 +36,7 @@ export type DiscordRules = ReturnType<typeof createDiscordRules>;
  * such a rule stopped is told by an event, on which the rest (warning, time-out, report) is done; what passes it comes as a message.
  */
 export function createDiscordRules(
-  { on, ready, client, collections, settings, settingsChanged, log }: AutomodContext,
+  { on, ready, client, collections, settings, settingsChanged, services, log }: AutomodContext,
   acts: Acts,
 ) {
   const mutex = createKeyedMutex();
@@ -59,7 +62,9 @@ export function createDiscordRules(
   const syncOne = async (guild: Guild, filter: Mirrored, values: Values): Promise<void> => {
     const me = guild.members.me ?? (await guild.members.fetchMe());
     const invites = filter === 'invites' && values.invites ? await ownInvites(guild, me, values) : undefined;
-    const rule = values.discordRules ? ruleFor(filter, values, invites) : undefined;
+    const rule = values.discordRules
+      ? ruleFor(filter, values, { invites, exemptRoles: await exemptIn(guild, values) })
+      : undefined;
     const written = rule === undefined ? '' : JSON.stringify(rule);
     const { rules } = await collections.rules.of(guild).get();
     const known = rules.find((one) => one.filter === filter);
@@ -71,6 +76,16 @@ export function createDiscordRules(
       const others = draft.rules.filter((one) => one.filter !== filter);
       draft.rules = id === undefined ? others : [...others, { filter, id, written }];
     });
+  };
+
+  /** Discord exempts those who manage the server by itself; moderators have to be named by their roles. */
+  const exemptIn = async (guild: Guild, { exemptRoles }: Values): Promise<readonly string[]> => {
+    const tiers = await Promise.all((['mod', 'admin'] as const).map((tier) => services.tierRoles.list(guild.id, tier)));
+    const moderating = guild.roles.cache.filter(
+      ({ id, managed, permissions }) => id !== guild.id && !managed && permissions.any(MODERATING),
+    );
+    const all = [...exemptRoles, ...tiers.flat(), ...[...moderating.keys()].sort()];
+    return [...new Set(all)].filter((id) => guild.roles.cache.has(id));
   };
 
   const removeRule = async (guild: Guild, id: string | undefined): Promise<undefined> => {
@@ -96,6 +111,11 @@ export function createDiscordRules(
       await (own === undefined ? guild.autoModerationRules.create(rule) : guild.autoModerationRules.edit(own.id, rule))
     ).id;
   };
+
+  on('roleUpdate', async (before, { guild, permissions }) => {
+    if (before.permissions.any(MODERATING) === permissions.any(MODERATING)) return;
+    if ((await collections.rules.of(guild).get()).rules.length > 0) await sync(guild);
+  });
 
   const onInvites = async (guild: Guild | InviteGuild | null) => {
     if (guild === null) return;
@@ -175,7 +195,14 @@ async function ownInvites(
 type Rule = NonNullable<ReturnType<typeof ruleFor>>;
 
 /** A rule of Discord for a filter; `undefined` where the filter is off, does not delete, or cannot be one of Discord's. */
-function ruleFor(filter: Mirrored, values: Values, invites: readonly string[] | undefined) {
+function ruleFor(
+  filter: Mirrored,
+  values: Values,
+  {
+    invites,
+    exemptRoles,
+  }: { readonly invites: readonly string[] | undefined; readonly exemptRoles: readonly string[] },
+) {
   const trigger = triggerOf(filter, values, invites);
   if (trigger === undefined || !values[ACTIONS_OF[filter]].includes('delete')) return undefined;
   return {
@@ -184,7 +211,7 @@ function ruleFor(filter: Mirrored, values: Values, invites: readonly string[] | 
     eventType: AutoModerationRuleEventType.MessageSend,
     ...trigger,
     actions: [{ type: AutoModerationActionType.BlockMessage }],
-    exemptRoles: values.exemptRoles.slice(0, MOST_EXEMPT_ROLES),
+    exemptRoles: exemptRoles.slice(0, MOST_EXEMPT_ROLES),
     exemptChannels: values.exemptChannels.slice(0, MOST_EXEMPT_CHANNELS),
   };
 }

@@ -4,12 +4,14 @@ import { LRUCache } from 'lru-cache';
 import type { Acts } from './acts.js';
 import type { AutomodContext } from './context.js';
 import { compileRules, invitesIn, type Looked, type Rules } from './rules.js';
-import { createSpamWatch, type SpamHit } from './spam.js';
+import { createSpamWatch } from './spam.js';
 
 const MINUTE_MS = 60_000;
 /** How long it is remembered which server an invite leads to. */
 const INVITE_KEPT_MS = 10 * MINUTE_MS;
 const MOST_INVITES = 2_000;
+/** Of one message: who sends more advertises. */
+const MOST_CODES = 5;
 /** Messages that were acted on: Discord tells of them again when it adds what a link shows. */
 const MOST_HANDLED = 1_000;
 const SAID: ReadonlySet<MessageType> = new Set([
@@ -27,9 +29,9 @@ export function createWatch(context: AutomodContext, acts: Acts) {
   const compiled = new Map<string, Rules>();
   const loading = new Map<string, Promise<Rules>>();
   const handled = new LRUCache<string, true>(maxEntries(MOST_HANDLED));
-  const invites = new LRUCache<string, { readonly guildId: string | undefined; readonly at: number }>({
-    max: MOST_INVITES,
-  });
+  const invites = new LRUCache<string, { readonly guildId: string | undefined; readonly at: number }>(
+    maxEntries(MOST_INVITES),
+  );
 
   const load = async (guildId: string): Promise<Rules> => {
     const rules = compileRules(await settings.guild(guildId).get());
@@ -64,11 +66,14 @@ export function createWatch(context: AutomodContext, acts: Acts) {
       spamHit;
     if (hit === undefined || handled.has(message.id) || (await acts.isExempt(message, values))) return;
     handled.set(message.id, true);
-    await acts.onMessage(message, hit, values, hit === spamHit ? (spamHit as SpamHit).messages : []);
+    await acts.onMessage(message, hit, values, hit === spamHit ? (spamHit?.messages ?? []) : []);
   };
 
   const foreignInvite = async ({ content, guildId }: Message, allowed: readonly string[]) => {
-    for (const code of invitesIn(content)) {
+    const codes = invitesIn(content);
+    // Each is a request to Discord.
+    if (codes.length > MOST_CODES) return { filter: 'invites', what: codes.join(', ') } as const;
+    for (const code of codes) {
       if (allowed.includes(code)) continue;
       const target = await guildOfInvite(code);
       // One that cannot be looked up may lead anywhere.

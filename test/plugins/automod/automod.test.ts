@@ -179,6 +179,15 @@ describe('automod', () => {
       );
     });
 
+    it('leaves moderators alone there, too', async () => {
+      const mods = host.guild.createRole({ name: 'Mods', position: 1, permissions: ['KickMembers'] });
+      await host.settled();
+      await say(host.you, '!automod status');
+      expect(
+        [...host.guild.autoModeration.values()].every(({ exempt_roles }) => exempt_roles.includes(mods.id)),
+      ).to.equal(true);
+    });
+
     it('has Discord let invites to this server pass, new ones too', async () => {
       const allowed = () =>
         [...host.guild.autoModeration.values()].find(({ name }) => name === 'Cinnabar: invites')?.trigger_metadata
