@@ -222,6 +222,8 @@ export interface CatalogService extends SettingsCatalog {
 export interface StorageService {
   /** Opens a plugin's storage. The same documents across reloads; schemas are those of this version. */
   open(plugin: Plugin): PluginStorage;
+  /** A plugin's settings, whether it runs or not: to be read. */
+  settingsOf(plugin: Plugin): object;
   /** Lets go of a version that has stopped: its settings are no longer listed. */
   close(plugin: Plugin): void;
   /** A collection of the host's own, kept beside the plugins'. */

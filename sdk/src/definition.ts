@@ -1,5 +1,6 @@
 import type { GatewayIntentsString, PermissionsString } from 'discord.js';
 import type { z } from 'zod';
+import type { CheckContext, CheckResult, ErasedCheckContext } from './checks.js';
 import type { CollectionDefinitions } from './collections.js';
 import type { ErasedContext, PluginContext } from './context.js';
 import { CinnabarError } from './errors.js';
@@ -24,6 +25,11 @@ export interface PluginDefinition<
   readonly configuration?: z.ZodObject;
   /** What it takes over from other bots. */
   readonly importers?: readonly ImporterDefinition<S, C>[];
+  /**
+   * What `!doctor` and `cinnabar doctor` check of it: keys, addresses, servers.
+   * @example checks: async ({ env, signal }) => [{ ok: (await fetch(env.API, { signal })).ok, text: 'The server answers', remedy: 'Look at API.' }],
+   */
+  checks?(context: CheckContext<S, E>): Promise<readonly CheckResult[]> | readonly CheckResult[];
   /** The only entry. Everything it registers is taken back when the plugin stops. */
   setup(context: PluginContext<S, C, I, E>): unknown;
 }
@@ -39,6 +45,7 @@ export interface Plugin {
   readonly env: EnvSchema | undefined;
   readonly configuration: z.ZodObject | undefined;
   readonly importers: readonly ErasedImporter[];
+  checks?(context: ErasedCheckContext): Promise<readonly CheckResult[]> | readonly CheckResult[];
   setup(context: ErasedContext): unknown;
 }
 
@@ -82,6 +89,9 @@ export function definePlugin<
       // Built from this very definition, as the context of `setup` is.
       run: (data, context) => importer.run(data, context as ImportContext<S, C>),
     })),
+    ...(definition.checks === undefined
+      ? {}
+      : { checks: (context) => definition.checks?.(context as CheckContext<S, E>) ?? [] }),
     // The host builds settings, collections, services and env from this very definition.
     setup: (context) => definition.setup(context as PluginContext<S, C, I, E>),
   };

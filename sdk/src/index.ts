@@ -41,6 +41,7 @@ export {
   withinLimit,
 } from './async/waiting.js';
 export * from './backups.js';
+export * from './checks.js';
 export * from './clock.js';
 export * from './collections.js';
 export * from './commands.js';

@@ -19,6 +19,8 @@ const HELP = `Cinnabar, a Discord bot host.
   cinnabar apply FILE              the same, and applies it: all or nothing
   cinnabar export GUILD            prints the file of a server as it is now
   cinnabar undo GUILD              takes back the file that was applied last
+  cinnabar doctor [--json]         checks token, intents, permissions, keys, servers, data and clock, also while the bot runs;
+                                   exits with 1 when something is not as it should be
   cinnabar version                 prints the version
 
 --bot chooses config/bots/NAME.yaml and data of its own; the variable BOT_NAME does the same.
@@ -63,6 +65,8 @@ async function main(args: readonly string[]): Promise<number> {
     case 'export':
     case 'undo':
       return (await import('./guild-file.js')).runGuildFile(command, operands, configuration(bot), process);
+    case 'doctor':
+      return (await import('./doctor.js')).runDoctor(given, process);
     case 'version':
       process.stdout.write(`${(await import('../version.js')).HOST_VERSION}\n`);
       return 0;

@@ -155,6 +155,8 @@ export interface Arguments {
   readonly botId: string | undefined;
   /** `--dry-run` */
   readonly dryRun: boolean;
+  /** `--json`, of `doctor` */
+  readonly json: boolean;
   /** `--overwrite` */
   readonly overwrite: boolean;
   /** `--verify`: reads a backup, and makes none. */
@@ -174,6 +176,7 @@ export function readArguments(args: readonly string[]): Arguments {
         'bot-id': { type: 'string' },
         'dry-run': { type: 'boolean', default: false },
         overwrite: { type: 'boolean', default: false },
+        json: { type: 'boolean', default: false },
         verify: { type: 'boolean', default: false },
         'with-secrets': { type: 'boolean', default: false },
         version: { type: 'boolean', short: 'v' },
@@ -189,6 +192,7 @@ export function readArguments(args: readonly string[]): Arguments {
       botId: values['bot-id'],
       dryRun: values['dry-run'],
       overwrite: values.overwrite,
+      json: values.json,
       verify: values.verify,
       withSecrets: values['with-secrets'],
     };

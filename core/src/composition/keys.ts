@@ -6,6 +6,7 @@ import {
   Clock,
   Commands,
   Configuration,
+  Doctor,
   Files,
   GuildFiles,
   HostControl,
@@ -73,6 +74,7 @@ export const KEYS = {
   configuration: key<ConfigurationService>('configuration'),
   clock: key<Clock>('clock'),
   hostInfo: key<HostInfo>('host info'),
+  doctor: key<Doctor>('doctor'),
   hostControl: key<HostControl>('host control'),
   random: key<Random>('random'),
   logs: key<Logs>('logs'),
@@ -122,6 +124,7 @@ export function provideHostServices(container: DependencyContainer): void {
   const provide = <T>(token: Token<T>, find: () => T) => container.register<T>(token.id, { useFactory: find });
 
   provide(Clock, () => container.resolve(KEYS.clock));
+  provide(Doctor, () => container.resolve(KEYS.doctor));
   provide(HostControl, () => container.resolve(KEYS.hostControl));
   provide(HostInfo, () => container.resolve(KEYS.hostInfo));
   provide(Random, () => container.resolve(KEYS.random));

@@ -16,6 +16,8 @@ import { createComponents } from '../components/components.js';
 import { createConfiguration } from '../config/configuration.js';
 import type { HostConfig } from '../config/host-config.js';
 import { createSecrets } from '../config/secrets.js';
+import { allChecks } from '../doctor/all-checks.js';
+import { examine } from '../doctor/examine.js';
 import { createBoundary, createInFlight, watchBlockage } from '../gateway/boundary.js';
 import { createGatewayClient } from '../gateway/client.js';
 import { createEvents } from '../gateway/events.js';
@@ -365,6 +367,35 @@ function registerSurfaces(service: Register): void {
   service(KEYS.messageOrigins, (get) => createMessageOrigins(get(KEYS.logs).logger('tools')));
   service(KEYS.accessRules, (get) => createAccessRules(get(KEYS.guildStates), get(KEYS.ownerState)));
   service(KEYS.tierRoles, (get) => createTierRoles(get(KEYS.guildStates)));
+  service(KEYS.doctor, (get) => {
+    const [config, clock, states, enabledIn] = [
+      get(KEYS.config),
+      get(KEYS.clock),
+      get(KEYS.guildStates),
+      get(KEYS.enabledIn),
+    ];
+    const owners = () => get(KEYS.plugins).owners();
+    return {
+      examine: () =>
+        examine(
+          allChecks({
+            config,
+            clock,
+            intents: () => get(KEYS.gateway).intents,
+            plugins: owners().map(({ plugin, entrusted }) => ({ plugin, isBundled: entrusted === undefined })),
+            isOnIn: async (guildId, plugin) => {
+              await states.load(guildId);
+              return enabledIn(guildId, plugin);
+            },
+            storage: get(KEYS.storage),
+            environment: get(KEYS.secrets).environment(),
+            configuration: get(KEYS.configuration),
+            log: get(KEYS.logs).logger('doctor'),
+          }),
+          { clock, redact: (text) => get(KEYS.logs).redactor.text(text) },
+        ),
+    };
+  });
   service(KEYS.hostInfo, (get) => ({ version: HOST_VERSION, startedAt: get(KEYS.clock).now() }));
   service(KEYS.toolPolicies, (get) => createToolPolicies(get(KEYS.guildStates)));
   service(KEYS.tools, (get) =>

@@ -96,6 +96,19 @@ export async function lockData(dataDir: string, clock: Clock, options: LockOptio
   };
 }
 
+/** Who holds a folder's data, or has left a lock behind; `undefined` when there is no lock. Nothing is changed. */
+export function holderOf(
+  dataDir: string,
+): { readonly words: string; readonly state: 'running' | 'gone' | 'unknown' } | undefined {
+  const path = join(dataDir, NAME);
+  const text = textOf(path);
+  const touchedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  if (text === undefined || touchedAt === undefined) return undefined;
+  const holder = readHolder(text);
+  const isOwn = holder?.pid === process.pid && text === JSON.stringify(thisProcess());
+  return { words: wordsFor(holder), state: isOwn ? 'running' : stateOf(holder, touchedAt) };
+}
+
 /** `false` when there is one. In one step and with its content, so that no process ever reads a half-written lock, not even after a power cut. */
 async function create(path: string, content: string): Promise<boolean> {
   const draft = asideOf(path);

@@ -104,7 +104,7 @@ export function createContext(owner: Owner, host: HostServices): ErasedContext {
     settings,
     collections,
     services: bound(host.services.resolve(plugin.inject), owner, host.tools),
-    env: readEnvironment(owner, host.environment()),
+    env: readEnvironment(plugin, owner.entrusted === undefined, host.environment()),
     client: host.client,
     log,
   };
@@ -153,15 +153,21 @@ function bound<S extends Readonly<Record<string, unknown>>>(services: S, owner: 
   });
 }
 
-function readEnvironment(
-  { plugin, entrusted }: Owner,
+/**
+ * The environment variables that a plugin gets.
+ * @param isBundled whether it comes with the host
+ * @throws CinnabarError CINNABAR_CONFIG_INVALID, naming the variable that is wrong
+ */
+export function readEnvironment(
+  plugin: Plugin,
+  isBundled: boolean,
   environment: ReturnType<HostServices['environment']>,
 ): Readonly<Record<string, unknown>> {
   if (plugin.env === undefined) return {};
   // A loose schema is for variables whose names only the plugin's settings know.
   const loose = plugin.env.def.catchall !== undefined && !(plugin.env.def.catchall instanceof z.ZodNever);
   // A third-party plugin gets the variables that it declares; no plugin gets the bot's token.
-  const wanted = Object.keys(loose && entrusted === undefined ? environment : plugin.env.shape).filter(
+  const wanted = Object.keys(loose && isBundled ? environment : plugin.env.shape).filter(
     (name) => name !== 'DISCORD_TOKEN',
   );
   // An empty variable is one that is not set: that is what `NAME=` in a .env file means.

@@ -109,6 +109,12 @@ export function createStorage(options: StorageOptions): StorageService {
       secrets.set(id, secretKeysOf(plugin));
       return one.storage;
     },
+    settingsOf(plugin) {
+      const { id } = plugin.manifest;
+      const one = opened.get(id);
+      if (one?.plugin === plugin) return one.storage.settings;
+      return openPlugin(store, plugin, presets[id] ?? {}, (key) => presetPlace(id, key), ceilings).storage.settings;
+    },
     close(plugin) {
       const { id } = plugin.manifest;
       if (opened.get(id)?.plugin === plugin) opened.delete(id);

@@ -5,6 +5,7 @@ import { registerBackups } from './backup-commands.js';
 import { registerBotCommands } from './bot-commands.js';
 import { collections, ID, inject, settings } from './context.js';
 import { registerDiagnose } from './diagnose.js';
+import { registerDoctor } from './doctor.js';
 import { registerHelp } from './help.js';
 import { registerIgnoreCommands } from './ignore-commands.js';
 import { registerLanguage } from './language-command.js';
@@ -56,6 +57,7 @@ export default definePlugin({
     registerToolCommands(context);
     registerCommandSwitches(context);
     registerDiagnose(context);
+    registerDoctor(context);
     registerMyData(context);
   },
 });

@@ -19,6 +19,7 @@ import {
 } from '@cinnabar/sdk';
 import { createBodies } from './bodies.js';
 import type { Setup } from './candidate.js';
+import { checkVendors } from './checks.js';
 import { createBreakers } from './circuit-breaker.js';
 import { createModels } from './llm.js';
 import { createModelMetrics } from './metrics.js';
@@ -54,6 +55,13 @@ export function llmPlugin(providers: readonly ProviderDefinition[]) {
       redaction: Redaction,
     },
     provides: [Llm],
+    checks: ({ settings, env, configuration, signal }) =>
+      checkVendors(
+        createRouter(providers),
+        async () => withVendorsOfFiles(await settings.global.get(), fileKeys, configuration),
+        env,
+        signal,
+      ),
     async setup({
       provide,
       group,

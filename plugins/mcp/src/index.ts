@@ -19,6 +19,7 @@ import { serverCommands, tokenCommands } from './commands.js';
 import { channelFolder, createJournal, removeOldCalls } from './history/files.js';
 import { createHistory, createRecorder, historyOf } from './history/history.js';
 import { listings } from './importing/listing.js';
+import { checkServers } from './servers/check.js';
 import { ENVIRONMENT, GLOBAL_SETTINGS } from './settings.js';
 import { agentTokens, createAgentTokens, createTokens, tokens, type Verify } from './tokens/tokens.js';
 
@@ -48,6 +49,7 @@ export default definePlugin({
     tools: Tools,
   },
   provides: [ToolHistory, McpEndpoint],
+  checks: async ({ settings, env, signal }) => checkServers((await settings.global.get()).servers, env, signal),
   async setup(context) {
     const { settings, collections, services, env, log, client } = context;
     const { access, clock, tools } = services;

@@ -1,5 +1,6 @@
 import { definePlugin } from '@cinnabar/sdk';
 import { collections, env, inject } from './context.js';
+import { checkLetta } from './letta/check.js';
 import { settings } from './settings.js';
 import { start } from './start.js';
 
@@ -17,5 +18,6 @@ export default definePlugin({
   collections,
   env,
   inject,
+  checks: async ({ settings, env: variables }) => checkLetta(await settings.global.get(), variables),
   setup: start,
 });

@@ -128,6 +128,7 @@ describe('the audit of a server', () => {
       who.click(question, 'Close it');
       await host.settled();
     }
+    await host.advance(1_000);
     const actor = { userId: host.alice.id, guildId: host.guild.id, channelId: host.general.id };
     for (const name of ['vote', 'look'])
       await host.resolve(Tools).invoke({ actor, name, arguments: {}, origin: 'chat' });

@@ -102,8 +102,16 @@ export interface Connection {
   readonly hasKey: boolean;
   /** What a status shows beside address and key: `['API', 'chat']`. */
   readonly details: readonly (readonly [name: string, value: string])[];
+  /** A request that costs nothing and is refused without a right key; absent where there is none. */
+  readonly listing?: Listing;
   /** Makes the provider. Its SDK is loaded with the first request. */
   open(services: { readonly clock: Clock; readonly random: Random }): Provider;
+}
+
+/** A GET request for the list of models. */
+export interface Listing {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 type ValuesOf<S extends Shape> = z.output<z.ZodObject<S>>;
@@ -149,6 +157,7 @@ interface ProviderSpec<
   problemWith?(parts: Parts): { readonly environment?: string; readonly vendor?: string } | undefined;
   source(parts: Parts): Data;
   details?(source: Data): Connection['details'];
+  listing?(source: Data): Listing;
 
   readonly maxTemperature: number;
   familyOf(model: string): Family;
@@ -201,6 +210,7 @@ export function defineProvider<
       source: { provider: name, ...source },
       hasKey: parts.key !== undefined,
       details: spec.details?.(source) ?? [],
+      ...defined({ listing: spec.listing?.(source) }),
       open: ({ clock }) => openProvider(spec, source, loadSdk, clock),
     };
   };

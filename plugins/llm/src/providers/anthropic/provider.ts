@@ -41,6 +41,10 @@ export const ANTHROPIC = defineProvider({
     baseUrl: baseUrl.replace(/\/+$/, '').replace(/\/v1$/, ''),
     ...(key === undefined ? {} : { key }),
   }),
+  listing: ({ baseUrl, key }) => ({
+    url: `${baseUrl}/v1/models?limit=1`,
+    headers: { 'anthropic-version': '2023-06-01', ...(key === undefined ? {} : { 'x-api-key': key }) },
+  }),
 
   maxTemperature: 1,
   familyOf: (model) => familyOf(CLAUDE, model) ?? LIKE_CLAUDE,

@@ -50,6 +50,10 @@ export const GOOGLE = defineProvider({
     baseUrl: baseUrl.replace(/\/+$/, '').replace(/\/v1(beta)?$/, ''),
     ...(key === undefined ? {} : { key }),
   }),
+  listing: ({ baseUrl, key }) => ({
+    url: `${baseUrl}/v1beta/models?pageSize=1`,
+    headers: key === undefined ? {} : { 'x-goog-api-key': key },
+  }),
 
   maxTemperature: 2,
   familyOf: (model) => familyOf(GEMINI, model) ?? LIKE_GEMINI,

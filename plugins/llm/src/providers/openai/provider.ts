@@ -78,6 +78,10 @@ export const OPENAI = defineProvider({
     ...(body === undefined ? {} : { body }),
   }),
   details: ({ api }) => [['API', api]],
+  listing: ({ baseUrl, key, headers }) => ({
+    url: `${baseUrl}/models`,
+    headers: { ...(key === undefined ? {} : { authorization: `Bearer ${key}` }), ...headers },
+  }),
 
   maxTemperature: 2,
   familyOf: (model) => familyOf(GPT, model) ?? LIKE_GPT,

@@ -1,0 +1,154 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type DoctorFinding, type Logger, operatorSentenceOf, z } from '@cinnabar/sdk';
+import { SECRETS_FILE } from '../backup/paths.js';
+import { createSystemClock } from '../clock/clock.js';
+import { createConfiguration } from '../config/configuration.js';
+import type { HostConfig } from '../config/host-config.js';
+import { loadConfig } from '../config/load.js';
+import { allChecks } from '../doctor/all-checks.js';
+import { examine } from '../doctor/examine.js';
+import type { LoadedPlugin } from '../doctor/plugin-checks.js';
+import { unionOfIntents } from '../gateway/discord-sync.js';
+import {
+  createGuildStates,
+  createOwnerState,
+  guildStateSchema,
+  isEnabledIn,
+  ownerStateSchema,
+} from '../gateway/guild-states.js';
+import { createRedactor, secretsOf } from '../observability/log-entry.js';
+import { createDiscovery } from '../plugins/discovery.js';
+import { createLoader } from '../plugins/loader.js';
+import { createFileDriver } from '../storage/drivers/file-driver.js';
+import { readOnlyDriver } from '../storage/drivers/read-only.js';
+import { createStorage } from '../storage/storage.js';
+import { HOST_VERSION } from '../version.js';
+
+/** What is wrong is a finding, and printed as such. */
+const NO_LOG: Logger = {
+  error: () => undefined,
+  warn: () => undefined,
+  info: () => undefined,
+  debug: () => undefined,
+  trace: () => undefined,
+  traces: false,
+  child: () => NO_LOG,
+};
+
+interface DoctorArguments {
+  readonly bot: string | undefined;
+  /** Print one JSON object in place of lines. */
+  readonly json: boolean;
+}
+
+/**
+ * `cinnabar doctor`: checks what the bot needs, also while it runs. Nothing is changed, and no plugin is started.
+ * @returns the exit code: 0 when everything is as it should be
+ */
+export async function runDoctor({ bot, json }: DoctorArguments, process: NodeJS.Process): Promise<number> {
+  const findings = await findingsOf(bot, process);
+  const isWell = findings.every(({ ok }) => ok);
+  const text = json ? JSON.stringify({ ok: isWell, findings }, undefined, 2) : findings.flatMap(linesOf).join('\n');
+  process.stdout.write(`${text}\n`);
+  return isWell ? 0 : 1;
+}
+
+function linesOf({ ok, about, text, remedy }: DoctorFinding): readonly string[] {
+  return [`${ok ? '✓' : '✗'} ${about}: ${text}`, ...(remedy === undefined ? [] : [`    → ${remedy}`])];
+}
+
+async function findingsOf(bot: string | undefined, process: NodeJS.Process): Promise<readonly DoctorFinding[]> {
+  try {
+    return await examineInstallation(loadConfig(process.cwd(), process.env, bot));
+  } catch (error) {
+    const text = operatorSentenceOf(error);
+    if (text === undefined) throw error;
+    return [{ about: 'configuration', ok: false, text, remedy: 'Mend it as it says: the bot does not start before.' }];
+  }
+}
+
+async function examineInstallation(config: HostConfig): Promise<readonly DoctorFinding[]> {
+  const { root, dataDir, configDir, botName, presets, presetPlace } = config;
+  const clock = createSystemClock();
+  const log = NO_LOG;
+  const stored = await storedSecrets(dataDir);
+  const environment = { ...stored, ...config.env };
+  const driver = createFileDriver({ root: join(dataDir, 'documents'), journals: dataDir, clock, log });
+  try {
+    const storage = createStorage({ driver: readOnlyDriver(driver), log, presets, presetPlace });
+    const { plugins, problems } = await loadPlugins(config);
+    const states = createGuildStates(
+      storage.collection('guilds', { scope: 'guild', version: 1, schema: guildStateSchema }),
+    );
+    const ownerState = createOwnerState(
+      storage.collection('owner', { scope: 'global', version: 1, schema: ownerStateSchema }).of('choices'),
+    );
+    await ownerState.open();
+    const checks = allChecks({
+      config,
+      clock,
+      // Nearly every plugin has prefix commands.
+      intents: () =>
+        unionOfIntents(
+          plugins.map(({ plugin }) => plugin),
+          true,
+        ),
+      plugins,
+      isOnIn: async (guildId, plugin) => {
+        await states.load(guildId);
+        return isEnabledIn(states, ownerState, guildId, plugin.manifest);
+      },
+      storage,
+      environment,
+      configuration: createConfiguration({ dir: configDir, root, botName, clock, log }),
+      log,
+    });
+    const redactor = createRedactor([config.token, ...secretsOf(config.env), ...Object.values(stored)]);
+    return [...problems, ...(await examine(checks, { clock, redact: redactor.text }))];
+  } finally {
+    await driver.close();
+  }
+}
+
+/** What the owner has entered with `!secrets`; nothing where that cannot be read, which is the running bot's to mend. */
+async function storedSecrets(dataDir: string): Promise<Readonly<Record<string, string>>> {
+  try {
+    const text = await readFile(join(dataDir, SECRETS_FILE), 'utf8');
+    return z.object({ values: z.record(z.string(), z.string()) }).parse(JSON.parse(text)).values;
+  } catch {
+    return {};
+  }
+}
+
+async function loadPlugins({
+  root,
+  dataDir,
+  buildCacheDir,
+  pluginFolders,
+  disabledPlugins,
+}: HostConfig): Promise<{ readonly plugins: readonly LoadedPlugin[]; readonly problems: readonly DoctorFinding[] }> {
+  const discover = createDiscovery({ folders: pluginFolders, packageRoots: [root, join(dataDir, 'plugins')] });
+  const loader = createLoader({ cacheDir: join(buildCacheDir, 'plugins'), hostVersion: HOST_VERSION });
+  const found = await discover();
+  const plugins: LoadedPlugin[] = [];
+  const problems: DoctorFinding[] = found.problems.map(problemOf);
+  for (const one of found.plugins.filter(({ id }) => !disabledPlugins.includes(id))) {
+    try {
+      plugins.push({ plugin: await loader.load(one), isBundled: one.source === 'bundled' });
+    } catch (error) {
+      problems.push(problemOf(error));
+    }
+  }
+  return { plugins, problems };
+}
+
+function problemOf(error: unknown): DoctorFinding {
+  const text = operatorSentenceOf(error) ?? String(error);
+  return {
+    about: 'plugins',
+    ok: false,
+    text,
+    remedy: 'Mend or remove the plugin, or name it in host.plugins.disabled.',
+  };
+}
