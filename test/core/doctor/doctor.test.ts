@@ -4,7 +4,7 @@ import { expect } from 'chai';
 
 const KEY = 'sk-very-secret-key-000';
 const oracle = definePlugin({
-  manifest: { id: 'oracle', version: '1.0.0', description: 'Knows', permissions: ['SendMessages', 'BanMembers'] },
+  manifest: { id: 'oracle', version: '1.0.0', description: 'Knows', permissions: ['SendMessages', 'Administrator'] },
   settings: { global: z.object({ house: z.string().default('Delphi').describe('Where') }) },
   env: z.object({ ORACLE_API_KEY: z.string().optional().meta({ secret: true }) }),
   checks: async ({ settings, env }) => [
@@ -57,7 +57,7 @@ describe('the doctor', () => {
   });
 
   it('names the permissions that plugins lack in a server, and in channels in which members write', () => {
-    expect(texts('permissions')).to.include('✗ In Night City the bot lacks Ban Members (for oracle)');
+    expect(texts('permissions')).to.include('✗ In Night City the bot lacks Administrator (for oracle)');
     expect(texts('permissions').join('\n')).to.match(/channels in which members write: #quiet \(Send Messages/);
   });
 
