@@ -9,6 +9,7 @@ import {
   subcommand,
   TIERS,
   type Tier,
+  t,
   UserError,
   z,
 } from '@cinnabar/sdk';
@@ -35,8 +36,9 @@ export function registerSettingsCommands(context: AdminContext): void {
       value: option.rest().optional().describe('The new value'),
     },
     examples: ['set chat', 'set chat history 80', 'set reset chat history'],
-    run(ctx, { plugin, key, value }) {
+    async run(ctx, { plugin, key, value }) {
       if (plugin === undefined) return ctx.reply(overview(catalog, ctx));
+      if (!catalog.plugins().includes(plugin) && plugin !== RESET_WORD) await suggestInstead(services, ctx, plugin);
       if (plugin === RESET_WORD && key !== undefined) return reset(services, ctx, key, value);
       if (key === undefined) return showAll(services, ctx, plugin);
       return value === undefined ? showOne(services, ctx, plugin, key) : change(services, ctx, plugin, key, value);
@@ -50,6 +52,19 @@ export function registerSettingsCommands(context: AdminContext): void {
     examples: ['unset chat history', 'unset chat'],
     run: (ctx, { plugin, key }) => reset(services, ctx, plugin, key),
   });
+}
+
+/** Those who know Red type `set prefix`. @throws UserError that names the command for it, where there is one */
+async function suggestInstead(
+  { commands }: AdminContext['services'],
+  ctx: CommandContext,
+  typed: string,
+): Promise<void> {
+  const [meant] = commands.similar(`set ${typed.toLowerCase()}`, await commands.visibleTo(ctx.actor));
+  if (meant === undefined) return;
+  throw new UserError(
+    t('No plugin with settings is called {typed}. Did you mean {meant}?', { typed: code(typed), meant: code(meant) }),
+  );
 }
 
 function overview(catalog: SettingsCatalog, ctx: CommandContext): string {

@@ -107,7 +107,8 @@ export function createWatch(context: AutomodContext, acts: Acts) {
     return rules.isOn ? look(message, rules, isNew) : undefined;
   };
 
-  on('messageCreate', (message) => receive(message, true));
+  // Its rules hold for those, too, of whom the bot takes no other notice.
+  on('messageCreate', (message) => receive(message, true), { hearsIgnored: true });
   on('messageUpdate', async (before, after) => {
     if (before.partial !== true && before.content === after.content) return;
     const rules = after.guildId === null ? undefined : compiled.get(after.guildId);

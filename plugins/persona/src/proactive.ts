@@ -97,7 +97,13 @@ async function look(guild: Guild, settings: PersonaSettings, persona: PersonaCon
   if (!persona.plugins.enabledIn(guild.id, 'persona')) return;
   if (settings.home === undefined || (settings.timerMinutes === 0 && !settings.reflection)) return;
   const home = homeIn(guild, settings.home);
-  if (home !== undefined && (await answersIn(home, persona))) await visit(guild.id, home, settings, persona);
+  if (home === undefined || (await isIgnored(guild.id, home, persona))) return;
+  if (await answersIn(home, persona)) await visit(guild.id, home, settings, persona);
+}
+
+/** Where the bot takes no notice of what is said, it says nothing by itself. */
+function isIgnored(guildId: string, home: SendableChannels, { access, client }: PersonaContext) {
+  return access.ignores({ userId: client.user?.id ?? '', guildId, channelId: home.id });
 }
 
 async function visit(

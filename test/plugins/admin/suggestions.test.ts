@@ -30,6 +30,8 @@ describe('admin: commands that do not exist', () => {
       expect(await say(host.you, typed), typed).to.include(`Did you mean ${meant}?`);
       await host.advance(61_000);
     }
+    expect(await say(host.you, '!set prefix ?')).to.include('Did you mean `prefix add`?');
+    expect(await say(host.you, '!set nickname Max')).to.include('Did you mean `bot nick`?');
   });
 
   it('get no answer where the member may not use what is meant, nor as ordinary text, prices or code', async () => {
