@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { makeFolder, syncFolder, t, UserError, z } from '@cinnabar/sdk';
-import { Header, Parser, Pax, type ReadEntry } from 'tar';
+import type { ReadEntry } from 'tar';
 import { pathProblem, pathsProblem } from './paths.js';
 
 /** Of this very layout: an archive with a higher number is refused. */
@@ -15,6 +15,10 @@ const MANIFEST = 'manifest.json';
 /** Of the list of files: some 400,000 of them. */
 const MOST_MANIFEST_BYTES = 64 * 1024 * 1024;
 const BLOCK = 512;
+
+/** Loaded with the first backup: a start does without it. */
+const loadTar = () => import('tar');
+type Tar = Awaited<ReturnType<typeof loadTar>>;
 
 const fileSchema = z.object({
   path: z.string().superRefine((path, ctx) => {
@@ -124,13 +128,14 @@ async function* tarOf(
   files: readonly ArchivedFile[],
   count: (bytes: number) => void,
 ): AsyncGenerator<Buffer> {
+  const tar = await loadTar();
   const mtime = new Date(manifest.createdAt);
   const text = Buffer.from(`${JSON.stringify(manifest)}\n`);
-  yield* headerOf(MANIFEST, text.length, mtime);
+  yield* headerOf(tar, MANIFEST, text.length, mtime);
   yield text;
   yield padding(text.length);
   for (const { path, source, size } of files) {
-    yield* headerOf(path, size, mtime);
+    yield* headerOf(tar, path, size, mtime);
     for await (const chunk of contentOf(source, size)) {
       count(chunk.length);
       yield chunk;
@@ -140,7 +145,7 @@ async function* tarOf(
   yield Buffer.alloc(2 * BLOCK);
 }
 
-function* headerOf(path: string, size: number, mtime: Date): Generator<Buffer> {
+function* headerOf({ Header, Pax }: Tar, path: string, size: number, mtime: Date): Generator<Buffer> {
   const header = new Header({ path, size, mtime, type: 'File', mode: 0o600 });
   const block = Buffer.alloc(BLOCK);
   header.encode(block, 0);
@@ -207,6 +212,7 @@ function wordsOf(error: unknown): string {
 
 /** Feeds a tar parser; one entry is worked on at a time. */
 async function parse(tar: AsyncIterable<Buffer>, check: Checker): Promise<void> {
+  const { Parser } = await loadTar();
   let work: Promise<void> = Promise.resolve();
   let failure: { readonly error: unknown } | undefined;
   const fail = (error: unknown) => {

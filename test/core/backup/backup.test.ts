@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, promises, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, promises, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -341,7 +341,8 @@ describe('restoring a backup', () => {
       lay(source, many(word));
       await backedUp(source, file);
     }
-    for (const afterMs of [3, 40]) {
+    mkdirSync(dataDir);
+    for (const afterMs of [12, 45]) {
       await killed('restore', afterMs, dataDir, a, b);
       await recoverData(dataDir);
       const { rest } = parted(filesIn(dataDir));
