@@ -46,6 +46,7 @@ export * from './clock.js';
 export * from './collections.js';
 export * from './commands.js';
 export * from './context.js';
+export * from './decisions.js';
 export * from './definition.js';
 export {
   attachmentDownloads,

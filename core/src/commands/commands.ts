@@ -7,6 +7,7 @@ import {
   createRateLimiter,
   isTransient,
   type Logger,
+  type MessageDecisions,
   type Metrics,
   mayRefer,
   type Random,
@@ -56,6 +57,7 @@ export function createCommands(parts: CommandServices): CommandService {
     cooldowns: createCooldowns(clock),
     lost: createLostAnswers(log),
     audit,
+    ...(parts.decisions === undefined ? {} : { decisions: parts.decisions }),
     count: ({ entry, source }, outcome) =>
       uses.add({ command: entry.isOfGuild ? entry.owner.id : entry.name, surface: source, outcome }),
   };
@@ -138,6 +140,8 @@ export interface CommandServices {
   readonly enabledIn: EnabledIn;
   readonly access: Access;
   readonly audit: Pick<AuditLog, 'record'>;
+  /** What became of a message that named a command, for `!why`. */
+  readonly decisions?: Pick<MessageDecisions, 'note'>;
   readonly boundary: Boundary;
   readonly languages: Pick<LanguageService, 'serve'>;
   readonly metrics: Metrics;

@@ -11,10 +11,12 @@ import {
   isTransient,
   isUnreachable,
   type Logger,
+  type MessageDecisions,
   type Random,
   type RateLimiter,
   sentenceOf,
   TIERS,
+  t,
 } from '@cinnabar/sdk';
 import { type Channel, DiscordAPIError, type GuildMember, type Message, RESTJSONErrorCodes } from 'discord.js';
 import { LRUCache } from 'lru-cache';
@@ -38,6 +40,8 @@ export interface Execution {
   readonly count: (call: Call, outcome: CommandOutcome) => void;
   /** What moderators and admins did, and what was refused. */
   readonly audit: Pick<AuditLog, 'record'>;
+  /** Why a message that named a command was not obeyed, for `!why`. */
+  readonly decisions?: Pick<MessageDecisions, 'note'>;
 }
 
 /**
@@ -89,6 +93,7 @@ export async function execute(execution: Execution, call: Call): Promise<void> {
       const reason = sentenceOf(error)?.split('\n', 1)[0];
       execution.audit.record({ actor, plugin: entry.owner.id, act: actOf(call), outcome, reason });
     }
+    noteRefusal(execution, call, error);
     if (hasLastWord && error instanceof CinnabarError && error.code === 'CINNABAR_INTERRUPTED') return;
     const { log } = entry.owner;
     const forOperator = await isReadByOperator(execution.access, actor, entry.policy);
@@ -96,6 +101,13 @@ export async function execute(execution: Execution, call: Call): Promise<void> {
   } finally {
     answers.close();
   }
+}
+
+/** For `!why`: slash commands have no message to ask about. */
+function noteRefusal({ decisions }: Execution, { entry, message }: Call, error: unknown): void {
+  if (message === null || isIgnored(error)) return;
+  const why = sentenceOf(error)?.split('\n', 1)[0] ?? t('It failed; the log has the reason.');
+  decisions?.note(message.id, { text: t('The command `{name}`: {why}', { name: entry.name, why }) });
 }
 
 /** Whether a policy asks for a moderator or more: what such a command or component does is in the audit. */

@@ -14,6 +14,7 @@ import {
   Identities,
   Languages,
   Ledger,
+  MessageDecisions,
   MessageOrigins,
   OwnerNotices,
   PersonalDataStore,
@@ -110,6 +111,7 @@ export const KEYS = {
   components: key<ComponentService>('components'),
   responders: key<ResponderService>('responders'),
   tools: key<ToolService>('tools'),
+  messageDecisions: key<MessageDecisions>('message decisions'),
   messageOrigins: key<MessageOrigins>('message origins'),
   toolPolicies: key<ToolPolicies>('tool policies'),
   events: key<Events>('events'),
@@ -140,6 +142,7 @@ export function provideHostServices(container: DependencyContainer): void {
   provide(Responders, () => container.resolve(KEYS.responders));
   provide(Tools, () => container.resolve(KEYS.tools));
   provide(Ledger, () => container.resolve(KEYS.tools).ledger);
+  provide(MessageDecisions, () => container.resolve(KEYS.messageDecisions));
   provide(MessageOrigins, () => container.resolve(KEYS.messageOrigins));
   provide(ToolPolicies, () => container.resolve(KEYS.toolPolicies));
   provide(SettingsCatalog, () => container.resolve(KEYS.storage).catalog);

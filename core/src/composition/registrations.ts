@@ -35,6 +35,7 @@ import { directoryOf } from '../guild-file/directory.js';
 import { createGuildFiles, guildFileSchema } from '../guild-file/guild-files.js';
 import { createIdentities, identitySchema } from '../identities/identities.js';
 import { createLanguages } from '../languages/languages.js';
+import { createMessageDecisions } from '../observability/decisions.js';
 import { auditSchema, createAuditLog } from '../observability/logs.js';
 import { createMetrics } from '../observability/metrics.js';
 import { alertsSchema, createOwnerNotices } from '../observability/owner-notices.js';
@@ -337,6 +338,7 @@ function registerSurfaces(service: Register): void {
           .collection('slash-commands', { scope: 'global', version: 1, schema: syncedListsSchema })
           .of(get(KEYS.gateway).client.application?.id ?? ''),
       audit: get(KEYS.audit),
+      decisions: get(KEYS.messageDecisions),
       client: get(KEYS.gateway).client,
       prefixes: get(KEYS.prefixes).get,
       enabledIn: get(KEYS.enabledIn),
@@ -364,6 +366,7 @@ function registerSurfaces(service: Register): void {
       pluginsIdle: () => get(KEYS.plugins).idle(),
     }),
   );
+  service(KEYS.messageDecisions, () => createMessageDecisions());
   service(KEYS.messageOrigins, (get) => createMessageOrigins(get(KEYS.logs).logger('tools')));
   service(KEYS.accessRules, (get) => createAccessRules(get(KEYS.guildStates), get(KEYS.ownerState)));
   service(KEYS.tierRoles, (get) => createTierRoles(get(KEYS.guildStates)));

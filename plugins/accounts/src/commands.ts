@@ -1,12 +1,15 @@
 import {
   type Actor,
   type Clock,
+  type CommandContext,
   formatCount,
   formatUsd,
   homeChannelOf,
   type MessageOrigin,
+  option,
   plainText,
   type Receipt,
+  readDiscordLink,
   TIERS,
   t,
   UserError,
@@ -16,17 +19,24 @@ import {
 } from '@cinnabar/sdk';
 import { type Account, addSums, dayOf, findReceipt, lastDays, NO_USE, type Sum } from './receipts.js';
 import type { AccountStores, AccountsContext } from './service.js';
+import { type AskedMessage, whyNot } from './why-not.js';
 
 /** `!why` and `!cost`. */
-export function registerCommands({ command, client, collections: stores, services }: AccountsContext): void {
+export function registerCommands(context: AccountsContext): void {
+  const { command, client, collections: stores, services } = context;
   const { access, clock, origins } = services;
   command({
     name: 'why',
-    description: 'Why I gave an answer, from what, and what it cost',
-    help: 'As a reply to one of my answers: about that one. Otherwise about what I did last in this channel.',
+    description: 'Why I gave an answer, from what, and what it cost; or why I gave none',
+    help: 'As a reply to a message, or with a link to it: about that one, also when I did not answer it. Otherwise about what I did last in this channel. Members may ask about my answers and their own messages, admins about all that they can read.',
     ephemeral: true,
-    async run(ctx) {
-      const messageId = ctx.message?.reference?.messageId;
+    options: { link: option.rest().optional().describe('A link to a message; or give the command as a reply to it') },
+    async run(ctx, { link }) {
+      const asked = askedMessage(ctx, link);
+      // Receipts are read where they are: who may read another channel is found out with its message.
+      if (asked !== undefined && asked.channelId !== ctx.channel.id)
+        return ctx.reply(await whyNot(context, ctx, asked)).then(() => undefined);
+      const messageId = asked?.messageId;
       const origin =
         messageId === undefined ? undefined : (await origins.of(ctx.channel.id, [messageId])).get(messageId);
       if (origin !== undefined) return ctx.reply(originText(origin)).then(() => undefined);
@@ -34,13 +44,9 @@ export function registerCommands({ command, client, collections: stores, service
         (await findReceipt(stores.receipts, ctx.channel.id, messageId)) ??
         // A thread has the id of the message that started it: its receipts belong to the message.
         (messageId === undefined ? undefined : await findReceipt(stores.receipts, messageId));
-      if (receipt === undefined) {
-        throw new UserError(
-          messageId === undefined
-            ? t('I have not answered anything here that I have a receipt of.')
-            : t('I have no receipt of that message: it is not an answer of mine, or too old.'),
-        );
-      }
+      if (receipt === undefined && asked !== undefined)
+        return ctx.reply(await whyNot(context, ctx, asked)).then(() => undefined);
+      if (receipt === undefined) throw new UserError(t('I have not answered anything here that I have a receipt of.'));
       await ctx.reply(whyText(receipt));
     },
   });
@@ -66,6 +72,18 @@ export function registerCommands({ command, client, collections: stores, service
       await ctx.reply(await costText(of, { ...ctx.actor, channelId }, stores, clock));
     },
   });
+}
+
+/** The message that is replied to, or that a link leads to. @throws UserError for what is no link to a message */
+function askedMessage({ actor, channel, message }: CommandContext, link: string | undefined): AskedMessage | undefined {
+  if (link === undefined) {
+    const messageId = message?.reference?.messageId;
+    return messageId === undefined ? undefined : { guildId: actor.guildId, channelId: channel.id, messageId };
+  }
+  const { guildId = null, channelId = '', messageId } = readDiscordLink(link) ?? {};
+  if (messageId === undefined)
+    throw new UserError(t('Please give the link of a message, or use this as a reply to it.'));
+  return { guildId, channelId, messageId };
 }
 
 const DAYS = 7;

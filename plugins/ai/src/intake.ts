@@ -263,6 +263,8 @@ export function createIntake(
         if (refusal === undefined && (await hasOwnQueue(turn))) return { end: await answer([turn]) };
         if (refusal === undefined) return { end: queue.run(turn) };
         log.debug('a turn was refused', { turnId: turn.id, channelId: turn.channel.id, trigger: turn.trigger });
+        const text = refusal === '' ? t('Limits on how much is answered at once held it back.') : refusal;
+        if (turn.message !== null) services.decisions.note(turn.message.id, { text });
         if (refusal !== '') await turn.reply({ content: refusal, notice: true });
         return undefined;
       });

@@ -34,10 +34,16 @@ export function createTurnRunner({ services, settings, signal, log }: AiContext,
   const responderFor = async ({ channel, actor }: Turn) => (await routeOf(settings, channel, actor.guildId)).responder;
   const infoOf = (name: string, { actor }: Turn) => responders.list(actor.guildId).find((info) => info.name === name);
 
+  /** For `!why`. */
+  const note = (turns: readonly Turn[], text: string) => {
+    for (const { message } of turns) if (message !== null) services.decisions.note(message.id, { text });
+  };
+
   /** Runs the responder, with typing and the "still working" notice. @returns whether it ended, with or without an answer */
   const respond = async (turn: Turn, limits: Limits, deadline: Deadline) => {
     const { deadlineSeconds, patienceSeconds } = limits;
     const responder = await responderFor(turn);
+    note([...turn.earlier, turn], t('It was said to me and went to `{responder}`.', { responder }));
     const showsTyping = turn.message !== null && infoOf(responder, turn)?.typesItself !== true;
     const stopTyping = showsTyping ? keepTyping(turn.channel, { clock, log, signal }) : undefined;
     const stopSaying = stillWorking.watch(turn, patienceSeconds, deadlineSeconds);
@@ -97,7 +103,9 @@ export function createTurnRunner({ services, settings, signal, log }: AiContext,
       deadline.end();
     }
     if (sentence === undefined && !turns.every(isWanted)) return turns.filter(isWanted);
-    return replyToAll(turns.filter(isWanted), sentence ?? failure(), log);
+    const end = sentence ?? failure();
+    note(turns, end);
+    return replyToAll(turns.filter(isWanted), end, log);
   };
 
   const attemptInTheirLanguage = (turns: readonly [...Turn[], Turn]) =>

@@ -1,0 +1,138 @@
+import {
+  type CommandContext,
+  type CommandInfo,
+  createdAt,
+  type DecisionReason,
+  isDotMessage,
+  plainText,
+  repliesToOwn,
+  t,
+  UserError,
+  unlessUnreachable,
+  visible,
+} from '@cinnabar/sdk';
+import { type Message, PermissionFlagsBits } from 'discord.js';
+import type { AccountsContext } from './service.js';
+
+/** Which message is asked about. */
+export interface AskedMessage {
+  readonly guildId: string | null;
+  readonly channelId: string;
+  readonly messageId: string;
+}
+
+/**
+ * Why a message was not answered: what was noted when it came, else what follows from it and from the rules and settings as they are now.
+ * @throws UserError for a message that the requester may not ask about, or that is gone
+ */
+export async function whyNot(context: AccountsContext, ctx: CommandContext, asked: AskedMessage): Promise<string> {
+  const message = await messageOf(context, ctx, asked);
+  if (message.author.id !== ctx.actor.userId) await ctx.requireAccess({ tier: 'admin', where: 'guild' }, 'why');
+  const noted = context.services.decisions.of(message.id);
+  const lines = noted.length > 0 ? noted.map(({ text }) => text) : await derived(context, message);
+  return [t('**Why there is no answer of mine to this message**'), ...lines.map((line) => `• ${line}`)].join('\n');
+}
+
+/** Only what the requester can read themselves. */
+async function messageOf(
+  { client, services }: AccountsContext,
+  { actor }: CommandContext,
+  { guildId, channelId, messageId }: AskedMessage,
+): Promise<Message> {
+  const gone = () => new UserError(t('There is no such message that you and I can read.'));
+  if (channelId !== actor.channelId) {
+    const place = { guildId, channelId };
+    if (guildId !== actor.guildId || !(await services.access.mayEnter(actor, place, ['ReadMessageHistory'])))
+      throw gone();
+  }
+  const channel = await unlessUnreachable(client.channels.fetch(channelId));
+  if (channel?.isTextBased() !== true) throw gone();
+  const message = await unlessUnreachable(channel.messages.fetch(messageId));
+  if (message === undefined) throw gone();
+  if (message.author.id === client.user?.id)
+    throw new UserError(t('I have no receipt of that message: it is not an answer of mine, or too old.'));
+  return message;
+}
+
+async function derived(context: AccountsContext, message: Message): Promise<readonly string[]> {
+  const { client, services } = context;
+  const { author, content, channel, guildId } = message;
+  const prefixes = services.prefixes.get(guildId);
+  if (author.bot || message.webhookId !== null)
+    return [
+      t(
+        'It was written by a bot or a webhook: I run no commands of those, and answer them only where a plugin is set up for it.',
+      ),
+    ];
+  if (createdAt(message.id) < services.host.startedAt)
+    return [t('It was written before I was started, and I have no record of it. Write it again.')];
+  if (isDotMessage(content)) return [t('It starts with a dot: such messages are said past the bots.')];
+  const me = message.guild?.members.me;
+  const needed = channel.isThread() ? PermissionFlagsBits.SendMessagesInThreads : PermissionFlagsBits.SendMessages;
+  if (me != null && !channel.isDMBased() && !channel.permissionsFor(me).has(PermissionFlagsBits.ViewChannel | needed))
+    return [t('I may not see this channel or write in it. Give one of my roles View Channel and Send Messages here.')];
+  const prefix = prefixes.find((one) => content.toLowerCase().startsWith(one.toLowerCase()));
+  if (prefix !== undefined) return aboutCommand(context, message, content.slice(prefix.length).trim());
+  const isAddressed = guildId === null || repliesToOwn(message) || message.mentions.users.has(client.user?.id ?? '');
+  if (!isAddressed) return [notAddressed(prefixes)];
+  const isRunning = services.plugins.list().some(({ id, state }) => id === 'ai' && state === 'running');
+  if (!isRunning || !services.plugins.enabledIn(guildId, 'ai'))
+    return [
+      t(
+        'The plugin `ai`, which answers what is said to me, is off here. An admin switches it on with `plugin enable ai`.',
+      ),
+    ];
+  return [
+    t(
+      'It was said to me, and nothing kept it from being answered that I have noted: the one who answers here decided not to, or I have forgotten. `ai status` shows who answers here.',
+    ),
+  ];
+}
+
+function notAddressed(prefixes: readonly string[]): string {
+  return t('It was not said to me. Start it with {prefix}, mention me, or reply to a message of mine.', {
+    prefix: prefixes.map((one) => `\`${one}\``).join(', '),
+  });
+}
+
+/** The command that the words begin with, and what of the rules speaks against it now. */
+async function aboutCommand(
+  { services }: AccountsContext,
+  { author, guildId, channelId }: Message,
+  words: string,
+): Promise<readonly string[]> {
+  const all = services.commands.names();
+  const parts = words.toLowerCase().split(/\s+/);
+  const longest = parts
+    .map((_, index) => parts.slice(0, parts.length - index).join(' '))
+    .find((name) => all.includes(name));
+  const actor = { userId: author.id, guildId, channelId };
+  const explained = longest === undefined ? [] : await services.commands.explain(actor, longest);
+  if (longest === undefined || explained.length === 0) {
+    const visibleOnes = await services.commands.visibleTo(actor);
+    const [near] = services.commands.similar(parts[0] ?? '', visibleOnes);
+    return [
+      t('There is no command `{name}` here.', { name: shown(parts[0] ?? '') }),
+      ...(near === undefined ? [] : [t('Did you mean `{near}`?', { near })]),
+    ];
+  }
+  const refused = explained.filter(({ decision }) => !decision.allowed);
+  if (refused.length < explained.length)
+    return [
+      t(
+        'It begins with the command `{name}`, which may be used here: it has run, or failed with a sentence in the channel.',
+        { name: longest },
+      ),
+    ];
+  return refused.slice(0, 3).map(({ command, decision }) => refusal(command, decision.reasons));
+}
+
+function refusal({ name }: CommandInfo, reasons: readonly DecisionReason[]): string {
+  const denying = reasons.filter(({ allowed }) => !allowed).map(({ text }) => text);
+  return t('The command `{name}` is refused: {reasons}. `diagnose me {name}` names the remedy.', {
+    name,
+    reasons: denying.join('; '),
+  });
+}
+
+const shown = (word: string) => plainText(visible(word)).replaceAll('`', 'ˋ').slice(0, 50);
