@@ -18,9 +18,11 @@ export interface CollectionDefinition<
   readonly migrations?: Readonly<Record<number, (document: unknown) => unknown>>;
   /**
    * Whose data the documents hold, beside those whom their scope names (`user`, `member`). The host exports and forgets it. `handled` when the
-   * plugin's own `personalData` does: where other stores belong to it, or not all of it may be shown to the person.
+   * plugin's own `personalData` does: where other stores belong to it, or not all of it may be shown to the person. `none` where the ids of users
+   * in it are those of bots, or nothing is said of them. A plugin does not load when documents of another scope have a field such as `userId` and
+   * this is left out.
    */
-  readonly personal?: PersonalFields | 'handled';
+  readonly personal?: PersonalFields | 'handled' | 'none';
 }
 
 /**

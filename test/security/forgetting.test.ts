@@ -25,11 +25,13 @@ describe('security: forget means gone', () => {
       'ai',
       'chat',
       'confirm',
+      'custom',
       'discord-tools',
       'mcp',
       'party',
       'persona',
       'relay',
+      'reminders',
       'tasks',
     ];
     const host = await createTestHost({ plugins: [llm, ...plugins] });
@@ -53,6 +55,17 @@ describe('security: forget means gone', () => {
       step = callTool('add_party_character', { name: `${MARK} V`, role: 'Solo' });
       alice.say(general, `!ai Add ${MARK} V to my party`);
       await settled();
+      // A reminder, and a command and an alias of a member's own.
+      you.say(general, '!set custom creators everyone');
+      await settled();
+      alice.say(general, `!remind in 30d tune the ${MARK}`);
+      alice.say(general, `!cc create orchestra ${MARK}s`);
+      alice.say(general, `!alias add orch cc search ${MARK}`);
+      await settled();
+      expect(JSON.stringify(await host.resolve(PersonalDataStore).export(alice.id)))
+        .to.include(`tune the ${MARK}`)
+        .and.include(`${MARK}s`)
+        .and.include(`cc search ${MARK}`);
       // A call that is refused, a call that waits, and one whose arguments cannot be read.
       const as = (user: typeof alice) => ({ userId: user.id, guildId: guild.id, channelId: general.id });
       const tools = host.resolve(Tools);

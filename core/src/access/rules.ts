@@ -3,6 +3,8 @@ import {
   type AccessRule,
   type AccessRules,
   CinnabarError,
+  type Collection,
+  type PersonalData,
   RULE_SUBJECTS,
   RULE_TARGETS,
   type TierRoles,
@@ -273,5 +275,40 @@ export function createTierRoles(states: GuildStates): TierRoles {
       });
       return was;
     },
+  };
+}
+
+/**
+ * The rules that name a member, for the export and deletion of what is held of them. What admits them goes; what refuses or ignores them stays: a
+ * blocked member must not lift the block by asking to be forgotten.
+ */
+export function personalRules(
+  guilds: Pick<Collection<{ readonly accessRules: readonly AccessRule[] }>, 'entries'>,
+  states: Pick<GuildStates, 'update'>,
+): PersonalData {
+  const names =
+    (userId: string) =>
+    ({ subject }: AccessRule) =>
+      subject.kind === 'user' && subject.id === userId;
+  return {
+    async export(userId) {
+      const found: Record<string, readonly AccessRule[]> = {};
+      for await (const [guildId, { accessRules }] of guilds.entries()) {
+        const theirs = accessRules.filter(names(userId));
+        if (theirs.length > 0) found[guildId] = theirs;
+      }
+      return found;
+    },
+    async forget(userId) {
+      const isAdmission = (rule: AccessRule) => rule.effect === 'allow' && names(userId)(rule);
+      for await (const [guildId, { accessRules }] of guilds.entries()) {
+        if (!accessRules.some(isAdmission)) continue;
+        await states.update(guildId, (draft) => ({
+          ...draft,
+          accessRules: draft.accessRules.filter((rule) => !isAdmission(rule)),
+        }));
+      }
+    },
+    stays: ['rules by which admins of a server refuse you something'],
   };
 }

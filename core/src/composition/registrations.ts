@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Plugin } from '@cinnabar/sdk';
 import { type DependencyContainer, type InjectionToken, instanceCachingFactory } from 'tsyringe';
 import { createAccess } from '../access/access.js';
-import { createAccessRules, createTierRoles } from '../access/rules.js';
+import { createAccessRules, createTierRoles, personalRules } from '../access/rules.js';
 import { createMessageOrigins, createProvenance } from '../access/visibility.js';
 import { createBackups } from '../backup/backups.js';
 import { notice } from '../commands/answers.js';
@@ -207,6 +207,10 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
       {
         calls: get(KEYS.tools).personalData,
         identities: get(KEYS.identities).personalData,
+        rules: personalRules(
+          get(KEYS.storage).collection('guilds', { scope: 'guild', version: 1, schema: guildStateSchema }),
+          get(KEYS.guildStates),
+        ),
         audit: get(KEYS.audit).personalData,
         // After what may still write to them.
         logs: {

@@ -173,7 +173,8 @@ export function personalCollection(
   erase: (key: string) => Promise<void>,
 ): PersonalCollection | undefined {
   const { personal, scope, schema } = definition;
-  if (personal === undefined || personal === 'handled') return undefined;
+  if (personal === undefined) assertNamesNobody(plugin, name, definition);
+  if (personal === undefined || personal === 'handled' || personal === 'none') return undefined;
   const { each, forget } = personal;
   checkFields(plugin, name, personal, schema);
   const isOf = ownedBy(personal);
@@ -216,6 +217,44 @@ export function personalCollection(
       return gone;
     },
   };
+}
+
+/** Names of fields that hold ids of users. */
+const OF_USERS = /(?:user|author|member|speaker|person)_?ids?$/i;
+
+/** @throws CINNABAR_PLUGIN_INVALID when documents that are not a user's or member's by their scope name users, and do not say whose they are */
+function assertNamesNobody(plugin: string, name: string, { scope, schema }: CollectionDefinition): void {
+  if (scope === 'user' || scope === 'member') return;
+  const field = fieldOfUsers(schema, '', new Set());
+  if (field === undefined) return;
+  const isPlain = !/[.[]/.test(field);
+  const detail = `its collection "${name}" keeps the ids of users in "${field}" and covers neither export nor deletion. Declare whose its documents are (${
+    isPlain ? `\`personal: { by: '${field}' }\`` : '`personal: { each: …, by: … }`'
+  }), or \`personal: 'handled'\` and call personalData(…) in setup`;
+  throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: plugin, detail });
+}
+
+/** The first field that is called like the id of a user; `[]` stands for the elements of a list or map. */
+function fieldOfUsers(schema: unknown, path: string, seen: Set<unknown>): string | undefined {
+  const at = inner(schema);
+  if (seen.has(at)) return undefined;
+  seen.add(at);
+  const among = (parts: Iterable<readonly [string, unknown]>) => {
+    for (const [place, part] of parts) {
+      const found = fieldOfUsers(part, place, seen);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  if (at instanceof z.ZodObject) {
+    const fields = Object.entries(at.shape).map(([key, part]) => [path === '' ? key : `${path}.${key}`, part] as const);
+    const named = fields.find(([place]) => OF_USERS.test(place.split('.').at(-1) ?? ''));
+    return named?.[0] ?? among(fields);
+  }
+  if (at instanceof z.ZodArray) return among([[`${path}[]`, at.element]]);
+  if (at instanceof z.ZodRecord) return among([[`${path}[]`, at.valueType]]);
+  if (at instanceof z.ZodUnion) return among(at.options.map((one) => [path, one] as const));
+  return undefined;
 }
 
 function ownedBy({ by }: PersonalFields): (part: object, userId: string) => boolean {

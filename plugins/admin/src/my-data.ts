@@ -1,4 +1,4 @@
-import { type CommandContext, replyPrivately, subcommand, z } from '@cinnabar/sdk';
+import { type CommandContext, replyPrivately, subcommand, t, z } from '@cinnabar/sdk';
 import { AttachmentBuilder } from 'discord.js';
 import type { AdminContext } from './context.js';
 
@@ -10,7 +10,13 @@ const ALWAYS_STAYS = [
   'what you have set up for a server as its admin, which belongs to the server',
 ];
 
-/** `!mydata …`: the requester's own data. */
+/** Also of one who has left, or whose account is gone. */
+const user = z
+  .string()
+  .regex(/^\d{15,22}$/, 'has to be the id of a user')
+  .describe('The id of the user');
+
+/** `!mydata …`: the requester's own data, and for the owner that of any user. */
 export function registerMyData({ group, services: { personalData: store } }: AdminContext): void {
   group({
     name: 'mydata',
@@ -43,6 +49,39 @@ export function registerMyData({ group, services: { personalData: store } }: Adm
               'What stays:',
               ...stays,
             ].join('\n'),
+          );
+        },
+      }),
+      subcommand({
+        name: 'of',
+        description: 'Get everything I hold of a user as a file, as the bot’s owner',
+        access: { tier: 'botOwner' },
+        ephemeral: true,
+        options: { user },
+        run: async (ctx, { user: of }) => handOver(ctx, await store.export(of)),
+      }),
+      subcommand({
+        name: 'erase',
+        description: 'Delete everything I hold of a user, as the bot’s owner',
+        access: { tier: 'botOwner' },
+        ephemeral: true,
+        options: { user, confirm: z.enum(['everything']).optional().describe('Write "everything" to delete it') },
+        examples: ['mydata erase 123456789012345678 everything'],
+        async run(ctx, { user: of, confirm }) {
+          if (confirm === undefined) {
+            return ctx.reply(
+              t(
+                'This deletes everything I hold of this user, in every server, for good. If you want that: `mydata erase {user} everything`.',
+                { user: of },
+              ),
+            );
+          }
+          const gone = await store.forget(of);
+          return ctx.reply(
+            t(
+              'Done. I have deleted what I held of this user ({gone, plural, one {# document} other {# documents}}). That you did so is in the audit.',
+              { gone },
+            ),
           );
         },
       }),

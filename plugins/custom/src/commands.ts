@@ -163,9 +163,7 @@ export function registerCommands({ group, settings }: CustomContext, store: Cust
           await mayCreate(ctx);
           const text = command.startsWith(ctx.prefix) ? command.slice(ctx.prefix.length) : command;
           const made = await store.createAlias(ctx.actor, name, text);
-          await ctx.reply(
-            t('Alias `{name}` is there. It stands for: {text}', { name: made.name, text: plainText(made.text) }),
-          );
+          await ctx.reply(t('Alias `{name}` is there.', { name: made.name }));
         },
       }),
       subcommand({

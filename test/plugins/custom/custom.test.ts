@@ -146,7 +146,7 @@ describe('aliases', () => {
     const { host, say } = world;
     const { you, alice } = host;
     await say(you, '!cc create hello Hello {0} and {1}');
-    expect(await say(you, '!alias add greet hello {0} Bob')).to.include('hello {0} Bob');
+    expect(await say(you, '!alias add greet hello {0} Bob')).to.equal('Alias `greet` is there.');
     expect(await say(alice, '!greet Ann')).to.equal('Hello Ann and Bob');
     await say(you, '!alias add pre !prefix');
     expect(await say(alice, '!pre add ?')).to.include('You may not do that');

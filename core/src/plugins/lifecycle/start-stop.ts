@@ -123,6 +123,7 @@ export async function startRun(lifecycle: LifecycleContext, plugin: Plugin): Pro
   doing.change = `the setup of ${id}`;
   try {
     await setUp(lifecycle, owner);
+    assertHandled(owner);
   } catch (error) {
     await closeScope(lifecycle, scope, plugin);
     throw asStartError(id, error);
@@ -132,6 +133,14 @@ export async function startRun(lifecycle: LifecycleContext, plugin: Plugin): Pro
   lifecycle.touched.add(id);
   lifecycle.log.info(`${id} ${version} started`, { plugin: id });
   return { owner, sequence: lifecycle.nextSequence(), injected, registered: scope.effects };
+}
+
+/** @throws CINNABAR_PLUGIN_INVALID when it says that it handles personal data, and does not */
+function assertHandled({ id, plugin, scope }: Owner): void {
+  const handled = Object.entries(plugin.collections).find(([, { personal }]) => personal === 'handled');
+  if (handled === undefined || scope.effects.includes('personal data')) return;
+  const detail = `it says that it handles whose the documents of its collection "${handled[0]}" are, and covers neither export nor deletion: call personalData({ export, forget }) in setup, or declare \`personal: { by: … }\``;
+  throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: id, detail });
 }
 
 /** Whether it neither comes with the host nor was handed to it by the program that runs it. */
@@ -159,7 +168,12 @@ function assertNotEnding({ ending }: LifecycleContext, plugin: string): void {
 }
 
 /** Errors that say by themselves what is wrong, and with whom. */
-const TELLING: readonly ErrorCode[] = ['CINNABAR_PLUGIN_TIMEOUT', 'CINNABAR_PLUGIN_STATE', 'CINNABAR_CONFIG_INVALID'];
+const TELLING: readonly ErrorCode[] = [
+  'CINNABAR_PLUGIN_INVALID',
+  'CINNABAR_PLUGIN_TIMEOUT',
+  'CINNABAR_PLUGIN_STATE',
+  'CINNABAR_CONFIG_INVALID',
+];
 
 function asStartError(plugin: string, error: unknown): CinnabarError {
   if (error instanceof CinnabarError && TELLING.includes(error.code)) return error;
