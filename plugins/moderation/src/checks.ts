@@ -1,7 +1,6 @@
 import {
   type Actor,
   CinnabarError,
-  isAbove,
   type ModerationAct,
   type ModerationRequest,
   nameText,
@@ -87,18 +86,8 @@ export function createCheck({ client, settings, services }: ModerationContext, t
   };
 
   const checkRank = async (guild: Guild, actor: Actor | undefined, member: GuildMember) => {
-    if (actor !== undefined) {
-      requireAboveMember(await ranksIn(guild, actor), member);
-      return;
-    }
-    const me = guild.members.me ?? (await guild.members.fetchMe());
-    const name = nameText(member.displayName);
-    if (guild.ownerId === member.id) throw new UserError(t('{name} owns this server.', { name }));
-    if (!isAbove(me, member.roles.highest)) {
-      throw new UserError(
-        t('{name} is not below me. Move my role above theirs in the settings of the server.', { name }),
-      );
-    }
+    const ranks = actor === undefined ? { bot: await guild.members.fetchMe() } : await ranksIn(guild, actor);
+    requireAboveMember(ranks, member);
   };
 
   const checkState = async ({ guild, user, member }: Target, { act }: Ask) => {

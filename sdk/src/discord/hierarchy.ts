@@ -28,12 +28,17 @@ export function requireAboveRole({ asking, bot }: Ranks, role: Role): void {
   if (!isAbove(bot, role)) throw new UserError(t('The role {name} is not below my highest role.', { name }));
 }
 
-/** @throws UserError unless the member is below both the requester and the bot */
-export function requireAboveMember({ asking, bot }: Ranks, member: GuildMember): void {
+/**
+ * Where a rule of the guild acts, there is no requester, and only the bot's rank counts.
+ * @throws UserError unless the member is below both the requester and the bot
+ */
+export function requireAboveMember({ asking, bot }: Pick<Ranks, 'bot'> & Partial<Ranks>, member: GuildMember): void {
   const name = nameText(member.displayName);
   if (member.guild.ownerId === member.id) throw new UserError(t('{name} owns this server.', { name }));
-  if (!isAbove(asking, member.roles.highest)) throw new UserError(t('{name} is not below you.', { name }));
-  if (!isAbove(bot, member.roles.highest)) throw new UserError(t('{name} is not below me.', { name }));
+  if (asking !== undefined && !isAbove(asking, member.roles.highest))
+    throw new UserError(t('{name} is not below you.', { name }));
+  if (isAbove(bot, member.roles.highest)) return;
+  throw new UserError(t('{name} is not below me. Move my role above theirs in the settings of the server.', { name }));
 }
 
 /** Whether a member stands above a role; the owner of the guild stands above all. */

@@ -104,7 +104,7 @@ describe('moderation: acts on members', () => {
     guild.giveRole(alice, guild.createRole({ name: 'Elder', position: 20 }));
     expect(await say(mod, '!kick @alice')).to.equal('**alice** is not below you.');
     guild.giveRole(bob, guild.createRole({ name: 'Above', position: 60 }));
-    expect(await say(host.you, '!kick @bob')).to.equal('**bob** is not below me.');
+    expect(await say(host.you, '!kick @bob')).to.match(/^\*\*bob\*\* is not below me\. Move my role above theirs/);
     expect(await say(mod, '!ban @you')).to.equal('**you** owns this server.');
     expect(await say(mod, '!timeout @mod 1h')).to.equal('You cannot do that to yourself.');
     expect(await say(mod, `!ban ${bot.id}`)).to.equal('I cannot do that to myself.');
