@@ -116,6 +116,25 @@ describe('a model that acts for a member', () => {
     expect(done).to.deep.equal(texts);
   });
 
+  it('takes no notice of a blocked member: no command, mention or reply reaches a model, and a card from before is not theirs to decide', async () => {
+    await using vault = await openVault();
+    const { bot, calls, approves, admin, done, model } = vault;
+    const [card] = await calls(WRITE);
+    if (card === undefined) throw new Error('there is no card');
+    await admin(`!block add ${bot.alice}`);
+    const requests = model.requests.length;
+    for (const text of ['!ai Go on', `<@${bot.bot.id}> Go on`, 'm Go on', '!task Go on'])
+      expect(contents(await bot.hears(text)), text).to.deep.equal([]);
+    expect(contents(await bot.saidDuring(() => bot.alice.say(bot.general, 'Go on', { replyTo: card })))).to.deep.equal(
+      [],
+    );
+    expect(await approves(card)).to.equal('');
+    expect([model.requests.length - requests, done.length]).to.deep.equal([0, 0]);
+    await admin(`!block remove ${bot.alice}`);
+    await bot.hears(`<@${bot.bot.id}> Go on`);
+    expect(model.requests.length - requests).to.be.above(0);
+  });
+
   it('runs nothing while a plugin that guards tools is down, whether it failed or was unloaded', async () => {
     let starts = 0;
     const warden = definePlugin({
