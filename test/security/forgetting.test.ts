@@ -2,12 +2,57 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTestHost } from '@cinnabar/core/testing';
 import { callTool, type ModelStep, say, scriptedLlm } from '@cinnabar/local-models';
-import { PersonalDataStore, Tasks, Tools } from '@cinnabar/sdk';
+import { type CollectionDefinition, PersonalDataStore, type Plugin, Tasks, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 
 const MARK = 'xylophone';
+const ROOT = new URL('../../../', import.meta.url);
+/** Where something of a member is planted below. */
+const PLANTED = [
+  'accounts',
+  'admin',
+  'ai',
+  'chat',
+  'confirm',
+  'custom',
+  'discord-tools',
+  'mcp',
+  'party',
+  'persona',
+  'relay',
+  'reminders',
+  'tasks',
+];
+/** Plugins whose own tests plant something, and prove that nothing of it is left. */
+const PLANTED_ELSEWHERE: Readonly<Record<string, string>> = {
+  moderation: 'plugins/moderation/cases.test.ts',
+  roles: 'plugins/roles/roles.test.ts',
+};
 
 describe('security: forget means gone', () => {
+  it('covers every bundled plugin that keeps something of people', async () => {
+    const uncovered: string[] = [];
+    for (const folder of await readdir(new URL('plugins/', ROOT))) {
+      const { default: plugin }: { readonly default: Plugin } = await import(
+        new URL(`plugins/${folder}/dist/index.js`, ROOT).href
+      );
+      const collections: readonly CollectionDefinition[] = Object.values(plugin.collections);
+      const isOfPeople =
+        plugin.settings.user !== undefined ||
+        plugin.settings.member !== undefined ||
+        collections.some(
+          ({ scope, personal = 'none' }) => scope === 'user' || scope === 'member' || personal !== 'none',
+        );
+      const elsewhere = PLANTED_ELSEWHERE[folder];
+      const isPlanted =
+        elsewhere === undefined
+          ? PLANTED.includes(folder)
+          : (await readFile(new URL(`test/${elsewhere}`, ROOT), 'utf8')).includes('forget');
+      if (isOfPeople && !isPlanted) uncovered.push(folder);
+    }
+    expect(uncovered).to.deep.equal([]);
+  });
+
   it('a member’s words are nowhere in the data folder any more, in what is kept for others neither, and the answer says what stays', async function () {
     this.timeout(60_000);
     let step: ModelStep | undefined;
@@ -19,22 +64,7 @@ describe('security: forget means gone', () => {
       if (tools.length === 0) return say(JSON.stringify(PLAN));
       return say(results.length > 0 ? `It says ${results.length} things.` : 'Well.');
     });
-    const plugins = [
-      'accounts',
-      'admin',
-      'ai',
-      'chat',
-      'confirm',
-      'custom',
-      'discord-tools',
-      'mcp',
-      'party',
-      'persona',
-      'relay',
-      'reminders',
-      'tasks',
-    ];
-    const host = await createTestHost({ plugins: [llm, ...plugins] });
+    const host = await createTestHost({ plugins: [llm, ...PLANTED] });
     try {
       const { alice, bob, you, general, guild, settled, application } = host;
       const { discord } = host;
