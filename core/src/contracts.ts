@@ -267,6 +267,4 @@ export interface AccessService extends Access {
   modeOf(actor: Actor, tool: string): Promise<'allow' | 'confirm' | undefined>;
   /** Whether a user is one of the bot's owners, as far as they are known: after `decide`, `tierOf` or `owners`. */
   isOwner(userId: string): boolean;
-  /** Ids of the bot's owners: configured ones, else the application's owner or team, once Discord has said so. None while Discord does not answer. */
-  owners(): Promise<readonly string[]>;
 }

@@ -78,6 +78,8 @@ export interface Access {
    */
   ignores(actor: Actor): boolean | Promise<boolean>;
   tierOf(actor: Actor): Promise<Tier>;
+  /** Ids of the bot's owners: configured ones, else the application's owner or team, once Discord has said so. None while Discord does not answer. */
+  owners(): Promise<readonly string[]>;
   /**
    * Whether the actor can see what is said in a place now, and has these permissions there: for everything that shows people what others said
    * outside of a tool with a `place`. Roles, membership of the guild and of private threads are asked of Discord, unless it tells of changes, and

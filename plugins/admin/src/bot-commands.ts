@@ -1,5 +1,6 @@
 import { createAskFirst, formatDuration, plainText, subcommand, UserError, z } from '@cinnabar/sdk';
 import { type Client, version as discordVersion, OAuth2Scopes, PermissionsBitField } from 'discord.js';
+import { messageCommands } from './bot-messages.js';
 import { processCommands } from './bot-process.js';
 import { profileCommands } from './bot-profile.js';
 import type { AdminContext } from './context.js';
@@ -106,6 +107,7 @@ export function registerBotCommands(context: AdminContext): void {
       }),
       ...profileCommands(context),
       ...presenceCommands(context),
+      ...messageCommands(context),
       ...processCommands(context),
     ],
   });

@@ -98,6 +98,11 @@ export const settings = {
       .boolean()
       .default(true)
       .describe('Whether a command that does not exist gets "Did you mean …?" when one is near'),
+    announcements: z
+      .string()
+      .meta({ kind: 'channel' })
+      .optional()
+      .describe('Where the owner of the bot announces something; by default the channel in which Discord greets'),
   }),
   user: z.object({ language: language('what the bot writes to you') }),
 };

@@ -12,6 +12,7 @@ import { registerLanguage } from './language-command.js';
 import { registerMyData } from './my-data.js';
 import { registerNewServers } from './new-servers.js';
 import { logMissingPermissions, registerPluginCommands } from './plugin-commands.js';
+import { announcementsOfRed } from './red.js';
 import { leaveRefusedServers } from './refused-servers.js';
 import { registerRoleCommands } from './role-commands.js';
 import { registerSecrets } from './secrets-command.js';
@@ -34,6 +35,7 @@ export default definePlugin({
   settings,
   collections,
   inject,
+  importers: [announcementsOfRed],
   setup(context) {
     registerHelp(context);
     const { services, settings: stored } = context;

@@ -42,7 +42,7 @@ const alias = z.object({
 });
 export type Alias = z.output<typeof alias>;
 
-interface Authored {
+export interface Authored {
   authorId: string;
   isByMember: boolean;
 }

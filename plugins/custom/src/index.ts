@@ -1,6 +1,7 @@
 import { definePlugin } from '@cinnabar/sdk';
 import { registerCommands } from './commands.js';
 import { collections, inject, settings } from './context.js';
+import { importers } from './red.js';
 import { createCustomStore } from './store.js';
 import { registerTools } from './tools.js';
 
@@ -16,6 +17,7 @@ export default definePlugin({
   settings,
   collections,
   inject,
+  importers,
   async setup(context) {
     const store = createCustomStore(context);
     await store.loaded;

@@ -6,7 +6,10 @@ import { MOST_ROLES } from './menus.js';
 const MENU = 'selfroles';
 
 const data = z.strictObject({
-  guild: z.strictObject({ selfroles: z.array(z.string()).default([]) }).prefault({}),
+  // The channel for announcements is taken over by the plugin `admin`.
+  guild: z
+    .strictObject({ selfroles: z.array(z.string()).default([]), announce_channel: z.unknown().optional() })
+    .prefault({}),
 });
 
 /** The self roles of Red's Admin cog, as a menu of this plugin. */

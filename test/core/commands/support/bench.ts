@@ -167,6 +167,7 @@ function ownerAccess(ownerId: string): Access {
     },
     ignores: () => false,
     mayEnter: async () => true,
+    owners: async () => [],
     tierOf: async (actor) => (actor.userId === ownerId ? 'botOwner' : 'everyone'),
   };
 }

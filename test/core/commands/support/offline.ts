@@ -11,6 +11,7 @@ const openAccess: Access = {
   decide: async () => ({ allowed: true, reasons: [] }),
   ignores: () => false,
   mayEnter: async () => true,
+  owners: async () => [],
   tierOf: async () => 'everyone',
 };
 
