@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type DoctorFinding, type Logger, operatorSentenceOf, z } from '@cinnabar/sdk';
+import { type DoctorFinding, formatMessagesWith, type Logger, operatorSentenceOf, z } from '@cinnabar/sdk';
 import { SECRETS_FILE } from '../backup/paths.js';
 import { createSystemClock } from '../clock/clock.js';
 import { createConfiguration } from '../config/configuration.js';
@@ -17,6 +17,7 @@ import {
   isEnabledIn,
   ownerStateSchema,
 } from '../gateway/guild-states.js';
+import { formatIcuMessage } from '../languages/format.js';
 import { createRedactor, secretsOf } from '../observability/log-entry.js';
 import { createDiscovery } from '../plugins/discovery.js';
 import { createLoader } from '../plugins/loader.js';
@@ -47,6 +48,8 @@ interface DoctorArguments {
  * @returns the exit code: 0 when everything is as it should be
  */
 export async function runDoctor({ bot, json }: DoctorArguments, process: NodeJS.Process): Promise<number> {
+  // The host does so when it is built, and there is none here.
+  formatMessagesWith(formatIcuMessage);
   const findings = await findingsOf(bot, process);
   const isWell = findings.every(({ ok }) => ok);
   const text = json ? JSON.stringify({ ok: isWell, findings }, undefined, 2) : findings.flatMap(linesOf).join('\n');
