@@ -1,4 +1,4 @@
-import { type CommandContext, t, UserError } from '@cinnabar/sdk';
+import { type Access, type CommandContext, t, UserError } from '@cinnabar/sdk';
 import { GuildMember } from 'discord.js';
 
 /** What is filled into a custom command's text: data only. */
@@ -14,28 +14,35 @@ type Fields = Readonly<Record<string, string | undefined>>;
  * is not known stays as it is. What is filled in is not looked through for places again.
  * @throws UserError when an argument is missing or of another kind
  */
-export function fillAnswer(template: string, ctx: CommandContext, typed: string): string {
+export async function fillAnswer(
+  access: Pick<Access, 'mayEnter'>,
+  template: string,
+  ctx: CommandContext,
+  typed: string,
+): Promise<string> {
   const words =
     typed
       .match(/"[^"]*"|\S+/gu)
       ?.slice(0, MOST_ARGUMENTS)
       .map((word) => word.replace(/^"(.*)"$/u, '$1')) ?? [];
-  const filled = template.replace(PLACE, (place, name: string, kind?: string, field?: string) => {
-    if (/^\d+$/u.test(name)) return argument(Number(name), kind, field, words, ctx);
+  const valueAt = ([place, name = '', kind, field]: RegExpMatchArray): string | Promise<string> => {
+    if (/^\d+$/u.test(name)) return argument(access, Number(name), kind, field, words, ctx);
     if (name === 'rest' || name === 'args') return typed;
-    const fields = fieldsOf(name, ctx);
-    return fields?.[field ?? ''] ?? place;
-  });
-  return filled.slice(0, LONGEST);
+    return fieldsOf(name, ctx)?.[field ?? ''] ?? place;
+  };
+  const values: string[] = [];
+  for (const match of template.matchAll(PLACE)) values.push(await valueAt(match));
+  return template.replace(PLACE, () => values.shift() ?? '').slice(0, LONGEST);
 }
 
-function argument(
+async function argument(
+  access: Pick<Access, 'mayEnter'>,
   index: number,
   kind: string | undefined,
   field: string | undefined,
   words: readonly string[],
   ctx: CommandContext,
-): string {
+): Promise<string> {
   const word = words[index];
   if (word === undefined) {
     throw new UserError(
@@ -65,7 +72,9 @@ function argument(
     case 'channel': {
       const id = /^(?:<#)?(\d{15,21})>?$/u.exec(word)?.[1];
       const channel = id === undefined ? undefined : ctx.guild?.channels.cache.get(id);
-      const isSeen = channel !== undefined && ctx.member?.permissionsIn(channel).has('ViewChannel') === true;
+      const isSeen =
+        channel !== undefined &&
+        (await access.mayEnter(ctx.actor, { guildId: channel.guildId, channelId: channel.id }));
       if (!isSeen) throw wrong(index, t('a channel'));
       return { '': channel.name, name: channel.name, mention: `<#${channel.id}>`, id: channel.id }[field ?? ''] ?? word;
     }

@@ -50,10 +50,10 @@ export function createCustomStore(context: CustomContext) {
       name,
       description: 'A custom command of this server',
       ...(cooldownSeconds === 0 ? {} : { cooldown: { uses: 1, perMs: cooldownSeconds * 1_000 } }),
-      run: (ctx, text) => {
+      run: async (ctx, text) => {
         const now = made.get(guildId)?.commands.get(name);
         if (now === undefined) throw new UserError(t('That command is gone.'));
-        return ctx.reply(fillAnswer(nextAnswer(guildId, now), ctx, text));
+        return ctx.reply(await fillAnswer(services.access, nextAnswer(guildId, now), ctx, text));
       },
     };
   }

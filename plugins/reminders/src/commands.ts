@@ -32,7 +32,7 @@ const numbered = z.number().int().min(1).max(10_000).describe('Its number in the
 
 /** `!remind` and `!reminder …`. */
 export function registerCommands(context: ReminderContext, reminders: Reminders): void {
-  const { command, group, component, settings } = context;
+  const { command, group, component, services, settings } = context;
   const said = option.rest().describe('When, and what about: in 2h tea');
 
   const zones = component({
@@ -172,10 +172,10 @@ export function registerCommands(context: ReminderContext, reminders: Reminders)
         access: { tier: 'mod', where: 'guild' },
         options: { role: option.role().describe('Whom'), what: said },
         examples: ['reminder role @Raiders every Monday at 18:00 raid'],
-        run(ctx, { role, what }) {
+        async run(ctx, { role, what }) {
           if (role.id === role.guild.id) throw new UserError(t('I do not call everyone. Choose a role.'));
           const mayMention =
-            role.mentionable || ctx.member?.permissionsIn(ctx.channel.id).has('MentionEveryone') === true;
+            role.mentionable || (await services.access.mayEnter(ctx.actor, ctx.actor, ['MentionEveryone']));
           if (!mayMention) throw new UserError(t('You may not mention that role.'));
           return set(ctx, { said: what, to: 'here', roleId: role.id });
         },
@@ -186,8 +186,9 @@ export function registerCommands(context: ReminderContext, reminders: Reminders)
         access: { tier: 'mod', where: 'guild' },
         options: { channel: option.channel().describe('Where'), what: said },
         examples: ['reminder channel #general tomorrow at 9 the server restarts'],
-        run(ctx, { channel, what }) {
-          if (ctx.member?.permissionsIn(channel).has(['ViewChannel', 'SendMessages']) !== true) {
+        async run(ctx, { channel, what }) {
+          const at = { guildId: channel.guildId, channelId: channel.id };
+          if (!(await services.access.mayEnter(ctx.actor, at, ['SendMessages']))) {
             throw new UserError(t('You may not write there.'));
           }
           return set(ctx, { said: what, to: { channelId: channel.id }, roleId: '' });

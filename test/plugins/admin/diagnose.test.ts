@@ -42,7 +42,7 @@ describe('admin: switches and diagnoses', () => {
     );
     expect(await say(host.you, '!tool enable count_gold')).to.equal('`count_gold` is on here now.');
     expect(await say(host.you, '!tool list vault')).to.match(/^\*\*Tools\*\* \(1\)\n• `count_gold`/);
-    expect(await say(host.you, '!tool list admin')).to.equal('No plugin `admin` has tools here.');
+    expect(await say(host.you, '!tool list admin')).to.include('`admin` is no plugin that has tools');
   });
 
   it('!diagnose names the first obstacle and what removes it, in the order in which things have to work', async () => {
