@@ -56,6 +56,13 @@ export const corrections: readonly Correction[] = [
       body.required = false;
     },
   },
+  {
+    because: 'A bot may change its picture without its name.',
+    see: 'https://discord.com/developers/docs/resources/user#modify-current-user',
+    correct({ components: { schemas } }) {
+      replace(schemas, 'BotAccountPatchRequest', { required: [] });
+    },
+  },
 ];
 
 /** Operations that Discord documents, or its clients use, and the description does not have. */

@@ -45,7 +45,11 @@ export function guildPayload(guild: LocalGuild): APIGuild {
     nsfw_level: 0,
     hub_type: null,
     incidents_data: null,
+    widget_channel_id: null,
+    max_presences: null,
     max_members: 500_000,
+    max_video_channel_users: 25,
+    max_stage_video_channel_users: 50,
     region: 'deprecated',
   };
 }

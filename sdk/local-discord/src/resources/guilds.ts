@@ -202,6 +202,8 @@ export const guildRoutes = [
     const counts = context.query.get('with_counts') === 'true';
     return {
       ...guildPayload(guild),
+      home_header: null,
+      nsfw: false,
       ...(counts
         ? { approximate_member_count: guild.members.size, approximate_presence_count: guild.members.size }
         : {}),
@@ -215,7 +217,7 @@ export const guildRoutes = [
     if (description !== undefined) guild.description = description;
     if (system_channel_id !== undefined) guild.systemChannelId = system_channel_id;
     broadcast(context.world, 'GUILD_UPDATE', { guild }, guildPayload(guild));
-    return guildPayload(guild);
+    return { ...guildPayload(guild), home_header: null, nsfw: false };
   }),
   route('GET', '/guilds/:guildId/channels', (context) =>
     [...guildOf(context).channels.values()].map((channel) => channelPayload(channel, context.user.id)),

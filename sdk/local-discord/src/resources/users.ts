@@ -38,6 +38,7 @@ export const userRoutes = [
           id: guild.id,
           name: guild.name,
           icon: null,
+          banner: null,
           owner: guild.ownerId === user.id,
           permissions: permissions.toString(),
           features: [],
