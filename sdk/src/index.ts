@@ -85,6 +85,7 @@ export {
   membersCalled,
   permissionName,
   readDiscordLink,
+  requireGuild,
   roleCalled,
   rolesCalled,
 } from './discord/guilds.js';

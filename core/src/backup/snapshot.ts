@@ -96,7 +96,7 @@ async function secondName(file: string, folder: string, path: string): Promise<A
 }
 
 /**
- * A settings document, or a copy of one, without its secrets. Of a plugin that is not there what is secret is told by its name.
+ * A settings document, or a copy of one, without its secrets. For a plugin that is not installed, keys with a name like `apiKey` count as secret.
  * @returns nothing for one that cannot be read and may hold some
  */
 async function withoutSecrets(

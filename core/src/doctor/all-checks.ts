@@ -25,7 +25,7 @@ interface AllParts {
 export function allChecks(parts: AllParts): readonly Check[] {
   const { config, clock, intents, plugins, isOnIn, storage, configuration, environment, log } = parts;
   const { configDir: dir, root, botName } = config;
-  // One of its own: what it is told of keys that the plugins read is forgotten with it.
+  // A redactor for this check alone: the secrets that it learns from the plugins are dropped with it.
   const fresh = createConfiguration({ dir, root, botName, clock, log, watch: () => () => undefined });
   const declared = plugins.map(({ plugin }) => plugin);
   const checked = declared.map((plugin) => ({

@@ -49,7 +49,12 @@ export function createLanguages({ folders, log }: LanguageServices): LanguageSer
     if (wanted === SOURCE_LOCALE || !locales().includes(wanted)) return undefined;
     const known = languages.get(wanted);
     if (known !== undefined) return known;
-    const messages = new Map(folders().flatMap((folder) => messagesOf(folder, wanted, log)));
+    // The host's own texts come first: no plugin changes what a card or a refusal says.
+    const messages = new Map(
+      folders()
+        .toReversed()
+        .flatMap((folder) => messagesOf(folder, wanted, log)),
+    );
     const language: Language = { locale: wanted, translate: (message) => messages.get(message) };
     languages.set(wanted, language);
     return language;

@@ -1,4 +1,4 @@
-import { type Actor, defined, option, subcommand, subgroup, t, UserError, z } from '@cinnabar/sdk';
+import { type Actor, defined, option, requireGuild, subcommand, subgroup, t, UserError, z } from '@cinnabar/sdk';
 import { ChannelType, type Guild } from 'discord.js';
 import { nameOf } from './acts.js';
 import { ACTIONS, type Action, type AutomodContext, FILTERS, type Filter, LIMITS, type Values } from './context.js';
@@ -6,11 +6,6 @@ import type { Setup } from './setup.js';
 import type { Watch } from './watch.js';
 
 export const ADMIN = { tier: 'admin', where: 'guild' } as const;
-
-export function guildOf({ guild }: { readonly guild: Guild | null }): Guild {
-  if (guild === null) throw new UserError(t('This works in a server only.'));
-  return guild;
-}
 
 export function registerCommands(context: AutomodContext, setup: Setup, watch: Watch): void {
   const { group, settings } = context;
@@ -52,7 +47,7 @@ export function registerCommands(context: AutomodContext, setup: Setup, watch: W
       subcommand({
         name: 'status',
         description: 'Show what is filtered, by me and by Discord, and what is wrong',
-        run: async (ctx) => ctx.reply(await setup.status(guildOf(ctx))),
+        run: async (ctx) => ctx.reply(await setup.status(requireGuild(ctx))),
       }),
       subgroup({
         name: 'words',
@@ -64,20 +59,21 @@ export function registerCommands(context: AutomodContext, setup: Setup, watch: W
             ephemeral: true,
             options: { words },
             examples: ['automod words add heck, darn*, *gosh*, what the'],
-            run: async (ctx, { words: typed }) => ctx.reply(await setup.addWords(guildOf(ctx), typed.split(','))),
+            run: async (ctx, { words: typed }) => ctx.reply(await setup.addWords(requireGuild(ctx), typed.split(','))),
           }),
           subcommand({
             name: 'remove',
             description: 'Filter them no more',
             ephemeral: true,
             options: { words },
-            run: async (ctx, { words: typed }) => ctx.reply(await setup.removeWords(guildOf(ctx), typed.split(','))),
+            run: async (ctx, { words: typed }) =>
+              ctx.reply(await setup.removeWords(requireGuild(ctx), typed.split(','))),
           }),
           subcommand({
             name: 'list',
             description: 'List them',
             ephemeral: true,
-            run: async (ctx) => ctx.reply({ content: await setup.words(guildOf(ctx)), ephemeral: true }),
+            run: async (ctx) => ctx.reply({ content: await setup.words(requireGuild(ctx)), ephemeral: true }),
           }),
         ],
       }),
@@ -85,7 +81,8 @@ export function registerCommands(context: AutomodContext, setup: Setup, watch: W
         name: 'invites',
         description: 'Filter invites to other servers, or not',
         options: { on: z.boolean().describe('yes or no') },
-        run: async (ctx, { on }) => ctx.reply(await setup.change(guildOf(ctx), 'invites', { invites: on }, undefined)),
+        run: async (ctx, { on }) =>
+          ctx.reply(await setup.change(requireGuild(ctx), 'invites', { invites: on }, undefined)),
       }),
       subcommand({
         name: 'links',
@@ -99,7 +96,7 @@ export function registerCommands(context: AutomodContext, setup: Setup, watch: W
         run: async (ctx, { mode, domains }) =>
           ctx.reply(
             await setup.change(
-              guildOf(ctx),
+              requireGuild(ctx),
               'links',
               { links: mode, ...(domains === undefined ? {} : { domains: listOf(domains) }) },
               undefined,
@@ -111,7 +108,7 @@ export function registerCommands(context: AutomodContext, setup: Setup, watch: W
         description: 'Bound how many members and roles one message mentions',
         options: { most: z.int().min(0).max(50).describe('0: any number') },
         run: async (ctx, { most }) =>
-          ctx.reply(await setup.change(guildOf(ctx), 'mentions', { mentions: most }, undefined)),
+          ctx.reply(await setup.change(requireGuild(ctx), 'mentions', { mentions: most }, undefined)),
       }),
       subcommand({
         name: 'spam',
@@ -123,7 +120,12 @@ export function registerCommands(context: AutomodContext, setup: Setup, watch: W
         examples: ['automod spam 3 8'],
         run: async (ctx, { repeats, rate }) =>
           ctx.reply(
-            await setup.change(guildOf(ctx), 'spam', { repeats, ...(rate === undefined ? {} : { rate }) }, undefined),
+            await setup.change(
+              requireGuild(ctx),
+              'spam',
+              { repeats, ...(rate === undefined ? {} : { rate }) },
+              undefined,
+            ),
           ),
       }),
       subcommand({
@@ -131,7 +133,7 @@ export function registerCommands(context: AutomodContext, setup: Setup, watch: W
         description: 'Bound the share of capital letters in a message',
         options: { most: z.int().min(0).max(100).describe('In per cent; 0: any number') },
         run: async (ctx, { most }) =>
-          ctx.reply(await setup.change(guildOf(ctx), 'capitals', { capitals: most }, undefined)),
+          ctx.reply(await setup.change(requireGuild(ctx), 'capitals', { capitals: most }, undefined)),
       }),
       subcommand({
         name: 'actions',
@@ -142,7 +144,7 @@ export function registerCommands(context: AutomodContext, setup: Setup, watch: W
         },
         examples: ['automod actions spam delete, timeout, report'],
         run: async (ctx, { filter, actions }) =>
-          ctx.reply(await setup.change(guildOf(ctx), filter, {}, actionsIn(actions))),
+          ctx.reply(await setup.change(requireGuild(ctx), filter, {}, actionsIn(actions))),
       }),
       subcommand({
         name: 'report',
@@ -154,7 +156,7 @@ export function registerCommands(context: AutomodContext, setup: Setup, watch: W
             .describe('The channel; without one, nowhere'),
         },
         async run(ctx, { channel }) {
-          const guild = guildOf(ctx);
+          const guild = requireGuild(ctx);
           if (channel === undefined) await settings.guild(guild).reset('reportChannel');
           else await settings.guild(guild).set({ reportChannel: channel.id });
           await ctx.reply(
@@ -168,13 +170,13 @@ export function registerCommands(context: AutomodContext, setup: Setup, watch: W
         name: 'exempt',
         description: 'Hold a role or a channel to no filter',
         options: exemptOptions,
-        run: async (ctx, chosen) => ctx.reply(await changeExempt(guildOf(ctx), chosen, true)),
+        run: async (ctx, chosen) => ctx.reply(await changeExempt(requireGuild(ctx), chosen, true)),
       }),
       subcommand({
         name: 'unexempt',
         description: 'Hold a role or a channel to the filters again',
         options: exemptOptions,
-        run: async (ctx, chosen) => ctx.reply(await changeExempt(guildOf(ctx), chosen, false)),
+        run: async (ctx, chosen) => ctx.reply(await changeExempt(requireGuild(ctx), chosen, false)),
       }),
       subcommand({
         name: 'test',
@@ -182,7 +184,7 @@ export function registerCommands(context: AutomodContext, setup: Setup, watch: W
         ephemeral: true,
         options: { text: option.rest().describe('The text') },
         async run(ctx, { text }) {
-          const hit = await watch.test(guildOf(ctx).id, text);
+          const hit = await watch.test(requireGuild(ctx).id, text);
           await ctx.reply(
             hit === undefined
               ? t('No filter has anything against it.')
@@ -216,7 +218,7 @@ function actionsIn(typed: string): readonly Action[] {
 
 export function registerTools({ tool, client }: AutomodContext, setup: Setup): void {
   const guildFor = ({ guildId }: Actor) =>
-    guildOf({ guild: (guildId === null ? undefined : client.guilds.cache.get(guildId)) ?? null });
+    requireGuild({ guild: (guildId === null ? undefined : client.guilds.cache.get(guildId)) ?? null });
   const word = z.string().min(1).max(LIMITS.wordLength);
   tool({
     name: 'change_word_filter',

@@ -25,7 +25,7 @@ export function logChannels({ on }: LoggingContext, eventLog: EventLog): void {
   on('channelCreate', (channel) => write(channel, false, (name) => t('➕ {name} was created.', { name })));
   on('channelDelete', (channel) => {
     if (channel.isDMBased()) return;
-    // It is gone from where the host looks channels up; what everyone could see is told.
+    // The host can no longer look the channel up: only what @everyone could see is logged.
     return write(channel, isOpenToAll(channel), (name) => t('➖ {name} was deleted.', { name }));
   });
   on('channelUpdate', (before, now) => {

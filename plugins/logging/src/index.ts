@@ -12,7 +12,7 @@ export default definePlugin({
     description: 'Writes edits, deletions, joins, roles and changes of channels into a channel',
     host: '^0.1.0',
     intents: ['Guilds', 'GuildMessages', 'MessageContent', 'GuildModeration', 'GuildVoiceStates'],
-    // Joins and leaves are told with this one alone.
+    // Discord sends joins and leaves with this intent alone.
     optionalIntents: ['GuildMembers'],
     permissions: ['ViewChannel', 'SendMessages', 'AttachFiles', 'ViewAuditLog'],
     enabledByDefault: false,

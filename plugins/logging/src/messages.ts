@@ -6,7 +6,7 @@ import { personText, quoted } from './text.js';
 
 /** Deletions of one channel that come within this time are one entry: a purge comes in several pieces. */
 const TOGETHER_MS = 3_000;
-/** An edit is told at once. */
+/** Logs an edit at once. */
 const JUST_MS = 60_000;
 /** More than this are in a file. */
 const IN_MESSAGE = 5;

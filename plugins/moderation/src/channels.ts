@@ -85,7 +85,7 @@ export function createChannelActs({ client, collections, services }: ModerationC
   };
   const remove = async (channelId: string, id: string, reason: string) => {
     await client.rest.delete(Routes.channelPermission(channelId, id), { reason }).catch((error: unknown) => {
-      // Somebody removed it, or the role is gone.
+      // The overwrite was removed, or its role was deleted.
       if (!isUnknown(error)) throw error;
     });
   };

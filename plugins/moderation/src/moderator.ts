@@ -53,13 +53,13 @@ export function createModerator(
     acts,
     channelActs,
     caseOf,
-    /** The guild that somebody acts in. @throws UserError in a direct message */
+    /** The guild of an actor. @throws UserError in a direct message */
     guildOf({ guildId }: Actor): Guild {
       const guild = guildId === null ? undefined : client.guilds.cache.get(guildId);
       if (guild === undefined) throw new UserError(t('This only works in a server.'));
       return guild;
     },
-    /** The channel that somebody acts in. @throws UserError where there are no messages */
+    /** The channel of an actor. @throws UserError where there are no messages */
     async textChannelOf({ channelId }: Actor): Promise<GuildTextBasedChannel> {
       const channel = await client.channels.fetch(channelId);
       if (channel === null || !channel.isTextBased() || channel.isDMBased()) {

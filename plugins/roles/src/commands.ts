@@ -1,5 +1,5 @@
-import { nameText, option, plainText, subcommand, t, UserError, z } from '@cinnabar/sdk';
-import { ChannelType, type Guild } from 'discord.js';
+import { nameText, option, plainText, requireGuild, subcommand, t, UserError, z } from '@cinnabar/sdk';
+import { ChannelType } from 'discord.js';
 import type { RolesContext } from './context.js';
 import type { Grants } from './grants.js';
 import type { MenuStore } from './menu-store.js';
@@ -20,11 +20,6 @@ export interface RoleParts {
   readonly panels: Panels;
   readonly reactionRoles: ReactionRoles;
   readonly offers: Offers;
-}
-
-export function guildOf({ guild }: { readonly guild: Guild | null }): Guild {
-  if (guild === null) throw new UserError(t('This works in a server only.'));
-  return guild;
 }
 
 export function registerCommands(context: RolesContext, parts: RoleParts): void {
@@ -49,7 +44,7 @@ function registerMemberCommands({ group }: RolesContext, { selfRoles, grants }: 
         name: 'list',
         description: 'List the roles that members choose themselves',
         ephemeral: true,
-        run: async (ctx) => ctx.reply(await selfRoles.list(guildOf(ctx))),
+        run: async (ctx) => ctx.reply(await selfRoles.list(requireGuild(ctx))),
       }),
       subcommand({
         name: 'get',
@@ -57,7 +52,7 @@ function registerMemberCommands({ group }: RolesContext, { selfRoles, grants }: 
         aliases: ['add'],
         ephemeral: true,
         options: { role },
-        run: async (ctx, options) => ctx.reply(await selfRoles.get(guildOf(ctx), ctx.actor.userId, options.role)),
+        run: async (ctx, options) => ctx.reply(await selfRoles.get(requireGuild(ctx), ctx.actor.userId, options.role)),
       }),
       subcommand({
         name: 'drop',
@@ -65,7 +60,7 @@ function registerMemberCommands({ group }: RolesContext, { selfRoles, grants }: 
         aliases: ['remove'],
         ephemeral: true,
         options: { role },
-        run: async (ctx, options) => ctx.reply(await selfRoles.drop(guildOf(ctx), ctx.actor.userId, options.role)),
+        run: async (ctx, options) => ctx.reply(await selfRoles.drop(requireGuild(ctx), ctx.actor.userId, options.role)),
       }),
       subcommand({
         name: 'give',
@@ -117,7 +112,7 @@ function registerMenuCommands({ group }: RolesContext, { store, panels, offers }
         options: { menu: z.string().describe('Its name'), max: max.default(0), min: min.default(0) },
         examples: ['rolemenu create Colours max:1', 'rolemenu create "Games you play"'],
         async run(ctx, { menu: name, ...bounds }) {
-          const made = await store.create(guildOf(ctx), name, bounds);
+          const made = await store.create(requireGuild(ctx), name, bounds);
           const values = { name: nameText(made.name), bounds: boundsText(made), prefix: ctx.prefix };
           await ctx.reply(
             t('Made the menu {name} ({bounds}). Next: `{prefix}rolemenu add`, then `{prefix}rolemenu post`.', values),
@@ -142,14 +137,14 @@ function registerMenuCommands({ group }: RolesContext, { store, panels, offers }
         description: 'Take a role out of a menu',
         options: { menu, role },
         run: async (ctx, { menu: name, role: { id } }) =>
-          ctx.reply(await offers.removeFromMenu(guildOf(ctx), id, name)),
+          ctx.reply(await offers.removeFromMenu(requireGuild(ctx), id, name)),
       }),
       subcommand({
         name: 'limit',
         description: 'Change how many roles of a menu a member may have',
         options: { menu, max: max.optional(), min: min.optional() },
         async run(ctx, { menu: name, ...bounds }) {
-          const changed = await offers.limitMenu(guildOf(ctx), name, bounds);
+          const changed = await offers.limitMenu(requireGuild(ctx), name, bounds);
           await ctx.reply(
             t('Of {name} members may have: {bounds}.', { name: nameText(changed.name), bounds: boundsText(changed) }),
           );
@@ -170,7 +165,7 @@ function registerMenuCommands({ group }: RolesContext, { store, panels, offers }
           if (text.length > LONGEST_TEXT)
             throw new UserError(t('The text has at most {most} characters.', { most: LONGEST_TEXT }));
           const request = { channelId: channel?.id ?? ctx.channel.id, style, text };
-          const url = await panels.post(guildOf(ctx), name, request, ctx.actor);
+          const url = await panels.post(requireGuild(ctx), name, request, ctx.actor);
           await ctx.reply(t('Posted: {link}', { link: url }));
         },
       }),
@@ -179,7 +174,7 @@ function registerMenuCommands({ group }: RolesContext, { store, panels, offers }
         description: 'Delete a menu and its message',
         options: { menu },
         async run(ctx, { menu: name }) {
-          const gone = await store.delete(guildOf(ctx), name);
+          const gone = await store.delete(requireGuild(ctx), name);
           if (gone.panel !== undefined) await panels.deleteMessage(gone.panel);
           await ctx.reply(t('Deleted the menu {name}. Members keep their roles.', { name: nameText(gone.name) }));
         },
@@ -188,7 +183,7 @@ function registerMenuCommands({ group }: RolesContext, { store, panels, offers }
         name: 'list',
         description: 'List the menus, with their roles and where they are posted',
         async run(ctx) {
-          const guild = guildOf(ctx);
+          const guild = requireGuild(ctx);
           const menus = await store.list(guild);
           const lines = menus.map((one) => {
             const roles = one.roles
@@ -236,7 +231,7 @@ function registerJoinCommands({ group }: RolesContext, { offers }: RoleParts): v
       subcommand({
         name: 'list',
         description: 'List the roles for those who join, and what is wrong with them',
-        run: async (ctx) => ctx.reply(await offers.overview(guildOf(ctx))),
+        run: async (ctx) => ctx.reply(await offers.overview(requireGuild(ctx))),
       }),
     ],
   });
@@ -262,7 +257,7 @@ function registerReactionCommands({ group }: RolesContext, { offers, reactionRol
         description: 'Give no role for a reaction any more',
         options: { message, emoji: emoji.optional() },
         async run(ctx, { message: link, emoji: text }) {
-          const count = await reactionRoles.remove(guildOf(ctx), link, text);
+          const count = await reactionRoles.remove(requireGuild(ctx), link, text);
           await ctx.reply(
             t('{count, plural, one {Removed # reaction role.} other {Removed # reaction roles.}}', { count }),
           );
@@ -272,8 +267,8 @@ function registerReactionCommands({ group }: RolesContext, { offers, reactionRol
         name: 'list',
         description: 'List the reaction roles',
         async run(ctx) {
-          const { id } = guildOf(ctx);
-          const bindings = await reactionRoles.list(guildOf(ctx));
+          const { id } = requireGuild(ctx);
+          const bindings = await reactionRoles.list(requireGuild(ctx));
           const lines = bindings.map(({ channelId, messageId, emoji: key, roleId }) => {
             const shown = /^\d+$/.test(key) ? `${ctx.guild?.client.emojis.cache.get(key) ?? plainText(key)}` : key;
             return `• ${shown} → <@&${roleId}>: https://discord.com/channels/${id}/${channelId}/${messageId}`;

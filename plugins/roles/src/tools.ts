@@ -1,6 +1,6 @@
-import { type Actor, channelCalled, roleCalled, t, UserError, z } from '@cinnabar/sdk';
+import { type Actor, channelCalled, requireGuild, roleCalled, t, UserError, z } from '@cinnabar/sdk';
 import type { Client, Guild } from 'discord.js';
-import { guildOf, type RoleParts } from './commands.js';
+import type { RoleParts } from './commands.js';
 import type { RolesContext } from './context.js';
 import { boundsText, MOST_ROLES, PANEL_STYLES } from './menus.js';
 import { LONGEST_TEXT } from './panels.js';
@@ -168,7 +168,7 @@ export function registerTools(
 }
 
 function guildFor(client: Client, { guildId }: Actor): Guild {
-  return guildOf({ guild: (guildId === null ? undefined : client.guilds.cache.get(guildId)) ?? null });
+  return requireGuild({ guild: (guildId === null ? undefined : client.guilds.cache.get(guildId)) ?? null });
 }
 
 function joinSentence(role: string, kind: 'members' | 'bots', remove: boolean): string {

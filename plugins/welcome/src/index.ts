@@ -3,13 +3,14 @@ import {
   channelCalled,
   definePlugin,
   option,
+  requireGuild,
   subcommand,
   t,
   UserError,
   unlessUnreachable,
   z,
 } from '@cinnabar/sdk';
-import { ChannelType, type Guild } from 'discord.js';
+import { ChannelType } from 'discord.js';
 import { ID, inject, settings, type WelcomeContext } from './context.js';
 import { watchArrivals } from './greeter.js';
 import { createSetup, type Setup } from './setup.js';
@@ -44,11 +45,6 @@ export default definePlugin({
   },
 });
 
-function guildOf({ guild }: { readonly guild: Guild | null }): Guild {
-  if (guild === null) throw new UserError(t('This works in a server only.'));
-  return guild;
-}
-
 function registerCommands({ group }: WelcomeContext, setup: Setup): void {
   const kind = z
     .enum(KINDS)
@@ -68,27 +64,27 @@ function registerCommands({ group }: WelcomeContext, setup: Setup): void {
         description: 'Choose where new members are greeted',
         options: { channel },
         run: async (ctx, { channel: chosen }) =>
-          ctx.reply(await setup.setChannel(guildOf(ctx), 'greeting', chosen?.id, ctx.actor)),
+          ctx.reply(await setup.setChannel(requireGuild(ctx), 'greeting', chosen?.id, ctx.actor)),
       }),
       subcommand({
         name: 'goodbye',
         description: 'Choose where it is said that a member has left',
         options: { channel },
         run: async (ctx, { channel: chosen }) =>
-          ctx.reply(await setup.setChannel(guildOf(ctx), 'goodbye', chosen?.id, ctx.actor)),
+          ctx.reply(await setup.setChannel(requireGuild(ctx), 'goodbye', chosen?.id, ctx.actor)),
       }),
       subcommand({
         name: 'add',
         description: 'Add a text',
         options: { kind, text: option.rest().describe(`At most ${LIMITS.length} characters`) },
         examples: ['welcome add greeting Hello {member}, you are member {count} of {server}!'],
-        run: async (ctx, { kind: of, text }) => ctx.reply(await setup.addText(guildOf(ctx), of, text)),
+        run: async (ctx, { kind: of, text }) => ctx.reply(await setup.addText(requireGuild(ctx), of, text)),
       }),
       subcommand({
         name: 'remove',
         description: 'Remove a text',
         options: { kind, number: z.int().min(1).max(LIMITS.texts).describe('As `welcome preview` counts them') },
-        run: async (ctx, { kind: of, number }) => ctx.reply(await setup.removeText(guildOf(ctx), of, number)),
+        run: async (ctx, { kind: of, number }) => ctx.reply(await setup.removeText(requireGuild(ctx), of, number)),
       }),
       subcommand({
         name: 'preview',
@@ -102,7 +98,7 @@ function registerCommands({ group }: WelcomeContext, setup: Setup): void {
       subcommand({
         name: 'show',
         description: 'Show what is said where, and what is wrong',
-        run: async (ctx) => ctx.reply(await setup.show(guildOf(ctx))),
+        run: async (ctx) => ctx.reply(await setup.show(requireGuild(ctx))),
       }),
     ],
   });
@@ -110,7 +106,7 @@ function registerCommands({ group }: WelcomeContext, setup: Setup): void {
 
 function registerTools({ tool, client }: WelcomeContext, setup: Setup): void {
   const guildFor = ({ guildId }: Actor) =>
-    guildOf({ guild: (guildId === null ? undefined : client.guilds.cache.get(guildId)) ?? null });
+    requireGuild({ guild: (guildId === null ? undefined : client.guilds.cache.get(guildId)) ?? null });
   tool({
     name: 'set_welcome',
     description:

@@ -22,6 +22,12 @@ export async function findPlace(client: Client, channelId: string): Promise<Plac
   return { guildId: channel === null || channel.isDMBased() ? null : channel.guildId, channelId };
 }
 
+/** The guild of a command, or of where something is done. @throws UserError in a direct message */
+export function requireGuild({ guild }: { readonly guild: Guild | null }): Guild {
+  if (guild === null) throw new UserError(t('This works in a server only.'));
+  return guild;
+}
+
 /** The channel, asked of Discord where it is not known; `undefined` when it is gone, hidden from the bot, or not for messages. */
 export async function findSendable(client: Client, channelId: string): Promise<SendableChannels | undefined> {
   const channel = await unlessUnreachable(client.channels.fetch(channelId));

@@ -1,18 +1,28 @@
+import { fileURLToPath } from 'node:url';
+import { createLanguages } from '@cinnabar/core/internal/languages/languages';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalMessage, LocalUser } from '@cinnabar/local-discord';
-import { definePlugin, Languages, t } from '@cinnabar/sdk';
+import { currentLocale, definePlugin, Languages, t } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { Locale } from 'discord.js';
+import { recordLog } from '../commands/support/owner.js';
 
 const WARNINGS = 'You have {count, plural, =0 {no warnings} one {# warning} other {# warnings}}, {name}.';
 
+interface Given {
+  languages?: Languages;
+  /** In which the plugin was set up: its timers and connections go on in it. */
+  locale?: string;
+}
+
 /** Says how many warnings there are, in whichever way it is asked. */
-const clerk = (given: { languages?: Languages }) =>
+const clerk = (given: Given) =>
   definePlugin({
     manifest: { id: 'clerk', version: '1.0.0', description: 'Counts' },
     inject: { languages: Languages },
     setup({ command, services }) {
       given.languages = services.languages;
+      given.locale = currentLocale();
       command({
         name: 'warnings',
         description: 'Says how many there are',
@@ -22,7 +32,7 @@ const clerk = (given: { languages?: Languages }) =>
   });
 
 describe('languages', () => {
-  const given: { languages?: Languages } = {};
+  const given: Given = {};
   let host: TestHost;
   const say = async (user: LocalUser, text: string) => {
     user.say(host.general, text);
@@ -75,5 +85,20 @@ describe('languages', () => {
     expect(inBackground).to.equal('Nothing was chosen.');
     await say(host.you, '!language server auto');
     expect(await say(host.alice, '!language show')).to.include('I write to you in English.');
+  });
+
+  it('does not stay with what a command began: a plugin that is reloaded in German starts in English', async () => {
+    await say(host.you, '!language me de');
+    delete given.locale;
+    await say(host.you, '!plugin reload clerk');
+    await say(host.you, '!language me auto');
+    expect(given.locale).to.equal('en');
+  });
+
+  it('lets no plugin change the texts of the host or of another plugin', () => {
+    const folder = (name: string) => fileURLToPath(new URL(`../../../fixtures/languages/${name}`, import.meta.url));
+    const { find } = createLanguages({ folders: () => [folder('host'), folder('other')], log: recordLog().log });
+    expect(find('de')?.translate('Denied.')).to.equal('Verboten.');
+    expect(find('de')?.translate('Hello.')).to.equal('Hallo.');
   });
 });

@@ -1,4 +1,4 @@
-import { CinnabarError, type ErrorCode, type Plugin, withinLimit } from '@cinnabar/sdk';
+import { CinnabarError, type ErrorCode, type Plugin, speaking, withinLimit } from '@cinnabar/sdk';
 import type { Owner, Scope } from '../../contracts.js';
 import { doing, runAs } from '../../gateway/boundary.js';
 import { createEntrusted } from '../../tools/tools.js';
@@ -153,7 +153,9 @@ async function setUp(lifecycle: LifecycleContext, owner: Owner): Promise<void> {
   const work = async () => {
     const context = await lifecycle.createContext(owner);
     // The context may have come too late: then the scope is closed, and the plugin need not learn it the hard way.
-    if (!owner.scope.signal.aborted) await runAs(owner.id, 'setup', () => owner.plugin.setup(context));
+    if (owner.scope.signal.aborted) return;
+    // Its timers and connections go on in what they begin in: not in the language of the admin who has it started.
+    await speaking(undefined, async () => runAs(owner.id, 'setup', () => owner.plugin.setup(context)));
   };
   assertNotEnding(lifecycle, owner.id);
   const { inTime } = await withinLimit(lifecycle.clock, lifecycle.startTimeoutMs, work(), lifecycle.ending);

@@ -158,7 +158,7 @@ function parseEach(of: SettingType, parts: readonly string[]): Parsed {
   return good(items);
 }
 
-/** Items that are told apart already, where there is a list for them. */
+/** The items of a list that a form has already split. */
 function parseItems(type: SettingType, items: readonly string[]): Parsed {
   const list = type.kind === 'either' ? type.of.find(({ kind }) => kind === 'list') : type;
   if (list?.kind === 'list') return parseEach(list.of, items);
