@@ -25,7 +25,7 @@ interface AllParts {
 export function allChecks(parts: AllParts): readonly Check[] {
   const { config, clock, intents, plugins, isOnIn, storage, configuration, environment, log } = parts;
   const { configDir: dir, root, botName } = config;
-  // A redactor for this check alone: the secrets that it learns from the plugins are dropped with it.
+  // A configuration for this check alone: the keys that plugins claim in it are gone with it.
   const fresh = createConfiguration({ dir, root, botName, clock, log, watch: () => () => undefined });
   const declared = plugins.map(({ plugin }) => plugin);
   const checked = declared.map((plugin) => ({
