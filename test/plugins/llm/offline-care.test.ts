@@ -107,7 +107,7 @@ describe('llm offline: prefers not to understand over misunderstanding', () => {
           }
         },
       ),
-      { numRuns: 800 },
+      { numRuns: 400 },
     );
     expect(calls).to.be.greaterThan(5);
   });

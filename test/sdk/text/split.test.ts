@@ -104,7 +104,7 @@ describe('splitMessage', () => {
         }
         expect(isReconstruction(parts, text), JSON.stringify(parts)).to.equal(true);
       }),
-      { numRuns: 10_000 },
+      { numRuns: 4000 },
     );
   });
 
