@@ -10,6 +10,7 @@ import {
   permissionName,
   TIERS,
   type Tier,
+  t,
 } from '@cinnabar/sdk';
 import {
   type Client,
@@ -22,7 +23,7 @@ import {
   type User,
 } from 'discord.js';
 import type { AccessService, GuildStates, OwnerState } from '../contracts.js';
-import { createPlaceResolver, OUT_OF_REACH } from '../identities/identities.js';
+import { createPlaceResolver, outOfReach } from '../identities/identities.js';
 import {
   decidingRule,
   type FoundRule,
@@ -66,7 +67,7 @@ export function createAccess(parts: AccessParts): AccessService {
 
   const failedCheck = (rule: string, error: unknown): DecisionReason => {
     log.error('an access check failed, so the answer was no', { rule, error });
-    return { rule, allowed: false, text: 'it could not be checked whether you may' };
+    return { rule, allowed: false, text: t('it could not be checked whether you may') };
   };
 
   const named = (found: Subject | Absence): Subject | DecisionReason => ('because' in found ? ofAbsence(found) : found);
@@ -102,7 +103,7 @@ export function createAccess(parts: AccessParts): AccessService {
       const who = { userId, guildId, channelId: channelId ?? actor.channelId };
       const subject = elsewhere ? await subjects.elsewhere(place, fresh) : await subjects.here(who, fresh);
       // A refusal must tell nothing of a place that the actor cannot see.
-      if ('because' in subject) return refuse(elsewhere ? OUT_OF_REACH : ofAbsence(subject));
+      if ('because' in subject) return refuse(elsewhere ? outOfReach() : ofAbsence(subject));
       return conclude(judged(subject, who, request));
     } catch (error) {
       return refuse(failedCheck('reach', error));
@@ -181,7 +182,7 @@ const ofAbsence = ({ because }: Absence): DecisionReason => ({ rule: 'actor', al
 /** Why it was refused, for the `{reasons}` of a coded error: every denying reason in one clause. */
 export function refusalReasons(decision: Decision): string {
   const denying = decision.reasons.filter((reason) => !reason.allowed).map((reason) => reason.text);
-  return denying.length === 0 ? 'no rule allows it' : denying.join('; ');
+  return denying.length === 0 ? t('no rule allows it') : denying.join('; ');
 }
 
 const RETRY_AFTER_MS = 30_000;
@@ -250,25 +251,27 @@ interface Check {
   look(of: Case): Omit<DecisionReason, 'rule'> | undefined;
 }
 
-const PLACES = { guild: 'in a server', dm: 'in a direct message' } as const;
-
 /** Every check, in the order in which people read the reasons. */
 const CHECKS: readonly Check[] = [
   {
     rule: 'place',
     look({ subject, request: { policy } }) {
       if (policy.where === undefined || policy.where === 'anywhere') return undefined;
+      const isServer = policy.where === 'guild';
       return policy.where === subject.place
-        ? { allowed: true, text: `this is ${PLACES[subject.place]}` }
-        : { allowed: false, text: `this only works ${PLACES[policy.where]}` };
+        ? { allowed: true, text: isServer ? t('this is in a server') : t('this is in a direct message') }
+        : {
+            allowed: false,
+            text: isServer ? t('this only works in a server') : t('this only works in a direct message'),
+          };
     },
   },
   {
     rule: 'plugin-enabled',
     look({ request, plugin: { enabled } }) {
       return enabled
-        ? { allowed: true, text: `the plugin "${request.plugin}" is switched on here` }
-        : { allowed: false, text: `the plugin "${request.plugin}" is switched off here` };
+        ? { allowed: true, text: t('the plugin "{plugin}" is switched on here', { plugin: request.plugin }) }
+        : { allowed: false, text: t('the plugin "{plugin}" is switched off here', { plugin: request.plugin }) };
     },
   },
   {
@@ -284,15 +287,15 @@ const CHECKS: readonly Check[] = [
     rule: 'tier',
     look({ subject, request: { policy }, found }) {
       const needed = (subject.place === 'dm' ? policy.dmTier : undefined) ?? policy.tier ?? 'everyone';
-      if (needed === 'everyone') return { allowed: true, text: 'everyone may use this' };
+      if (needed === 'everyone') return { allowed: true, text: t('everyone may use this') };
       const actual = tierIn(subject);
-      if (reaches(actual, needed)) return { allowed: true, text: `you are ${TIER_NAMES[actual]}` };
+      if (reaches(actual, needed)) return { allowed: true, text: t('you are {tier}', { tier: tierName(actual) }) };
       // What is for owners is not an admin's to give.
       if (found?.rule.effect === 'allow' && reaches('admin', needed)) {
-        return { allowed: true, text: `that rule admits you without being ${TIER_NAMES[needed]}` };
+        return { allowed: true, text: t('that rule admits you without being {tier}', { tier: tierName(needed) }) };
       }
-      const text = `you need to be at least ${TIER_NAMES[needed]} here, and you are ${TIER_NAMES[actual]}`;
-      return { allowed: false, text };
+      const tiers = { needed: tierName(needed), actual: tierName(actual) };
+      return { allowed: false, text: t('you need to be at least {needed} here, and you are {actual}', tiers) };
     },
   },
   {
@@ -301,8 +304,8 @@ const CHECKS: readonly Check[] = [
       if (policy.member === undefined || policy.member.length === 0) return undefined;
       const missing = missingPermissions(subject.memberPermissions, policy.member, subject.inThread);
       return missing.length === 0
-        ? { allowed: true, text: `you have ${permissionNames(policy.member)} in this channel` }
-        : { allowed: false, text: `you lack ${permissionNames(missing)} in this channel` };
+        ? { allowed: true, text: t('you have {permissions} in this channel', permissionNames(policy.member)) }
+        : { allowed: false, text: t('you lack {permissions} in this channel', permissionNames(missing)) };
     },
   },
   {
@@ -311,8 +314,8 @@ const CHECKS: readonly Check[] = [
       if (policy.bot === undefined || policy.bot.length === 0) return undefined;
       const missing = missingPermissions(subject.botPermissions, policy.bot, subject.inThread);
       return missing.length === 0
-        ? { allowed: true, text: `I have ${permissionNames(policy.bot)} in this channel` }
-        : { allowed: false, text: `I lack ${permissionNames(missing)} in this channel` };
+        ? { allowed: true, text: t('I have {permissions} in this channel', permissionNames(policy.bot)) }
+        : { allowed: false, text: t('I lack {permissions} in this channel', permissionNames(missing)) };
     },
   },
 ];
@@ -383,13 +386,20 @@ function reaches(actual: Tier, needed: Tier): boolean {
 }
 
 /** A tier as it reads in a sentence: "you are …". */
-const TIER_NAMES: Readonly<Record<Tier, string>> = {
-  everyone: 'an ordinary member',
-  mod: 'a moderator',
-  admin: 'an admin',
-  guildOwner: "the server's owner",
-  botOwner: "the bot's owner",
-};
+function tierName(tier: Tier): string {
+  switch (tier) {
+    case 'everyone':
+      return t('an ordinary member');
+    case 'mod':
+      return t('a moderator');
+    case 'admin':
+      return t('an admin');
+    case 'guildOwner':
+      return t("the server's owner");
+    case 'botOwner':
+      return t("the bot's owner");
+  }
+}
 
 /** The wanted permissions that are not there. In a thread, sending needs `SendMessagesInThreads` instead. */
 function missingPermissions(
@@ -402,6 +412,6 @@ function missingPermissions(
 }
 
 /** `ManageMessages` as people know it: "Manage Messages". */
-function permissionNames(permissions: readonly PermissionsString[]): string {
-  return permissions.map(permissionName).join(', ');
-}
+const permissionNames = (permissions: readonly PermissionsString[]) => ({
+  permissions: permissions.map(permissionName).join(', '),
+});

@@ -261,7 +261,8 @@ export function createTierRoles(states: GuildStates): TierRoles {
         const roles = draft[ROLES_OF[tier]];
         isNew = !roles.includes(roleId);
         if (!isNew) return draft;
-        if (roles.length >= MOST_ROLES) throw invalid('roles', `a server has at most ${MOST_ROLES} roles of a tier`);
+        if (roles.length >= MOST_ROLES)
+          throw invalid('roles', t('a server has at most {count} roles of a tier', { count: MOST_ROLES }));
         return { ...draft, [ROLES_OF[tier]]: [...roles, roleId] };
       });
       return isNew;

@@ -1,4 +1,4 @@
-import { type Actor, type Clock, maxEntries, unlessUnreachable } from '@cinnabar/sdk';
+import { type Actor, type Clock, maxEntries, t, unlessUnreachable } from '@cinnabar/sdk';
 import {
   type Channel,
   ChannelType,
@@ -26,8 +26,6 @@ import {
   whileTimedOut,
 } from './visibility.js';
 
-const HIDDEN = 'you can no longer see this channel';
-
 /** Permissions do not say who is in a private thread. */
 const isForFew = (channel: Channel) => !channel.isDMBased() && isPrivateThread(channel);
 
@@ -44,10 +42,10 @@ export function createSubjects(
     channel: Channel,
     fresh: boolean,
   ): Found => {
-    if (channel.isDMBased() || channel.guildId !== guild.id) return absent('that channel is not in this server');
-    if (member.user.bot) return absent('bots cannot use this');
+    if (channel.isDMBased() || channel.guildId !== guild.id) return absent(t('that channel is not in this server'));
+    if (member.user.bot) return ofBot();
     // In a cached decision they have just said or pressed something there.
-    if (fresh && !permissionsIn(channel, member).has('ViewChannel')) return absent(HIDDEN);
+    if (fresh && !permissionsIn(channel, member).has('ViewChannel')) return hidden();
     // Named one by one: with a spread, making this would cost more than the rest of the decision.
     const owner = ownerState.peek();
     return new GuildSubject({ guild, state, owner, channel, member, me, isBotOwner: isOwner(member.id) }, clock);
@@ -60,17 +58,17 @@ export function createSubjects(
     const { channelId, userId } = actor;
     const state = states.peek(guild.id) ?? (await states.load(guild.id));
     const channel = await channelOf(channelId);
-    if (channel === undefined) return absent('that channel no longer exists');
+    if (channel === undefined) return absent(t('that channel no longer exists'));
     const member = known ?? (await memberships.member(guild, userId, fresh));
-    if (member === undefined) return absent('you are no longer in this server');
+    if (member === undefined) return absent(t('you are no longer in this server'));
     const me = guild.members.me ?? (await guild.members.fetchMe());
-    if (fresh && isForFew(channel) && !(await mayEnter(channel, member, memberships))) return absent(HIDDEN);
+    if (fresh && isForFew(channel) && !(await mayEnter(channel, member, memberships))) return hidden();
     return standIn({ guild, state, member, me }, channel, fresh);
   };
 
   const inGuild = (actor: Actor, guildId: string, fresh: boolean): Found | Promise<Found> => {
     const guild = client.guilds.cache.get(guildId);
-    if (guild === undefined) return absent('I am no longer in that server');
+    if (guild === undefined) return absent(t('I am no longer in that server'));
     const cached = fresh && !memberships.live() ? undefined : guild.members.cache.get(actor.userId);
     const member = cached?.partial ? undefined : cached;
     const state = states.peek(guildId);
@@ -86,12 +84,12 @@ export function createSubjects(
 
   const inDirectMessage = async (actor: Actor): Promise<Found> => {
     const channel = await unlessUnreachable(client.channels.fetch(actor.channelId));
-    if (channel === undefined || channel === null) return absent('that conversation no longer exists');
+    if (channel === undefined || channel === null) return absent(t('that conversation no longer exists'));
     // A guild's channel passed off as a direct message would get round the guild's rules.
-    if (!channel.isDMBased()) return absent('that channel is not a direct message');
+    if (!channel.isDMBased()) return absent(t('that channel is not a direct message'));
     const user = await unlessUnreachable(client.users.fetch(actor.userId));
-    if (user === undefined) return absent('that account no longer exists');
-    if (user.bot) return absent('bots cannot use this');
+    if (user === undefined) return absent(t('that account no longer exists'));
+    if (user.bot) return ofBot();
     return {
       place: 'dm',
       isBotOwner: isOwner(actor.userId),
@@ -117,18 +115,18 @@ export function createSubjects(
     fresh: boolean,
   ): Promise<Omit<Position, 'state' | 'owner' | 'isBotOwner'> | Absence> => {
     const guild = guildId === null ? undefined : client.guilds.cache.get(guildId);
-    if (guild === undefined) return absent('I am not in that server');
+    if (guild === undefined) return absent(t('I am not in that server'));
     // Not the cached one: they need not have said anything for months.
     const member = await memberships.member(guild, userId, fresh);
-    if (member === undefined) return absent('you are not in that server');
+    if (member === undefined) return notInServer();
     const me = guild.members.me ?? (await guild.members.fetchMe());
     if (channelId === undefined) return { guild, member, me, channel: undefined };
     const channel = await channelOf(channelId);
     if (channel === undefined || channel.isDMBased() || channel.guildId !== guild.id) {
-      return absent('that channel is not in that server');
+      return absent(t('that channel is not in that server'));
     }
-    if (!(await mayEnter(channel, member, memberships))) return absent('you cannot see that channel');
-    if (!permissionsIn(channel, me).has('ViewChannel')) return absent('I cannot see that channel');
+    if (!(await mayEnter(channel, member, memberships))) return absent(t('you cannot see that channel'));
+    if (!permissionsIn(channel, me).has('ViewChannel')) return absent(t('I cannot see that channel'));
     return { guild, member, me, channel };
   };
 
@@ -159,7 +157,7 @@ export function createSubjects(
       const state = states.peek(guildId) ?? (await states.load(guildId));
       const entry = await enter(place, fresh);
       if ('because' in entry) return entry;
-      if (entry.member.user.bot) return absent('you are not in that server');
+      if (entry.member.user.bot) return notInServer();
       return new GuildSubject({ ...entry, state, owner: ownerState.peek(), isBotOwner: isOwner(userId) }, clock);
     },
     /** Whether a user can see the place now, and has these permissions there. A direct message is for its recipient alone. */
@@ -310,6 +308,10 @@ export interface Absence {
 }
 
 const absent = (because: string): Absence => ({ because });
+
+const hidden = () => absent(t('you can no longer see this channel'));
+const ofBot = () => absent(t('bots cannot use this'));
+const notInServer = () => absent(t('you are not in that server'));
 
 type Found = Subject | Absence;
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 // The global of that name is a getter, and this is asked with every event.
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
-import type { Plugin } from '@cinnabar/sdk';
+import { type Plugin, t } from '@cinnabar/sdk';
 import { type DependencyContainer, type InjectionToken, instanceCachingFactory } from 'tsyringe';
 import { createAccess } from '../access/access.js';
 import { createAccessRules, createTierRoles, personalRules } from '../access/rules.js';
@@ -287,10 +287,10 @@ function registerGateway(service: Register): void {
         get(KEYS.commands).onInteraction(interaction) || get(KEYS.components).onInteraction(interaction),
       onLate(interaction) {
         if (!interaction.isRepliable()) return;
-        notice(
-          interaction,
-          'I am being stopped or restarted, so nothing was done. Please try again in a minute.',
-        ).catch((error: unknown) =>
+        const { guildId, user, locale } = interaction;
+        const say = () =>
+          notice(interaction, t('I am being stopped or restarted, so nothing was done. Please try again in a minute.'));
+        Promise.resolve(get(KEYS.languages).serve({ guildId, userId: user.id }, locale, say)).catch((error: unknown) =>
           get(KEYS.logs).logger('gateway').debug('a late interaction was not answered', { error }),
         );
       },

@@ -13,6 +13,7 @@ import {
   type Logger,
   type PersonalData,
   type Place,
+  t,
   z,
 } from '@cinnabar/sdk';
 import type { AccessParts } from '../access/access.js';
@@ -97,7 +98,7 @@ export function createIdentities({ documents, isOn, log }: IdentityParts): Ident
       if (identity === undefined) return undefined;
       const { plugin } = identity;
       try {
-        if (!(await isOn(guildId, plugin))) return `the plugin "${plugin}" is switched off here`;
+        if (!(await isOn(guildId, plugin))) return t('the plugin "{plugin}" is switched off here', { plugin });
         for (const check of objections.get(plugin) ?? []) {
           const objection = await check(identity, guildId);
           if (objection !== undefined) return objection;
@@ -105,7 +106,7 @@ export function createIdentities({ documents, isOn, log }: IdentityParts): Ident
         return undefined;
       } catch (error) {
         log.error('it could not be checked whether an agent may act', { identity: id, guildId, error });
-        return 'it could not be checked whether this agent may act';
+        return t('it could not be checked whether this agent may act');
       }
     },
     object(plugin, check) {
@@ -173,11 +174,11 @@ export interface ResolvedPlace {
   readonly elsewhere: boolean;
 }
 
-export const OUT_OF_REACH: DecisionReason = {
+export const outOfReach = (): DecisionReason => ({
   rule: 'reach',
   allowed: false,
-  text: 'there is no such place, or it is out of reach from here',
-};
+  text: t('there is no such place, or it is out of reach from here'),
+});
 
 /** Finds the place of a request that takes effect elsewhere, or of an agent that acts under an identity; or why there is none. */
 export function createPlaceResolver({ identities, client }: Pick<AccessParts, 'identities' | 'client'>) {
@@ -202,10 +203,10 @@ export function createPlaceResolver({ identities, client }: Pick<AccessParts, 'i
     // Before anything is said of the place: a tool that it has nowhere must not tell which places there are.
     if (grants.length > 0 && (kind !== 'tool' || !grants.some(has(name)))) return notGranted(name);
     const grant = grants.find(({ guildId }) => guildId === place.guildId);
-    if (grant === undefined) return at === undefined ? notLetIn : OUT_OF_REACH;
+    if (grant === undefined) return at === undefined ? notLetIn() : outOfReach();
     const objection = await identities.standing(identity, place.guildId);
-    if (objection !== undefined) return { rule: 'identity', allowed: false, text: objection };
-    if (place.guildId === actor.guildId && actor.userId !== grant.userId) return notLetIn;
+    if (objection !== undefined) return ofIdentity(objection);
+    if (place.guildId === actor.guildId && actor.userId !== grant.userId) return notLetIn();
     if (at !== undefined) return within(grant, name, actor, at);
     return has(name)(grant) ? resolve(grant.userId, place, false) : notGranted(name);
   };
@@ -213,7 +214,7 @@ export function createPlaceResolver({ identities, client }: Pick<AccessParts, 'i
   const within = (grant: IdentityGrant, name: string, actor: Actor, at: Place): ResolvedPlace | DecisionReason => {
     if (has(name)(grant) && reaches(grant, at)) return resolve(grant.userId, at, true);
     // Where it is, it knows.
-    return isSamePlace(actor, at) ? notLetInHere : OUT_OF_REACH;
+    return isSamePlace(actor, at) ? notLetInHere() : outOfReach();
   };
 
   const reaches = ({ channels, channelId: home }: IdentityGrant, { guildId, channelId }: Place) => {
@@ -226,7 +227,7 @@ export function createPlaceResolver({ identities, client }: Pick<AccessParts, 'i
       const { at } = request;
       if (actor.identity !== undefined) return asIdentity(actor, actor.identity, request);
       if (at === undefined || isSamePlace(actor, at)) return resolve(actor.userId, actor, false);
-      return isWithin(actor, at) ? resolve(actor.userId, at, true) : OUT_OF_REACH;
+      return isWithin(actor, at) ? resolve(actor.userId, at, true) : outOfReach();
     },
     /** As whom an actor looks into a place, whatever they want to do there; `undefined` where it is out of reach. */
     async visiblePlace(actor: Actor, at: Place): Promise<ResolvedPlace | undefined> {
@@ -257,28 +258,18 @@ export function createPlaceResolver({ identities, client }: Pick<AccessParts, 'i
   };
 }
 
-const notLetIn: DecisionReason = {
-  rule: 'identity',
-  allowed: false,
-  text: 'this agent has not been let in here, or not any more',
-};
+const ofIdentity = (text: string): DecisionReason => ({ rule: 'identity', allowed: false, text });
 
-const notLetInHere: DecisionReason = {
-  rule: 'identity',
-  allowed: false,
-  text: 'this agent has not been let into the channel in which it would act',
-};
+const notLetIn = () => ofIdentity(t('this agent has not been let in here, or not any more'));
+
+const notLetInHere = () => ofIdentity(t('this agent has not been let into the channel in which it would act'));
 
 const has =
   (tool: string) =>
   ({ tools }: IdentityGrant) =>
     Object.hasOwn(tools, tool);
 
-const notGranted = (tool: string): DecisionReason => ({
-  rule: 'identity',
-  allowed: false,
-  text: `"${tool}" has not been granted to this agent`,
-});
+const notGranted = (tool: string) => ofIdentity(t('"{tool}" has not been granted to this agent', { tool }));
 
 /** A guild's places are not reachable from another guild, and a direct message only by its member, who reaches their own guilds from there. */
 function isWithin(actor: Actor, at: Place): boolean {

@@ -21,7 +21,9 @@ import {
   type ToolSession,
   type ToolSource,
   type ToolStep,
+  t,
   toolSource,
+  translated,
   withReference,
 } from '@cinnabar/sdk';
 import canonicalize from 'canonicalize';
@@ -232,9 +234,9 @@ const LEAST_SHOWN = 200;
 function asText(output: unknown): string {
   if (typeof output === 'string') return output;
   try {
-    return JSON.stringify(output) ?? 'Done.';
+    return JSON.stringify(output) ?? t('Done.');
   } catch {
-    return 'Done.';
+    return t('Done.');
   }
 }
 
@@ -242,11 +244,11 @@ function asText(output: unknown): string {
 export function thrownOutcome(callId: string, tool: string, error: unknown, log: Logger): SettledOutcome {
   const code = error instanceof CinnabarError ? error.code : 'CINNABAR_TOOL_FAILED';
   if (isForOperators(error)) log.error('a tool failed', { tool, callId, error });
-  const unknown = `The tool ${tool} failed: something went wrong inside.`;
+  const unknown = t('The tool {tool} failed: something went wrong inside.', { tool });
   // What fails before it is a call has no id.
   const message =
     callId === ''
-      ? (sentenceOf(error) ?? `${unknown} It is in the log.`)
+      ? (sentenceOf(error) ?? t('{sentence} It is in the log.', { sentence: unknown }))
       : (sentenceOf(error, callId) ?? withReference(unknown, callId));
   return failedWith(callId, { code, message });
 }
@@ -255,7 +257,7 @@ type Refused = Exclude<SettledOutcome, { status: 'done' }>;
 
 /** A failure from the table of coded errors. */
 export function failed(callId: string, code: ErrorCode, params: ErrorParams): Refused {
-  const message = sentenceOf(new CinnabarError(code, params)) ?? 'Something went wrong inside.';
+  const message = sentenceOf(new CinnabarError(code, params)) ?? t('Something went wrong inside.');
   return failedWith(callId, { code, message });
 }
 
@@ -289,7 +291,8 @@ export function outcomeOf({ id, tool, state, reason = '', text = '', sources, au
       return failedWith(id, { code: 'CINNABAR_TOOL_FAILED', message: reason });
     case 'denied':
     case 'expired':
-      return { status: state, callId: id, reason };
+      // Written at a start, when no one was spoken to; any other reason is in its reader's language already.
+      return { status: state, callId: id, reason: translated(reason) };
     case 'unknown':
       return failed(id, 'CINNABAR_TOOL_UNKNOWN_OUTCOME', { tool });
     default:
@@ -313,7 +316,7 @@ const NO_ARGUMENTS: Arguments = {};
  */
 export async function readArguments(schema: ToolInput, given: unknown): Promise<ReadArguments> {
   const plain = asPlainObject(given);
-  if (plain === undefined) return { ok: false, detail: 'they must be one JSON object' };
+  if (plain === undefined) return { ok: false, detail: t('they must be one JSON object') };
   const parsed = await schema.safeParseAsync(plain);
   if (!parsed.success) return { ok: false, detail: describeIssues(parsed.error) };
   // A copy: a default in a schema may be one shared object.

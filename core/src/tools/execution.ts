@@ -13,6 +13,7 @@ import {
   type SettledOutcome,
   type ToolCall,
   type ToolProgress,
+  t,
 } from '@cinnabar/sdk';
 import type { Owner } from '../contracts.js';
 import { denied, doneOutcome, failed, type LiveCall, readArguments, thrownOutcome } from './call.js';
@@ -121,7 +122,7 @@ export function createInterceptors(onGone: (gone: RegisteredInterceptor) => Prom
 
 /** Ends calls that can no longer be decided, because their interceptor is gone. */
 export async function expireHeld({ interceptor }: RegisteredInterceptor, calls: Iterable<LiveCall>): Promise<void> {
-  const reason = `"${interceptor.name}" was stopped before this was decided, so it was not run`;
+  const reason = t('"{check}" was stopped before this was decided, so it was not run', { check: interceptor.name });
   await Promise.all([...calls].map((call) => call.settle({ status: 'expired', callId: call.id, reason })));
 }
 
@@ -199,7 +200,7 @@ async function reconcile(
 }
 
 function brokenInterceptor(call: LiveCall, interceptor: string): SettledOutcome {
-  const detail = `the check "${interceptor}" failed, so it was not run`;
+  const detail = t('the check "{check}" failed, so it was not run', { check: interceptor });
   return failed(call.id, 'CINNABAR_TOOL_FAILED', { tool: call.tool.info.name, detail });
 }
 
@@ -207,12 +208,12 @@ function brokenInterceptor(call: LiveCall, interceptor: string): SettledOutcome 
 const CALL_BOUNDS: FairBounds = { total: 64, perGuild: 32, perMember: 8 };
 /** How long a call waits for its turn. It ends the wait of calls that are made from within others, and would wait for themselves. */
 const TURN_MS = 60_000;
-const BUSY = 'too many calls are running at the same time, so it was not run; please ask again in a moment';
-const STOPPED = 'its plugin is not running any more, so it was not run';
-const CHANGED = 'it has changed since it was asked for, so it was not run; please ask again';
-const CANCELLED = 'it was cancelled before it ran';
-const NOT_FOR_ALL = 'what it read is not for everybody who is answered by it';
-const UNSAVED = 'it ran, but its result could not be saved: do not simply repeat it';
+const busy = () => t('too many calls are running at the same time, so it was not run; please ask again in a moment');
+const stopped = () => t('its plugin is not running any more, so it was not run');
+const changed = () => t('it has changed since it was asked for, so it was not run; please ask again');
+const cancelled = () => t('it was cancelled before it ran');
+const notForAll = () => t('what it read is not for everybody who is answered by it');
+const unsaved = () => t('it ran, but its result could not be saved: do not simply repeat it');
 
 /** The innermost step: waits for its turn, asks everything again, claims the call in the ledger, and runs it. At most once per call. */
 export function createExecution(
@@ -232,7 +233,7 @@ export function createExecution(
         member: actor.identity === undefined ? actor.userId : `identity:${actor.identity}`,
       };
       if (await slots.acquire(claim, deadline.signal)) return await executeNow(call);
-      return await call.settle(failure(call, signal.aborted ? CANCELLED : BUSY));
+      return await call.settle(failure(call, signal.aborted ? cancelled() : busy()));
     } finally {
       deadline.end();
       slots.release(id);
@@ -256,18 +257,18 @@ export function createExecution(
   async function prepare(call: LiveCall): Promise<{ tool: RegisteredTool } | { refusal: SettledOutcome }> {
     const { id, actor } = call;
     const tool = registry.get(call.tool.info.name);
-    if (tool === undefined) return { refusal: failure(call, STOPPED) };
-    if (tool !== call.tool && !(await isSameTool(tool, call))) return { refusal: failure(call, CHANGED) };
+    if (tool === undefined) return { refusal: failure(call, stopped()) };
+    if (tool !== call.tool && !(await isSameTool(tool, call))) return { refusal: failure(call, changed()) };
     const at = await targetOf(tool, call.input, actor);
     // The decision was made for that place.
-    if (!isSamePlace(at, call.at)) return { refusal: failure(call, CHANGED) };
+    if (!isSamePlace(at, call.at)) return { refusal: failure(call, changed()) };
     const place = await gate.place(id, tool, actor, at);
     if (place.refusal !== undefined) return { refusal: place.refusal };
     const refusal = await refusalOfPeople(call, tool, at);
     if (refusal !== undefined) return { refusal };
-    if (call.signal.aborted) return { refusal: failure(call, CANCELLED) };
+    if (call.signal.aborted) return { refusal: failure(call, cancelled()) };
     if (place.policy === 'confirm' && call.row()?.state === 'proposed') {
-      return { refusal: denied(id, tool.info.name, 'it needs confirmation, and nothing here can ask for it') };
+      return { refusal: denied(id, tool.info.name, t('it needs confirmation, and nothing here can ask for it')) };
     }
     return { tool };
   }
@@ -292,8 +293,8 @@ export function createExecution(
     const { id, input, actor } = call;
     const { owner, definition } = tool;
     // Writing the claim took time: what stopped meanwhile must not run.
-    if (registry.get(tool.info.name) !== tool) return failure(call, STOPPED);
-    if (call.signal.aborted) return failure(call, CANCELLED);
+    if (registry.get(tool.info.name) !== tool) return failure(call, stopped());
+    if (call.signal.aborted) return failure(call, cancelled());
     const { signal, release } = linkSignals(call.signal, owner.scope.signal);
     const started = clock.now();
     try {
@@ -318,7 +319,7 @@ export function createExecution(
       if (channelId !== undefined) provenance.messages.seen(channelId, messageIds);
     }
     if (call.alongside.length > 0 && !(await provenance.mayShow(sources, call.alongside)))
-      return failure(call, NOT_FOR_ALL);
+      return failure(call, notForAll());
     const { decidedBy, share } = call.row() ?? {};
     // Without a decision the guild wants results told, unless an interceptor gives private ones to the requester.
     const isTold = decidedBy === undefined && !call.keptPrivate;
@@ -343,7 +344,7 @@ export function createExecution(
       await call.end(['executing'], outcome);
       return await call.ended;
     } catch (error) {
-      return call.abandon(failure(call, UNSAVED), error);
+      return call.abandon(failure(call, unsaved()), error);
     }
   }
 }

@@ -13,6 +13,7 @@ import {
   type ToolPolicy,
   type ToolRequest,
   type Tools,
+  t,
 } from '@cinnabar/sdk';
 import { refusalReasons } from '../access/access.js';
 import {
@@ -221,12 +222,15 @@ export function createGate({
       const { guildId } = at ?? actor;
       const policy = await policyOf(tool, actor, at);
       if (!enabledIn(guildId, tool.owner.plugin)) {
-        return { policy, refusal: denied(callId, name, `the plugin "${tool.info.plugin}" is switched off here`) };
+        return {
+          policy,
+          refusal: denied(callId, name, t('the plugin "{plugin}" is switched off here', { plugin: tool.info.plugin })),
+        };
       }
       const [plugin] = guardsDown(guildId);
       if (plugin !== undefined) return { policy, refusal: failed(callId, 'CINNABAR_TOOL_GUARD_DOWN', { plugin }) };
       if (policy !== 'deny') return { policy };
-      return { policy, refusal: denied(callId, name, 'the policy of this server forbids it') };
+      return { policy, refusal: denied(callId, name, t('the policy of this server forbids it')) };
     },
     /** What the actor may: `fresh` trusts nothing that was cached, for the moment of execution. */
     async person(
@@ -253,7 +257,7 @@ export function createGate({
       const policy = await policyOf(tool, actor, undefined);
       if (policy === undefined) return decision;
       const isOpen = policy !== 'deny';
-      const text = `the policy for this tool here is \`${policy}\``;
+      const text = t('the policy for this tool here is `{policy}`', { policy });
       const reasons = [...decision.reasons, { rule: 'tool-policy', allowed: isOpen, text }];
       return { ...decision, allowed: decision.allowed && isOpen, reasons };
     },
@@ -278,7 +282,10 @@ export async function targetOf(
   // A plugin may be in JavaScript: a missing place must not be taken for the place of the request.
   const place: Partial<Place> | undefined = await definition.place(input);
   if (place?.guildId !== undefined) return { ...place, guildId: place.guildId };
-  throw new CinnabarError('CINNABAR_TOOL_FAILED', { tool: info.name, detail: 'it did not say where it takes effect' });
+  throw new CinnabarError('CINNABAR_TOOL_FAILED', {
+    tool: info.name,
+    detail: t('it did not say where it takes effect'),
+  });
 }
 
 /**

@@ -1,7 +1,6 @@
 import {
   type Actor,
   type CallState,
-  CinnabarError,
   isOf,
   type Ledger,
   type LedgerEntry,
@@ -9,9 +8,10 @@ import {
   type PersonalData,
   type SettledOutcome,
   type ToolRequest,
+  t,
 } from '@cinnabar/sdk';
 import PQueue from 'p-queue';
-import { failed, failedWith, outcomeOf, readArguments } from './call.js';
+import { failed, outcomeOf, readArguments } from './call.js';
 import { createHistory, KEPT_CALLS } from './ledger-store.js';
 import type { ToolParts, ToolRegistry } from './tools.js';
 
@@ -224,13 +224,13 @@ export function createIdempotency(ledger: Pick<CallLedger, 'byKey'>, registry: P
   /** A further attempt may be made only where the one before cannot have had an effect, or may have it twice. */
   async function refusalOfAttempt(request: ToolRequest): Promise<SettledOutcome | undefined> {
     const before = await ledger.byKey(idempotencyKeyOf({ ...request, attempt: (request.attempt ?? 1) - 1 }) ?? '');
-    if (before === undefined) return refused(request, 'there is no attempt before this one');
+    if (before === undefined) return refused(request, t('there is no attempt before this one'));
     const { row } = before;
     if (row !== undefined && !(await fits(row, request))) return belongsToAnother(request);
     const { state } = row ?? { state: 'unknown' };
     const notRun = state === 'expired' || state === 'denied';
     const repeatable = state === 'unknown' && registry.get(request.name)?.info.idempotent === true;
-    return notRun || repeatable ? undefined : refused(request, `the attempt before this one is ${state}`);
+    return notRun || repeatable ? undefined : refused(request, t('the attempt before this one is {state}', { state }));
   }
 
   /** The key leaves the memory before the outcome is announced: a request that follows the announcement is answered from the ledger. */
@@ -251,7 +251,7 @@ export function createIdempotency(ledger: Pick<CallLedger, 'byKey'>, registry: P
     const key = idempotencyKeyOf(request);
     if (key === undefined) return invoke();
     const { attempt = 1 } = request;
-    if (!Number.isInteger(attempt) || attempt < 1) return refused(request, 'attempts are counted from 1');
+    if (!Number.isInteger(attempt) || attempt < 1) return refused(request, t('attempts are counted from 1'));
     const same = underWay.get(key);
     if (same !== undefined) {
       return (await isSameRequest(same.request, request)) ? same.outcome : belongsToAnother(request);
@@ -263,9 +263,9 @@ export function createIdempotency(ledger: Pick<CallLedger, 'byKey'>, registry: P
 }
 
 const refused = ({ name }: ToolRequest, detail: string): SettledOutcome =>
-  failedWith('', new CinnabarError('CINNABAR_TOOL_KEY', { tool: name, detail }));
+  failed('', 'CINNABAR_TOOL_KEY', { tool: name, detail });
 
-const belongsToAnother = (request: ToolRequest) => refused(request, 'it belongs to another call');
+const belongsToAnother = (request: ToolRequest) => refused(request, t('it belongs to another call'));
 
 /** An agent stays the same agent in every guild; the user who granted it access may differ. */
 function isSameAsker(one: Actor, other: Actor): boolean {

@@ -12,6 +12,7 @@ import {
   type ToolInfo,
   type ToolPolicies,
   type Tools,
+  t,
   z,
 } from '@cinnabar/sdk';
 import type { ProvenanceService } from '../access/visibility.js';
@@ -137,7 +138,9 @@ async function exportCalls(
         ...rest,
         ...(mayHaveWords
           ? { input, ...(reason === undefined ? {} : { reason }) }
-          : { withheld: identity === undefined ? 'from a place that you cannot read now' : 'written by an agent' }),
+          : {
+              withheld: identity === undefined ? t('from a place that you cannot read now') : t('written by an agent'),
+            }),
         ...(mayHaveResult ? { text } : {}),
       };
     }),
@@ -157,7 +160,10 @@ export function boundTools(owner: Owner, tools: Tools): Tools {
     onSettled: (listener) => tools.onSettled(listener),
     async invoke(request) {
       if (owner.entrusted?.has(request.actor) === false) {
-        return denied('', request.name, `the plugin "${owner.id}" was not given anything to do for this member here`);
+        const reason = t('the plugin "{plugin}" was not given anything to do for this member here', {
+          plugin: owner.id,
+        });
+        return denied('', request.name, reason);
       }
       return tools.invoke({ ...request, origin: owner.id });
     },
@@ -178,7 +184,7 @@ export function createToolPolicies(states: GuildStates): ToolPolicies {
     async set(guildId, tool, policy) {
       checkToolName(tool);
       if (!TOOL_POLICIES.includes(policy)) {
-        const detail = `expected one of ${TOOL_POLICIES.join(', ')}`;
+        const detail = t('expected one of {values}', { values: TOOL_POLICIES.join(', ') });
         throw new CinnabarError('CINNABAR_SETTING_INVALID', { key: tool, detail });
       }
       await states.update(guildId, (draft) => ({ ...draft, toolPolicies: { ...draft.toolPolicies, [tool]: policy } }));

@@ -21,7 +21,7 @@ export const SOURCE_LOCALE = 'en';
 const spoken = new AsyncLocalStorage<Language>();
 
 /** Fills in plain arguments only. The host brings a formatter that knows plurals and dates. */
-let format: MessageFormatter = (_locale, message, values) => fillIn(message, values);
+let format: MessageFormatter = (_locale, message, values) => fillIn(partsOf(message), values);
 
 /**
  * A message for people, in the language of the member or guild that is being served: what the catalogues of `locales/<language>.json` have for it,
@@ -35,7 +35,8 @@ export function t(message: string, values?: MessageValues): string {
   const translated = language?.translate(message);
   const text = translated ?? message;
   if (values === undefined) return text;
-  if (PLAIN.test(text)) return fillIn(text, values);
+  const parts = plainParts(text);
+  if (parts !== false) return fillIn(parts, values);
   return format(translated === undefined ? SOURCE_LOCALE : (language?.locale ?? SOURCE_LOCALE), text, values);
 }
 
@@ -72,11 +73,28 @@ export function formatMessagesWith(formatter: MessageFormatter): void {
 /** Nothing but text and `{name}`; an apostrophe before a brace quotes it. */
 const PLAIN = /^(?:[^{}']|'(?![{}'])|\{\w+\})*$/;
 
-function fillIn(message: string, values: MessageValues): string {
-  return message.replace(/\{(\w+)\}/g, (argument, name: string) => {
-    const value = values[name];
-    return value === undefined ? argument : String(value);
-  });
+/** Plain messages, text and names by turns; `false` for those that need the formatter. The messages are those of the code and the catalogues. */
+const known = new Map<string, readonly string[] | false>();
+const MOST_KNOWN = 10_000;
+
+/** Taken apart once: every command writes reasons why it may run. */
+function plainParts(message: string): readonly string[] | false {
+  let parts = known.get(message);
+  if (parts === undefined) {
+    parts = PLAIN.test(message) && partsOf(message);
+    // Only a caller that has no catalogues, and passes texts as messages, can have so many.
+    if (known.size >= MOST_KNOWN) known.clear();
+    known.set(message, parts);
+  }
+  return parts;
+}
+
+const partsOf = (message: string): readonly string[] => message.split(/\{(\w+)\}/);
+
+function fillIn(parts: readonly string[], values: MessageValues): string {
+  let text = '';
+  for (const [index, part] of parts.entries()) text += index % 2 === 0 ? part : (values[part] ?? `{${part}}`);
+  return text;
 }
 
 /** In which language members and guilds are spoken to. Provided by the host. */
