@@ -1,30 +1,11 @@
-import {
-  type Access,
-  type Actor,
-  type Audience,
-  type AuditLog,
-  type Clock,
-  createRateLimiter,
-  isTransient,
-  type Logger,
-  type MessageDecisions,
-  type Metrics,
-  mayRefer,
-  type Random,
-  type SuggestionChoice,
-  sendOnce,
-  t,
-  translated,
-} from '@cinnabar/sdk';
-import type { Client, Message, SendableChannels } from 'discord.js';
-import type { Boundary, CommandService, EnabledIn, Owner } from '../contracts.js';
+import type { Access, AuditLog, Clock, Logger, MessageDecisions, Metrics, Random } from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
+import type { Boundary, CommandService, EnabledIn } from '../contracts.js';
 import type { LanguageService } from '../languages/languages.js';
-import { ANSWER_PAUSES_MS, type Answers, denial, echo, notAvailable, partsOf } from './answers.js';
-import { prefixEnd, readArguments, readToken, skipSpace, skipWord } from './arguments.js';
-import { answerFailure, type Call, createCooldowns, createLostAnswers, type Execution, execute } from './execute.js';
-import { createGuildCommands, type GuildCommandDirectory } from './guild-commands.js';
+import { createCooldowns, createLostAnswers, type Execution } from './execute.js';
+import { createGuildCommands } from './guild-commands.js';
 import { createInteractionRouter } from './interactions.js';
-import { usageLine, usageOf } from './options.js';
+import { createMessageRouter, entryCalled } from './messages.js';
 import { sameAsInRed } from './red-names.js';
 import {
   buildCommand,
@@ -32,18 +13,14 @@ import {
   type CommandEntry,
   createRegistry,
   decideEach,
-  type Entry,
-  type GroupEntry,
-  leavesOf,
   nearest,
-  type Registry,
   visibleAmong,
 } from './registry.js';
 import { createSlashSync, type SyncedListsDocument } from './slash-sync.js';
 
 /** Builds the command service: registry, parser, routers, slash sync and directory. */
 export function createCommands(parts: CommandServices): CommandService {
-  const { access, audit, boundary, clock, enabledIn, languages, log, metrics, random } = parts;
+  const { access, audit, clock, enabledIn, log, metrics, random } = parts;
   const registry = createRegistry();
   const uses = metrics.counter({
     name: 'commands_total',
@@ -67,30 +44,15 @@ export function createCommands(parts: CommandServices): CommandService {
     const isHidden = ({ key }: CommandEntry) => entryCalled(parts, registry, key, guildId) !== undefined;
     return made.list(guildId).filter((entry) => !isHidden(entry));
   };
-  const recognise = createRecogniser(parts, registry, made);
-  const always: SuggestionChoice = () => true;
-  let isWanted = always;
-  const suggest = createSuggester(parts, registry, execution, (guildId) => isWanted(guildId));
+  const messages = createMessageRouter(parts, registry, execution, made);
 
   return {
     command: (owner, definition) => registry.add(buildCommand(owner, definition)),
     group: (owner, definition) => registry.add(buildGroup(owner, definition)),
     guildCommands: (owner, source) => made.register(owner, source),
     all: () => registry.leaves().map((leaf) => leaf.info),
-    matches: (message) => recognise(message)?.entry !== undefined,
-    onMessage(message) {
-      const recognised = recognise(message);
-      if (recognised === undefined) return false;
-      const { entry } = recognised;
-      if (entry === undefined) {
-        suggest(message, recognised);
-        return false;
-      }
-      void boundary.run(entry.owner, message.guildId, `command ${entry.name}`, () =>
-        languages.serve(audienceOf(message), undefined, () => runMessage(execution, message, entry, recognised)),
-      );
-      return true;
-    },
+    matches: messages.matches,
+    onMessage: messages.onMessage,
     onInteraction: createInteractionRouter(parts, registry, execution),
     async visibleTo(actor) {
       const enabled = registry.leaves().filter((leaf) => enabledIn(actor.guildId, leaf.owner.plugin));
@@ -119,12 +81,7 @@ export function createCommands(parts: CommandServices): CommandService {
       const inRed = sameAsInRed(name.trim().toLowerCase().split(/\s+/).join(' '));
       return [...new Set([...inRed.filter((known) => names.includes(known)), ...nearest(name, names)])];
     },
-    suggestWhere(choice) {
-      isWanted = choice;
-      return () => {
-        if (isWanted === choice) isWanted = always;
-      };
-    },
+    suggestWhere: messages.suggestWhere,
     ...createSlashSync(parts, registry),
   };
 }
@@ -150,350 +107,4 @@ export interface CommandServices {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-}
-
-function audienceOf({ guildId, author }: Message): Audience {
-  return { guildId, userId: author.id };
-}
-
-/** On whose behalf a message asks, and where. */
-function actorOf(message: Message): Actor {
-  return { userId: message.author.id, guildId: message.guildId, channelId: message.channelId };
-}
-
-/** Runs the command that a message names; a group without one shows its help. */
-function runMessage(
-  execution: Execution,
-  message: Message,
-  entry: Entry,
-  { prefix, end, content }: Recognised,
-): Promise<void> | undefined {
-  if (!message.channel.isSendable()) return undefined;
-  const answers = answerMessage(message, message.channel, execution, entry.owner);
-  const descent = descend(entry, content, end);
-  return 'command' in descent
-    ? execute(execution, callOf(message, descent.command, { prefix, content, end: descent.end }, answers))
-    : explainGroup(execution, message, descent.group, shownPrefix(prefix, message.client), descent.stray, answers);
-}
-
-function callOf(
-  message: Message,
-  entry: CommandEntry,
-  { prefix, content, end }: Pick<Recognised, 'prefix' | 'content' | 'end'>,
-  answers: Answers,
-): Call {
-  return {
-    entry,
-    source: 'prefix',
-    prefix,
-    actor: actorOf(message),
-    place: {
-      client: message.client,
-      guild: message.guild,
-      user: message.author,
-      attachments: message.attachments,
-    },
-    message,
-    answers,
-    channel: () => message.channel,
-    member: () => message.member ?? message.guild?.members.fetch(message.author.id) ?? null,
-    given: () => readArguments(entry.specs, content, end, [...message.attachments.keys()]),
-    show: ({ sentence, option }) => `${sentence}\n${usageBlock(entry, shownPrefix(prefix, message.client), option)}`,
-  };
-}
-
-async function explainGroup(
-  execution: Execution,
-  message: Message,
-  group: GroupEntry,
-  prefix: string,
-  stray: string | undefined,
-  answers: Answers,
-): Promise<void> {
-  const actor = actorOf(message);
-  try {
-    const content = await groupHelp(execution.access, actor, group, prefix, stray);
-    await answers.reply({ content, notice: true });
-  } catch (error) {
-    const failed = { what: `help of ${group.name}`, actor, error, log: group.owner.log, forOperator: false };
-    await answerFailure(execution, failed, answers);
-  }
-}
-
-/** A message that begins like a command. */
-interface Recognised {
-  /** `undefined` when there is no such command, or none that is enabled here. */
-  readonly entry: Entry | undefined;
-  readonly prefix: string;
-  /** The first word after the prefix, in lower case. */
-  readonly word: string;
-  /** The index after the command's word in `content`. */
-  readonly end: number;
-  /** The message, with an alias replaced by what it stands for. */
-  readonly content: string;
-}
-
-type MaybeLater<T> = T | Promise<T>;
-
-type Parts = Pick<CommandServices, 'client' | 'prefixes' | 'enabledIn'>;
-
-/** Builds the test that every message passes: a look at its author and first characters, then one map look-up. */
-function createRecogniser(parts: Parts, registry: Registry, made: GuildCommandDirectory) {
-  const { client, prefixes } = parts;
-  return (message: Message): Recognised | undefined => {
-    if (message.author.bot || client.user === null) return undefined;
-    const { content, guildId } = message;
-    const afterPrefix = prefixEnd(content, prefixes(guildId), client.user.id);
-    if (afterPrefix === 0 || message.system) return undefined;
-    const start = skipSpace(content, afterPrefix);
-    const end = skipWord(content, start);
-    if (start === end) return undefined;
-    // A mention names this bot, whatever it replies to.
-    if (!content.startsWith('<@') && isForAnotherBot(message, client.user.id)) return undefined;
-    const word = content.slice(start, end).toLowerCase();
-    const prefix = content.slice(0, afterPrefix);
-    const called = (name: string) => entryCalled(parts, registry, name, guildId) ?? made.find(guildId, name);
-    const entry = called(word);
-    if (entry !== undefined) return { entry, prefix, word, end, content };
-    const meant = made.expand(guildId, content, start, (name) => called(name) !== undefined);
-    if (meant === undefined) return { entry, prefix, word, end, content };
-    const meantEnd = skipWord(meant, start);
-    return { entry: called(meant.slice(start, meantEnd).toLowerCase()), prefix, word, end: meantEnd, content: meant };
-  };
-}
-
-/** A command that can be typed there. */
-function entryCalled(
-  { enabledIn }: Pick<Parts, 'enabledIn'>,
-  registry: Registry,
-  word: string,
-  guildId: string | null,
-): Entry | undefined {
-  const entry = registry.find(word);
-  if (entry === undefined || entry.surface === 'slash') return undefined;
-  return enabledIn(guildId, entry.owner.plugin) ? entry : undefined;
-}
-
-/** Bots of one server may share a prefix: a command in reply to a bot's message is for that bot. Webhooks are no bots. */
-function isForAnotherBot({ reference, mentions, channel }: Message, ownId: string): boolean {
-  const { repliedUser } = mentions;
-  if (reference?.messageId === undefined || repliedUser?.bot !== true || repliedUser.id === ownId) return false;
-  return channel.messages.cache.get(reference.messageId)?.webhookId == null;
-}
-
-/** Where the words of a message lead: to a command, or no further than a group. */
-type Descent =
-  | { readonly command: CommandEntry; readonly end: number }
-  | { readonly group: GroupEntry /** The word that leads nowhere. */; readonly stray: string | undefined };
-
-/** Follows the words after a group's name to one of its commands. */
-function descend(entry: Entry, source: string, end: number): Descent {
-  if (entry.kind === 'command') return { command: entry, end };
-  const word = readToken(source, end);
-  const child = word === undefined || word.quoted ? undefined : entry.byName.get(word.text.toLowerCase());
-  if (word === undefined || child === undefined || child.surface === 'slash') {
-    return { group: entry, stray: word?.text };
-  }
-  return descend(child, source, word.end);
-}
-
-/** A prefix as people read it: a mention used as a prefix is no name in a code block. */
-function shownPrefix(prefix: string, client: Client): string {
-  const readable = prefix.startsWith('<@') ? `@${client.user?.displayName ?? 'bot'} ` : prefix;
-  return readable.replaceAll('`', 'ˋ');
-}
-
-/** The usage of a command in a code block, with carets under the option at fault. */
-function usageBlock(entry: CommandEntry, prefix: string, fault: string | undefined): string {
-  const start = `${prefix}${entry.name} `;
-  const lines = [`${start}${usageLine(entry.specs)}`.trimEnd()];
-  const index = entry.specs.findIndex((spec) => spec.name === fault);
-  const spec = entry.specs[index];
-  if (spec !== undefined) {
-    const before = entry.specs.slice(0, index).reduce((width, one) => width + usageOf(one).length + 1, start.length);
-    lines.push(' '.repeat(before) + '^'.repeat(usageOf(spec).length));
-  }
-  return ['```', ...lines, '```'].join('\n');
-}
-
-/**
- * What a group answers when no command of it was named: those that the actor may run.
- * @param stray the word that names none of them
- * @throws CINNABAR_ACCESS_DENIED when the actor may run none
- */
-async function groupHelp(
-  access: Access,
-  actor: Actor,
-  group: GroupEntry,
-  prefix: string,
-  stray: string | undefined,
-): Promise<string> {
-  const leaves = leavesOf(group).filter((leaf) => leaf.surface !== 'slash');
-  const { visible, refusal } = await visibleAmong(access, actor, leaves);
-  if (visible.length === 0 && refusal !== undefined) throw denial(refusal);
-  return [
-    ...(stray === undefined ? [] : [strayLine(group, prefix, stray, visible)]),
-    `**${prefix}${group.name}**: ${translated(group.description)}`,
-    ...visible.map((leaf) => line(leaf, prefix)),
-    ...(group.help === undefined ? [] : [translated(group.help)]),
-  ].join('\n');
-}
-
-function strayLine(group: GroupEntry, prefix: string, stray: string, visible: readonly CommandEntry[]): string {
-  const typed = `${group.name} ${stray}`;
-  const [near] = nearest(
-    stray,
-    visible.map((leaf) => leaf.key),
-  );
-  const meant = visible.find((leaf) => leaf.key === near);
-  return meant === undefined
-    ? t('There is no {typed}.', { typed: echo(prefix + typed) })
-    : t('There is no {typed}. Did you mean {meant}?', {
-        typed: echo(prefix + typed),
-        meant: echo(`${prefix}${meant.name}`),
-      });
-}
-
-function line({ name, description, info }: CommandEntry, prefix: string): string {
-  return `\`${`${prefix}${name} ${info.usage}`.trimEnd()}\` ${translated(description)}`;
-}
-
-/** A price, a rule of CSS or another bot's `!!` is no slip: a command's name has letters, and nothing but what names have. */
-const LIKE_A_NAME = /^(?=.*\p{L})[\p{L}\p{N}_-]+$/u;
-
-const MINUTE_MS = 60_000;
-/** Suggestions in a minute: what is typed beside a command once is a slip, and again and again another bot's. */
-const PER_MEMBER = 2;
-const PER_CHANNEL = 4;
-
-type SuggestParts = Pick<CommandServices, 'access' | 'clock' | 'enabledIn' | 'boundary' | 'languages'>;
-
-/**
- * Says of a command whose plugin is switched off here that it is not available. Answers "did you mean" to one that does not exist, if it is one of
- * Red's that has another name here, or something near exists, and the member may use it there.
- * Silent otherwise, for other bots may share the prefix; after a mention and in direct messages too, where the words are meant for `ai`.
- * @param isWanted whether suggestions are on in a guild
- */
-function createSuggester(
-  { access, clock, enabledIn, boundary, languages }: SuggestParts,
-  registry: Registry,
-  execution: Execution,
-  isWanted: (guildId: string) => MaybeLater<boolean>,
-) {
-  const members = createRateLimiter(clock, MINUTE_MS);
-  const channels = createRateLimiter(clock, MINUTE_MS);
-  const mayAnswer = ({ author, channelId }: Message) =>
-    members.take(`${channelId}/${author.id}`, PER_MEMBER) === undefined &&
-    channels.take(channelId, PER_CHANNEL) === undefined;
-
-  /** The command or group with a full name, as far as it is typed and on here. */
-  const entryAt = (name: string, guildId: string): Entry | undefined => {
-    const [first = '', ...others] = name.split(' ');
-    let entry = registry.find(first);
-    for (const word of others) entry = entry?.kind === 'group' ? entry.byName.get(word) : undefined;
-    return entry !== undefined && entry.surface !== 'slash' && enabledIn(guildId, entry.owner.plugin)
-      ? entry
-      : undefined;
-  };
-  const candidates = (message: Message, { word, end }: Recognised, guildId: string) => {
-    const next = readToken(message.content, end)?.text.toLowerCase();
-    const known = sameAsInRed(next === undefined ? word : `${word} ${next}`);
-    return [...known, ...nearest(word, registry.names())].flatMap((name) => {
-      const entry = entryAt(name, guildId);
-      return entry === undefined ? [] : [{ name, entry }];
-    });
-  };
-
-  const suggestionFor = async (
-    message: Message,
-    { prefix, word }: Recognised,
-    near: ReturnType<typeof candidates>,
-    guildId: string,
-  ): Promise<string | undefined> => {
-    if (!(await isWanted(guildId))) return undefined;
-    for (const { name, entry } of near) {
-      const { visible } = await visibleAmong(access, actorOf(message), leavesOf(entry));
-      if (visible.length === 0) continue;
-      if (!mayAnswer(message)) return undefined;
-      return t('There is no {typed}. Did you mean {meant}?', {
-        typed: echo(prefix + word),
-        meant: echo(prefix + name),
-      });
-    }
-    return undefined;
-  };
-
-  return (message: Message, recognised: Recognised): void => {
-    const { prefix, word } = recognised;
-    const { channel, guildId } = message;
-    if (guildId === null || prefix.startsWith('<@') || !LIKE_A_NAME.test(word) || !channel.isSendable()) return;
-    const off = registry.find(word);
-    const isOff = off !== undefined && off.surface !== 'slash';
-    const near = isOff ? [] : candidates(message, recognised, guildId);
-    const owner = isOff ? off.owner : near[0]?.entry.owner;
-    if (owner === undefined) return;
-    const actor = actorOf(message);
-    const answers = answerMessage(message, channel, execution, owner);
-    const say = async (): Promise<void> => {
-      try {
-        if (await access.ignores(actor)) return;
-        const content = isOff ? notAvailable() : await suggestionFor(message, recognised, near, guildId);
-        if (content !== undefined) await answers.reply({ content, notice: true });
-      } catch (error) {
-        const failed = { what: 'command suggestion', actor, error, log: owner.log, forOperator: false };
-        await answerFailure(execution, failed, answers);
-      }
-    };
-    void boundary.run(owner, guildId, isOff ? 'command that is switched off' : 'command suggestion', () =>
-      languages.serve(audienceOf(message), undefined, say),
-    );
-  };
-}
-
-/** Answers to a message: the first replies to it (unless it is gone by then), the others follow in the channel. */
-function answerMessage(
-  message: Message,
-  channel: SendableChannels,
-  { clock, lost }: Execution,
-  { scope: { signal } }: Owner,
-): Answers {
-  let answered = false;
-  let serial = 0;
-
-  const send = async (part: ReturnType<typeof partsOf>[number]) => {
-    const reference =
-      answered || !mayRefer(channel) ? {} : { reply: { messageReference: message, failIfNotExists: false } };
-    serial += 1;
-    const key = `command:${message.id}:${serial}`;
-    const retry = { clock, signal, pausesMs: ANSWER_PAUSES_MS };
-    const sent = await lost.attempt<Message>(channel.id, () =>
-      sendOnce(channel, { ...part, ...reference }, key, retry),
-    );
-    answered = true;
-    return sent;
-  };
-
-  const answers: Answers = {
-    async reply(reply) {
-      const [first, ...others] = partsOf(reply, message.author.id);
-      let last = await send(first);
-      for (const part of others) last = await send(part);
-      return last;
-    },
-    async defer() {
-      await lost.attempt(channel.id, () =>
-        channel.sendTyping().catch((error: unknown) => {
-          // Only shows that the bot is at work: no reason not to be.
-          if (!isTransient(error)) throw error;
-        }),
-      );
-    },
-    async refuse(sentence) {
-      await answers.reply({ content: sentence, notice: true });
-    },
-    ignore: async () => undefined,
-    finish: () => undefined,
-    close: () => undefined,
-  };
-  return answers;
 }

@@ -79,6 +79,9 @@ describe('admin: !plugin', () => {
   it('switches plugins off and on in this guild, except those without which nobody could', async () => {
     expect(await say(host.you, '!plugin disable greeter')).to.match(/^`greeter` is off in this server now\./);
     expect(await say(host.alice, '!hello')).to.equal('That command is not available here at the moment.');
+    expect(await say(host.you, '!hello')).to.equal(
+      'The plugin `greeter` is switched off in this server. `!plugin enable greeter` switches it on.',
+    );
     expect(await say(host.you, '!plugin enable greeter')).to.equal('`greeter` is on in this server now.');
     expect(await say(host.alice, '!hello')).to.equal('hello from 1.0.0');
     expect(await say(host.you, '!plugin disable admin')).to.match(/^The plugin "admin" cannot be switched off/);

@@ -41,8 +41,8 @@ describe('admin: commands that do not exist', () => {
   });
 
   it('get a few answers in a minute, and none where that is switched off', async () => {
-    const answers = [await say(host.you, '!cogs'), await say(host.you, '!cogs'), await say(host.you, '!cogs')];
-    expect(answers.map((answer) => answer !== '')).to.deep.equal([true, true, false]);
+    for (let n = 0; n < 5; n += 1) expect(await say(host.you, '!cogs')).to.include('Did you mean');
+    expect(await say(host.you, '!cogs')).to.equal('');
     await host.advance(61_000);
     await say(host.you, '!set admin suggestions off');
     expect(await say(host.you, '!cogs')).to.equal('');

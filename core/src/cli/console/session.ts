@@ -51,7 +51,7 @@ export function createSession({ stage, print, render = (text) => text, style, ad
   const channelOf = (person: LocalUser) => (place === 'dm' ? person.openDm(stage.application) : place);
   const isHere = ({ channel }: LocalMessage) => (place === 'dm' ? channel.isDm : channel === place);
   const transcript = createTranscript({
-    render: (text) => render(withNames(stage, text)),
+    render: (text) => render(withNames(stage, text, now())),
     placeOf: (message) => (isHere(message) ? undefined : nameOf(message.channel)),
     ...(style && { style }),
   });

@@ -8,7 +8,7 @@ import {
   type LocalUser,
   startLocalDiscord,
 } from '@cinnabar/local-discord';
-import { CinnabarError, type Clock, replaceFile, z } from '@cinnabar/sdk';
+import { CinnabarError, type Clock, formatDuration, replaceFile, z } from '@cinnabar/sdk';
 import { createShiftableClock, createSystemClock, type ShiftableClock } from '../../clock/clock.js';
 import type { Host } from '../../host.js';
 import { ConsoleError } from './instruction.js';
@@ -79,7 +79,7 @@ export function withMentions(stage: Stage, text: string): string {
 }
 
 /** What people read in place of mentions, custom emoji and points in time. */
-export function withNames(stage: Stage, text: string): string {
+export function withNames(stage: Stage, text: string, now: number): string {
   return text
     .replace(/<@!?(\d+)>/g, (whole, id: string) =>
       named('@', stage.people().find((user) => user.id === id)?.username, whole),
@@ -89,10 +89,19 @@ export function withNames(stage: Stage, text: string): string {
       named('#', channelsOf(stage).find((channel) => channel.id === id)?.name, whole),
     )
     .replace(/<a?(:\w+:)\d+>/g, '$1')
-    .replace(
-      /<t:(\d{1,11})(?::[tTdDfFR])?>/g,
-      (_, seconds: string) => `${new Date(Number(seconds) * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`,
+    .replace(/<t:(\d{1,11})(?::([tTdDfFR]))?>/g, (_, seconds: string, style: string | undefined) =>
+      style === 'R'
+        ? relative(Number(seconds) * 1000 - now)
+        : `${new Date(Number(seconds) * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`,
     );
+}
+
+/** How far away a point in time is, to the minute from one minute on. */
+function relative(untilMs: number): string {
+  const distance = Math.abs(untilMs);
+  const step = distance < 60_000 ? 1000 : 60_000;
+  const text = formatDuration(Math.round(distance / step) * step);
+  return untilMs < 0 ? `${text} ago` : `in ${text}`;
 }
 
 export function channelsOf({ guild }: Stage): readonly LocalChannel[] {
