@@ -95,7 +95,8 @@ async function unpack(place: string, content: AsyncIterable<Buffer>): Promise<vo
   await mkdir(dirname(place), { recursive: true, mode: 0o700 });
   const handle = await open(place, 'wx', 0o600);
   try {
-    for await (const chunk of content) await handle.write(chunk);
+    // Unlike `write`, which a disk that is all but full cuts short without an error.
+    for await (const chunk of content) await handle.appendFile(chunk);
   } finally {
     await handle.close();
   }

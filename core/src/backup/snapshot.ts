@@ -53,7 +53,8 @@ export async function openSnapshot(options: SnapshotOptions): Promise<Snapshot> 
     const leftOut = new Set<string>();
     const files: ArchivedFile[] = [];
     for (const file of found) {
-      if (file.path === SECRETS_FILE) continue;
+      // Also a damaged one that was put aside.
+      if (file.path === SECRETS_FILE || file.path.startsWith(`${SECRETS_FILE}.`)) continue;
       const kept = await withoutSecrets(file, secrets, leftOut, join(workDir, 'changed'));
       if (kept !== undefined) files.push(kept);
     }

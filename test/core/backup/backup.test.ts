@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, promises, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, promises, readFileSync, rmSync, statSync, symlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -183,6 +183,14 @@ describe('a backup', () => {
     expect(filesIn(other)['secrets.json']).to.include('hunter2');
   });
 
+  it('leaves a damaged store of secrets out, too', async () => {
+    using folder = makeFolder();
+    const [dataDir, file] = [join(folder.path, 'data'), join(folder.path, 'b.tar.gz')];
+    lay(dataDir, { ...OLD, 'secrets.json.corrupt': '{"values":{"KEY":"hunter2hunter2"' });
+    const { files } = await backedUp(dataDir, file);
+    expect(files.map(({ path }) => path)).to.have.members(Object.keys(OLD));
+  });
+
   it('is refused among the data, and does not follow links', async () => {
     using here = await world();
     expect(await refusal(backedUp(here.dataDir, join(here.dataDir, 'persona', 'b.tar.gz')))).to.include(
@@ -321,6 +329,23 @@ describe('restoring a backup', () => {
       expect(aside, `after ${at} renames`).to.deep.equal(at === 0 ? {} : filesInOrder(OLD));
       expect(at).to.be.lessThan(20);
     }
+  });
+
+  it('is whole where the system takes a part of what is written at a time', async () => {
+    using here = await world();
+    const { open } = promises;
+    promises.open = async (...args) => {
+      const handle = await open(...args);
+      return Object.assign(handle, {
+        write: async (bytes: Buffer) => ({ bytesWritten: writeSync(handle.fd, bytes, 0, Math.ceil(bytes.length / 2)) }),
+      });
+    };
+    syncBuiltinESMExports();
+    await restoreBackup(here.file, { dataDir: here.dataDir, now: 0 }).finally(() => {
+      promises.open = open;
+      syncBuiltinESMExports();
+    });
+    expect(parted(filesIn(here.dataDir)).rest).to.deep.equal(filesInOrder({ ...NEW, ...NO_DATA }));
   });
 
   it('leaves the old data or the new ones when the process is killed', async function () {
