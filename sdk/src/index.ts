@@ -81,6 +81,7 @@ export {
   type DiscordLink,
   findPlace,
   findSendable,
+  findSendableIn,
   homeChannelOf,
   membersCalled,
   permissionName,

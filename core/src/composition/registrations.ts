@@ -31,7 +31,7 @@ import {
   ownerStateSchema,
 } from '../gateway/guild-states.js';
 import { alertOfAbsence, logConnections } from '../gateway/status.js';
-import { directoryOf } from '../guild-file/directory.js';
+import { directoryOf, isElsewhere } from '../guild-file/directory.js';
 import { createGuildFiles, guildFileSchema } from '../guild-file/guild-files.js';
 import { createIdentities, identitySchema } from '../identities/identities.js';
 import { createLanguages } from '../languages/languages.js';
@@ -110,6 +110,7 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
         [...(get(KEYS.gateway).client.guilds.cache.get(guildId)?.channels.cache.values() ?? [])]
           .filter((channel) => channel.name.toLowerCase() === name)
           .map(({ id }) => id),
+      isElsewhere: (guildId, kind, id) => isElsewhere(get(KEYS.gateway).client, guildId, kind, id),
       onProblem: ({ document, detail, keptAs }) =>
         get(KEYS.notices).alert({
           kind: 'document-damaged',

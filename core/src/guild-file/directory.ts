@@ -1,4 +1,4 @@
-import { type FileProblem, type NamedKind, t, z } from '@cinnabar/sdk';
+import { type FileProblem, type NamedKind, t, unlessUnreachable, z } from '@cinnabar/sdk';
 import { ChannelType, type Client, REST, Routes } from 'discord.js';
 
 interface Named {
@@ -29,6 +29,18 @@ export function directoryOf(client: Client, guildId: string): GuildDirectory | u
     })),
     memberName: (id) => guild.members.cache.get(id)?.displayName,
   };
+}
+
+/** Whether an id is that of a channel or role outside of a guild. What cannot be found counts as gone. */
+export async function isElsewhere(
+  client: Client,
+  guildId: string,
+  kind: 'channel' | 'role',
+  id: string,
+): Promise<boolean> {
+  if (kind === 'role') return client.guilds.cache.some((guild) => guild.id !== guildId && guild.roles.cache.has(id));
+  const channel = await unlessUnreachable(client.channels.fetch(id));
+  return channel !== undefined && channel !== null && (channel.isDMBased() || channel.guildId !== guildId);
 }
 
 const guildShape = z.object({ name: z.string(), roles: z.array(z.object({ id: z.string(), name: z.string() })) });

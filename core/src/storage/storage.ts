@@ -75,6 +75,8 @@ export interface StorageOptions {
   readonly hasRole?: (guildId: string, roleId: string) => boolean;
   /** Ids of a server's channels that have a name, in lower case; without it channels are mentioned, or named by id. */
   readonly channelsCalled?: (guildId: string, name: string) => readonly string[];
+  /** Whether a channel or role is known to be of another place than the server; without it none is. */
+  readonly isElsewhere?: (guildId: string, kind: 'channel' | 'role', id: string) => Promise<boolean>;
   /** Told of every document that had to be put aside, so that the owner hears of it. Must not throw. */
   readonly onProblem?: (problem: StorageProblem) => void;
 }
@@ -90,6 +92,7 @@ export function createStorage(options: StorageOptions): StorageService {
     tierOf = async () => 'everyone',
     hasRole = () => false,
     channelsCalled = () => [],
+    isElsewhere = async () => false,
     onProblem = () => undefined,
   } = options;
   const store = createDocumentStore({ driver, log, onProblem });
@@ -128,7 +131,7 @@ export function createStorage(options: StorageOptions): StorageService {
       ),
     secretKeys: () => secrets,
     opened: () => [...opened.values()],
-    catalog: createCatalog({ opened, tierOf, hasRole, channelsCalled }),
+    catalog: createCatalog({ opened, tierOf, hasRole, channelsCalled, isElsewhere }),
     ...personal,
     flush: () => store.idle(),
   };

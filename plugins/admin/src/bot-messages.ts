@@ -1,7 +1,7 @@
 import {
   asNotice,
   createAskFirst,
-  findSendable,
+  findSendableIn,
   option,
   plainText,
   type Subcommand,
@@ -41,7 +41,7 @@ export function messageCommands(context: AdminContext): readonly Subcommand[] {
   /** Where a server reads announcements: the channel that its admins chose, else the one in which Discord greets. */
   const channelOf = async (guild: Guild): Promise<SendableChannels | undefined> => {
     const id = (await settings.guild(guild).get()).announcements ?? guild.systemChannelId;
-    return id === null ? undefined : findSendable(client, id);
+    return id === null ? undefined : findSendableIn(client, guild.id, id);
   };
 
   return [

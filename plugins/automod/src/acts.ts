@@ -1,7 +1,7 @@
 import {
   asNotice,
   createRateLimiter,
-  findSendable,
+  findSendableIn,
   formatDuration,
   isUnknown,
   isUnreachable,
@@ -92,8 +92,8 @@ export function createActs({ client, settings, services, log }: AutomodContext) 
     values: Values,
   ): Promise<void> => {
     if (values.reportChannel === undefined || reported.take(guild.id, REPORTS_PER_MINUTE) !== undefined) return;
-    const channel = await findSendable(client, values.reportChannel);
-    if (channel === undefined || channel.isDMBased() || channel.guildId !== guild.id) return;
+    const channel = await findSendableIn(client, guild.id, values.reportChannel);
+    if (channel === undefined) return;
     const lines = [
       t('**{filter}** (`{what}`): <@{userId}> in {place}', {
         filter: nameOf(hit.filter),

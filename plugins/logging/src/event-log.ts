@@ -1,4 +1,4 @@
-import { findSendable, isRefusal, noticeMessages, sendOnce, type TextMessage, t } from '@cinnabar/sdk';
+import { findSendableIn, isRefusal, noticeMessages, sendOnce, type TextMessage, t } from '@cinnabar/sdk';
 import type { Guild, GuildBasedChannel } from 'discord.js';
 import { KINDS, type Kind, type LoggingContext } from './settings.js';
 
@@ -33,8 +33,8 @@ export function createEventLog({ client, settings, services, after, defer, log, 
   const failing = new Set<string>();
 
   const send = async (channelId: string, { guildId, entries, dropped }: Batch): Promise<void> => {
-    const channel = await findSendable(client, channelId);
-    if (channel === undefined || channel.isDMBased() || channel.guildId !== guildId) return;
+    const channel = await findSendableIn(client, guildId, channelId);
+    if (channel === undefined) return;
     const more =
       dropped === 0 ? [] : [t('… and {dropped, plural, one {# more entry} other {# more entries}}', { dropped })];
     const text = [...entries.map((entry) => entry.text), ...more].join('\n');

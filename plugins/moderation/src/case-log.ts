@@ -1,4 +1,13 @@
-import { asNotice, findSendable, idAt, isRefusal, isUnreachable, type ModerationCase, sendOnce } from '@cinnabar/sdk';
+import {
+  asNotice,
+  findSendable,
+  findSendableIn,
+  idAt,
+  isRefusal,
+  isUnreachable,
+  type ModerationCase,
+  sendOnce,
+} from '@cinnabar/sdk';
 import { caseText } from './case-text.js';
 import type { Cases } from './cases.js';
 import type { ModerationContext } from './settings.js';
@@ -23,8 +32,8 @@ export function createCaseLog({ client, settings, services, log, signal }: Moder
   const post = async (guildId: string, one: ModerationCase, mayBeThere: boolean): Promise<PostProblem | undefined> => {
     const { modlog: channelId } = await settings.guild(guildId).get();
     if (channelId === undefined) return undefined;
-    const channel = await findSendable(client, channelId);
-    if (channel === undefined || channel.isDMBased() || channel.guildId !== guildId) return 'gone';
+    const channel = await findSendableIn(client, guildId, channelId);
+    if (channel === undefined) return 'gone';
     const message = { content: asNotice(caseText(one)), allowedMentions: { parse: [] } };
     const sent = await sendOnce(channel, message, `case:${guildId}:${one.number}`, {
       clock,

@@ -4,7 +4,7 @@ import {
   auditReason,
   createKeyedMutex,
   createRateLimiter,
-  findSendable,
+  findSendableIn,
   isAbove,
   nameText,
   permissionName,
@@ -172,8 +172,8 @@ export function createGrants({ client, collections, settings, services, log }: R
       if (reports.take(`${guild.id}:${sentence}`, 1) !== undefined) return;
       log.warn('a role was not given', { guildId: guild.id, reason: sentence });
       const { reportChannel } = await settings.guild(guild).get();
-      const channel = reportChannel === undefined ? undefined : await findSendable(client, reportChannel);
-      if (channel === undefined || channel.isDMBased() || channel.guildId !== guild.id) return;
+      const channel = reportChannel === undefined ? undefined : await findSendableIn(client, guild.id, reportChannel);
+      if (channel === undefined) return;
       const sent = channel.send({ content: asNotice(sentence), allowedMentions: { parse: [] } });
       await sent.catch((error: unknown) => log.warn('a report could not be posted', { guildId: guild.id, error }));
     },

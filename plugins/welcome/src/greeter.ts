@@ -1,14 +1,14 @@
 import {
   asNotice,
   createRateLimiter,
-  findSendable,
+  findSendableIn,
   isUnreachable,
   sendOnce,
   t,
   unlessUnreachable,
   type z,
 } from '@cinnabar/sdk';
-import type { Guild, GuildMember, PartialGuildMember } from 'discord.js';
+import type { Guild, GuildMember, PartialGuildMember, SendableChannels } from 'discord.js';
 import { type settings as schemas, TEXTS, type WelcomeContext } from './context.js';
 import { type Arrival, fillIn, type Kind } from './texts.js';
 
@@ -41,30 +41,46 @@ export function watchArrivals({ on, after, client, settings, services, log }: We
     if (limiter.take(key, most) === undefined) return true;
     const count = left.get(key);
     left.set(key, (count ?? 0) + 1);
-    if (count === undefined) after(WINDOW_MS, () => summarise(key, kind, channelId));
+    if (count === undefined) after(WINDOW_MS, () => summarise(guild, kind, channelId));
     return false;
   };
 
-  const summarise = async (key: string, kind: 'greeting' | 'goodbye', channelId: string): Promise<void> => {
+  const summarise = async (guild: Guild, kind: 'greeting' | 'goodbye', channelId: string): Promise<void> => {
+    const key = `${guild.id}:${kind}`;
     const count = left.get(key) ?? 0;
     left.delete(key);
     const text =
       kind === 'greeting'
         ? t('{count, plural, one {# more member has joined.} other {# more members have joined.}}', { count })
         : t('{count, plural, one {# more member has left.} other {# more members have left.}}', { count });
-    await say(channelId, asNotice(text), `${key}:${clock.now()}`, []);
+    await sayIn(guild, channelId, asNotice(text), `${key}:${clock.now()}`);
   };
 
-  const say = async (channelId: string, content: string, key: string, pinged: readonly string[]): Promise<void> => {
-    const channel = await findSendable(client, channelId);
+  const sayIn = async (
+    { id }: Guild,
+    channelId: string,
+    content: string,
+    key: string,
+    pinged: readonly string[] = [],
+  ): Promise<void> => {
+    const channel = await findSendableIn(client, id, channelId);
     if (channel === undefined)
       return log.info('a greeting was not posted: its channel is gone, or closed to the bot', { channelId });
+    return say(channel, content, key, pinged);
+  };
+
+  const say = async (
+    channel: SendableChannels,
+    content: string,
+    key: string,
+    pinged: readonly string[] = [],
+  ): Promise<void> => {
     const message = { content, allowedMentions: { parse: [], users: [...pinged] } };
     try {
       await sendOnce(channel, message, key, { clock });
     } catch (error) {
       if (!isUnreachable(error)) throw error;
-      log.warn('a greeting was not posted', { channelId, error });
+      log.warn('a greeting was not posted', { channelId: channel.id, error });
     }
   };
 
@@ -83,7 +99,7 @@ export function watchArrivals({ on, after, client, settings, services, log }: We
     if (text === undefined) return true;
     if (!isAdmitted(member.guild, 'greeting', channelId, values.mostPerMinute)) return false;
     const pinged = values.mention && !member.user.bot ? [member.id] : [];
-    await say(channelId, fillIn(text, arrivalOf(member)), key, pinged);
+    await sayIn(member.guild, channelId, fillIn(text, arrivalOf(member)), key, pinged);
     return true;
   };
 
@@ -91,7 +107,7 @@ export function watchArrivals({ on, after, client, settings, services, log }: We
     const text = nextOf(member.guild, 'direct', values.directs);
     if (text === undefined || limiter.take(`${member.guild.id}:direct`, values.mostPerMinute) !== undefined) return;
     const channel = await unlessUnreachable(member.createDM());
-    if (channel !== undefined) await say(channel.id, fillIn(text, arrivalOf(member)), `${key}:direct`, []);
+    if (channel !== undefined) await say(channel, fillIn(text, arrivalOf(member)), `${key}:direct`);
   };
 
   on('guildMemberAdd', async (member) => {
@@ -115,7 +131,12 @@ export function watchArrivals({ on, after, client, settings, services, log }: We
     if (goodbyeChannel === undefined || member.user.bot) return;
     const text = nextOf(guild, 'goodbye', goodbyes);
     if (text === undefined || !isAdmitted(guild, 'goodbye', goodbyeChannel, mostPerMinute)) return;
-    await say(goodbyeChannel, fillIn(text, arrivalOf(member)), `goodbye:${guild.id}:${member.id}:${clock.now()}`, []);
+    await sayIn(
+      guild,
+      goodbyeChannel,
+      fillIn(text, arrivalOf(member)),
+      `goodbye:${guild.id}:${member.id}:${clock.now()}`,
+    );
   });
 }
 

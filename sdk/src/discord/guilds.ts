@@ -35,6 +35,19 @@ export async function findSendable(client: Client, channelId: string): Promise<S
 }
 
 /**
+ * A channel that a guild's admins have chosen for messages, while it is one of that guild: an id alone can also lead into another one.
+ * Like `findSendable` otherwise.
+ */
+export async function findSendableIn(
+  client: Client,
+  guildId: string,
+  channelId: string,
+): Promise<SendableChannels | undefined> {
+  const channel = await findSendable(client, channelId);
+  return channel === undefined || channel.isDMBased() || channel.guildId !== guildId ? undefined : channel;
+}
+
+/**
  * The channel that a thread belongs to; any other channel itself. What is kept for a channel (a budget, a party) holds in its threads.
  * A channel that is gone or cannot be seen counts as one of its own.
  */

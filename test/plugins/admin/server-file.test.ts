@@ -153,6 +153,23 @@ describe('admin: the file of a server', () => {
     expect(await say(host.you, '!audit 3')).to.not.include('server apply: \\+');
   });
 
+  it('takes no role or channel of another server into a setting, and says no more of it than that', async () => {
+    const other = host.discord.createGuild({ name: 'Elsewhere', owner: host.bob });
+    other.invite(host.application);
+    const theirs = other.createChannel({ name: 'vault' });
+    const role = other.createRole({ name: 'Guards' });
+    await host.settled();
+    const answer = await give('apply', `settings:\n  shop:\n    counter: "${theirs.id}"\n    staff: ["${role.id}"]`);
+    expect(answer.split('\n').slice(1)).to.deep.equal([
+      'line 3: settings.shop.counter: this server has no such channel',
+      'line 4: settings.shop.staff: this server has no such role',
+    ]);
+    expect(await say(host.you, `!set shop counter ${theirs.id}`)).to.include('this server has no such channel');
+    expect(await say(host.you, `!set shop staff ${role.id}`)).to.include('this server has no such role');
+    expect(await say(host.you, `!set shop staff ${fixers.id}`)).to.include(fixers.id);
+    await say(host.you, '!unset shop');
+  });
+
   it('is for admins, and is applied to what was shown only', async () => {
     expect(await say(host.alice, '!server export')).to.include('you need to be at least an admin');
     await give('apply', 'prefixes: ["!", "$"]');

@@ -39,6 +39,20 @@ describe('welcome', () => {
     expect(await say(host.you, '!welcome channel #hall')).to.equal(`New members are greeted in <#${hall.id}>.`);
   });
 
+  it('greets in no channel of another server', async () => {
+    const other = host.discord.createGuild({ name: 'Elsewhere', owner: host.bob });
+    const theirs = other.createChannel({ name: 'lobby' });
+    // The bot cannot know yet where it is.
+    expect(await say(host.you, `!set welcome channel ${theirs.id}`)).to.include(`is \`${theirs.id}\``);
+    other.invite(host.application);
+    await host.settled();
+    await join();
+    expect(theirs.messages.map(({ content }) => content)).to.deep.equal([]);
+    const refused = await say(host.you, `!set welcome goodbyeChannel <#${theirs.id}>`);
+    expect(refused).to.include('this server has no such channel');
+    await say(host.you, '!welcome channel #hall');
+  });
+
   it('greets in turn, with names as text, and pings the new member alone', async () => {
     await say(host.you, '!welcome add greeting {name} is here, {member}. We are {count}. @everyone');
     const [first, second] = [await join('**bold** {member} @here'), await join('**bold** {member} @here')];

@@ -9,8 +9,10 @@ import {
   type SettingChangeOptions,
   type SettingInfo,
   type SettingScope,
+  type SettingType,
   TIERS,
   type Tier,
+  t,
 } from '@cinnabar/sdk';
 import type { CatalogService } from '../../contracts.js';
 import type { AnySettings } from '../documents/settings.js';
@@ -29,8 +31,10 @@ export function createCatalog(options: {
   readonly hasRole: (guildId: string, roleId: string) => boolean;
   /** Ids of the server's channels that have a name. */
   readonly channelsCalled: (guildId: string, name: string) => readonly string[];
+  /** Whether a channel or role is known to be of another place than the server. */
+  readonly isElsewhere: (guildId: string, kind: 'channel' | 'role', id: string) => Promise<boolean>;
 }): CatalogService {
-  const { opened, tierOf, hasRole, channelsCalled } = options;
+  const { opened, tierOf, hasRole, channelsCalled, isElsewhere } = options;
   const advisors = new Map<string, SettingAdvisor>();
   /** So that nothing comes between the look at a value and its change. */
   const changes = createKeyedMutex();
@@ -127,6 +131,21 @@ export function createCatalog(options: {
     throw new CinnabarError('CINNABAR_SETTING_INVALID', { key, detail });
   };
 
+  /** Why a value cannot be saved that the schema admits; a clause. An admin's rights end at their own server's channels and roles. */
+  const refusalOf = async (
+    plugin: OpenedPlugin,
+    { scope, key, type }: Field,
+    value: unknown,
+    actor: Actor,
+  ): Promise<string | undefined> => {
+    const { guildId } = actor;
+    if (guildId !== null && scope !== 'global' && scope !== 'user')
+      for (const { kind, id } of namedIn(type, value))
+        if (await isElsewhere(guildId, kind, id))
+          return kind === 'channel' ? t('this server has no such channel') : t('this server has no such role');
+    return scope === 'guild' ? advisors.get(plugin.plugin.manifest.id)?.refusalOf(key, value, actor) : undefined;
+  };
+
   /** The one scope that `reset` without a key means. */
   const scopeToReset = async (plugin: OpenedPlugin, actor: Actor): Promise<SettingScope> => {
     const tier = await tierOf(actor);
@@ -151,7 +170,11 @@ export function createCatalog(options: {
       };
     },
 
-    refusalOf: async (id, key, value, actor) => advisors.get(id)?.refusalOf(key, value, actor),
+    async refusalOf(id, key, value, actor) {
+      const plugin = find(id);
+      const field = fieldsOf(plugin.plugin).find((one) => one.scope === 'guild' && one.key === key);
+      return field === undefined ? undefined : refusalOf(plugin, field, value, actor);
+    },
 
     plugins: () =>
       [...opened.values()]
@@ -172,7 +195,7 @@ export function createCatalog(options: {
       const { field } = located;
       const value = valueFrom(field, mentioned(field, text, actor), privately);
       const advisor = field.scope === 'guild' ? advisors.get(id) : undefined;
-      const refusal = await advisor?.refusalOf(field.key, value, actor);
+      const refusal = await refusalOf(plugin, field, value, actor);
       if (refusal !== undefined)
         throw new CinnabarError('CINNABAR_SETTING_INVALID', { key: field.key, detail: `${refusal}.` });
       const values = await unlessChanged(document, located, plugin, actor, expected, () =>
@@ -206,6 +229,25 @@ interface Located {
   readonly field: Field;
   /** Which role, for settings by role. */
   readonly roleId: string | undefined;
+}
+
+/** The channels and roles that a value names. */
+function namedIn(
+  type: SettingType,
+  value: unknown,
+): readonly { readonly kind: 'channel' | 'role'; readonly id: string }[] {
+  switch (type.kind) {
+    case 'mention':
+      return typeof value === 'string' && (type.of === 'channel' || type.of === 'role')
+        ? [{ kind: type.of, id: value }]
+        : [];
+    case 'list':
+      return Array.isArray(value) ? value.flatMap((item) => namedIn(type.of, item)) : [];
+    case 'either':
+      return type.of.flatMap((one) => namedIn(one, value));
+    default:
+      return [];
+  }
 }
 
 /** Which document of a scope an actor's place means; `undefined` when the scope has none there. */
