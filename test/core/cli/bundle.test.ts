@@ -70,6 +70,20 @@ console.log(Object.keys(require('discord.js')).every((name) => name in names));`
     expect(runBundle(['start', '--nonsense'], script).stdout).to.equal('true\n');
   });
 
+  it('leaves classes their names: discord.js bounds its caches by them', () => {
+    const script = `
+const classes = Object.entries(require('discord.js')).filter(([, value]) => /^class\\b/.test(String(value)));
+const renamed = classes.filter(([name, { name: own }]) => own !== name).map(([name, { name: own }]) => name + ' is ' + own);
+console.log(JSON.stringify(renamed));`;
+    const outside = spawnSync(process.execPath, [
+      '-e',
+      `const { createRequire } = require('node:module');
+const require2 = createRequire(${JSON.stringify(join(WORKSPACE, 'core', 'package.json'))});
+${script.replace("require('discord.js')", "require2('discord.js')")}`,
+    ]);
+    expect(runBundle(['start', '--nonsense'], script).stdout).to.equal(String(outside.stdout));
+  });
+
   it('takes a byte a character in memory, where V8 would need two for one character beyond Latin-1', () => {
     expect(/[^\0-\xff]/.exec(readFileSync(join(BUNDLE_DIR, built.script), 'utf8'))?.[0]).to.equal(undefined);
   });
