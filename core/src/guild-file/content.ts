@@ -9,13 +9,14 @@ import {
   type SettingType,
   TOOL_POLICIES,
   t,
+  translated,
   UserError,
   writeYaml,
   z,
 } from '@cinnabar/sdk';
 import { accessRuleSchema } from '../access/rules.js';
 import { type Field, fieldsOf, inWords } from '../storage/catalog/fields.js';
-import { plainIssue } from '../storage/documents/document-store.js';
+import { issueLanguage, plainIssue } from '../storage/documents/document-store.js';
 import { nearest } from '../storage/nearest.js';
 import type { OpenedPlugin } from '../storage/storage.js';
 import { findIn, type GuildDirectory, nameIn } from './directory.js';
@@ -113,12 +114,12 @@ export async function readContent(
     const key = path.filter((part) => typeof part !== 'symbol');
     problems.push({ line: reading.lineOf(key), text: `${key.length === 0 ? '' : `${key.join('.')}: `}${problem}` });
   };
-  const parsed = fileSchema.safeParse(reading.values);
+  const parsed = fileSchema.safeParse(reading.values, issueLanguage());
   if (!parsed.success) {
     for (const issue of parsed.error.issues) {
       if (issue.code === 'unrecognized_keys')
         for (const key of issue.keys) wrong([...issue.path, key], unknownKey(key, Object.keys(fileSchema.shape)));
-      else wrong(issue.path, plainIssue(issue.message));
+      else wrong(issue.path, plainIssue(translated(issue.message)));
     }
     throw asError(problems);
   }
@@ -264,7 +265,8 @@ function valueFromFile(
   const problem = field.check(read.value);
   if (problem === undefined) return read;
   const { message, at, custom } = problem;
-  if (custom || at !== '') return { problem: at === '' ? message : `${at}: ${plainIssue(message)}` };
+  if (custom || at !== '')
+    return { problem: at === '' ? translated(message) : `${at}: ${plainIssue(translated(message))}` };
   return { problem: t('it has to be: {type}', { type: inWords(field.type) }) };
 }
 

@@ -20,7 +20,7 @@ import {
 import { ChannelType, type Guild } from 'discord.js';
 import { attachedText } from './attached-text.js';
 import type { AdminContext } from './context.js';
-import { code, guildOf, MAX_SUGGESTIONS, TIER_WORDS } from './format.js';
+import { code, guildOf, MAX_SUGGESTIONS, tierWord } from './format.js';
 import { leaveCommand } from './refused-servers.js';
 
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
@@ -50,13 +50,13 @@ export function registerAccessCommands(context: AdminContext): void {
     idOf: ({ actor }) => guildOf(actor),
     who: option.rest().describe('A member, a role, a channel or a category, or everyone'),
     find: findSubject,
-    empty: 'This server has no access rules: what each command asks for decides alone.',
+    empty: () => t('This server has no access rules: what each command asks for decides alone.'),
   };
   const ofOwner: Level = {
     idOf: () => null,
     who: option.rest().describe('A user, a server by its id, here, servers for all of them, or everyone'),
     find: findOwnerSubject,
-    empty: 'There are no rules for all servers.',
+    empty: () => t('There are no rules for all servers.'),
   };
 
   const rule = (level: Level, effect: AccessRule['effect'], description: string, help: string) =>
@@ -70,7 +70,8 @@ export function registerAccessCommands(context: AdminContext): void {
         const target = await findTarget(services, ctx, options.what);
         const subject = await level.find(ctx, options.who);
         await accessRules.set(level.idOf(ctx), { effect, target, subject });
-        await ctx.reply(`${effect === 'allow' ? 'Allowed' : 'Denied'}: ${describe(target, subject)}.`);
+        const rule = describe(target, subject);
+        await ctx.reply(effect === 'allow' ? t('Allowed: {rule}.', { rule }) : t('Denied: {rule}.', { rule }));
       },
     });
 
@@ -94,8 +95,9 @@ export function registerAccessCommands(context: AdminContext): void {
             (target === undefined || (one.target.kind === target.kind && one.target.name === target.name)) &&
             (subject === undefined || (one.subject.kind === subject.kind && one.subject.id === subject.id)),
         );
-        if (removed.length === 0) return ctx.reply('There is no such rule here.');
-        return ctx.reply([`Removed ${countOf(removed.length, 'rule')}:`, ...removed.map(lineOf)].join('\n'));
+        if (removed.length === 0) return ctx.reply(t('There is no such rule here.'));
+        const heading = t('Removed {count, plural, one {# rule} other {# rules}}:', { count: removed.length });
+        return ctx.reply([heading, ...removed.map(lineOf)].join('\n'));
       },
     });
 
@@ -105,10 +107,9 @@ export function registerAccessCommands(context: AdminContext): void {
       description,
       async run(ctx) {
         const rules = byPrecedence(await accessRules.list(level.idOf(ctx)));
-        if (rules.length === 0) return ctx.reply(level.empty);
-        return ctx.reply(
-          [`**Access rules** (${rules.length}), those of higher precedence first`, ...rules.map(lineOf)].join('\n'),
-        );
+        if (rules.length === 0) return ctx.reply(level.empty());
+        const heading = t('**Access rules** ({count}), those of higher precedence first', { count: rules.length });
+        return ctx.reply([heading, ...rules.map(lineOf)].join('\n'));
       },
     });
 
@@ -158,8 +159,11 @@ export function registerAccessCommands(context: AdminContext): void {
           const actor = { ...ctx.actor, userId: member.id };
           const target = await findTarget(services, ctx, name);
           const decisions = await decisionsFor(actor, target);
-          const heading = `${target.kind} ${code(target.name)} for <@${member.id}> in <#${actor.channelId}>`;
-          await ctx.reply(explanation(heading, decisions));
+          const heading = t(
+            '**{kind, select, command {command} tool {tool} other {plugin}} {name} for {member} in {channel}**, in the words that they would read',
+            { kind: target.kind, name: code(target.name), member: `<@${member.id}>`, channel: `<#${actor.channelId}>` },
+          );
+          await ctx.reply([heading, ...decisions.map(explanation)].join('\n'));
         },
       }),
       subcommand({
@@ -175,9 +179,13 @@ export function registerAccessCommands(context: AdminContext): void {
           ]);
           await ctx.reply(
             [
-              `**<@${member.id}> in <#${actor.channelId}>**, who counts as one of: ${TIER_WORDS[tier]}`,
-              `Commands: ${namesOf(visible.map(({ name }) => name))}`,
-              `Tools, for the AI on their behalf: ${namesOf(offered.map(({ name }) => name))}`,
+              t('**{member} in {channel}**, who counts as one of: {tier}', {
+                member: `<@${member.id}>`,
+                channel: `<#${actor.channelId}>`,
+                tier: tierWord(tier),
+              }),
+              t('Commands: {names}', { names: namesOf(visible.map(({ name }) => name)) }),
+              t('Tools, for the AI on their behalf: {names}', { names: namesOf(offered.map(({ name }) => name)) }),
             ].join('\n'),
           );
         },
@@ -189,7 +197,9 @@ export function registerAccessCommands(context: AdminContext): void {
           const rules = byPrecedence(await accessRules.list(guildOf(ctx.actor)));
           const text = writeRules(rules, (id) => nameOf(ctx.guild, id));
           await ctx.reply({
-            content: `Here ${rules.length === 1 ? 'is the rule' : `are the ${rules.length} rules`} of this server.`,
+            content: t('Here {count, plural, one {is the rule} other {are the # rules}} of this server.', {
+              count: rules.length,
+            }),
             files: [{ attachment: Buffer.from(text), name: 'access.yaml' }],
           });
         },
@@ -203,8 +213,11 @@ export function registerAccessCommands(context: AdminContext): void {
           const next = readRules(await attachedText(context, file));
           const present = await accessRules.list(guildId);
           return askFirst(ctx, {
-            content: `This replaces the ${countOf(present.length, 'rule')} of this server by ${countOf(next.length, 'rule')}.`,
-            yes: 'Replace them',
+            content: t(
+              'This replaces the {present, plural, one {# rule} other {# rules}} of this server by {next, plural, one {# rule} other {# rules}}.',
+              { present: present.length, next: next.length },
+            ),
+            yes: t('Replace them'),
             async run() {
               await accessRules.replace(guildId, next);
               services.audit.record({
@@ -212,7 +225,7 @@ export function registerAccessCommands(context: AdminContext): void {
                 act: `access import ${next.length} (agreed)`,
                 outcome: 'done',
               });
-              return `This server has ${countOf(next.length, 'rule')} now.`;
+              return t('This server has {count, plural, one {# rule} other {# rules}} now.', { count: next.length });
             },
           });
         },
@@ -221,8 +234,9 @@ export function registerAccessCommands(context: AdminContext): void {
   });
 
   async function decisionsFor(actor: CommandContext['actor'], { kind, name }: Target): Promise<readonly Decided[]> {
-    if (kind === 'everything') throw new UserError('Please name a command or a tool.');
-    if (kind === 'plugin') throw new UserError(`${code(name)} is a plugin. Name one of its commands or tools.`);
+    if (kind === 'everything') throw new UserError(t('Please name a command or a tool.'));
+    if (kind === 'plugin')
+      throw new UserError(t('{name} is a plugin. Name one of its commands or tools.', { name: code(name) }));
     if (kind === 'command') {
       const decided = await commands.explain(actor, name);
       return decided.map(({ command, decision }) => ({ name: command.name, decision }));
@@ -238,7 +252,7 @@ interface Level {
   readonly who: ReturnType<typeof option.rest>;
   readonly find: (ctx: CommandContext, text: string) => Promise<Subject>;
   /** What `list` says when there are none. */
-  readonly empty: string;
+  readonly empty: () => string;
 }
 
 /** A plugin, command or tool by name: `party add`, or `plugin:party` where several have it. @throws UserError when nothing has it */
@@ -261,9 +275,13 @@ export async function findTarget(
   if (plugins.list().some(({ id }) => id === name)) found.push({ kind: 'plugin', name });
   const target = asked === undefined ? found[0] : found.find(({ kind }) => kind === asked);
   if (target !== undefined) return target;
-  const near = commands.similar(name, await commands.visibleTo(ctx.actor));
-  const hint = near[0] === undefined ? '' : ` Did you mean ${code(near[0])}?`;
-  throw new UserError(`There is no ${asked ?? 'command, tool or plugin'} called ${code(name)}.${hint}`);
+  const [near] = commands.similar(name, await commands.visibleTo(ctx.actor));
+  const sentence = t(
+    'There is no {kind, select, command {command} tool {tool} plugin {plugin} other {command, tool or plugin}} called {name}.',
+    { kind: asked ?? 'any', name: code(name) },
+  );
+  const hint = near === undefined ? '' : ` ${t('Did you mean {near}?', { near: code(near) })}`;
+  throw new UserError(`${sentence}${hint}`);
 }
 
 interface Decided {
@@ -273,7 +291,7 @@ interface Decided {
 
 /** A member, role, channel or category by mention, id or name. @throws UserError when there is none, or several have the name */
 export async function findSubject({ guild }: CommandContext, text: string): Promise<Subject> {
-  if (guild === null) throw new UserError('This only works in a server.');
+  if (guild === null) throw new UserError(t('This only works in a server.'));
   const wanted = text.trim();
   if (/^@?everyone$/i.test(wanted)) return { kind: 'everyone' };
   const [, sign, mentioned] = /^<(@!?|@&|#)(\d{15,22})>$/.exec(wanted) ?? [];
@@ -301,11 +319,15 @@ export async function findSubject({ guild }: CommandContext, text: string): Prom
   const [subject] = named;
   if (subject === undefined) {
     throw new UserError(
-      `There is no role, channel or category called ${code(wanted)} here. Members are named by mention or id.`,
+      t('There is no role, channel or category called {name} here. Members are named by mention or id.', {
+        name: code(wanted),
+      }),
     );
   }
   if (named.length > 1)
-    throw new UserError(`Several roles or channels are called ${code(wanted)}. Please use a mention or an id.`);
+    throw new UserError(
+      t('Several roles or channels are called {name}. Please use a mention or an id.', { name: code(wanted) }),
+    );
   return subject;
 }
 
@@ -337,11 +359,10 @@ const byPrecedence = (rules: readonly AccessRule[]): readonly AccessRule[] =>
 
 const describe = (target: Target, subject: Subject) => `${textOfRuleTarget(target)} ${textOfRuleSubject(subject)}`;
 
-const lineOf = ({ effect, target, subject }: AccessRule) => `• ${effect} ${describe(target, subject)}`;
+const lineOf = ({ effect, target, subject }: AccessRule) =>
+  t('• {effect, select, allow {allow} other {deny}} {rule}', { effect, rule: describe(target, subject) });
 
-const countOf = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
-
-const namesOf = (names: readonly string[]) => (names.length === 0 ? 'none' : names.map(code).join(', '));
+const namesOf = (names: readonly string[]) => (names.length === 0 ? t('none') : names.map(code).join(', '));
 
 /** What an id in a file names, for the reader of the file. */
 function nameOf(guild: Guild | null, id: string): string | undefined {
@@ -350,12 +371,9 @@ function nameOf(guild: Guild | null, id: string): string | undefined {
   );
 }
 
-function explanation(heading: string, decided: readonly Decided[]): string {
-  const blocks = decided.map(({ name, decision: { allowed, reasons } }) =>
-    [
-      `${allowed ? '✅' : '⛔'} ${code(name)}: ${allowed ? 'allowed' : 'refused'}`,
-      ...reasons.map((reason) => `  ${reason.allowed ? '✓' : '✗'} ${oneLine(reason.text)}`),
-    ].join('\n'),
-  );
-  return [`**${heading}**, in the words that they would read`, ...blocks].join('\n');
+function explanation({ name, decision: { allowed, reasons } }: Decided): string {
+  return [
+    allowed ? t('✅ {name}: allowed', { name: code(name) }) : t('⛔ {name}: refused', { name: code(name) }),
+    ...reasons.map((reason) => `  ${reason.allowed ? '✓' : '✗'} ${oneLine(reason.text)}`),
+  ].join('\n');
 }

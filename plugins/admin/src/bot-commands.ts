@@ -1,4 +1,4 @@
-import { createAskFirst, formatDuration, plainText, subcommand, UserError, z } from '@cinnabar/sdk';
+import { createAskFirst, formatDuration, plainText, subcommand, t, UserError, z } from '@cinnabar/sdk';
 import { type Client, version as discordVersion, OAuth2Scopes, PermissionsBitField } from 'discord.js';
 import { messageCommands } from './bot-messages.js';
 import { processCommands } from './bot-process.js';
@@ -16,7 +16,10 @@ export function registerBotCommands(context: AdminContext): void {
   const { audit, clock, host, plugins } = services;
   const askFirst = createAskFirst({ component, ...services, name: 'bot-leave', access: OWNER });
   const uptime = () =>
-    `Up for ${formatDuration(Math.floor((clock.now() - host.startedAt) / 1_000) * 1_000)}, since <t:${Math.floor(host.startedAt / 1_000)}:f>.`;
+    t('Up for {duration}, since {time}.', {
+      duration: formatDuration(Math.floor((clock.now() - host.startedAt) / 1_000) * 1_000),
+      time: `<t:${Math.floor(host.startedAt / 1_000)}:f>`,
+    });
 
   group({
     name: 'bot',
@@ -31,8 +34,16 @@ export function registerBotCommands(context: AdminContext): void {
             .filter(({ id, state }) => state === 'running' && plugins.enabledIn(ctx.actor.guildId, id));
           return ctx.reply(
             [
-              `**${plainText(client.user?.displayName ?? 'The bot')}** runs on Cinnabar ${host.version}, discord.js ${discordVersion} and Node ${process.versions.node}.`,
-              `${running.length} plugins are on here; \`${ctx.prefix}help\` lists what they do.`,
+              t('**{name}** runs on Cinnabar {version}, discord.js {discord} and Node {node}.', {
+                name: plainText(client.user?.displayName ?? t('The bot')),
+                version: host.version,
+                discord: discordVersion,
+                node: process.versions.node,
+              }),
+              t('{count} plugins are on here; `{help}` lists what they do.', {
+                count: running.length,
+                help: `${ctx.prefix}help`,
+              }),
               uptime(),
             ].join('\n'),
           );
@@ -49,10 +60,13 @@ export function registerBotCommands(context: AdminContext): void {
         cooldown: { uses: 3, perMs: 30_000 },
         async run(ctx) {
           const askedAt = clock.now();
-          const message = await ctx.reply('Pong.');
-          const heartbeat = client.ws.ping < 0 ? 'not measured yet' : `${Math.round(client.ws.ping)} ms`;
+          const message = await ctx.reply(t('Pong.'));
+          const heartbeat = client.ws.ping < 0 ? t('not measured yet') : `${Math.round(client.ws.ping)} ms`;
           await message.edit(
-            `Pong. A message takes ${clock.now() - askedAt} ms, the gateway’s heartbeat: ${heartbeat}.`,
+            t('Pong. A message takes {ms} ms, the gateway’s heartbeat: {heartbeat}.', {
+              ms: clock.now() - askedAt,
+              heartbeat,
+            }),
           );
         },
       }),
@@ -63,7 +77,8 @@ export function registerBotCommands(context: AdminContext): void {
         async run(ctx) {
           const app = client.application ?? undefined;
           const isOwner = (await services.access.tierOf(ctx.actor)) === 'botOwner';
-          if (app?.botPublic === false && !isOwner) throw new UserError('Only the bot’s owner can add it to servers.');
+          if (app?.botPublic === false && !isOwner)
+            throw new UserError(t('Only the bot’s owner can add it to servers.'));
           await ctx.reply({ content: `<${inviteOf(client, services.plugins.list())}>`, ephemeral: true });
         },
       }),
@@ -75,10 +90,13 @@ export function registerBotCommands(context: AdminContext): void {
           const guilds = [...client.guilds.cache.values()].sort((a, b) => b.memberCount - a.memberCount);
           const lines = guilds
             .slice(0, MOST_SERVERS)
-            .map(({ id, name, memberCount }) => `• ${plainText(name)} ${code(id)}: ${memberCount} members`);
-          const more = guilds.length > MOST_SERVERS ? [`… and ${guilds.length - MOST_SERVERS} more`] : [];
+            .map(({ id, name, memberCount }) =>
+              t('• {name} {id}: {count} members', { name: plainText(name), id: code(id), count: memberCount }),
+            );
+          const left = guilds.length - MOST_SERVERS;
+          const more = left > 0 ? [t('… and {count} more', { count: left })] : [];
           return ctx.reply({
-            content: [`**Servers** (${guilds.length})`, ...lines, ...more].join('\n'),
+            content: [t('**Servers** ({count})', { count: guilds.length }), ...lines, ...more].join('\n'),
             ephemeral: true,
           });
         },
@@ -93,14 +111,19 @@ export function registerBotCommands(context: AdminContext): void {
         run(ctx, { server }) {
           const guild = client.guilds.cache.get(server ?? guildOf(ctx.actor));
           if (guild === undefined)
-            throw new UserError(`The bot is in no server with the id ${code(server)}. \`bot servers\` lists them.`);
+            throw new UserError(
+              t('The bot is in no server with the id {id}. `bot servers` lists them.', { id: code(server) }),
+            );
           return askFirst(ctx, {
-            content: `Leave **${plainText(guild.name)}** (${guild.memberCount} members)?`,
-            yes: 'Leave it',
+            content: t('Leave **{name}** ({count} members)?', {
+              name: plainText(guild.name),
+              count: guild.memberCount,
+            }),
+            yes: t('Leave it'),
             async run() {
               await guild.leave();
               audit.record({ actor: ctx.actor, act: `bot leave ${guild.id} (agreed)`, outcome: 'done' });
-              return `Left **${plainText(guild.name)}**.`;
+              return t('Left **{name}**.', { name: plainText(guild.name) });
             },
           });
         },

@@ -5,12 +5,13 @@ import {
   option,
   type PluginInfo,
   permissionName,
+  t,
   UserError,
   z,
 } from '@cinnabar/sdk';
 import { findTarget } from './access-commands.js';
 import type { AdminContext } from './context.js';
-import { code } from './format.js';
+import { code, stateWord } from './format.js';
 import { missingIn } from './plugin-commands.js';
 
 /** One thing that was looked at. */
@@ -42,11 +43,21 @@ export function registerDiagnose(context: AdminContext): void {
       const obstacle = findings.find(({ ok }) => !ok);
       await ctx.reply(
         [
-          `**${target.kind} ${code(target.name)} for <@${userId}>**`,
+          t(
+            '**{kind, select, command {command} tool {tool} plugin {plugin} other {everything}} {name} for {member}**',
+            {
+              kind: target.kind,
+              name: code(target.name),
+              member: `<@${userId}>`,
+            },
+          ),
           ...findings.map(({ ok, text }) => `${ok ? '✓' : '✗'} ${oneLine(text)}`),
           obstacle === undefined
-            ? 'Nothing stands in the way here.'
-            : `**First obstacle**: ${oneLine(obstacle.text)}. **Remedy**: ${obstacle.remedy}`,
+            ? t('Nothing stands in the way here.')
+            : t('**First obstacle**: {obstacle}. **Remedy**: {remedy}', {
+                obstacle: oneLine(obstacle.text),
+                remedy: obstacle.remedy,
+              }),
         ].join('\n'),
       );
     },
@@ -57,7 +68,7 @@ export function registerDiagnose(context: AdminContext): void {
 function userOf({ actor }: CommandContext, who: string): string {
   if (who.toLowerCase() === 'me') return actor.userId;
   const [, id] = /^(?:<@!?)?(\d{15,22})>?$/.exec(who.trim()) ?? [];
-  if (id === undefined) throw new UserError('Please name a member by mention or id, or write `me`.');
+  if (id === undefined) throw new UserError(t('Please name a member by mention or id, or write `me`.'));
   return id;
 }
 
@@ -75,7 +86,7 @@ async function examine(
   const ofTool = tools.list().find((tool) => tool.name === name)?.plugin;
   const id = kind === 'plugin' ? name : (explained[0]?.command.plugin ?? ofTool);
   const plugin = plugins.list().find((one) => one.id === id);
-  if (plugin === undefined) throw new UserError(`${code(name)} belongs to no plugin that is loaded.`);
+  if (plugin === undefined) throw new UserError(t('{name} belongs to no plugin that is loaded.', { name: code(name) }));
 
   const decisions = explained.map(({ command, decision }) => ({ name: command.name, decision }));
   const decided = kind === 'tool' ? await tools.explain(actor, name) : undefined;
@@ -106,45 +117,58 @@ async function examinePlugin(
   return [
     {
       ok: state === 'running',
-      text: `the plugin "${id}" is ${state}${isOwner && problem !== undefined ? `: ${problem}` : ''}`,
-      remedy: `The bot’s owner can look at \`plugin info ${id}\` and load it again with \`plugin reload ${id}\`.`,
+      text:
+        isOwner && problem !== undefined
+          ? t('the plugin "{plugin}" is {state}: {problem}', { plugin: id, state: stateWord(state), problem })
+          : t('the plugin "{plugin}" is {state}', { plugin: id, state: stateWord(state) }),
+      remedy: t('The bot’s owner can look at `plugin info {plugin}` and load it again with `plugin reload {plugin}`.', {
+        plugin: id,
+      }),
     },
     {
       ok: isOn,
-      text: `the plugin "${id}" is switched ${isOn ? 'on' : 'off'} here`,
-      remedy: `An admin switches it on with \`plugin enable ${id}\`.`,
+      text: isOn
+        ? t('the plugin "{plugin}" is switched on here', { plugin: id })
+        : t('the plugin "{plugin}" is switched off here', { plugin: id }),
+      remedy: t('An admin switches it on with `plugin enable {plugin}`.', { plugin: id }),
     },
     {
       ok: intents.length === 0,
       text:
         intents.length === 0
-          ? 'Discord sends me the events that it needs'
-          : `Discord does not send me ${intents.join(', ')}`,
-      remedy: 'The bot’s owner switches these intents on in Discord’s developer portal and restarts the bot.',
+          ? t('Discord sends me the events that it needs')
+          : t('Discord does not send me {intents}', { intents: intents.join(', ') }),
+      remedy: t('The bot’s owner switches these intents on in Discord’s developer portal and restarts the bot.'),
     },
     {
       ok: missing.length === 0,
       text:
         missing.length === 0
-          ? 'I have the permissions that it needs in this server'
-          : `I lack ${missing.map(permissionName).join(', ')} in this server`,
-      remedy: 'Give one of my roles these permissions.',
+          ? t('I have the permissions that it needs in this server')
+          : t('I lack {permissions} in this server', { permissions: missing.map(permissionName).join(', ') }),
+      remedy: t('Give one of my roles these permissions.'),
     },
     ...(need === undefined ? [] : [{ ok: false, text: need.problem.replace(/\.$/, ''), remedy: need.remedy }]),
   ];
 }
 
 const REMEDIES: Readonly<Record<string, (name: string) => string>> = {
-  place: () => 'Use it there.',
-  actor: () => 'They have to be in this server and see this channel.',
+  place: () => t('Use it there.'),
+  actor: () => t('They have to be in this server and see this channel.'),
   tier: (name) =>
-    `An admin lets them with \`access allow "${name}" <member or role>\`, or with \`roles mod add\` and \`roles admin add\`.`,
+    t(
+      'An admin lets them with `access allow "{name}" <member or role>`, or with `roles mod add` and `roles admin add`.',
+      { name },
+    ),
   ignored: () =>
-    'An admin takes it back with `block remove`, `ignore remove` or `allowlist add`; rules for all servers are the bot’s owner’s.',
-  'access-rule': (name) => `An admin looks at \`access list\` and takes the rule back: \`access clear "${name}"\`.`,
-  'member-permissions': () => 'Give one of their roles that permission in this channel.',
-  'bot-permissions': () => 'Give one of my roles that permission in this channel.',
-  'tool-policy': (name) => `An admin switches it on with \`tool enable ${name}\`.`,
+    t(
+      'An admin takes it back with `block remove`, `ignore remove` or `allowlist add`; rules for all servers are the bot’s owner’s.',
+    ),
+  'access-rule': (name) =>
+    t('An admin looks at `access list` and takes the rule back: `access clear "{name}"`.', { name }),
+  'member-permissions': () => t('Give one of their roles that permission in this channel.'),
+  'bot-permissions': () => t('Give one of my roles that permission in this channel.'),
+  'tool-policy': (name) => t('An admin switches it on with `tool enable {name}`.', { name }),
 };
 
-const remedyOf = ({ rule }: DecisionReason, name: string) => REMEDIES[rule]?.(name) ?? 'The bot’s log says more.';
+const remedyOf = ({ rule }: DecisionReason, name: string) => REMEDIES[rule]?.(name) ?? t('The bot’s log says more.');

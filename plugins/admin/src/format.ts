@@ -2,9 +2,13 @@ import {
   type AccessPolicy,
   type Actor,
   type CommandContext,
+  inWords,
+  type PluginState,
   permissionName,
   type Suggest,
   type Tier,
+  t,
+  translated,
   UserError,
   visible,
 } from '@cinnabar/sdk';
@@ -13,31 +17,60 @@ const MAX_VALUE = 200;
 
 /** A value as inline code: one line, nothing hidden, no way out of the code span. */
 export function code(value: unknown): string {
-  const text = visible(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'not set')).replaceAll('`', 'ˋ');
+  const text = visible(typeof value === 'string' ? value : (JSON.stringify(value) ?? t('not set'))).replaceAll(
+    '`',
+    'ˋ',
+  );
   const characters = [...text];
   const shown = characters.length <= MAX_VALUE ? text : `${characters.slice(0, MAX_VALUE).join('')}…`;
-  return shown.trim() === '' ? '`(empty)`' : `\`${shown}\``;
+  return shown.trim() === '' ? t('`(empty)`') : `\`${shown}\``;
 }
+
+/** The value of a setting; of a secret one only whether it is set. */
+export const codeOfSetting = (value: unknown, secret: boolean): string =>
+  code(secret && typeof value === 'string' ? translated(value) : value);
 
 export function codes(values: readonly string[]): string {
   return values.map(code).join(', ');
 }
 
-export const TIER_WORDS: Readonly<Record<Tier, string>> = {
-  everyone: 'everyone',
-  mod: 'moderators',
-  admin: 'admins',
-  guildOwner: 'the owner of the server',
-  botOwner: 'the owner of the bot',
-};
-const PLACE_WORDS = { guild: 'in servers', dm: 'in direct messages', anywhere: undefined } as const;
+export function tierWord(tier: Tier): string {
+  switch (tier) {
+    case 'everyone':
+      return t('everyone');
+    case 'mod':
+      return t('moderators');
+    case 'admin':
+      return t('admins');
+    case 'guildOwner':
+      return t('the owner of the server');
+    case 'botOwner':
+      return t('the owner of the bot');
+  }
+}
+
+/** What a plugin does at the moment, as it reads after "the plugin is". */
+export function stateWord(state: PluginState): string {
+  switch (state) {
+    case 'running':
+      return t('running');
+    case 'stopped':
+      return t('stopped');
+    case 'failed':
+      return t('failed');
+    case 'waiting':
+      return t('waiting');
+  }
+}
 
 /** "admins, in servers, with Manage Messages" */
 export function whoMay({ tier, member, where }: AccessPolicy): string {
   const parts = [
-    TIER_WORDS[tier ?? 'everyone'],
-    PLACE_WORDS[where ?? 'anywhere'],
-    member === undefined || member.length === 0 ? undefined : `with ${member.map(permissionName).join(' and ')}`,
+    tierWord(tier ?? 'everyone'),
+    where === 'guild' ? t('in servers') : where === 'dm' ? t('in direct messages') : undefined,
+    member === undefined || member.length === 0
+      ? undefined
+      : t('with {permissions}', { permissions: inWords(member.map(permissionName)) }),
   ];
   return parts.filter((part) => part !== undefined).join(', ');
 }
@@ -49,7 +82,7 @@ export function readablePrefix({ prefix, channel }: CommandContext): string {
 
 /** The guild of a command. @throws UserError in a direct message */
 export function guildOf({ guildId }: Actor): string {
-  if (guildId === null) throw new UserError('This only works in a server.');
+  if (guildId === null) throw new UserError(t('This only works in a server.'));
   return guildId;
 }
 

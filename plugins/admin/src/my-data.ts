@@ -1,13 +1,13 @@
-import { type CommandContext, replyPrivately, subcommand, t, z } from '@cinnabar/sdk';
+import { type CommandContext, replyPrivately, subcommand, t, translated, z } from '@cinnabar/sdk';
 import { AttachmentBuilder } from 'discord.js';
 import type { AdminContext } from './context.js';
 
 const COOLDOWN = { uses: 2, perMs: 60_000 } as const;
 
 /** What the bot never deletes. */
-const ALWAYS_STAYS = [
-  'your messages in Discord, which are yours to delete, and what I have said there',
-  'what you have set up for a server as its admin, which belongs to the server',
+const alwaysStays = () => [
+  t('your messages in Discord, which are yours to delete, and what I have said there'),
+  t('what you have set up for a server as its admin, which belongs to the server'),
 ];
 
 /** Also of one who has left, or whose account is gone. */
@@ -38,15 +38,20 @@ export function registerMyData({ group, services: { personalData: store } }: Adm
         async run(ctx, { confirm }) {
           if (confirm === undefined) {
             return ctx.reply(
-              'This deletes everything I hold of you, in every server, for good. If you want that: `mydata forget everything`.',
+              t(
+                'This deletes everything I hold of you, in every server, for good. If you want that: `mydata forget everything`.',
+              ),
             );
           }
           const gone = await store.forget(ctx.actor.userId);
-          const stays = [...store.stays(), ...ALWAYS_STAYS].map((one) => `- ${one}`);
+          const stays = [...store.stays().map(translated), ...alwaysStays()].map((one) => `- ${one}`);
           return ctx.reply(
             [
-              `Done. I have deleted what I held of you (${gone} ${gone === 1 ? 'document' : 'documents'}), also from what I kept for others.`,
-              'What stays:',
+              t(
+                'Done. I have deleted what I held of you ({gone, plural, one {# document} other {# documents}}), also from what I kept for others.',
+                { gone },
+              ),
+              t('What stays:'),
               ...stays,
             ].join('\n'),
           );
@@ -92,5 +97,5 @@ export function registerMyData({ group, services: { personalData: store } }: Adm
 /** Only the requester may see it: ephemeral for a slash command, otherwise by direct message. */
 async function handOver(ctx: CommandContext, data: Readonly<Record<string, unknown>>): Promise<unknown> {
   const file = new AttachmentBuilder(Buffer.from(JSON.stringify(data, undefined, 2)), { name: 'my-data.json' });
-  return replyPrivately(ctx, { content: 'This is everything I hold of you.', files: [file] });
+  return replyPrivately(ctx, { content: t('This is everything I hold of you.'), files: [file] });
 }

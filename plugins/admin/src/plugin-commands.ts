@@ -14,11 +14,12 @@ import {
   subcommand,
   type ToolInfo,
   t,
+  translated,
   z,
 } from '@cinnabar/sdk';
 import { PermissionsBitField, type PermissionsString } from 'discord.js';
 import { type AdminContext, ID } from './context.js';
-import { code, codes, guildOf, suggestFrom } from './format.js';
+import { code, codes, guildOf, stateWord, suggestFrom } from './format.js';
 
 const OWNER = { tier: 'botOwner' } as const;
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
@@ -72,9 +73,10 @@ export function registerPluginCommands({ group, component, services, log }: Admi
         options: { plugin: option.suggested(suggestId).describe('Id, or a folder in one of the plugin folders') },
         async run(ctx, { plugin }) {
           const info = await plugins.load(plugin);
-          const waits =
-            info.state === 'running' ? '' : ` It is ${info.state}: ${info.problem ?? 'it does not run yet'}`;
-          return ctx.reply(`Loaded ${code(info.id)} ${info.manifest.version}.${waits}`);
+          const loaded = t('Loaded {plugin} {version}.', { plugin: code(info.id), version: info.manifest.version });
+          if (info.state === 'running') return ctx.reply(loaded);
+          const problem = info.problem ?? t('it does not run yet');
+          return ctx.reply(`${loaded} ${t('It is {state}: {problem}', { state: stateWord(info.state), problem })}`);
         },
       }),
       subcommand({
@@ -85,8 +87,8 @@ export function registerPluginCommands({ group, component, services, log }: Admi
         async run(ctx, { plugin }) {
           const { leftovers } = await plugins.unload(plugin);
           const left = leftovers.map((one) => `• ${one}`);
-          const warning = left.length === 0 ? [] : ['It had left timers running, which are cleared now:', ...left];
-          return ctx.reply([`Unloaded ${code(plugin)}.`, ...warning].join('\n'));
+          const warning = left.length === 0 ? [] : [t('It had left timers running, which are cleared now:'), ...left];
+          return ctx.reply([t('Unloaded {plugin}.', { plugin: code(plugin) }), ...warning].join('\n'));
         },
       }),
       subcommand({
@@ -125,7 +127,7 @@ export function registerPluginCommands({ group, component, services, log }: Admi
         options: { plugin: id },
         async run(ctx, { plugin }) {
           await plugins.enable(guildOf(ctx.actor), plugin);
-          return ctx.reply(`${code(plugin)} is on in this server now.`);
+          return ctx.reply(t('{plugin} is on in this server now.', { plugin: code(plugin) }));
         },
       }),
       subcommand({
@@ -138,12 +140,17 @@ export function registerPluginCommands({ group, component, services, log }: Admi
           const { id, manifest } = known(plugins, plugin);
           const off = async () => {
             await plugins.disable(guildId, id);
-            return `${code(id)} is off in this server now. Its commands and tools are gone here; its data stays.`;
+            return t('{plugin} is off in this server now. Its commands and tools are gone here; its data stays.', {
+              plugin: code(id),
+            });
           };
           if (manifest.disabling === undefined || !plugins.enabledIn(guildId, id)) return ctx.reply(await off());
           return askFirst(ctx, {
-            content: `${manifest.disabling}\nSwitch ${code(id)} off in this server?`,
-            yes: 'Switch it off',
+            content: [
+              translated(manifest.disabling),
+              t('Switch {plugin} off in this server?', { plugin: code(id) }),
+            ].join('\n'),
+            yes: t('Switch it off'),
             async run() {
               const done = await off();
               audit.record({ actor: ctx.actor, act: `plugin disable ${id} (agreed)`, outcome: 'done' });
@@ -157,14 +164,15 @@ export function registerPluginCommands({ group, component, services, log }: Admi
 
   /** The command must have ended before its plugin can be replaced, so the result is edited in afterwards. */
   async function reloadSelf(ctx: CommandContext): Promise<void> {
-    const message = await ctx.reply(`Reloading ${code(ID)} …`);
+    const message = await ctx.reply(t('Reloading {plugin} …', { plugin: code(ID) }));
     const showResult = (content: string) =>
       message.edit({ content: asNotice(content), allowedMentions: { parse: [] } });
     plugins
       .reload(ID)
       .then(
         reloadText,
-        (error: unknown) => operatorSentenceOf(error) ?? `${code(ID)} could not be reloaded; it is in the log.`,
+        (error: unknown) =>
+          operatorSentenceOf(error) ?? t('{plugin} could not be reloaded; it is in the log.', { plugin: code(ID) }),
       )
       .then(showResult)
       .catch((error: unknown) => log.error('the result of a reload could not be shown', { error }));
@@ -199,9 +207,8 @@ function listOfPlugins(plugins: Plugins, guildId: string | null): string {
 
 /** "running, on here" */
 function stateIn(plugins: Plugins, { id, state }: PluginInfo, guildId: string | null): string {
-  if (state !== 'running') return state;
-  const enabled = plugins.enabledIn(guildId, id);
-  return guildId === null ? 'running' : `running, ${enabled ? 'on' : 'off'} here`;
+  if (state !== 'running' || guildId === null) return stateWord(state);
+  return plugins.enabledIn(guildId, id) ? t('running, on here') : t('running, off here');
 }
 
 interface PluginDetails {
@@ -217,42 +224,46 @@ interface PluginDetails {
   readonly missing: readonly string[];
 }
 
-const FOR_OPERATORS = 'the bot’s owner can see what is wrong';
-const POWER =
-  '⚠️ It does not come with the host, and runs in its process: it can do whatever the bot can, read its memory and its data, and reach any address. What stands above is what it says of itself.';
-
 /** `!plugin info`: what a plugin is, needs, offers and has registered. */
 function detailsOf({ info, state, need, settings, tools, isOperator, missing }: PluginDetails): string {
   const { manifest } = info;
+  const forOperators = t('the bot’s owner can see what is wrong');
   const lines: readonly (readonly [label: string, value: string])[] = [
-    ['State', state],
-    ['⚠️ Not set up here', need === undefined ? '' : `${need.problem} ${need.remedy}`],
-    ['Problem', info.problem === undefined || isOperator ? (info.problem ?? '') : FOR_OPERATORS],
-    ['From', isOperator ? `${info.source}, ${code(info.path)}` : info.source],
-    ['Author', manifest.author ?? ''],
-    ['Needs host', manifest.host ?? ''],
+    [t('State'), state],
+    [t('⚠️ Not set up here'), need === undefined ? '' : `${need.problem} ${need.remedy}`],
+    [t('Problem'), info.problem === undefined || isOperator ? (info.problem ?? '') : forOperators],
+    [t('From'), isOperator ? `${info.source}, ${code(info.path)}` : info.source],
+    [t('Author'), manifest.author ?? ''],
+    [t('Needs host'), manifest.host ?? ''],
     [
-      'Notes',
+      t('Notes'),
       [
-        manifest.required ? 'cannot be switched off' : '',
-        manifest.guard ? 'tools do not run without it' : '',
-        manifest.enabledByDefault === false ? 'off until an admin enables it' : '',
+        manifest.required ? t('cannot be switched off') : '',
+        manifest.guard ? t('tools do not run without it') : '',
+        manifest.enabledByDefault === false ? t('off until an admin enables it') : '',
       ]
         .filter((note) => note !== '')
         .join('; '),
     ],
-    ['Intents', (manifest.intents ?? []).join(', ')],
-    ['Permissions', (manifest.permissions ?? []).map(permissionName).join(', ')],
-    ['⚠️ Missing here', missing.map(permissionName).join(', ')],
-    ['Environment', codes(info.env)],
-    ['Hosts', codes(manifest.hosts ?? [])],
-    ['Tools', tools.map(({ name, risk }) => `${code(name)} (${risk})`).join(', ')],
-    ['Provides', codes(info.provides)],
-    ['Injects', codes(info.injects)],
-    ['Settings', codes(settings.map(({ key }) => key))],
-    ['Registered', codes(info.effects)],
+    [t('Intents'), (manifest.intents ?? []).join(', ')],
+    [t('Permissions'), (manifest.permissions ?? []).map(permissionName).join(', ')],
+    [t('⚠️ Missing here'), missing.map(permissionName).join(', ')],
+    [t('Environment'), codes(info.env)],
+    [t('Hosts'), codes(manifest.hosts ?? [])],
+    [t('Tools'), tools.map(({ name, risk }) => `${code(name)} (${risk})`).join(', ')],
+    [t('Provides'), codes(info.provides)],
+    [t('Injects'), codes(info.injects)],
+    [t('Settings'), codes(settings.map(({ key }) => key))],
+    [t('Registered'), codes(info.effects)],
   ];
-  const power = info.source === 'bundled' ? [] : [POWER];
+  const power =
+    info.source === 'bundled'
+      ? []
+      : [
+          t(
+            '⚠️ It does not come with the host, and runs in its process: it can do whatever the bot can, read its memory and its data, and reach any address. What stands above is what it says of itself.',
+          ),
+        ];
   return [
     `**${manifest.id}** ${manifest.version}: ${manifest.description}`,
     ...lines.filter(([, value]) => value !== '').map(([label, value]) => `${label}: ${value}`),
@@ -263,8 +274,10 @@ function detailsOf({ info, state, need, settings, tools, isOperator, missing }: 
 /** What a reload changed. */
 function reloadText({ id, from, to, changes }: ReloadReport): string {
   const versions = from === to ? to : `${from} → ${to}`;
-  if (changes.length === 0) return `Reloaded ${code(id)} ${versions}: nothing visible changed.`;
-  return [`Reloaded ${code(id)} ${versions}:`, ...changes.map((change) => `• ${change}`)].join('\n');
+  if (changes.length === 0)
+    return t('Reloaded {plugin} {versions}: nothing visible changed.', { plugin: code(id), versions });
+  const heading = t('Reloaded {plugin} {versions}:', { plugin: code(id), versions });
+  return [heading, ...changes.map((change) => `• ${change}`)].join('\n');
 }
 
 /** Logs for the bot's owner which permissions of plugins the bot lacks in each server. */

@@ -1,4 +1,4 @@
-import { option, subcommand, subgroup, type TierRoles } from '@cinnabar/sdk';
+import { option, subcommand, subgroup, type TierRoles, t } from '@cinnabar/sdk';
 import type { AdminContext } from './context.js';
 import { guildOf } from './format.js';
 
@@ -18,7 +18,12 @@ export function registerRoleCommands({ group, services: { tierRoles } }: AdminCo
         async run(ctx) {
           const guildId = guildOf(ctx.actor);
           const [mods, admins] = await Promise.all([tierRoles.list(guildId, 'mod'), tierRoles.list(guildId, 'admin')]);
-          await ctx.reply([`Admins: ${mentions(admins)}`, `Moderators: ${mentions(mods)}`].join('\n'));
+          await ctx.reply(
+            [
+              t('Admins: {roles}', { roles: mentions(admins) }),
+              t('Moderators: {roles}', { roles: mentions(mods) }),
+            ].join('\n'),
+          );
         },
       }),
       tierGroup(tierRoles, 'mod'),
@@ -39,10 +44,14 @@ function tierGroup(tierRoles: TierRoles, tier: 'mod' | 'admin') {
         options: { role },
         async run(ctx, { role: { id } }) {
           const guildId = guildOf(ctx.actor);
-          if (id === guildId) return ctx.reply(`Everyone cannot be ${NAMES[tier]}.`);
+          if (id === guildId)
+            return ctx.reply(t('Everyone cannot be {tier, select, mod {moderators} other {admins}}.', { tier }));
           const isNew = await tierRoles.add(guildId, tier, id);
+          const values = { role: `<@&${id}>`, tier };
           return ctx.reply(
-            `Members of <@&${id}> are ${isNew ? '' : 'already '}${NAMES[tier]} for me${isNew ? ' now' : ''}.`,
+            isNew
+              ? t('Members of {role} are {tier, select, mod {moderators} other {admins}} for me now.', values)
+              : t('Members of {role} are already {tier, select, mod {moderators} other {admins}} for me.', values),
           );
         },
       }),
@@ -52,10 +61,14 @@ function tierGroup(tierRoles: TierRoles, tier: 'mod' | 'admin') {
         options: { role },
         async run(ctx, { role: { id } }) {
           const was = await tierRoles.remove(guildOf(ctx.actor), tier, id);
+          const values = { role: `<@&${id}>`, tier };
           return ctx.reply(
             was
-              ? `Members of <@&${id}> are no longer ${NAMES[tier]} by that role.`
-              : `<@&${id}> was no role of ${NAMES[tier]}.`,
+              ? t(
+                  'Members of {role} are no longer {tier, select, mod {moderators} other {admins}} by that role.',
+                  values,
+                )
+              : t('{role} was no role of {tier, select, mod {moderators} other {admins}}.', values),
           );
         },
       }),
@@ -63,4 +76,5 @@ function tierGroup(tierRoles: TierRoles, tier: 'mod' | 'admin') {
   });
 }
 
-const mentions = (ids: readonly string[]) => (ids.length === 0 ? 'no role' : ids.map((id) => `<@&${id}>`).join(', '));
+const mentions = (ids: readonly string[]) =>
+  ids.length === 0 ? t('no role') : ids.map((id) => `<@&${id}>`).join(', ');

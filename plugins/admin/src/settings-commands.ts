@@ -14,7 +14,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 import type { AdminContext } from './context.js';
-import { code, codes, guildOf, MAX_SUGGESTIONS, readablePrefix, suggestFrom } from './format.js';
+import { code, codeOfSetting, codes, guildOf, MAX_SUGGESTIONS, readablePrefix, suggestFrom } from './format.js';
 
 const RESET_WORD = 'reset';
 
@@ -68,7 +68,10 @@ async function suggestInstead(
 }
 
 function overview(catalog: SettingsCatalog, ctx: CommandContext): string {
-  return `These plugins have settings: ${codes(catalog.plugins())}. See one's with ${code(`${readablePrefix(ctx)}set <plugin>`)}.`;
+  return t("These plugins have settings: {plugins}. See one's with {command}.", {
+    plugins: codes(catalog.plugins()),
+    command: code(`${readablePrefix(ctx)}set <plugin>`),
+  });
 }
 
 async function showAll(services: AdminContext['services'], ctx: CommandContext, plugin: string): Promise<unknown> {
@@ -94,8 +97,11 @@ async function reset(
   key: string | undefined,
 ) {
   await catalog.reset(plugin, key, ctx.actor);
-  const what = key === undefined ? `The settings of ${code(plugin)} are` : `${code(key)} of ${code(plugin)} is`;
-  return ctx.reply(`${what} back to the default.`);
+  return ctx.reply(
+    key === undefined
+      ? t('The settings of {plugin} are back to the default.', { plugin: code(plugin) })
+      : t('{key} of {plugin} is back to the default.', { key: code(key), plugin: code(plugin) }),
+  );
 }
 
 async function changeable(
@@ -105,24 +111,36 @@ async function changeable(
 ): Promise<readonly SettingInfo[]> {
   const { actor } = ctx;
   if (!catalog.plugins().includes(plugin)) {
-    throw new UserError(`There is no plugin with settings called ${code(plugin)}. ${overview(catalog, ctx)}`);
+    const sentence = t('There is no plugin with settings called {name}.', { name: code(plugin) });
+    throw new UserError(`${sentence} ${overview(catalog, ctx)}`);
   }
   return changeableBy(await access.tierOf(actor), await catalog.describe(plugin, actor));
 }
 
 function unknownKey(plugin: string, key: string, settings: readonly SettingInfo[]): CinnabarError {
-  const hint = settings.length === 0 ? '' : ` It has ${codes(settings.map((info) => info.key))}.`;
+  const hint =
+    settings.length === 0 ? '' : ` ${t('It has {keys}.', { keys: codes(settings.map((info) => info.key)) })}`;
   return new CinnabarError('CINNABAR_SETTING_UNKNOWN', { plugin, key, hint });
 }
 
-const PLACES: Readonly<Record<SettingScope, string>> = {
-  global: 'everywhere',
-  guild: 'for this server',
-  channel: 'for this channel',
-  role: 'by role',
-  user: 'for you',
-  member: 'for you in this server',
-};
+/** Where a value of the scope holds, as it reads after the value. */
+function placeWords(scope: SettingScope): string {
+  switch (scope) {
+    case 'global':
+      return t('everywhere');
+    case 'guild':
+      return t('for this server');
+    case 'channel':
+      return t('for this channel');
+    case 'role':
+      return t('by role');
+    case 'user':
+      return t('for you');
+    case 'member':
+      return t('for you in this server');
+  }
+}
+
 const CHANGED_BY: Readonly<Record<SettingScope, Tier>> = {
   global: 'botOwner',
   guild: 'admin',
@@ -138,14 +156,14 @@ export function changeableBy(tier: Tier, settings: readonly SettingInfo[]): read
 }
 
 function listOfSettings(plugin: string, settings: readonly SettingInfo[]): string {
-  if (settings.length === 0) return `${code(plugin)} has no settings that you may change here.`;
+  if (settings.length === 0) return t('{plugin} has no settings that you may change here.', { plugin: code(plugin) });
   const isSet = ({ value, default: byDefault }: SettingInfo) => JSON.stringify(value) !== JSON.stringify(byDefault);
   const changed = settings.filter(isSet);
   const others = settings.filter((info) => !isSet(info));
   return [
-    `**Settings of ${plugin}**`,
-    ...section('Set', changed),
-    ...section(changed.length === 0 ? undefined : 'As they come', others),
+    t('**Settings of {plugin}**', { plugin }),
+    ...section(t('Set'), changed),
+    ...section(changed.length === 0 ? undefined : t('As they come'), others),
   ].join('\n');
 }
 
@@ -156,16 +174,22 @@ function section(title: string | undefined, settings: readonly SettingInfo[]): r
 }
 
 /** "`style` = `plain` for this server. Card style. One of plain, cyberpunk, terminal; default `plain`." */
-function settingLine({ key, value, scope, description, type, default: byDefault }: SettingInfo): string {
+function settingLine({ key, value, scope, description, type, default: byDefault, secret }: SettingInfo): string {
   const about = description === '' ? '' : ` ${sentence(description)}`;
-  return `\`${key}\` = ${code(value)} ${PLACES[scope]}.${about} ${sentence(`${capital(type)}; default ${code(byDefault)}`)}`;
+  const kind = sentence(t('{type}; default {value}', { type: capital(type), value: codeOfSetting(byDefault, secret) }));
+  return `\`${key}\` = ${codeOfSetting(value, secret)} ${placeWords(scope)}.${about} ${kind}`;
 }
 
 /** After a change. */
-export function changedText({ key, plugin, value, scope, inForce }: SettingInfo): string {
+export function changedText({ key, plugin, value, scope, inForce, secret }: SettingInfo): string {
+  const words = { key, plugin: code(plugin), value: codeOfSetting(value, secret), place: placeWords(scope) };
   if (inForce !== undefined && JSON.stringify(inForce.value) !== JSON.stringify(value))
-    return `\`${key}\` of ${code(plugin)} is saved as ${code(value)} ${PLACES[scope]}, but here ${code(inForce.value)} holds: ${inForce.origin} decides.`;
-  return `\`${key}\` of ${code(plugin)} is ${code(value)} ${PLACES[scope]} now.`;
+    return t('`{key}` of {plugin} is saved as {value} {place}, but here {held} holds: {origin} decides.', {
+      ...words,
+      held: codeOfSetting(inForce.value, secret),
+      origin: inForce.origin,
+    });
+  return t('`{key}` of {plugin} is {value} {place} now.', words);
 }
 
 function sentence(text: string): string {
@@ -228,6 +252,6 @@ export function registerPrefixCommands({ group, services: { prefixes } }: AdminC
 }
 
 function shown(prefixes: readonly string[]): string {
-  if (prefixes.length === 0) return 'There is no prefix here: start commands with a mention of me.';
-  return `Commands start with ${codes(prefixes)} here, or with a mention of me.`;
+  if (prefixes.length === 0) return t('There is no prefix here: start commands with a mention of me.');
+  return t('Commands start with {prefixes} here, or with a mention of me.', { prefixes: codes(prefixes) });
 }

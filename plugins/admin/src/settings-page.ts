@@ -22,7 +22,7 @@ import {
   SelectMenuDefaultValueType,
   TextInputStyle,
 } from 'discord.js';
-import { code } from './format.js';
+import { code, codeOfSetting } from './format.js';
 
 /** Groups of scopes as people think of them, the narrowest first. Settings by role are left to `!set`: each role has its own. */
 export const TABS = {
@@ -149,8 +149,8 @@ export function listPage(id: CustomId, { plugin, tabs, tab, settings, page: want
     content: contentOf(notice, [
       t('**Settings of {plugin}**: {tab}', { plugin, tab: tabWords(tab) }),
       ...items.map(
-        ({ key, value, default: byDefault, description }) =>
-          `${isSame(value, byDefault) ? '•' : '✎'} \`${key}\` = ${shortCode(value)} ${clip(translated(description), 80)}`,
+        ({ key, value, default: byDefault, description, secret }) =>
+          `${isSame(value, byDefault) ? '•' : '✎'} \`${key}\` = ${shortCode(value, secret)} ${clip(translated(description), 80)}`,
       ),
     ]),
     components: [
@@ -181,7 +181,10 @@ export function settingPage(id: CustomId, { setting, guild, page, notice, typed 
       t('**{key}** of {plugin}: {tab}', { key, plugin, tab: tab === undefined ? scope : tabWords(tab) }),
       ...(description === '' ? [] : [translated(description)]),
       t('It takes: {type}.', { type }),
-      t('Now {value}; by default {byDefault}.', { value: code(value), byDefault: code(byDefault) }),
+      t('Now {value}; by default {byDefault}.', {
+        value: codeOfSetting(value, secret),
+        byDefault: codeOfSetting(byDefault, secret),
+      }),
     ]),
     components: [
       ...controls(id, setting, guild, page, typed),
@@ -370,8 +373,8 @@ export function plainValue(value: unknown): string {
   return clip(text.replaceAll(/\s+/g, ' ').trim() || '–', 50);
 }
 
-function shortCode(value: unknown): string {
-  return code(plainValue(value));
+function shortCode(value: unknown, secret: boolean): string {
+  return codeOfSetting(plainValue(value), secret);
 }
 
 export function isSame(one: unknown, other: unknown): boolean {

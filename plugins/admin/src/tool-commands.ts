@@ -8,6 +8,7 @@ import {
   type ToolPolicy,
   type Tools,
   t,
+  translated,
   UserError,
   z,
 } from '@cinnabar/sdk';
@@ -16,12 +17,18 @@ import { code, guildOf, suggestFrom } from './format.js';
 
 const DEFAULT_WORD = 'default';
 
-const MEANING: Readonly<Record<ToolPolicy | 'default', string>> = {
-  allow: 'it runs without asking',
-  confirm: 'it always asks for a confirmation',
-  deny: 'nobody can use it here',
-  default: 'whether it asks follows from the settings of `confirm`',
-};
+function meaningOf(policy: ToolPolicy | typeof DEFAULT_WORD): string {
+  switch (policy) {
+    case 'allow':
+      return t('it runs without asking');
+    case 'confirm':
+      return t('it always asks for a confirmation');
+    case 'deny':
+      return t('nobody can use it here');
+    case 'default':
+      return t('whether it asks follows from the settings of `confirm`');
+  }
+}
 
 /** `!tool …`: what models may do in this guild. */
 export function registerToolCommands({ group, services: { tools, policies, plugins } }: AdminContext): void {
@@ -36,10 +43,20 @@ export function registerToolCommands({ group, services: { tools, policies, plugi
         const guildId = guildOf(ctx.actor);
         const { name: found } = known(tools, tool);
         const isOff = (await policies.get(guildId, found)) === 'deny';
-        if (isOff === (policy === 'deny')) return ctx.reply(`${code(found)} is ${isOff ? 'off' : 'on'} here already.`);
+        if (isOff === (policy === 'deny')) {
+          return ctx.reply(
+            isOff
+              ? t('{name} is off here already.', { name: code(found) })
+              : t('{name} is on here already.', { name: code(found) }),
+          );
+        }
         if (policy === undefined) await policies.clear(guildId, found);
         else await policies.set(guildId, found, policy);
-        return ctx.reply(`${code(found)} is ${policy === undefined ? 'on' : 'off'} here now.`);
+        return ctx.reply(
+          policy === undefined
+            ? t('{name} is on here now.', { name: code(found) })
+            : t('{name} is off here now.', { name: code(found) }),
+        );
       },
     });
 
@@ -99,7 +116,13 @@ export function registerToolCommands({ group, services: { tools, policies, plugi
           if (policy === DEFAULT_WORD) await policies.clear(guildId, name);
           else if (policy !== undefined) await policies.set(guildId, name, policy);
           const present = (await policies.get(guildId, name)) ?? DEFAULT_WORD;
-          return ctx.reply(`The policy for ${code(name)} here is ${code(present)}: ${MEANING[present]}.`);
+          return ctx.reply(
+            t('The policy for {name} here is {policy}: {meaning}.', {
+              name: code(name),
+              policy: code(present),
+              meaning: meaningOf(present),
+            }),
+          );
         },
       }),
     ],
@@ -114,7 +137,8 @@ export function registerCommandSwitches({ group, services: { accessRules, comman
 
   const nameOf = (typed: string) => typed.trim().toLowerCase().split(/\s+/).join(' ');
   const assertKnown = (guildId: string, name: string) => {
-    if (!commands.names(guildId).includes(name)) throw new UserError(`There is no command called ${code(name)}.`);
+    if (!commands.names(guildId).includes(name))
+      throw new UserError(t('There is no command called {name}.', { name: code(name) }));
   };
 
   group({
@@ -136,7 +160,7 @@ export function registerCommandSwitches({ group, services: { accessRules, comman
             target: { kind: 'command', name },
             subject: { kind: 'everyone' },
           });
-          return ctx.reply(`${code(name)} is off here now.`);
+          return ctx.reply(t('{name} is off here now.', { name: code(name) }));
         },
       }),
       subcommand({
@@ -151,7 +175,11 @@ export function registerCommandSwitches({ group, services: { accessRules, comman
             (rule) => isSwitch(rule) && rule.target.name === name,
           );
           if (removed.length === 0) assertKnown(guildOf(ctx.actor), name);
-          return ctx.reply(`${code(name)} is on here ${removed.length === 0 ? 'already' : 'now'}.`);
+          return ctx.reply(
+            removed.length === 0
+              ? t('{name} is on here already.', { name: code(name) })
+              : t('{name} is on here now.', { name: code(name) }),
+          );
         },
       }),
       subcommand({
@@ -159,7 +187,11 @@ export function registerCommandSwitches({ group, services: { accessRules, comman
         description: 'List the commands that are off here',
         async run(ctx) {
           const off = (await accessRules.list(guildOf(ctx.actor))).filter(isSwitch).map(({ target }) => target.name);
-          return ctx.reply(off.length === 0 ? 'No command is off here.' : `Off here: ${off.map(code).join(', ')}`);
+          return ctx.reply(
+            off.length === 0
+              ? t('No command is off here.')
+              : t('Off here: {commands}', { commands: off.map(code).join(', ') }),
+          );
         },
       }),
     ],
@@ -197,7 +229,13 @@ function readFilters(text: string, tools: Tools) {
 }
 
 function toolLine({ name, plugin, risk, description }: ToolInfo, policy: ToolPolicy | undefined): string {
-  return `${code(name)} (${plugin}, ${risk}, policy ${policy ?? DEFAULT_WORD}): ${description}`;
+  return t('{name} ({plugin}, {risk}, policy {policy}): {description}', {
+    name: code(name),
+    plugin,
+    risk,
+    policy: policy ?? DEFAULT_WORD,
+    description: translated(description),
+  });
 }
 
 function known(tools: Tools, name: string): ToolInfo {

@@ -13,12 +13,13 @@ import {
   TIERS,
   type Tier,
   t,
+  translated,
 } from '@cinnabar/sdk';
 import type { CatalogService } from '../../contracts.js';
 import type { AnySettings } from '../documents/settings.js';
 import { ceilingOf, unknownSetting } from '../documents/settings.js';
 import type { OpenedPlugin } from '../storage.js';
-import { type Field, fieldsOf, shownValue } from './fields.js';
+import { eitherOf, type Field, fieldsOf, shownValue } from './fields.js';
 import { valueFrom } from './value.js';
 
 /**
@@ -54,10 +55,15 @@ export function createCatalog(options: {
     plugin: plugin.plugin.manifest.id,
     key: shownKey(field, fieldsOf(plugin.plugin)),
     scope: field.scope,
-    type: field.words,
+    type: field.words(),
     control: field.type,
     description:
-      most === undefined ? field.description : `${field.description}. The owner of the bot allows at most ${most}`,
+      most === undefined
+        ? field.description
+        : t('{description}. The owner of the bot allows at most {most}', {
+            description: translated(field.description),
+            most,
+          }),
     default: shownValue(field, field.default),
     value: shownValue(field, values[field.key]),
     secret: field.secret,
@@ -83,14 +89,17 @@ export function createCatalog(options: {
     await checkMayChange(field.scope, actor, tierOf);
     // Typed by hand: an admin's rights end at their own server's roles.
     if (roleId !== undefined && actor.guildId !== null && !hasRole(actor.guildId, roleId)) {
-      throw new CinnabarError('CINNABAR_SETTING_INVALID', { key: field.key, detail: 'this server has no such role.' });
+      throw new CinnabarError('CINNABAR_SETTING_INVALID', {
+        key: field.key,
+        detail: `${t('this server has no such role')}.`,
+      });
     }
     const place = documentOf(field.scope, actor, roleId);
     if (place !== undefined) return plugin.document(field.scope, place.of);
     const detail =
       field.scope === 'role'
-        ? `it is kept by role; say which, as in role.<role id>.${field.key}.`
-        : 'it is kept by server; change it in one.';
+        ? t('it is kept by role; say which, as in role.<role id>.{key}.', { key: field.key })
+        : t('it is kept by server; change it in one.');
     throw new CinnabarError('CINNABAR_SETTING_INVALID', { key: field.key, detail });
   };
 
@@ -127,7 +136,7 @@ export function createCatalog(options: {
     if (guildId === null || type.kind !== 'mention' || type.of !== 'channel' || name === '') return text;
     const [id, ...others] = channelsCalled(guildId, name);
     if (others.length === 0) return id ?? text;
-    const detail = `${others.length + 1} channels have that name; mention the one that you mean.`;
+    const detail = t('{count} channels have that name; mention the one that you mean.', { count: others.length + 1 });
     throw new CinnabarError('CINNABAR_SETTING_INVALID', { key, detail });
   };
 
@@ -156,9 +165,9 @@ export function createCatalog(options: {
     const [only, another] = mine;
     if (only !== undefined && another === undefined) return only;
     if (only === undefined) {
-      throw new CinnabarError('CINNABAR_ACCESS_DENIED', { reasons: 'there is nothing here that you may reset.' });
+      throw new CinnabarError('CINNABAR_ACCESS_DENIED', { reasons: t('there is nothing here that you may reset.') });
     }
-    const detail = `there are several kinds of settings; say ${mine.join(' or ')}.`;
+    const detail = t('there are several kinds of settings; say {scopes}.', { scopes: eitherOf(mine) });
     throw new CinnabarError('CINNABAR_SETTING_INVALID', { key: 'reset', detail });
   };
 
@@ -310,25 +319,21 @@ function matching(fields: readonly Field[], key: string): readonly Field[] {
 function oneOf(found: readonly Field[], fields: readonly Field[], key: string): Field {
   const [only] = found;
   if (only !== undefined && found.length === 1) return only;
-  const names = found.map((field) => shownKey(field, fields)).join(' or ');
-  throw new CinnabarError('CINNABAR_SETTING_INVALID', { key, detail: `there are several of that name; say ${names}` });
+  const names = eitherOf(found.map((field) => shownKey(field, fields)));
+  throw new CinnabarError('CINNABAR_SETTING_INVALID', {
+    key,
+    detail: t('there are several of that name; say {names}', { names }),
+  });
 }
 
 /** The least tier that may change settings of a scope; `undefined`: everybody their own. */
-const NEEDED: Readonly<Record<SettingScope, Tier | undefined>> = {
+const NEEDED: Readonly<Record<SettingScope, 'admin' | 'botOwner' | undefined>> = {
   global: 'botOwner',
   guild: 'admin',
   channel: 'admin',
   role: 'admin',
   user: undefined,
   member: undefined,
-};
-const NAMES: Readonly<Record<Tier, string>> = {
-  everyone: 'everyone',
-  mod: 'a moderator',
-  admin: 'an admin',
-  guildOwner: 'the owner of this server',
-  botOwner: 'the bot owner',
 };
 
 function mayChange(scope: SettingScope, tier: Tier): boolean {
@@ -344,6 +349,9 @@ async function checkMayChange(
 ): Promise<void> {
   const needed = NEEDED[scope];
   if (needed === undefined || mayChange(scope, await tierOf(actor))) return;
-  const reasons = `only ${NAMES[needed]} may change ${scope} settings.`;
+  const reasons = t(
+    'only {who, select, admin {an admin} other {the bot owner}} may change {scope, select, global {global} guild {guild} channel {channel} other {role}} settings.',
+    { who: needed, scope },
+  );
   throw new CinnabarError('CINNABAR_ACCESS_DENIED', { reasons });
 }

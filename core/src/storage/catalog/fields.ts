@@ -4,17 +4,21 @@ import {
   type Plugin,
   SETTING_MENTIONS,
   SETTING_SCOPES,
+  type SettingMention,
   type SettingScope,
   type SettingType,
+  t,
   z,
 } from '@cinnabar/sdk';
+import { issueLanguage } from '../documents/document-store.js';
 
 /** One declared setting, with what its schema tells of it. */
 export interface Field {
   readonly scope: SettingScope;
   readonly key: string;
   readonly type: SettingType;
-  readonly words: string;
+  /** Its type, for people. */
+  words(): string;
   readonly description: string;
   readonly secret: boolean;
   readonly default: unknown;
@@ -60,7 +64,7 @@ function describeField(scope: SettingScope, key: string, schema: z.core.$ZodType
     scope,
     key,
     type,
-    words: secret ? `secret ${inWords(type)}` : inWords(type),
+    words: () => (secret ? t('secret {type}', { type: inWords(type) }) : inWords(type)),
     description: json.description ?? '',
     secret,
     default: fallback,
@@ -68,7 +72,7 @@ function describeField(scope: SettingScope, key: string, schema: z.core.$ZodType
     ...(typeof json.noLimit === 'number' ? { noLimit: json.noLimit } : {}),
     isModel: json.model === true,
     check(value) {
-      const [issue] = z.safeParse(schema, value).error?.issues ?? [];
+      const [issue] = z.safeParse(schema, value, issueLanguage()).error?.issues ?? [];
       return issue && { message: issue.message, at: issue.path.join('.'), custom: issue.code === 'custom' };
     },
   };
@@ -177,66 +181,118 @@ function textType(schema: FieldSchema): SettingType {
   return { kind: 'text', ...bounds(schema.minLength, schema.maxLength), ...(format === undefined ? {} : { format }) };
 }
 
-const FORMATS: Readonly<Record<string, string>> = {
-  uri: 'web address',
-  email: 'email address',
-  'date-time': 'date and time',
-  date: 'date',
-  time: 'time',
-  uuid: 'UUID',
-};
+/** The formats of text that JSON Schema has words for. */
+const formats = (): Readonly<Record<string, string>> => ({
+  uri: t('web address'),
+  email: t('email address'),
+  'date-time': t('date and time'),
+  date: t('date'),
+  time: t('time'),
+  uuid: t('UUID'),
+});
 
 /** A type for people: `whole number from 1 to 20`, `one of plain, cyberpunk, terminal`, `list of channels`. */
 export function inWords(type: SettingType): string {
   switch (type.kind) {
     case 'boolean':
-      return 'yes or no';
+      return t('yes or no');
     case 'nothing':
+      // What one types.
       return 'none';
     case 'object':
-      return 'JSON object';
+      return t('JSON object');
     case 'anything':
-      return 'anything, as JSON or text';
+      return t('anything, as JSON or text');
     case 'number':
-      return `${type.whole ? 'whole number' : 'number'}${range(type, String)}${open(type.above, 'above')}${open(type.below, 'below')}`;
+      return numberInWords(type, type.whole ? t('whole number') : t('number'));
     case 'duration':
-      return `duration${range(type.min === 0 ? { ...type, min: undefined } : type, formatDuration)}`;
+      return durationInWords(type, t('duration'));
     case 'text':
-      return `${type.format === undefined ? 'text' : (FORMATS[type.format] ?? 'text')}${lengths(type)}`;
+      return textInWords(type, (type.format === undefined ? undefined : formats()[type.format]) ?? t('text'));
     case 'mention':
-      return type.of;
+      return mentionInWords(type.of);
     case 'choice':
-      return type.values.length === 1 ? String(type.values[0]) : `one of ${type.values.map(String).join(', ')}`;
+      return type.values.length === 1
+        ? String(type.values[0])
+        : t('one of {choices}', { choices: type.values.map(String).join(', ') });
     case 'list':
-      return `list of ${plural(type.of)}${range(type, (count) => `${count} items`, ', ')}`;
+      return listInWords(type);
     case 'either':
-      return type.of.map(inWords).join(' or ');
+      return eitherOf(type.of.map(inWords));
   }
 }
 
-function range(
-  { min, max }: { readonly min?: number | undefined; readonly max?: number },
-  show: (value: number) => string,
-  before = ' ',
-): string {
-  if (min !== undefined && max !== undefined) return `${before}from ${show(min)} to ${show(max)}`;
-  if (min !== undefined) return `${before}of at least ${show(min)}`;
-  return max === undefined ? '' : `${before}of at most ${show(max)}`;
+type Kind<K extends SettingType['kind']> = Extract<SettingType, { kind: K }>;
+
+/** One or the other. */
+export const eitherOf = (words: readonly string[]): string =>
+  words.length === 0 ? '' : words.reduce((one, other) => t('{one} or {other}', { one, other }));
+
+function numberInWords({ above, below, ...type }: Kind<'number'>, name: string): string {
+  const atLeast = inRange(name, type, String);
+  const open = above === undefined ? atLeast : t('{type} above {limit}', { type: atLeast, limit: above });
+  return below === undefined ? open : t('{type} below {limit}', { type: open, limit: below });
 }
 
-function open(limit: number | undefined, word: string): string {
-  return limit === undefined ? '' : ` ${word} ${limit}`;
+const durationInWords = (type: Kind<'duration'>, name: string) =>
+  inRange(name, type.min === 0 ? { max: type.max } : type, formatDuration);
+
+interface OptionalBounds {
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
 }
 
-function lengths({ min, max }: { readonly min?: number; readonly max?: number }): string {
-  if (min !== undefined && max !== undefined) return ` of ${min} to ${max} characters`;
-  if (min !== undefined) return min <= 1 ? '' : ` of at least ${min} characters`;
-  return max === undefined ? '' : ` of at most ${max} characters`;
+function inRange(type: string, { min, max }: OptionalBounds, show: (value: number) => string): string {
+  if (min !== undefined && max !== undefined) {
+    return t('{type} from {min} to {max}', { type, min: show(min), max: show(max) });
+  }
+  if (min !== undefined) return t('{type} of at least {min}', { type, min: show(min) });
+  return max === undefined ? type : t('{type} of at most {max}', { type, max: show(max) });
+}
+
+function textInWords({ min, max }: Kind<'text'>, type: string): string {
+  if (min !== undefined && max !== undefined) return t('{type} of {min} to {max} characters', { type, min, max });
+  if (min !== undefined) return min <= 1 ? type : t('{type} of at least {min} characters', { type, min });
+  return max === undefined ? type : t('{type} of at most {max} characters', { type, max });
+}
+
+/** `channel` and the like, as a word. */
+export function mentionInWords(of: SettingMention): string {
+  switch (of) {
+    case 'channel':
+      return t('channel');
+    case 'role':
+      return t('role');
+    case 'user':
+      return t('user');
+    case 'member':
+      return t('member');
+  }
+}
+
+function listInWords({ of, min, max }: Kind<'list'>): string {
+  const type = t('list of {items}', { items: plural(of) });
+  if (min !== undefined && max !== undefined) return t('{type}, from {min} items to {max} items', { type, min, max });
+  if (min !== undefined) return t('{type}, of at least {min} items', { type, min });
+  return max === undefined ? type : t('{type}, of at most {max} items', { type, max });
 }
 
 function plural(type: SettingType): string {
-  if (type.kind === 'mention') return `${type.of}s`;
-  if (type.kind === 'number') return inWords(type).replace('number', 'numbers');
-  if (type.kind === 'duration') return inWords(type).replace('duration', 'durations');
+  if (type.kind === 'mention') return mentionsInWords(type.of);
+  if (type.kind === 'number') return numberInWords(type, type.whole ? t('whole numbers') : t('numbers'));
+  if (type.kind === 'duration') return durationInWords(type, t('durations'));
   return inWords(type);
+}
+
+function mentionsInWords(of: SettingMention): string {
+  switch (of) {
+    case 'channel':
+      return t('channels');
+    case 'role':
+      return t('roles');
+    case 'user':
+      return t('users');
+    case 'member':
+      return t('members');
+  }
 }

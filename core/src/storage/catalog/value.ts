@@ -1,7 +1,7 @@
-import { CinnabarError, parseDuration, type SettingMention, type SettingType } from '@cinnabar/sdk';
+import { CinnabarError, parseDuration, type SettingMention, type SettingType, t, translated } from '@cinnabar/sdk';
 import { plainIssue } from '../documents/document-store.js';
 import { nearest } from '../nearest.js';
-import { type Field, inWords } from './fields.js';
+import { type Field, inWords, mentionInWords } from './fields.js';
 
 const QUOTED = 60;
 
@@ -14,34 +14,45 @@ export function valueFrom(field: Field, given: string | readonly string[], priva
   if (field.secret && !privately) {
     throw wrong(
       field,
-      'it is secret and others would read it here; use the environment, `settings`, or a direct message.',
+      t('it is secret and others would read it here; use the environment, `settings`, or a direct message.'),
     );
   }
   const text = typeof given === 'string' ? given : given.join(', ');
   const parsed = typeof given === 'string' ? parseText(field.type, given) : parseItems(field.type, given);
   if (!parsed.ok) {
-    const hint = parsed.meant === undefined || field.secret ? '.' : `; did you mean ${parsed.meant}?`;
-    throw wrong(field, `${parsed.problem}${not(field, text)}${hint}`);
+    const problem = not(field, parsed.problem, text);
+    throw wrong(
+      field,
+      parsed.meant === undefined || field.secret
+        ? `${problem}.`
+        : t('{problem}; did you mean {meant}?', { problem, meant: parsed.meant }),
+    );
   }
   const problem = field.check(parsed.value);
   if (problem === undefined) return parsed.value;
-  if (problem.at !== '') throw wrong(field, sentence(`at ${problem.at}, ${plainIssue(problem.message)}`));
-  throw wrong(field, problem.custom ? sentence(problem.message) : `${expected(field.type)}${not(field, text)}.`);
+  if (problem.at !== '') {
+    const words = { place: problem.at, problem: plainIssue(translated(problem.message)) };
+    throw wrong(field, sentence(t('at {place}, {problem}', words)));
+  }
+  throw wrong(
+    field,
+    problem.custom ? sentence(translated(problem.message)) : `${not(field, expected(field.type), text)}.`,
+  );
 }
 
 function wrong(field: Field, detail: string): CinnabarError {
   return new CinnabarError('CINNABAR_SETTING_INVALID', { key: field.key, detail });
 }
 
-/** What was typed, so that it cannot be taken for anything but a quotation; a secret is not repeated. */
-function not(field: Field, text: string): string {
-  if (field.secret) return '';
+/** The problem with what was typed, so that it cannot be taken for anything but a quotation; a secret is not repeated. */
+function not(field: Field, problem: string, text: string): string {
+  if (field.secret) return problem;
   const plain = text
     .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .replaceAll(/[`@<>"]/g, '')
     .trim();
-  const short = plain.length > QUOTED ? `${plain.slice(0, QUOTED)}…` : plain;
-  return short === '' ? '' : `, not "${short}"`;
+  const typed = plain.length > QUOTED ? `${plain.slice(0, QUOTED)}…` : plain;
+  return typed === '' ? problem : t('{problem}, not "{typed}"', { problem, typed });
 }
 
 function sentence(message: string): string {
@@ -71,7 +82,7 @@ function parseText(type: SettingType, typed: string): Parsed {
     case 'number':
       return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? good(Number(text)) : bad(type);
     case 'duration':
-      return parsed(parseDuration(text), `${expected(type)}, such as 90s, 10m, 1h30m or 2d`);
+      return parsed(parseDuration(text), t('{problem}, such as 90s, 10m, 1h30m or 2d', { problem: expected(type) }));
     case 'text':
       return good(typed);
     case 'mention':
@@ -94,8 +105,9 @@ function parseText(type: SettingType, typed: string): Parsed {
 /** The clause that says what a value has to be. */
 function expected(type: SettingType): string {
   const words = inWords(type);
-  const article = ['choice', 'nothing', 'boolean', 'anything', 'text'].includes(type.kind) ? '' : 'a ';
-  return `it has to be ${article}${words}`;
+  return ['choice', 'nothing', 'boolean', 'anything', 'text'].includes(type.kind)
+    ? t('it has to be {type}', { type: words })
+    : t('it has to be a {type}', { type: words });
 }
 
 function good(value: unknown): Parsed {
@@ -117,7 +129,7 @@ function parseBoolean(text: string): Parsed {
 }
 
 function mentionProblem(of: SettingMention): string {
-  return `it has to be a ${of}: mention it, or give its id`;
+  return t('it has to be a {type}: mention it, or give its id', { type: mentionInWords(of) });
 }
 
 function parseChoice(values: readonly unknown[], text: string): Parsed {
@@ -142,7 +154,7 @@ function parseList(of: SettingType, text: string): Parsed {
   const whole = text.startsWith('[') ? json(text) : undefined;
   if (whole !== undefined) return good(whole.value);
   if (of.kind === 'object' || of.kind === 'anything' || of.kind === 'list') {
-    return { ok: false, problem: `${expected({ kind: 'list', of })}, written as JSON in [ ]` };
+    return { ok: false, problem: t('{problem}, written as JSON in [ ]', { problem: expected({ kind: 'list', of }) }) };
   }
   return parseEach(of, text.split(','));
 }
@@ -152,7 +164,7 @@ function parseEach(of: SettingType, parts: readonly string[]): Parsed {
   for (const part of parts.map((item) => item.trim())) {
     if (part === '') continue;
     const item = parseText(of, part);
-    if (!item.ok) return { ...item, problem: `of each item, ${item.problem}` };
+    if (!item.ok) return { ...item, problem: t('of each item, {problem}', { problem: item.problem }) };
     items.push(item.value);
   }
   return good(items);
@@ -169,7 +181,7 @@ function parseItems(type: SettingType, items: readonly string[]): Parsed {
 function parseObject(text: string): Parsed {
   const value = json(text)?.value;
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return good(value);
-  return { ok: false, problem: 'it has to be a JSON object, such as {"name": "value"}' };
+  return { ok: false, problem: t('it has to be a JSON object, such as {example}', { example: '{"name": "value"}' }) };
 }
 
 function parseEither(type: Extract<SettingType, { kind: 'either' }>, typed: string): Parsed {

@@ -6,6 +6,7 @@ import {
   type Logger,
   matchesWildcard,
   type SettingsDocument,
+  t,
   z,
 } from '@cinnabar/sdk';
 import type { Field } from '../catalog/fields.js';
@@ -116,11 +117,11 @@ export function unknownSetting(plugin: string, key: string, keys: readonly strin
   const meant = nearest(key, keys);
   const hint =
     meant !== undefined
-      ? ` Did you mean "${meant}"?`
+      ? t('Did you mean "{meant}"?', { meant })
       : keys.length === 0
-        ? ' It has no settings.'
-        : ` It has ${keys.join(', ')}.`;
-  return new CinnabarError('CINNABAR_SETTING_UNKNOWN', { plugin, key, hint });
+        ? t('It has no settings.')
+        : t('It has {keys}.', { keys: keys.join(', ') });
+  return new CinnabarError('CINNABAR_SETTING_UNKNOWN', { plugin, key, hint: ` ${hint}` });
 }
 
 /** What the owner allows the admins of a server to set at most. */
@@ -288,11 +289,11 @@ function lower(field: Field, value: unknown, limits: Ceilings): unknown {
 /** "No limit" is always allowed, and means as much as the owner allows. */
 function problemOf(field: Field, value: unknown, limits: Ceilings): string | undefined {
   if (field.isModel && typeof value === 'string' && !isAllowed(value, limits)) {
-    return `the model ${value} is not one of those that the owner of the bot allows.`;
+    return t('the model {model} is not one of those that the owner of the bot allows.', { model: value });
   }
   const most = ceilingOf(field, limits);
   if (most === undefined || typeof value !== 'number' || value <= most) return undefined;
-  return `it may be at most ${most}: the owner of the bot has set that ceiling.`;
+  return t('it may be at most {most}: the owner of the bot has set that ceiling.', { most });
 }
 
 function isAllowed(model: string, { models }: Ceilings): boolean {
