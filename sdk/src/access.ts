@@ -44,6 +44,8 @@ export interface DecisionReason {
   readonly allowed: boolean;
   /** A clause for people: "you need to be at least admin here; you are everyone". */
   readonly text: string;
+  /** Of one that refuses: what takes it away, in Markdown. Commands stand in backticks, without a prefix. */
+  readonly remedy?: string;
 }
 
 export interface Decision {

@@ -87,8 +87,11 @@ export interface Reservation {
  * A mind reserves, works, records in a `finally`, and then releases. Provided by the plugin `accounts`; a mind works without it, unlimited.
  */
 export interface Accounts {
-  /** Whether a budget of guild, channel or member is used up; the reasons say when it starts anew. */
-  check(actor: Actor, limits?: BudgetLimits): Promise<Decision>;
+  /**
+   * Whether a budget of guild, channel or member is used up; the reasons say when it starts anew, and how it is raised.
+   * @param most what the work can use at most, where that is known
+   */
+  check(actor: Actor, limits?: BudgetLimits, most?: Amount): Promise<Decision>;
   /**
    * The same, and holds room until it is released: of pieces of work that run at the same time at most one can exceed a budget.
    * A hold that is not released ends by itself after 15 minutes.

@@ -14,7 +14,7 @@ import type {
   User,
 } from 'discord.js';
 import { z } from 'zod';
-import type { AccessPolicy, Actor, Decision } from './access.js';
+import type { AccessPolicy, Actor, Decision, DecisionReason } from './access.js';
 import { defineToken } from './token.js';
 
 /** Where a reply goes and how; a string is its content. */
@@ -131,6 +131,14 @@ export interface CommandInfo {
   readonly surface: 'both' | 'prefix' | 'slash';
 }
 
+/** Whether a member may run a command. */
+export interface ExplainedCommand {
+  readonly command: CommandInfo;
+  readonly decision: Decision;
+  /** Why it has to wait although the decision allows it: it was used too often. */
+  readonly cooldown?: DecisionReason;
+}
+
 /** Whether suggestions are wanted in a guild. */
 export type SuggestionChoice = (guildId: string) => boolean | Promise<boolean>;
 
@@ -149,10 +157,7 @@ export interface Commands {
    * Whether the actor may run a command there, with every reason; for a group, each of its commands. Switched off or not, visible or not.
    * @param name full name or alias; none has it: no entries
    */
-  explain(
-    actor: Actor,
-    name: string,
-  ): Promise<readonly { readonly command: CommandInfo; readonly decision: Decision }[]>;
+  explain(actor: Actor, name: string): Promise<readonly ExplainedCommand[]>;
   /** What a name that does not exist may have been meant for: what does here what a command of Red does, then the nearest names. */
   similar(name: string, among: readonly CommandInfo[]): readonly string[];
   /**

@@ -11,7 +11,7 @@ import type {
 } from './commands.js';
 import type { EnvSchema } from './definition.js';
 import type { Logger, Metrics } from './observability.js';
-import type { SetupCheck } from './plugins.js';
+import type { Diagnosis, SetupCheck } from './plugins.js';
 import type { ScheduleDefinition } from './schedules.js';
 import type { Settings, SettingsChange, SettingsSchemas } from './settings.js';
 import type { Journal, JournalDefinition } from './storage/journal.js';
@@ -85,6 +85,14 @@ export interface Registrar {
    * @example needsSetup(() => modelNeed(services.llm));
    */
   needsSetup(check: SetupCheck): Disposer;
+  /**
+   * Tells `!diagnose` what keeps something of the plugin from working for a member, and what helps.
+   * @example
+   * diagnose(async ({ actor, kind, name }) =>
+   *   kind === 'plugin' || name === 'draw' ? modelFindings(services.llm, actor) : [],
+   * );
+   */
+  diagnose(look: Diagnosis): Disposer;
   /**
    * Runs after a change of the plugin's settings is saved, whatever made it, and before its author reads that it holds. In a plugin that runs in several
    * processes it runs in the one that made the change.

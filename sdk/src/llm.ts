@@ -1,5 +1,7 @@
 import type { z } from 'zod';
+import type { Actor } from './access.js';
 import type { Receipt } from './accounts.js';
+import type { CheckResult } from './checks.js';
 import type { Charge, WorkCharge, WorkDetails } from './metering.js';
 import type { SetupNeed } from './plugins.js';
 import { t } from './text/language.js';
@@ -201,6 +203,11 @@ export interface Llm {
   finishWork(charge: WorkCharge, details?: WorkDetails): Promise<Receipt | undefined>;
   /** Traits of a model, or of the one that answers when a request names none. */
   traits(model?: string): Promise<ModelTraits>;
+  /**
+   * What keeps a request for a member from being answered, before one is made: budgets, and whether the model that would answer is set up, takes the
+   * key and is not being left alone after failures. For `diagnose`; no model is asked.
+   */
+  findings(actor: Actor, request?: Pick<LlmRequest, 'model' | 'fallbacks'>): Promise<readonly CheckResult[]>;
   /** The provider's request as it would be sent, for inspection and tests; nothing is sent. */
   render(request: LlmRequest): Promise<RenderedRequest>;
   /** What answers when a request names no model: for status lines. */
@@ -220,6 +227,17 @@ export function modelNeed(llm: Pick<Llm, 'current'> | undefined): SetupNeed | un
 /** Whether a language model answers, and not the offline one that only matches fixed sentences: what needs one is not worth offering without. */
 export function hasModel(llm: Pick<Llm, 'current'> | undefined): boolean {
   return llm !== undefined && llm.current.provider !== 'offline';
+}
+
+/** For `diagnose` of what asks a language model: whether one would answer a member, and their budgets admit it. */
+export async function modelFindings(
+  llm: Pick<Llm, 'findings'> | undefined,
+  actor: Actor,
+  request?: Pick<LlmRequest, 'model' | 'fallbacks'>,
+): Promise<readonly CheckResult[]> {
+  if (llm !== undefined) return llm.findings(actor, request);
+  const remedy = t('The owner of the bot loads what connects one: `plugin load llm`.');
+  return [{ ok: false, text: t('no language model is connected'), remedy }];
 }
 
 const BASE64 = /^(?:data:[\w/+.-]+;base64,)?[\w+/=-]{1000,}$/;

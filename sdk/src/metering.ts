@@ -1,4 +1,4 @@
-import type { Actor } from './access.js';
+import type { Actor, DecisionReason } from './access.js';
 import {
   type Accounts,
   type Amount,
@@ -10,6 +10,7 @@ import {
   type Reservation,
   tokensOf,
 } from './accounts.js';
+import type { CheckResult } from './checks.js';
 import type { Clock, Random } from './clock.js';
 import { UserError } from './errors.js';
 import type { Embeddings, EmbedRequest, Llm, LlmCompletion, LlmRequest, ModelPrice, Usage } from './llm.js';
@@ -69,6 +70,8 @@ export type OnUse = (use: ModelUse) => void;
 
 /** Models without metering: what a plugin that provides `Llm` hands to `meterLlm`. */
 export interface UnmeteredLlm extends Pick<Llm, 'traits' | 'render' | 'current'> {
+  /** Whether a model would answer. Without it, nothing is known to stand against it. */
+  findings?(request: Pick<LlmRequest, 'model' | 'fallbacks'>): Promise<readonly CheckResult[]>;
   complete(request: LlmRequest, onUse: OnUse): Promise<LlmCompletion>;
   /** Which model makes the embeddings; `undefined` where none does. */
   embeddingModel(model?: string): Promise<Pick<ModelUse, 'model' | 'price'> | undefined>;
@@ -77,7 +80,7 @@ export interface UnmeteredLlm extends Pick<Llm, 'traits' | 'render' | 'current'>
 
 export interface MeteringParts {
   /** Without them nothing is limited, and no receipt is kept. */
-  readonly accounts: Pick<Accounts, 'reserve' | 'record'> | undefined;
+  readonly accounts: Pick<Accounts, 'check' | 'reserve' | 'record'> | undefined;
   readonly clock: Clock;
   readonly random: Pick<Random, 'id'>;
 }
@@ -106,8 +109,17 @@ export function meterLlm(models: UnmeteredLlm, parts: MeteringParts): Llm {
       return metering.run(request.charge, most, (onUse) => models.embed(texts, request, onUse));
     },
     finishWork: metering.finish,
+    async findings(actor, request = {}) {
+      const found = (await models.findings?.(request)) ?? [];
+      const { price } = (await models.traits(request.model).catch(() => undefined)) ?? {};
+      const budgets = await parts.accounts?.check(actor, undefined, mostOf(0, 0, price));
+      return [...found, ...(budgets?.reasons ?? []).map(asCheckResult)];
+    },
   };
 }
+
+/** A reason for or against something, as a diagnosis shows it. */
+const asCheckResult = ({ allowed, text, remedy }: DecisionReason): CheckResult => ({ ok: allowed, text, remedy });
 
 /**
  * How long an unfinished piece of work is remembered, after its last request: longer than a tool call between two requests may wait for a member.

@@ -1,3 +1,5 @@
+import type { Actor } from './access.js';
+import type { CheckResult } from './checks.js';
 import type { Manifest } from './definition.js';
 import { defineToken } from './token.js';
 
@@ -31,6 +33,25 @@ export interface SetupNeed {
 /** Asked each time that help is shown. @param guildId `null` in direct messages @returns `undefined` where the plugin is set up */
 export type SetupCheck = (guildId: string | null) => SetupNeed | undefined | Promise<SetupNeed | undefined>;
 
+/** What is missing before a plugin can work, as a diagnosis shows it. */
+export function needFindings(need: SetupNeed | undefined): readonly CheckResult[] {
+  return need === undefined ? [] : [{ ok: false, text: need.problem.replace(/\.$/, ''), remedy: need.remedy }];
+}
+
+/** What `!diagnose` asks about: something of a plugin, for a member where they are. */
+export interface DiagnosisSubject {
+  readonly actor: Actor;
+  readonly kind: 'command' | 'tool' | 'plugin';
+  /** Full name: `task start`. */
+  readonly name: string;
+}
+
+/**
+ * Looks at what the plugin asks of a member beyond what the host decides: budgets, limits, servers. For what it does not concern it returns
+ * nothing. The plugin decides with the same functions when the thing is done, so that both agree.
+ */
+export type Diagnosis = (about: DiagnosisSubject) => readonly CheckResult[] | Promise<readonly CheckResult[]>;
+
 export interface ReloadReport {
   readonly id: string;
   readonly from: string;
@@ -55,6 +76,8 @@ export interface Plugins {
   enabledIn(guildId: string | null, id: string): boolean;
   /** What is missing there before the plugin can do anything. */
   setupNeed(guildId: string | null, id: string): Promise<SetupNeed | undefined>;
+  /** What the plugin finds when it looks at what it needs for a member. Empty for one that does not run. Never rejects. */
+  diagnose(id: string, about: DiagnosisSubject): Promise<readonly CheckResult[]>;
   enable(guildId: string, id: string): Promise<void>;
   disable(guildId: string, id: string): Promise<void>;
   /**

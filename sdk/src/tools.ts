@@ -1,4 +1,4 @@
-import type { AccessPolicy, Actor, Decision, Place } from './access.js';
+import type { AccessPolicy, Actor, Decision, DecisionReason, Place } from './access.js';
 import type { ToolSource } from './provenance.js';
 import { defineToken } from './token.js';
 import type { Risk, TerminalNames } from './tool-definition.js';
@@ -196,6 +196,12 @@ export interface SettledCall {
   readonly outcome: SettledOutcome;
 }
 
+/** Whether an actor may use a tool. */
+export interface ExplainedTool extends Decision {
+  /** Why models are not offered it there although the decision allows it: its plugin says that it makes no sense. */
+  readonly notOffered?: DecisionReason;
+}
+
 export interface Tools {
   list(): readonly ToolInfo[];
   /** The tools that the actor may use there: plugin enabled, access granted, not denied by policy. */
@@ -203,7 +209,7 @@ export interface Tools {
   /** The tools that are on where the actor is, also those that the actor may not use: plugin enabled, not denied by policy. The same for every member there. */
   available(actor: Actor): Promise<readonly ToolInfo[]>;
   /** Whether the actor may use a tool there, with every reason; `undefined` when there is no such tool. */
-  explain(actor: Actor, name: string): Promise<Decision | undefined>;
+  explain(actor: Actor, name: string): Promise<ExplainedTool | undefined>;
   /** Never throws: everything that can go wrong is an outcome. */
   invoke(request: ToolRequest): Promise<Outcome>;
   /**

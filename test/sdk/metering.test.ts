@@ -28,6 +28,7 @@ describe('metering', () => {
       },
     };
     const accounts = {
+      check: async () => ({ allowed: true, reasons: [] }),
       reserve: async () => ({ decision: { allowed: true, reasons: [] }, release: async () => undefined }),
       record: async (receipt: Receipt) => void receipts.set(receipt.id, receipt),
     };

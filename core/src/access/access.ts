@@ -7,7 +7,6 @@ import {
   type DecisionReason,
   type Identities,
   type Logger,
-  permissionName,
   TIERS,
   type Tier,
   t,
@@ -15,8 +14,6 @@ import {
 import {
   type Client,
   PermissionFlagsBits,
-  type PermissionsBitField,
-  type PermissionsString,
   Team,
   TeamMemberMembershipState,
   TeamMemberRole,
@@ -24,6 +21,7 @@ import {
 } from 'discord.js';
 import type { AccessService, GuildStates, OwnerState } from '../contracts.js';
 import { createPlaceResolver, outOfReach } from '../identities/identities.js';
+import { afterFailure, ofAbsent, remedyFor } from './remedies.js';
 import {
   decidingRule,
   type FoundRule,
@@ -33,6 +31,7 @@ import {
   textOfRule,
 } from './rules.js';
 import { type Absence, createMemberships, createSubjects, type Subject } from './subjects.js';
+import { missingPermissions, permissionNames } from './visibility.js';
 
 export interface AccessParts {
   readonly client: Client;
@@ -67,7 +66,7 @@ export function createAccess(parts: AccessParts): AccessService {
 
   const failedCheck = (rule: string, error: unknown): DecisionReason => {
     log.error('an access check failed, so the answer was no', { rule, error });
-    return { rule, allowed: false, text: t('it could not be checked whether you may') };
+    return { rule, allowed: false, text: t('it could not be checked whether you may'), remedy: afterFailure() };
   };
 
   const named = (found: Subject | Absence): Subject | DecisionReason => ('because' in found ? ofAbsence(found) : found);
@@ -169,7 +168,7 @@ export function createAccess(parts: AccessParts): AccessService {
 
 const refuse = (reason: DecisionReason): Decision => ({ allowed: false, reasons: [reason] });
 
-const IGNORED = 'ignored';
+const IGNORED = 'ignored' satisfies RuleName;
 
 function conclude(reasons: readonly DecisionReason[]): Decision {
   const allowed = reasons.every((reason) => reason.allowed === true);
@@ -177,7 +176,12 @@ function conclude(reasons: readonly DecisionReason[]): Decision {
   return ignored ? { allowed, reasons, ignored } : { allowed, reasons };
 }
 
-const ofAbsence = ({ because }: Absence): DecisionReason => ({ rule: 'actor', allowed: false, text: because });
+const ofAbsence = ({ because }: Absence): DecisionReason => ({
+  rule: 'actor',
+  allowed: false,
+  text: because,
+  remedy: ofAbsent(),
+});
 
 /** Why it was refused, for the `{reasons}` of a coded error: every denying reason in one clause. */
 export function refusalReasons(decision: Decision): string {
@@ -235,7 +239,7 @@ function ownerIds(owner: User | Team | null): readonly string[] {
 }
 
 /** What is looked at: everything that a decision depends on. */
-interface Case {
+export interface Case {
   readonly subject: Subject;
   readonly request: AccessRequest;
   readonly plugin: PluginThere;
@@ -247,9 +251,19 @@ interface Case {
 
 /** One check. `undefined`: the request asks nothing of the kind. */
 interface Check {
-  readonly rule: string;
+  readonly rule: RuleName;
   look(of: Case): Omit<DecisionReason, 'rule'> | undefined;
 }
+
+/** What is looked at, by the names that reasons bear. */
+export type RuleName =
+  | 'place'
+  | 'plugin-enabled'
+  | 'ignored'
+  | 'access-rule'
+  | 'tier'
+  | 'member-permissions'
+  | 'bot-permissions';
 
 /** Every check, in the order in which people read the reasons. */
 const CHECKS: readonly Check[] = [
@@ -333,7 +347,9 @@ export function judge(subject: Subject, request: AccessRequest, plugin: PluginTh
   const reasons: DecisionReason[] = [];
   for (const { rule, look } of CHECKS) {
     const found = look(of);
-    if (found !== undefined) reasons.push({ rule, allowed: found.allowed, text: found.text });
+    if (found === undefined) continue;
+    const { allowed, text } = found;
+    reasons.push(allowed ? { rule, allowed, text } : { rule, allowed, text, remedy: remedyFor(rule, of) });
   }
   return reasons;
 }
@@ -400,18 +416,3 @@ function tierName(tier: Tier): string {
       return t("the bot's owner");
   }
 }
-
-/** The wanted permissions that are not there. In a thread, sending needs `SendMessagesInThreads` instead. */
-function missingPermissions(
-  held: Readonly<PermissionsBitField>,
-  wanted: readonly PermissionsString[],
-  inThread: boolean,
-): readonly PermissionsString[] {
-  const inPlace = wanted.map((name) => (inThread && name === 'SendMessages' ? 'SendMessagesInThreads' : name));
-  return inPlace.filter((name) => !held.has(name));
-}
-
-/** `ManageMessages` as people know it: "Manage Messages". */
-const permissionNames = (permissions: readonly PermissionsString[]) => ({
-  permissions: permissions.map(permissionName).join(', '),
-});

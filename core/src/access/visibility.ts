@@ -12,6 +12,7 @@ import {
   OLDEST_ID,
   type Place,
   type Provenance,
+  permissionName,
   type ToolSource,
   unlessUnreachable,
 } from '@cinnabar/sdk';
@@ -26,6 +27,7 @@ import {
   PermissionFlagsBits,
   type PermissionOverwrites,
   PermissionsBitField,
+  type PermissionsString,
   type PrivateThreadChannel,
   type Role,
 } from 'discord.js';
@@ -126,6 +128,21 @@ export const IN_DIRECT_MESSAGES = new PermissionsBitField([
 ]).freeze();
 
 export const NO_PERMISSIONS = new PermissionsBitField().freeze();
+
+/** The wanted permissions that are not there. In a thread, sending needs `SendMessagesInThreads` instead. */
+export function missingPermissions(
+  held: Readonly<PermissionsBitField>,
+  wanted: readonly PermissionsString[],
+  inThread: boolean,
+): readonly PermissionsString[] {
+  const inPlace = wanted.map((name) => (inThread && name === 'SendMessages' ? 'SendMessagesInThreads' : name));
+  return inPlace.filter((name) => !held.has(name));
+}
+
+/** `ManageMessages` as people know it, for the `{permissions}` of a message: "Manage Messages". */
+export const permissionNames = (permissions: readonly PermissionsString[]) => ({
+  permissions: permissions.map(permissionName).join(', '),
+});
 
 const TIMED_OUT = PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory;
 

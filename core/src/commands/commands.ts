@@ -1,4 +1,13 @@
-import type { Access, AuditLog, Clock, Logger, MessageDecisions, Metrics, Random } from '@cinnabar/sdk';
+import {
+  type Access,
+  type AuditLog,
+  type Clock,
+  defined,
+  type Logger,
+  type MessageDecisions,
+  type Metrics,
+  type Random,
+} from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { Boundary, CommandService, EnabledIn } from '../contracts.js';
 import type { LanguageService } from '../languages/languages.js';
@@ -74,7 +83,11 @@ export function createCommands(parts: CommandServices): CommandService {
         (leaf) => leaf.name === wanted || leaf.name.startsWith(`${wanted} `) || leaf.info.aliases.includes(wanted),
       );
       const decided = await decideEach(access, actor, among);
-      return decided.map(({ command, decision }) => ({ command: command.info, decision }));
+      return decided.map(({ command, decision }) => ({
+        command: command.info,
+        decision,
+        ...defined({ cooldown: execution.cooldowns.refusal(command, actor) }),
+      }));
     },
     similar(name, among) {
       const names = among.map((info) => info.name);

@@ -8,6 +8,7 @@ import {
   type Clock,
   type CommandContext,
   createRateLimiter,
+  type DecisionReason,
   isTransient,
   isUnreachable,
   type Logger,
@@ -222,6 +223,20 @@ const REMEMBERED = 2000;
 export function createCooldowns(clock: Clock) {
   const limiters = new WeakMap<CommandEntry, RateLimiter>();
   return {
+    /** Why one more use would be refused now, if it would. */
+    refusal(entry: CommandEntry, actor: Actor): DecisionReason | undefined {
+      if (entry.cooldown === undefined) return undefined;
+      const { uses, by = 'user' } = entry.cooldown;
+      const waitMs = limiters.get(entry)?.waitMs(keyOf(by, actor), uses) ?? 0;
+      if (waitMs === 0) return undefined;
+      const seconds = Math.ceil(waitMs / 1000);
+      return {
+        rule: 'cooldown',
+        allowed: false,
+        text: t('it was used too often in a short time'),
+        remedy: t('Wait {seconds} s.', { seconds }),
+      };
+    },
     /** Counts one use. @throws CINNABAR_COOLDOWN when there were too many */
     use(entry: CommandEntry, actor: Actor): void {
       if (entry.cooldown === undefined) return;

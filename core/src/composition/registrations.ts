@@ -39,7 +39,7 @@ import { createMessageDecisions } from '../observability/decisions.js';
 import { auditSchema, createAuditLog } from '../observability/logs.js';
 import { createMetrics } from '../observability/metrics.js';
 import { alertsSchema, createOwnerNotices } from '../observability/owner-notices.js';
-import { createContext, createSetupNeeds } from '../plugins/context.js';
+import { createContext, createDiagnoses, createSetupNeeds } from '../plugins/context.js';
 import { createDiscovery } from '../plugins/discovery.js';
 import { type BuiltPlugins, createLoader } from '../plugins/loader.js';
 import { createGuardStore, createPluginManager, type PluginChange, type PluginManager } from '../plugins/manager.js';
@@ -440,6 +440,7 @@ function registerPlugins(
     const { root, dataDir, buildCacheDir, pluginFolders, disabledPlugins } = get(KEYS.config);
     const log = get(KEYS.logs);
     const setupNeeds = createSetupNeeds(log.logger('plugins'));
+    const diagnoses = createDiagnoses(log.logger('plugins'));
     const services = {
       commands: get(KEYS.commands),
       components: get(KEYS.components),
@@ -451,6 +452,7 @@ function registerPlugins(
       storage: get(KEYS.storage),
       personalData: get(KEYS.personalData),
       setupNeeds,
+      diagnoses,
       boundary: get(KEYS.boundary),
       workers: get(KEYS.workers),
       metrics: get(KEYS.metrics),
@@ -471,6 +473,7 @@ function registerPlugins(
       guildStates: get(KEYS.guildStates),
       ownerState: get(KEYS.ownerState),
       setupNeeds,
+      diagnoses,
       guardStore: createGuardStore(services.storage),
       clock: services.clock,
       log: log.logger('plugins'),

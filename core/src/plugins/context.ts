@@ -1,12 +1,16 @@
 import {
+  type CheckResult,
   CinnabarError,
   type Clock,
+  type Diagnosis,
+  type DiagnosisSubject,
   type Disposer,
   type ErasedContext,
   type Logger,
   type Plugin,
   type SetupCheck,
   type SetupNeed,
+  t,
   z,
 } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
@@ -40,6 +44,7 @@ interface HostServices {
   readonly storage: StorageService;
   readonly personalData: PersonalDataService;
   readonly setupNeeds: SetupNeeds;
+  readonly diagnoses: Diagnoses;
   readonly boundary: Boundary;
   readonly workers: WorkerService;
   readonly metrics: MetricsService;
@@ -82,6 +87,7 @@ export function createContext(owner: Owner, host: HostServices): ErasedContext {
     provide: (token, service) => host.services.provide(owner, token, service),
     personalData: (data) => host.personalData.register(owner, data),
     needsSetup: (check) => host.setupNeeds.register(owner, check),
+    diagnose: (look) => host.diagnoses.register(owner, look),
     settingsChanged: (handler) =>
       scope.add(
         'listener of its settings',
@@ -201,6 +207,34 @@ export function createSetupNeeds(log: Logger) {
         }
       }
       return undefined;
+    },
+  };
+}
+
+export type Diagnoses = ReturnType<typeof createDiagnoses>;
+
+/** What plugins themselves find when they look at what they need. */
+export function createDiagnoses(log: Logger) {
+  const looks = new Map<string, Set<Diagnosis>>();
+  return {
+    register(owner: Owner, look: Diagnosis): Disposer {
+      const own = looks.get(owner.id) ?? new Set();
+      looks.set(owner.id, own.add(look));
+      return owner.scope.add('diagnosis', () => own.delete(look));
+    },
+    /** A look that fails is an obstacle by itself: what it asked would have failed as well. */
+    async of(id: string, about: DiagnosisSubject): Promise<readonly CheckResult[]> {
+      const findings: CheckResult[] = [];
+      for (const look of looks.get(id) ?? []) {
+        try {
+          findings.push(...(await look(about)));
+        } catch (error) {
+          log.warn('a plugin could not say what it needs', { plugin: id, error });
+          const text = t('the plugin "{plugin}" could not look at what it needs', { plugin: id });
+          findings.push({ ok: false, text, remedy: t('Try again. If it stays so, the log of the bot says more.') });
+        }
+      }
+      return findings;
     },
   };
 }

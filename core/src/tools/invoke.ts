@@ -3,6 +3,7 @@ import {
   CinnabarError,
   type Decision,
   type DecisionReason,
+  type ExplainedTool,
   type Outcome,
   type Place,
   RESULT_CHARACTERS,
@@ -173,12 +174,11 @@ interface PersonAnswer extends Answer {
 }
 
 /** The questions asked of a call before it is proposed, and all of them again right before it runs. */
-export function createGate({
-  access,
-  states,
-  enabledIn,
-  guardsDown,
-}: Pick<ToolParts, 'access' | 'states' | 'enabledIn' | 'guardsDown'>) {
+export function createGate(
+  { access, states, enabledIn, guardsDown }: Pick<ToolParts, 'access' | 'states' | 'enabledIn' | 'guardsDown'>,
+  /** Whether anything in a guild can ask for a confirmation. */
+  asks: (guildId: string | null) => boolean,
+) {
   const guildPolicy = async (guildId: string | null, tool: string) => {
     if (guildId === null) return undefined;
     const { toolPolicies } = await states.load(guildId);
@@ -202,8 +202,12 @@ export function createGate({
     const { definition } = tool;
     if (definition.internal === true || !enabledIn(actor.guildId, tool.owner.plugin)) return false;
     if ((await policyOf(tool, actor, undefined)) === 'deny') return false;
-    return actor.identity !== undefined || (await definition.offered?.(actor)) !== false;
+    return isOffered(tool, actor);
   };
+
+  /** Whether its plugin says that it makes sense to offer it there. */
+  const isOffered = async ({ definition }: RegisteredTool, actor: Actor): Promise<boolean> =>
+    actor.identity !== undefined || (await definition.offered?.(actor)) !== false;
 
   /** Without its arguments: where a tool with a `place` takes effect, and which permissions count there, is known only with them. */
   const decideWithoutArguments = (tool: RegisteredTool, actor: Actor): Promise<Decision> => {
@@ -251,19 +255,71 @@ export function createGate({
     /** Whether the tool is to be offered to a model that acts for this person. */
     offers: async (tool: RegisteredTool, actor: Actor): Promise<boolean> =>
       (await isOn(tool, actor)) && (await decideWithoutArguments(tool, actor)).allowed,
-    /** What `offers` looks at, in words. */
-    async explain(tool: RegisteredTool, actor: Actor): Promise<Decision> {
+    /** What `place`, `person` and `offers` look at, in words. */
+    async explain(tool: RegisteredTool, actor: Actor): Promise<ExplainedTool> {
       const decision = await decideWithoutArguments(tool, actor);
-      const policy = await policyOf(tool, actor, undefined);
-      if (policy === undefined) return decision;
-      const isOpen = policy !== 'deny';
-      const text = t('the policy for this tool here is `{policy}`', { policy });
-      const reasons = [...decision.reasons, { rule: 'tool-policy', allowed: isOpen, text }];
-      return { ...decision, allowed: decision.allowed && isOpen, reasons };
+      const [policy, ofGuild] = [
+        await policyOf(tool, actor, undefined),
+        await guildPolicy(actor.guildId, tool.info.name),
+      ];
+      const [guard] = guardsDown(actor.guildId);
+      const { name } = tool.info;
+      const reasons: readonly DecisionReason[] = [
+        ...decision.reasons,
+        ...(guard === undefined ? [] : [ofGuard(guard)]),
+        ...(policy === undefined ? [] : [ofPolicy(policy, name, ofGuild === 'deny')]),
+        ...(policy === 'confirm' && !asks(actor.guildId) ? [nothingAsks()] : []),
+        ...(tool.definition.internal === true ? [ofInternal()] : []),
+      ];
+      const offer = (await isOffered(tool, actor)) ? {} : { notOffered: notOffered() };
+      return { ...decision, ...offer, allowed: reasons.every(({ allowed }) => allowed), reasons };
     },
   };
 }
 export type Gate = ReturnType<typeof createGate>;
+
+function ofPolicy(policy: ToolPolicy, tool: string, isOfGuild: boolean): DecisionReason {
+  const rule = 'tool-policy';
+  const text = t('the policy for this tool here is `{policy}`', { policy });
+  if (policy !== 'deny') return { rule, allowed: true, text };
+  const remedy = isOfGuild
+    ? t('An admin switches it on with `tool enable {tool}`.', { tool })
+    : t('An admin allows it with `tool policy {tool} allow`.', { tool });
+  return { rule, allowed: false, text, remedy };
+}
+
+const ofGuard = (plugin: string): DecisionReason => ({
+  rule: 'guard',
+  allowed: false,
+  text: t('the plugin "{plugin}", which guards the tools here, does not run', { plugin }),
+  remedy: t(
+    'The owner of the bot starts it with `plugin load {plugin}`; an admin does without it with `plugin disable {plugin}`.',
+    { plugin },
+  ),
+});
+
+const nothingAsks = (): DecisionReason => ({
+  rule: 'confirmation',
+  allowed: false,
+  text: t('it needs confirmation, and nothing here can ask for it'),
+  remedy: t(
+    'An admin switches on what asks with `plugin enable confirm`; if it is on, the owner of the bot uses `plugin load confirm`.',
+  ),
+});
+
+const ofInternal = (): DecisionReason => ({
+  rule: 'internal',
+  allowed: false,
+  text: t('only its own plugin uses it'),
+  remedy: t('None: it is no tool for members.'),
+});
+
+const notOffered = (): DecisionReason => ({
+  rule: 'offered',
+  allowed: false,
+  text: t('its plugin does not offer it here at the moment'),
+  remedy: t('None here: its plugin needs something else first, such as a model or what the tool is to work on.'),
+});
 
 function strictest(policies: readonly (ToolPolicy | undefined)[]): ToolPolicy | undefined {
   return (['deny', 'confirm', 'allow'] as const).find((policy) => policies.includes(policy));

@@ -47,8 +47,10 @@ export function createTools(parts: ToolParts): ToolService {
   const { log, provenance } = parts;
   const registry = createToolRegistry();
   const ledger = createLedger(parts);
-  const gate = createGate(parts);
   const interceptors = createInterceptors((gone) => expireHeld(gone, gone.held));
+  const asks = (guildId: string | null) =>
+    interceptors.all().some(({ owner: { plugin } }) => parts.enabledIn(guildId, plugin));
+  const gate = createGate(parts, asks);
   const execute = createExecution(parts, registry, gate);
   const pass = createChain(parts, interceptors, execute);
   const listeners = new Set<{ readonly listener: Parameters<Tools['onSettled']>[0] }>();

@@ -53,19 +53,59 @@ export function createGuildLimits(
   };
 }
 
-/** The most generous limits of the roles that a member has; `undefined` when none of them has one. */
-async function generousOf(client: Client, { guildId, userId }: Actor, { roles }: GuildBudgets) {
-  if (guildId === null || Object.keys(roles).length === 0) return undefined;
+/** The roles of a member that have a limit of their own. */
+async function limitedRolesOf(
+  client: Client,
+  { guildId, userId }: Actor,
+  { roles }: GuildBudgets,
+): Promise<readonly (readonly [id: string, limit: Limit])[]> {
+  if (guildId === null || Object.keys(roles).length === 0) return [];
   const guild = client.guilds.cache.get(guildId);
   // Who cannot be looked up has no role that gives more.
   const member = guild?.members.cache.get(userId) ?? (await guild?.members.fetch(userId).catch(() => undefined));
-  const held = Object.entries(roles).flatMap(([id, one]) => (member?.roles.cache.has(id) === true ? [one] : []));
+  return Object.entries(roles).filter(([id]) => member?.roles.cache.has(id) === true);
+}
+
+/** The most generous limits of the roles that a member has; `undefined` when none of them has one. */
+async function generousOf(client: Client, actor: Actor, own: GuildBudgets) {
+  const held = (await limitedRolesOf(client, actor, own)).map(([, limit]) => limit);
   if (held.length === 0) return undefined;
   const most = (name: LimitName) => {
     const values = held.map((one) => one[name]);
     return values.includes(undefined) ? undefined : Math.max(...values.map((value) => value ?? 0));
   };
   return Object.fromEntries(NAMES.map((name) => [name, most(name)])) satisfies DayLimit;
+}
+
+/** How a budget that is used up is raised: by whoever set the limit that refuses. */
+export function createBudgetRemedies(
+  { client, collections: { guildBudgets } }: Pick<AccountsContext, 'client' | 'collections'>,
+  ofFiles: LimitsInForce,
+) {
+  return async (
+    actor: Actor,
+    holder: keyof BudgetLimits,
+    isRefusedBy: (limit: DayLimit) => boolean,
+  ): Promise<string> => {
+    const { guildId } = actor;
+    const whose = HOLDERS.find((name) => KEYS[name] === holder) ?? 'server';
+    if (guildId === null || isRefusedBy((await ofFiles(guildId))[holder] ?? {}))
+      return t('Wait, or have the owner of the bot raise it in the configuration.');
+    const own = guildBudgetsSchema.parse((await guildBudgets.of(guildId).find()) ?? {});
+    if (isRefusedBy(own.ceiling[holder]))
+      return t('Wait, or have the owner of the bot lift it with `budget ceiling {whose} off`, or set it higher.', {
+        whose,
+      });
+    const held = holder === 'member' ? await limitedRolesOf(client, actor, own) : [];
+    const [role] = held.find(([, limit]) => isRefusedBy(limit)) ?? [];
+    if (role !== undefined)
+      return t('Wait, or have an admin lift it with `budget role {role} off`, or set it higher.', {
+        role: `<@&${role}>`,
+      });
+    if (isRefusedBy(own.chosen[holder]))
+      return t('Wait, or have an admin lift it with `budget set {whose} off`, or set it higher.', { whose });
+    return t('Wait. It is a limit of the one who answers here: its settings say more.');
+  };
 }
 
 const HOLDERS = ['server', 'channel', 'member'] as const;

@@ -8,6 +8,7 @@ import {
   type Collections,
   Commands,
   Configuration,
+  type DayLimit,
   type Decision,
   HostInfo,
   homeChannelOf,
@@ -21,7 +22,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 import { judge, type LimitedAccount, type LimitsInForce, limitedAccounts, strictest } from './budgets.js';
-import { createGuildLimits, guildBudgetsSchema } from './guild-budgets.js';
+import { createBudgetRemedies, createGuildLimits, guildBudgetsSchema } from './guild-budgets.js';
 import {
   type Account,
   accountSchema,
@@ -81,15 +82,19 @@ export function createAccounts(context: AccountsContext, ofFiles: LimitsInForce)
   const { client, collections: stores, services, settings } = context;
   const { clock, random } = services;
   const limitsInForce = createGuildLimits(context, ofFiles);
+  const remedyFor = createBudgetRemedies(context, ofFiles);
   const limited = async (actor: Actor, limits: BudgetLimits = {}) => {
     const channelId = await homeChannelOf(client, actor.channelId);
     return limitedAccounts(stores, { ...actor, channelId }, strictest(await limitsInForce(actor), limits));
   };
   return {
-    async check(actor, limits) {
+    async check(actor, limits, most) {
       const reasons = [];
       for (const { holder, limit, document } of await limited(actor, limits)) {
-        reasons.push(judge(holder, limit, await document.get(), clock.now()));
+        const account = await document.get();
+        const reason = judge(holder, limit, account, clock.now(), most);
+        const isRefusedBy = (layer: DayLimit) => !judge(holder, layer, account, clock.now(), most).allowed;
+        reasons.push(reason.allowed ? reason : { ...reason, remedy: await remedyFor(actor, holder, isRefusedBy) });
       }
       return decide(reasons);
     },

@@ -1,6 +1,9 @@
 import {
+  type Actor,
+  type CheckResult,
   type CommandContext,
   type DecisionReason,
+  needFindings,
   oneLine,
   option,
   type PluginInfo,
@@ -9,18 +12,23 @@ import {
   UserError,
   z,
 } from '@cinnabar/sdk';
+import { type PermissionsString, TimestampStyles, time } from 'discord.js';
 import { findTarget } from './access-commands.js';
 import type { AdminContext } from './context.js';
-import { code, stateWord } from './format.js';
+import { code } from './format.js';
 import { missingIn } from './plugin-commands.js';
 
-/** One thing that was looked at. */
+/** One thing that was looked at. A note is what may matter, and does not keep it from working. */
 interface Finding {
-  readonly ok: boolean;
+  readonly state: 'fine' | 'note' | 'obstacle';
   readonly text: string;
-  /** What takes the obstacle away; for findings that are one. */
+  /** What takes it away; for notes and obstacles. */
   readonly remedy: string;
 }
+
+type Target = Awaited<ReturnType<typeof findTarget>>;
+
+const SIGNS = { fine: '✓', note: '⚠', obstacle: '✗' } as const;
 
 /** `!diagnose`: walks everything that something needs to work for a member here, and names the first obstacle. */
 export function registerDiagnose(context: AdminContext): void {
@@ -28,8 +36,10 @@ export function registerDiagnose(context: AdminContext): void {
   command({
     name: 'diagnose',
     description: 'Find out why a command, tool or plugin does not work for a member',
-    help: 'Everyone can ask for themselves, admins for every member. Costs and budgets are not looked at: `cost` shows them.',
+    help: 'Everyone can ask for themselves, admins for every member. It is looked at for this channel, as it is now.',
     ephemeral: true,
+    // Looking may mean asking a vendor of models.
+    cooldown: { uses: 10, perMs: 30_000 },
     options: {
       who: z.string().describe('me, or a member'),
       what: option.rest().describe('Command, tool or plugin'),
@@ -40,26 +50,7 @@ export function registerDiagnose(context: AdminContext): void {
       if (userId !== ctx.actor.userId) await ctx.requireAccess({ tier: 'admin', where: 'guild' });
       const target = await findTarget(services, ctx, what);
       const findings = await examine(context, ctx, { ...ctx.actor, userId }, target);
-      const obstacle = findings.find(({ ok }) => !ok);
-      await ctx.reply(
-        [
-          t(
-            '**{kind, select, command {command} tool {tool} plugin {plugin} other {everything}} {name} for {member}**',
-            {
-              kind: target.kind,
-              name: code(target.name),
-              member: `<@${userId}>`,
-            },
-          ),
-          ...findings.map(({ ok, text }) => `${ok ? '✓' : '✗'} ${oneLine(text)}`),
-          obstacle === undefined
-            ? t('Nothing stands in the way here.')
-            : t('**First obstacle**: {obstacle}. **Remedy**: {remedy}', {
-                obstacle: oneLine(obstacle.text),
-                remedy: obstacle.remedy,
-              }),
-        ].join('\n'),
-      );
+      await ctx.reply([heading(target, userId), ...findings.map(lineOf), conclusion(findings)].join('\n'));
     },
   });
 }
@@ -72,103 +63,263 @@ function userOf({ actor }: CommandContext, who: string): string {
   return id;
 }
 
-type Target = Awaited<ReturnType<typeof findTarget>>;
+function heading({ kind, name }: Target, userId: string): string {
+  const values = { name: code(name), member: `<@${userId}>` };
+  const headings: Readonly<Record<Target['kind'], () => string>> = {
+    command: () => t('**command {name} for {member}**', values),
+    tool: () => t('**tool {name} for {member}**', values),
+    plugin: () => t('**plugin {name} for {member}**', values),
+    everything: () => t('**{name} for {member}**', values),
+  };
+  return headings[kind]();
+}
+
+const lineOf = ({ state, text, remedy }: Finding) =>
+  `${SIGNS[state]} ${oneLine(text)}${state === 'note' ? ` (${oneLine(remedy)})` : ''}`;
+
+function conclusion(findings: readonly Finding[]): string {
+  const obstacle = findings.find(({ state }) => state === 'obstacle');
+  if (obstacle === undefined) return t('Nothing stands in the way here.');
+  return t('**First obstacle**: {obstacle}. **Remedy**: {remedy}', {
+    obstacle: oneLine(obstacle.text),
+    remedy: obstacle.remedy,
+  });
+}
 
 async function examine(
   context: AdminContext,
   ctx: CommandContext,
-  actor: CommandContext['actor'],
+  actor: Actor,
   target: Target,
 ): Promise<readonly Finding[]> {
-  const { commands, plugins, tools } = context.services;
   const { kind, name } = target;
-  const explained = kind === 'command' ? await commands.explain(actor, name) : [];
-  const ofTool = tools.list().find((tool) => tool.name === name)?.plugin;
-  const id = kind === 'plugin' ? name : (explained[0]?.command.plugin ?? ofTool);
-  const plugin = plugins.list().find((one) => one.id === id);
-  if (plugin === undefined) throw new UserError(t('{name} belongs to no plugin that is loaded.', { name: code(name) }));
+  if (kind === 'everything') throw new UserError(t('Please name a command, a tool or a plugin.'));
+  if (kind === 'plugin') return examinePlugin(context, ctx, actor, pluginOf(context, name));
+  if (kind === 'command') return examineCommand(context, ctx, actor, name);
+  const { findings: own, notOffered } = await examineTool(context, ctx, actor, name);
+  // Members use tools through the AI; agents from elsewhere need nothing of this.
+  const asked = await examineCommand(context, ctx, actor, 'ai').catch(() => []);
+  const offer = notOffered === undefined ? [] : [ofReason(notOffered)];
+  return [
+    ...own,
+    ...[...asked, ...offer].map((finding) => ({
+      ...finding,
+      text: t('to ask the AI for it: {finding}', { finding: finding.text }),
+    })),
+  ];
+}
 
-  const decisions = explained.map(({ command, decision }) => ({ name: command.name, decision }));
-  const decided = kind === 'tool' ? await tools.explain(actor, name) : undefined;
-  if (decided !== undefined) decisions.push({ name, decision: decided });
-  const findings = [...(await examinePlugin(context, ctx, plugin))];
-  for (const { name: full, decision } of decisions) {
-    const label = decisions.length > 1 ? `${code(full)}: ` : '';
-    // Whether the plugin is switched on was looked at before.
-    for (const reason of decision.reasons.filter(({ rule }) => rule !== 'plugin-enabled')) {
-      findings.push({ ok: reason.allowed, text: `${label}${reason.text}`, remedy: remedyOf(reason, full) });
-    }
+/** @throws UserError for one that is not there */
+function pluginOf({ services: { plugins } }: AdminContext, id: string | undefined): PluginInfo {
+  const plugin = plugins.list().find((one) => one.id === id);
+  if (plugin === undefined) throw new UserError(t('It belongs to no plugin that is loaded.'));
+  return plugin;
+}
+
+async function examinePlugin(
+  context: AdminContext,
+  ctx: CommandContext,
+  actor: Actor,
+  plugin: PluginInfo,
+): Promise<readonly Finding[]> {
+  const { plugins } = context.services;
+  const works = examineState(context, ctx, plugin, await isOwner(context, ctx));
+  if (works.some(({ state }) => state === 'obstacle')) return works;
+  const about = { actor, kind: 'plugin', name: plugin.id } as const;
+  return [
+    ...works,
+    ...examineNeeds(context, ctx, plugin, 'obstacle'),
+    ...needFindings(await plugins.setupNeed(actor.guildId, plugin.id)).map(asFinding),
+    ...(await plugins.diagnose(plugin.id, about)).map(asFinding),
+  ];
+}
+
+async function examineCommand(
+  context: AdminContext,
+  ctx: CommandContext,
+  actor: Actor,
+  name: string,
+): Promise<readonly Finding[]> {
+  const { commands, plugins } = context.services;
+  const explained = await commands.explain(actor, name);
+  const plugin = pluginOf(context, explained[0]?.command.plugin);
+  const findings = [...examineState(context, ctx, plugin, await isOwner(context, ctx))];
+  findings.push(...examineNeeds(context, ctx, plugin, 'note'));
+  if (explained.some(({ command }) => command.surface !== 'slash')) findings.push(...examineTyping(context, ctx));
+  findings.push(...(await examineMember(context, ctx, actor)));
+  for (const { command, decision, cooldown } of explained) {
+    const reasons = cooldown === undefined ? decision.reasons : [...decision.reasons, cooldown];
+    const own = [
+      ...reasons.filter(isNews).map(ofReason),
+      ...(await plugins.diagnose(plugin.id, { actor, kind: 'command', name: command.name })).map(asFinding),
+    ];
+    const label = explained.length > 1 ? `${code(command.name)}: ` : '';
+    findings.push(...own.map((finding) => ({ ...finding, text: `${label}${finding.text}` })));
   }
   return findings;
 }
 
-/** What a plugin needs before anything of it can work in the place of the command. */
-async function examinePlugin(
-  { services: { access, plugins }, client }: AdminContext,
-  ctx: CommandContext,
-  { id, manifest, state, problem }: PluginInfo,
-): Promise<readonly Finding[]> {
-  const { guildId } = ctx.actor;
-  const isOwner = (await access.tierOf(ctx.actor)) === 'botOwner';
+async function examineTool(context: AdminContext, ctx: CommandContext, actor: Actor, name: string) {
+  const { plugins, tools } = context.services;
+  const plugin = pluginOf(context, tools.list().find((tool) => tool.name === name)?.plugin);
+  const { reasons = [], notOffered } = (await tools.explain(actor, name)) ?? {};
+  const findings: readonly Finding[] = [
+    ...examineState(context, ctx, plugin, await isOwner(context, ctx)),
+    ...examineNeeds(context, ctx, plugin, 'note'),
+    ...reasons.filter(isNews).map(ofReason),
+    ...(await plugins.diagnose(plugin.id, { actor, kind: 'tool', name })).map(asFinding),
+  ];
+  return { findings, notOffered };
+}
+
+/** Whether the plugin is switched on is looked at before the decision. */
+const isNews = ({ rule }: DecisionReason) => rule !== 'plugin-enabled';
+
+const ofReason = ({ allowed, text, remedy }: DecisionReason): Finding => asFinding({ ok: allowed, text, remedy });
+
+function asFinding({ ok, text, remedy }: CheckResult): Finding {
+  return { state: ok ? 'fine' : 'obstacle', text, remedy: remedy ?? t('The log of the bot says more.') };
+}
+
+const isOwner = async ({ services: { access } }: AdminContext, ctx: CommandContext) =>
+  (await access.tierOf(ctx.actor)) === 'botOwner';
+
+/** Whether the plugin runs, and is switched on in the place of the command. */
+function examineState(
+  { services: { plugins } }: AdminContext,
+  { actor: { guildId } }: CommandContext,
+  { id, state, problem }: PluginInfo,
+  seesProblem: boolean,
+): readonly Finding[] {
   const isOn = plugins.enabledIn(guildId, id);
-  const intents = (manifest.intents ?? []).filter((intent) => !client.options.intents.has(intent));
-  const missing = missingIn(ctx, manifest.permissions);
-  const need = state === 'running' && isOn ? await plugins.setupNeed(guildId, id) : undefined;
+  const values = { plugin: id, state };
   return [
     {
-      ok: state === 'running',
+      state: state === 'running' ? 'fine' : 'obstacle',
       text:
-        isOwner && problem !== undefined
-          ? t('the plugin "{plugin}" is {state}: {problem}', { plugin: id, state: stateWord(state), problem })
-          : t('the plugin "{plugin}" is {state}', { plugin: id, state: stateWord(state) }),
-      remedy: t('The bot’s owner can look at `plugin info {plugin}` and load it again with `plugin reload {plugin}`.', {
-        plugin: id,
-      }),
+        seesProblem && problem !== undefined
+          ? t(
+              'the plugin "{plugin}" {state, select, running {is running} stopped {is stopped} failed {has failed} other {is waiting}}: {problem}',
+              { ...values, problem: problem.replace(/\.$/, '') },
+            )
+          : t(
+              'the plugin "{plugin}" {state, select, running {is running} stopped {is stopped} failed {has failed} other {is waiting}}',
+              values,
+            ),
+      remedy:
+        state === 'waiting'
+          ? t('The owner of the bot loads what it waits for: `plugin info {plugin}` says what.', values)
+          : t('The owner of the bot loads it with `plugin load {plugin}`.', values),
     },
     {
-      ok: isOn,
+      state: isOn ? 'fine' : 'obstacle',
       text: isOn
-        ? t('the plugin "{plugin}" is switched on here', { plugin: id })
-        : t('the plugin "{plugin}" is switched off here', { plugin: id }),
-      remedy: t('An admin switches it on with `plugin enable {plugin}`.', { plugin: id }),
+        ? t('the plugin "{plugin}" is switched on here', values)
+        : t('the plugin "{plugin}" is switched off here', values),
+      remedy:
+        guildId === null
+          ? t('The owner of the bot switches it on with `plugin default {plugin} on`.', values)
+          : t('An admin switches it on with `plugin enable {plugin}`.', values),
     },
-    {
-      ok: intents.length === 0,
-      text:
-        intents.length === 0
-          ? t('Discord sends me the events that it needs')
-          : t('Discord does not send me {intents}', { intents: intents.join(', ') }),
-      remedy: t('The bot’s owner switches these intents on in Discord’s developer portal and restarts the bot.'),
-    },
-    {
-      ok: missing.length === 0,
-      text:
-        missing.length === 0
-          ? t('I have the permissions that it needs in this server')
-          : t('I lack {permissions} in this server', { permissions: missing.map(permissionName).join(', ') }),
-      remedy: t('Give one of my roles these permissions.'),
-    },
-    ...(need === undefined ? [] : [{ ok: false, text: need.problem.replace(/\.$/, ''), remedy: need.remedy }]),
   ];
 }
 
-const REMEDIES: Readonly<Record<string, (name: string) => string>> = {
-  place: () => t('Use it there.'),
-  actor: () => t('They have to be in this server and see this channel.'),
-  tier: (name) =>
-    t(
-      'An admin lets them with `access allow "{name}" <member or role>`, or with `roles mod add` and `roles admin add`.',
-      { name },
-    ),
-  ignored: () =>
-    t(
-      'An admin takes it back with `block remove`, `ignore remove` or `allowlist add`; rules for all servers are the bot’s owner’s.',
-    ),
-  'access-rule': (name) =>
-    t('An admin looks at `access list` and takes the rule back: `access clear "{name}"`.', { name }),
-  'member-permissions': () => t('Give one of their roles that permission in this channel.'),
-  'bot-permissions': () => t('Give one of my roles that permission in this channel.'),
-  'tool-policy': (name) => t('An admin switches it on with `tool enable {name}`.', { name }),
-};
+/** What Discord gives the bot for the plugin as a whole: a single command asks for its own permissions by itself. */
+function examineNeeds(
+  { client }: AdminContext,
+  ctx: CommandContext,
+  { manifest }: PluginInfo,
+  state: 'obstacle' | 'note',
+): readonly Finding[] {
+  const intents = (manifest.intents ?? []).filter((intent) => !client.options.intents.has(intent));
+  const missing = missingIn(ctx, manifest.permissions);
+  return [
+    intents.length === 0
+      ? { state: 'fine', text: t('Discord sends me the events that it needs'), remedy: '' }
+      : {
+          state,
+          text: t('Discord does not send me {intents}', { intents: intents.join(', ') }),
+          remedy: t(
+            'The owner of the bot switches these intents on in Discord’s developer portal, and then uses `bot restart`.',
+          ),
+        },
+    missing.length === 0
+      ? { state: 'fine', text: t('I have the permissions that it needs in this server'), remedy: '' }
+      : {
+          state,
+          text: t('I lack {permissions} in this server', { permissions: namesOf(missing) }),
+          remedy: t('Give one of my roles {permissions}.', { permissions: namesOf(missing) }),
+        },
+  ];
+}
 
-const remedyOf = ({ rule }: DecisionReason, name: string) => REMEDIES[rule]?.(name) ?? t('The bot’s log says more.');
+const namesOf = (permissions: readonly string[]) => permissions.map(permissionName).join(', ');
+
+/** What a typed command needs beside what a slash command does: the bot reads it, and answers in the channel. */
+function examineTyping({ client }: AdminContext, { channel, guild }: CommandContext): readonly Finding[] {
+  const me = guild?.members.me;
+  if (me == null || channel.isDMBased()) return [];
+  const needed: readonly PermissionsString[] = [
+    'ViewChannel',
+    channel.isThread() ? 'SendMessagesInThreads' : 'SendMessages',
+  ];
+  const missing = channel.permissionsFor(me).missing([...needed], true);
+  return [
+    ...(client.options.intents.has('MessageContent')
+      ? []
+      : [
+          {
+            state: 'obstacle',
+            text: t('Discord does not send me what is written, so typed commands are not seen'),
+            remedy: t(
+              'Use the slash command, or begin with a mention of me; the owner of the bot switches Message Content on in Discord’s developer portal.',
+            ),
+          } as const,
+        ]),
+    missing.length === 0
+      ? { state: 'fine', text: t('I can write in this channel'), remedy: '' }
+      : {
+          state: 'obstacle',
+          text: t('I lack {permissions} in this channel, so a typed command gets no answer', {
+            permissions: namesOf(missing),
+          }),
+          remedy: t('Give one of my roles {permissions} in this channel, or use the slash command.', {
+            permissions: namesOf(missing),
+          }),
+        },
+  ];
+}
+
+/** Whether the member can use commands in this channel at all. */
+async function examineMember(
+  { services: { access } }: AdminContext,
+  { channel, guild, actor: { userId: askedBy } }: CommandContext,
+  actor: Actor,
+): Promise<readonly Finding[]> {
+  // They have just used one.
+  if (guild === null || actor.userId === askedBy) return [];
+  const member = await guild.members.fetch(actor.userId).catch(() => undefined);
+  const until = member?.communicationDisabledUntil;
+  if (member?.isCommunicationDisabled() === true && until != null)
+    return [
+      {
+        state: 'obstacle',
+        text: t('they are in a time-out until {until}', { until: time(until, TimestampStyles.ShortDateTime) }),
+        remedy: t('Wait, or have a moderator end it.'),
+      },
+    ];
+  const may = (permission: PermissionsString) =>
+    access.mayEnter(actor, { guildId: guild.id, channelId: channel.id }, [permission]);
+  if (
+    (await may(channel.isThread() ? 'SendMessagesInThreads' : 'SendMessages')) ||
+    (await may('UseApplicationCommands'))
+  )
+    return [{ state: 'fine', text: t('they can use commands in this channel'), remedy: '' }];
+  return [
+    {
+      state: 'obstacle',
+      text: t('they can neither write nor use slash commands in this channel'),
+      remedy: t('Give one of their roles View Channel and Send Messages in this channel.'),
+    },
+  ];
+}

@@ -2,6 +2,7 @@ import { definePlugin, FrontDoor, turnEndOf } from '@cinnabar/sdk';
 import { createChannelQueue } from './channel-queue.js';
 import { registerCommands } from './commands.js';
 import { inject, settings } from './context.js';
+import { createDiagnosis } from './diagnosis.js';
 import { createDeletedMessages, createIntake, createMessageRouter } from './intake.js';
 import { collections, createStillWorking } from './still-working.js';
 import { createTurnRunner } from './turn-runner.js';
@@ -43,10 +44,11 @@ export default definePlugin({
       help: 'Channels in which an answer is being made.',
       read: () => queue.totals().answering,
     });
-    const take = createIntake(context, queue, answer, deletedMessages);
+    const { take, refusal } = createIntake(context, queue, answer, deletedMessages);
     const router = createMessageRouter(context, take, deletedMessages);
     registerCommands(context, queue, take);
     provide(FrontDoor, router.frontDoor);
     on('messageCreate', router.route);
+    context.diagnose(createDiagnosis(context, refusal));
   },
 });

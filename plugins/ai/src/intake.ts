@@ -206,7 +206,7 @@ export function createIntake(
   queue: ChannelQueue,
   answer: (turns: readonly [Turn]) => Promise<void>,
   deletedMessages: DeletedMessages,
-): Take {
+) {
   const { clock, languages, random, responders } = services;
   const rateLimiter = createRateLimiter(clock, MINUTE_MS);
   const admissions = createKeyedMutex();
@@ -218,23 +218,23 @@ export function createIntake(
     const asked = trigger !== 'name' && trigger !== 'random' && !turn.user.bot;
     const excess = rateLimiter.take(actor.userId, limits.turnsPerMinute);
     if (excess === undefined) {
-      if (await hasOwnQueue(turn)) return undefined;
-      const sentence = (await ownExcess(turn, limits)) ?? (await channelExcess(turn, limits));
+      const sentence = await queueExcess(turn, limits);
       return sentence === undefined || asked ? sentence : '';
     }
-    const seconds = Math.max(1, Math.ceil(excess.waitMs / 1000));
-    return asked && (excess.isFirst || turn.message === null)
-      ? t('That was a lot at once. Please wait {seconds} s.', { seconds })
-      : '';
+    return asked && (excess.isFirst || turn.message === null) ? waitSentence(excess.waitMs) : '';
   };
 
-  const hasOwnQueue = async ({ channel, actor }: Turn): Promise<boolean> => {
+  /** The limits of what waits here; none for a responder with a queue of its own. */
+  const queueExcess = async (turn: AskedPlace, limits: Limits) =>
+    (await hasOwnQueue(turn)) ? undefined : ((await ownExcess(turn, limits)) ?? (await channelExcess(turn, limits)));
+
+  const hasOwnQueue = async ({ channel, actor }: AskedPlace): Promise<boolean> => {
     const { responder } = await routeOf(settings, channel, actor.guildId);
     return responders.list(actor.guildId).find(({ name }) => name === responder)?.queues === true;
   };
 
   /** The limit of what one member may have under way. */
-  const ownExcess = async ({ channel, actor }: Turn, { maxWaitingOfMember }: Limits) => {
+  const ownExcess = async ({ channel, actor }: AskedPlace, { maxWaitingOfMember }: Limits) => {
     const { perMember } = await settings.global.get();
     if (queue.elsewhere(channel.id, actor.userId) >= perMember) return manySentence(perMember);
     return queue.waitingOf(channel.id, actor.userId) >= maxWaitingOfMember
@@ -242,7 +242,7 @@ export function createIntake(
       : undefined;
   };
 
-  const channelExcess = async (turn: Turn, { maxWaiting }: Limits) => {
+  const channelExcess = async (turn: AskedPlace, { maxWaiting }: Limits) => {
     const { channel, actor } = turn;
     if (!queue.busy(channel.id)) return undefined;
     const { responder } = await routeOf(settings, channel, actor.guildId);
@@ -251,7 +251,7 @@ export function createIntake(
     return waiting < most || !queue.busy(channel.id) ? undefined : fullSentence(waiting);
   };
 
-  return async function take(arrival: Arrival): Promise<boolean> {
+  const take: Take = async (arrival) => {
     const arrived: Turn = { ...arrival, id: random.id(), earlier: [] };
     if (deletedMessages.knows(arrived)) return false;
     const watch = deletedMessages.watch(arrived);
@@ -277,6 +277,24 @@ export function createIntake(
       watch.end();
     }
   };
+
+  return {
+    take,
+    /** What a turn of the actor would be refused with now, if it would. Counts nothing. */
+    async refusal(place: AskedPlace): Promise<string | undefined> {
+      const { guildId, userId } = place.actor;
+      const limits = await settings.guild(guildId).get();
+      const waitMs = rateLimiter.waitMs(userId, limits.turnsPerMinute);
+      return waitMs > 0 ? waitSentence(waitMs) : queueExcess(place, limits);
+    },
+  };
+}
+
+/** Where somebody asks. */
+type AskedPlace = Pick<Turn, 'actor' | 'channel' | 'guild'>;
+
+function waitSentence(waitMs: number): string {
+  return t('That was a lot at once. Please wait {seconds} s.', { seconds: Math.max(1, Math.ceil(waitMs / 1000)) });
 }
 
 function manySentence(channels: number): string {

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { attachmentDownloads, ChannelContexts, definePlugin } from '@cinnabar/sdk';
+import { attachmentDownloads, ChannelContexts, definePlugin, modelFindings } from '@cinnabar/sdk';
 import { createChatConfig, createConfigSource } from './config/chat-config.js';
 import { cacheSettings, guildSettings, historyLimitsOf, imageLimitsOf } from './config/guild-settings.js';
 import { botConfigSchema } from './config/keys.js';
@@ -59,6 +59,13 @@ export default definePlugin({
       status: ({ channel }) => statusLines(channel, config, services.llm),
       prompt: (turn) => renderPrompt(turn, parts),
       respond: (turn) => respond(turn, parts),
+    });
+    context.diagnose(async ({ actor, kind }) => {
+      const channel = client.channels.cache.get(actor.channelId);
+      if (kind !== 'plugin' || channel?.isSendable() !== true) return [];
+      const { continuationModel, fallbackModels } = (await config.forChannel(channel)).config;
+      const model = continuationModel === undefined ? {} : { model: continuationModel };
+      return modelFindings(services.llm, actor, { ...model, fallbacks: fallbackModels });
     });
     context.provide(ChannelContexts, createChannelContexts(parts));
     defer(services.catalog.advise('chat', createAdvisor(config, client)));

@@ -63,6 +63,8 @@ interface Breaker {
   readonly state: string;
   /** Whether it refuses requests, except a probe. */
   readonly isOpen: boolean;
+  /** Whether it would refuse a request now. */
+  readonly refuses: boolean;
   run<R>(attempt: () => Promise<Attempt<R>>): Promise<Attempt<R>>;
 }
 
@@ -87,6 +89,9 @@ export function createBreaker(
   return {
     get isOpen() {
       return circuit.state !== 'closed';
+    },
+    get refuses() {
+      return clock.now() < circuit.admitsAt;
     },
     get state() {
       if (circuit.state === 'closed') return ANSWERS;

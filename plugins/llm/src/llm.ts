@@ -1,6 +1,8 @@
 import {
+  type CheckResult,
   CinnabarError,
   type Clock,
+  createDeadline,
   type ErrorCode,
   type Llm,
   type LlmRequest,
@@ -9,6 +11,8 @@ import {
   type OnUse,
   operatorSentenceOf,
   type Random,
+  sentenceOf,
+  t,
   type UnmeteredLlm,
 } from '@cinnabar/sdk';
 import { attemptOnce, boundsUntil, CANCELLED, judged, withRetries } from './attempt.js';
@@ -22,6 +26,7 @@ import {
   planCall,
   type Setup,
 } from './candidate.js';
+import { vendorFinding } from './checks.js';
 import type { Breakers } from './circuit-breaker.js';
 import { boundReply, finishCompletion } from './completion.js';
 import { createEmbeddings } from './embeddings.js';
@@ -45,6 +50,9 @@ export interface ServiceParts {
   /** Aborts when the plugin stops. */
   readonly signal: AbortSignal;
 }
+
+/** How long a look at a vendor may take. */
+const LOOK_MS = 5_000;
 
 /** Of the time that is left, what a model may take while there are others to ask. */
 const FIRST_SHARE = 2 / 3;
@@ -151,6 +159,22 @@ export function createModels(parts: ServiceParts): UnmeteredLlm {
       throw toError(failed ?? CANCELLED);
     },
     ...createEmbeddings(parts),
+    async findings(request) {
+      try {
+        let first: CheckResult | undefined;
+        for (const candidate of candidates(await parts.setup(), request)) {
+          const found = await findingOf(candidate);
+          if (found.ok) return [found];
+          first ??= found;
+        }
+        return first === undefined ? [] : [first];
+      } catch (error) {
+        const text = sentenceOf(error);
+        if (text === undefined) throw error;
+        const remedy = t('The owner of the bot connects a model: `llm status` says what is missing.');
+        return [{ ok: false, text: text.replace(/\.$/, ''), remedy }];
+      }
+    },
     async traits(model) {
       return candidateFor(await parts.setup(), model, learned).traits;
     },
@@ -163,13 +187,29 @@ export function createModels(parts: ServiceParts): UnmeteredLlm {
     },
   };
 
+  async function findingOf({ vendor, model }: Candidate): Promise<CheckResult> {
+    if (breakers.for(vendor, model).refuses) {
+      const text = t('the model `{model}` of {vendor} has failed and is left alone for a moment', {
+        model,
+        vendor: vendor.name,
+      });
+      return {
+        ok: false,
+        text,
+        remedy: t('Wait half a minute. If it stays so, the owner of the bot looks at it with `doctor`.'),
+      };
+    }
+    const deadline = createDeadline(clock, LOOK_MS, [parts.signal]);
+    return vendorFinding(vendor, model, deadline.signal).finally(() => deadline.end());
+  }
+
   /** When the answer has to be there. One attempt may always take its own time limit, unless the caller has less. */
   function endOf({ deadlineAt = Number.POSITIVE_INFINITY, timeoutMs }: LlmRequest, { settings }: Setup): number {
     return Math.min(deadlineAt, clock.now() + Math.max(settings.deadlineMs, timeoutMs ?? settings.timeoutMs));
   }
 
   /** The model asked for, then the others; one that no vendor provides is passed over, but for the first. */
-  function* candidates(setup: Setup, request: LlmRequest): Generator<Candidate> {
+  function* candidates(setup: Setup, request: Pick<LlmRequest, 'model' | 'fallbacks'>): Generator<Candidate> {
     const first = candidateFor(setup, request.model, learned);
     yield first;
     const tried = new Set([first.name]);

@@ -10,6 +10,7 @@ import {
   Ledger,
   Llm,
   type Logger,
+  modelFindings,
   modelNeed,
   optional,
   PersonaActions,
@@ -132,6 +133,7 @@ export default definePlugin({
       traces,
     };
     context.needsSetup(() => modelNeed(services.llm));
+    context.diagnose(({ actor, kind }) => (kind === 'plugin' ? modelFindings(services.llm, actor) : []));
     responder({
       name: 'persona',
       description: 'Plans what to do: thinks, feels, remembers, speaks or stays silent',

@@ -9,13 +9,17 @@ import {
   FrontDoor,
   hasModel,
   Llm,
+  modelFindings,
   modelNeed,
+  needFindings,
   optional,
   Provenance,
   Random,
   sanitizeName,
+  sentenceOf,
   Tasks,
   Tools,
+  t,
 } from '@cinnabar/sdk';
 import type { Message } from 'discord.js';
 import { followUpsCollection, registerFollowUps } from './builtin/follow-ups.js';
@@ -29,6 +33,7 @@ import { createStatusBoard } from './discord/status-board.js';
 import { createJournal, createRuns, HEARTBEAT_MS, pruneEnded, runsCollection } from './journal/journal.js';
 import { personalTasks } from './journal/personal-data.js';
 import { registerResponders, registerStartTool } from './responders.js';
+import { START_TOOL } from './running/execute-step.js';
 import { createWatchdog, WATCHDOG_MS } from './running/watchdog.js';
 import { createSlots, createWorkerPool, recover } from './running/worker-pool.js';
 import { settings } from './settings.js';
@@ -113,6 +118,16 @@ export default definePlugin({
     };
     const workers = createWorkerPool(context);
     const tasks = createTasks(context, workers);
+    plugin.diagnose(async ({ actor, kind, name }) => {
+      if (kind !== 'plugin' && name !== 'task' && name !== START_TOOL) return [];
+      const text = await tasks.assertMayOpen(actor).then(() => undefined, sentenceOf);
+      const remedy = t('Stop a task, wait for one, or have an admin look at `set tasks`.');
+      return [
+        ...needFindings(modelNeed(llm)),
+        ...(text === undefined ? [] : [{ ok: false, text: text.replace(/\.$/, ''), remedy }]),
+        ...(await modelFindings(llm, actor)),
+      ];
+    });
     const onControl = controlButtons(context, tasks);
     const onAnswer = answerButtons(context, tasks, form);
     const onForm = answerForm(tasks);

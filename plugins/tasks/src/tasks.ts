@@ -24,8 +24,13 @@ const MOST_WORDS = 50;
 const NOT_PLACED = 'I could not begin with this: Discord did not take my message.';
 const NO_MODEL = 'A task needs a language model, and none is connected: the offline one only matches fixed requests.';
 
+interface Opening {
+  /** @throws UserError or CINNABAR_ACCESS_DENIED where the actor may not have one more task. */
+  assertMayOpen(actor: Actor): Promise<void>;
+}
+
 /** The service: every surface, in Discord or elsewhere, acts on tasks through it. */
-export function createTasks(context: TaskContext, workers: WorkerPool): Tasks {
+export function createTasks(context: TaskContext, workers: WorkerPool): Tasks & Opening {
   const { journal, slots, settings, access, clock } = context;
   const info = (task: Task): TaskInfo => infoOf(task, slots.placeOf(task.id));
   const known = async (id: string): Promise<Task> => {
@@ -89,6 +94,7 @@ export function createTasks(context: TaskContext, workers: WorkerPool): Tasks {
   };
 
   return {
+    assertMayOpen,
     async start(request) {
       const prompt = request.prompt.trim();
       if (prompt === '') throw new UserError('What is the task?');

@@ -55,9 +55,17 @@ export async function startStandIn(
   const failure = (step: FailStep) => wires[0]?.failure(step);
   const embed = createEmbedding(embeddings, { options, recording, held, failure });
 
+  const documentAt = (path: string, isRefused: boolean) => {
+    if (isRefused) return { status: 401, body: { error: { type: 'authentication_error', message: 'invalid key' } } };
+    return path in documents ? { status: 200, body: documents[path] } : undefined;
+  };
+
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const path = new URL(request.url ?? '/', 'http://localhost').pathname;
-    if (request.method === 'GET' && path in documents) return sendJson(response, 200, documents[path]);
+    const key = keyOf(request.headers);
+    const isRefused = options.key !== undefined && key !== options.key;
+    const document = request.method === 'GET' ? documentAt(path, isRefused) : undefined;
+    if (document !== undefined) return sendJson(response, document.status, document.body);
     const body: unknown = request.method === 'POST' ? await json(request).catch(() => undefined) : undefined;
     if (await embed({ path, request, response, body })) return;
     const found = wires
@@ -67,7 +75,6 @@ export async function startStandIn(
       return sendJson(response, 404, { error: { type: 'not_found_error', message: `no ${request.method} ${path}` } });
     }
     const { wire, match } = found;
-    const key = keyOf(request.headers);
     const prompt = { ...wire.view(body), model: match.model };
     const end = recording.add({ path, headers: withoutKeys(request.headers), hasKey: key !== undefined, body, prompt });
     response.on('close', () => end(response.writableFinished ? 'answered' : 'aborted'));
@@ -87,7 +94,7 @@ export async function startStandIn(
         response.destroy();
       },
     };
-    if (options.key !== undefined && key !== options.key) {
+    if (isRefused) {
       return answerFailure(exchange, fail(401, { message: `invalid key: ${key ?? 'none'}` }));
     }
     const rejection = rejectionOf(wire, body, options);

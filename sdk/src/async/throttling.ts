@@ -7,6 +7,8 @@ export interface RateLimiter {
    * @param limit 0 for none
    */
   take(key: string, limit: number): { readonly waitMs: number; readonly isFirst: boolean } | undefined;
+  /** How long a use by `key` would have to wait now, 0 when it would not. Counts nothing. */
+  waitMs(key: string, limit: number): number;
 }
 
 /** A sliding window for each key. @param maxKeys when there are more, the key that was unused for longest starts anew */
@@ -18,18 +20,26 @@ export function createRateLimiter(clock: Clock, windowMs: number, maxKeys = 10_0
     const [oldest] = used.keys();
     if (used.size > maxKeys && oldest !== undefined) used.delete(oldest);
   };
+  const recentOf = (key: string, now: number) => (used.get(key)?.at ?? []).filter((one) => one > now - windowMs);
+  /** @param at the uses that count, of which there are at least `limit` */
+  const wait = (at: readonly number[], limit: number, now: number) => (at[at.length - limit] ?? now) + windowMs - now;
   return {
     take(key, limit) {
       if (limit === 0) return undefined;
       const now = clock.now();
-      const known = used.get(key);
-      const at = (known?.at ?? []).filter((one) => one > now - windowMs);
+      const isRefused = used.get(key)?.isRefused === true;
+      const at = recentOf(key, now);
       if (at.length < limit) {
         keep(key, [...at, now], false);
         return undefined;
       }
       keep(key, at, true);
-      return { waitMs: (at[at.length - limit] ?? now) + windowMs - now, isFirst: known?.isRefused !== true };
+      return { waitMs: wait(at, limit, now), isFirst: !isRefused };
+    },
+    waitMs(key, limit) {
+      const now = clock.now();
+      const at = limit === 0 ? [] : recentOf(key, now);
+      return at.length === 0 || at.length < limit ? 0 : wait(at, limit, now);
     },
   };
 }

@@ -157,6 +157,7 @@ describe('access on a real client', () => {
       rule: 'access-rule',
       allowed: false,
       text: `a rule of this server denies the plugin \`raid\` in <#${general.id}>`,
+      remedy: `An admin takes the rule back with \`access clear plugin:raid <#${general.id}>\`.`,
     });
     const thread = alice.startThread(general, 'loot');
     await town.discord.settled();

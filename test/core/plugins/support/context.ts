@@ -28,6 +28,7 @@ export function createScopeContexts(services: PluginServices, clock: Clock): (ow
       provide: (token, service) => services.provide(owner, token, service),
       personalData: () => effect('personal', 'data'),
       needsSetup: () => effect('check', 'setup'),
+      diagnose: () => effect('check', 'diagnosis'),
       settingsChanged: () => effect('listener', 'settings'),
       every: (intervalMs, task) =>
         effect(

@@ -70,6 +70,7 @@ export function createHouse(options: HouseOptions = {}): House {
           : Promise.resolve(true),
     },
     setupNeeds: { of: async () => undefined },
+    diagnoses: { of: async () => [] },
     guildStates: memoryGuildStates(),
     ownerState: memoryOwnerState(),
     guardStore: {

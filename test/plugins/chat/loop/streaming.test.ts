@@ -27,6 +27,7 @@ function spokenLlm() {
             asked.push({ request, end, fail: reject });
             for (const go of waiting.splice(0)) go();
           }),
+        findings: async () => [],
         traits: async () => ({
           provider: 'spoken',
           model: 'spoken',
