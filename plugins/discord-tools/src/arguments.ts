@@ -1,4 +1,4 @@
-import { readDiscordLink, UserError, z } from '@cinnabar/sdk';
+import { readDiscordLink, t, UserError, z } from '@cinnabar/sdk';
 import { PermissionFlagsBits, PermissionsBitField } from 'discord.js';
 
 export const channelField = z.string().min(1).max(200).describe('Channel or thread: id, <#id> or link');
@@ -46,7 +46,7 @@ export function readChannel(text: string): ChannelReference {
   const linked = readDiscordLink(given);
   if (linked !== undefined) return { channelId: linked.channelId, guildId: linked.guildId };
   throw new UserError(
-    'A channel is given as its id, its mention (<#id>) or a link (https://discord.com/channels/server/channel).',
+    t('A channel is given as its id, its mention (<#id>) or a link (https://discord.com/channels/server/channel).'),
   );
 }
 
@@ -58,13 +58,18 @@ export function readMessage(channel: string, message: string): MessageReference 
   if (linked?.messageId !== undefined) {
     return { channel: { channelId: linked.channelId, guildId: linked.guildId }, messageId: linked.messageId };
   }
-  throw new UserError('A message is given as its id, or as a link to it.');
+  throw new UserError(t('A message is given as its id, or as a link to it.'));
 }
 
 /** An id of any other kind, or a mention of it. @throws UserError */
 export function readId(text: string, what: 'server' | 'user' | 'role' | 'webhook'): string {
   const id = /^(?:<@[!&]?)?(\d{1,20})>?$/.exec(text.trim())?.[1];
-  if (id === undefined) throw new UserError(`A ${what} is given as its id, a number.`);
+  if (id === undefined)
+    throw new UserError(
+      t('A {what, select, server {server} user {user} role {role} other {webhook}} is given as its id, a number.', {
+        what,
+      }),
+    );
   return id;
 }
 
@@ -78,7 +83,9 @@ export const permissionsField = z.array(z.string().max(60)).max(60);
 export function readPermissions(names: readonly string[]): Readonly<PermissionsBitField> {
   const unknown = names.filter((name) => !BY_NAME.has(plain(name)));
   if (unknown.length > 0) {
-    throw new UserError(`There is no permission called ${unknown.map((name) => JSON.stringify(name)).join(', ')}.`);
+    throw new UserError(
+      t('There is no permission called {names}.', { names: unknown.map((name) => JSON.stringify(name)).join(', ') }),
+    );
   }
   return new PermissionsBitField(names.map((name) => BY_NAME.get(plain(name)) ?? 0n)).freeze();
 }

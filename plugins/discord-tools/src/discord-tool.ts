@@ -4,6 +4,7 @@ import {
   type ToolDefinition,
   type ToolInput,
   type ToolPresentation,
+  t,
   withRefusalSentences,
   type z,
 } from '@cinnabar/sdk';
@@ -19,14 +20,71 @@ type DiscordTool<S extends ToolInput, O> = Omit<ToolDefinition<S, O>, 'run'> & {
   run(input: z.output<S>, call: Call): O | Promise<O>;
 };
 
+/** Labels of arguments on cards: written here, and not made from their names, so that they can be translated. */
+const LABELS = {
+  after: 'After',
+  allow: 'Permissions to allow',
+  archived: 'Archived',
+  around: 'Around',
+  authorId: 'Author Id',
+  authorType: 'Author Type',
+  avatar: 'Avatar',
+  avatarURL: 'Avatar URL',
+  before: 'Before',
+  categoryId: 'Category Id',
+  channelId: 'Channel Id',
+  channelName: 'Channel Name',
+  color: 'Color',
+  content: 'Content',
+  deny: 'Permissions to deny',
+  emoji: 'Emoji',
+  emojis: 'Emojis',
+  forumChannelId: 'Forum Channel Id',
+  guildId: 'Guild Id',
+  has: 'Has',
+  hoist: 'Hoist',
+  includeArchived: 'Include Archived',
+  limit: 'Limit',
+  locked: 'Locked',
+  maxId: 'Max Id',
+  mentionable: 'Mentionable',
+  mentions: 'Mentions',
+  message: 'Message',
+  messageId: 'Message Id',
+  minId: 'Min Id',
+  name: 'Name',
+  offset: 'Offset',
+  parentId: 'Parent Id',
+  permissions: 'Permissions',
+  pinned: 'Pinned',
+  position: 'Position',
+  private: 'Private',
+  reason: 'Reason',
+  replyToMessageId: 'Reply To Message Id',
+  roleId: 'Role Id',
+  seconds: 'Seconds',
+  sortBy: 'Sort By',
+  sortOrder: 'Sort Order',
+  tags: 'Tags',
+  threadId: 'Thread Id',
+  title: 'Title',
+  topic: 'Topic',
+  userId: 'User Id',
+  userLimit: 'User Limit',
+  username: 'Username',
+  webhookId: 'Webhook Id',
+  webhookToken: 'Webhook Token',
+} as const;
+
 /** A tool whose refusals by Discord reach the caller as sentences. `run` stands before `present`, which takes its result. */
 export function discordTool<S extends ToolInput, O>({
   permissions,
   ...definition
 }: DiscordTool<S, O>): ToolDefinition<S, O> {
-  const { place, run, name: tool } = definition;
+  const { place, run, name: tool, present } = definition;
   return {
     ...definition,
+    ...(present === undefined ? {} : { present: { ...present, labels: { ...LABELS, ...present.labels } } }),
     ...(permissions === undefined ? {} : { access: { member: permissions, bot: permissions } }),
     ...(place === undefined ? {} : { place: (input) => withRefusalSentences(() => place(input)) }),
     run: (input, call) => withRefusalSentences(() => run(input, { ...call, tool })),
@@ -43,35 +101,82 @@ export const namedOf = ({ id, name }: Named): Named => ({ id, name });
 
 /** How a tool presents that it creates something whose name is the argument `field`. */
 export function presentCreate<Field extends string>(
-  what: string,
+  kind: 'text' | 'voice' | 'forum' | 'category' | 'role',
+  action: string,
   field: Field,
 ): ToolPresentation<{ readonly [K in Field]: string }, Named> {
   return {
-    sentence: ({ [field]: name }) => `I'll create the ${what} ${name}`,
+    sentence: (input) =>
+      t(
+        "I'll create the {kind, select, text {text channel} voice {voice channel} forum {forum channel} category {category} other {role}} {name}",
+        { kind, name: input[field] },
+      ),
     said: [field],
-    action: `Create ${what}`,
-    success: (_, { id, name }) => `✓ Created the ${what} ${nameText(name)} (${id}).`,
-    cancelled: ({ [field]: name }) => `Cancelled creating the ${what} ${name}.`,
+    action,
+    success: (_, { id, name }) =>
+      t(
+        '✓ Created the {kind, select, text {text channel} voice {voice channel} forum {forum channel} category {category} other {role}} {name} ({id}).',
+        { kind, name: nameText(name), id },
+      ),
+    cancelled: (input) =>
+      t(
+        'Cancelled creating the {kind, select, text {text channel} voice {voice channel} forum {forum channel} category {category} other {role}} {name}.',
+        { kind, name: input[field] },
+      ),
   };
 }
 
-const VERBS = {
-  change: { action: 'Change', done: 'Changed', doing: 'changing' },
-  delete: { action: 'Delete', done: 'Deleted', doing: 'deleting' },
-} as const;
-
-/** How a tool presents that it changes or deletes something; `target` says which in the question, `extent` how much goes with it. */
+/** How a tool presents that it changes something; `target` says which in the question. */
 export function presentChange<Input>(
-  verb: 'change' | 'delete',
-  what: string,
+  kind: 'channel' | 'category' | 'role',
+  action: string,
   target: (input: Input) => string,
-  extent = '',
 ): ToolPresentation<Input, Named> {
-  const { action, done, doing } = VERBS[verb];
   return {
-    sentence: (input) => `I'll ${verb} the ${what} ${target(input)}${extent}`,
-    action: `${action} ${what}`,
-    success: (_, { id, name }) => `✓ ${done} the ${what} ${nameText(name)} (${id}).`,
-    cancelled: () => `Cancelled ${doing} the ${what}.`,
+    sentence: (input) =>
+      t("I'll change the {kind, select, channel {channel} category {category} other {role}} {target}", {
+        kind,
+        target: target(input),
+      }),
+    action,
+    success: (_, { id, name }) =>
+      t('✓ Changed the {kind, select, channel {channel} category {category} other {role}} {name} ({id}).', {
+        kind,
+        name: nameText(name),
+        id,
+      }),
+    cancelled: () =>
+      t('Cancelled changing the {kind, select, channel {channel} category {category} other {role}}.', { kind }),
+  };
+}
+
+/** How a tool presents that it deletes something, of channels and threads with all that is in them. */
+export function presentDelete<Input>(
+  kind: 'channel' | 'thread' | 'category' | 'role',
+  action: string,
+  target: (input: Input) => string,
+): ToolPresentation<Input, Named> {
+  const isFull = kind === 'channel' || kind === 'thread';
+  return {
+    sentence: (input) =>
+      isFull
+        ? t("I'll delete the {kind, select, channel {channel} other {thread}} {target} with everything in it", {
+            kind,
+            target: target(input),
+          })
+        : t("I'll delete the {kind, select, category {category} other {role}} {target}", {
+            kind,
+            target: target(input),
+          }),
+    action,
+    success: (_, { id, name }) =>
+      t(
+        '✓ Deleted the {kind, select, channel {channel} thread {thread} category {category} other {role}} {name} ({id}).',
+        { kind, name: nameText(name), id },
+      ),
+    cancelled: () =>
+      t('Cancelled deleting the {kind, select, channel {channel} thread {thread} category {category} other {role}}.', {
+        kind,
+      }),
   };
 }

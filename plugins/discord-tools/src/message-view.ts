@@ -1,4 +1,4 @@
-import { isForPeopleOnly, isNotice, nameText, withoutNoticeLines } from '@cinnabar/sdk';
+import { isForPeopleOnly, isNotice, nameText, t, withoutNoticeLines } from '@cinnabar/sdk';
 import { type Message, MessageType } from 'discord.js';
 
 /** A message as tools return it. */
@@ -135,13 +135,22 @@ export function fitting(
 export function messageText(message: MessageView): string {
   const lines = [heading(message)];
   if (message.content !== '') lines.push(quoted(message.content));
-  if (message.forwarded !== undefined) lines.push('forwarded:', quoted(message.forwarded));
+  if (message.forwarded !== undefined) lines.push(t('forwarded:'), quoted(message.forwarded));
   for (const { name, bytes, type, url } of message.attachments) {
-    lines.push(`attachment ${nameText(name)} · ${typeText(type)} · ${sizeText(bytes)} · ${url}`);
+    lines.push(
+      t('attachment {name} · {type} · {size} · {url}', {
+        name: nameText(name),
+        type: typeText(type),
+        size: sizeText(bytes),
+        url,
+      }),
+    );
   }
-  for (const embed of message.embeds) lines.push('embed:', quoted(embedText(embed)));
+  for (const embed of message.embeds) lines.push(t('embed:'), quoted(embedText(embed)));
   if (message.reactions.length > 0) {
-    lines.push(`reactions ${message.reactions.map(({ emoji, count }) => `${emoji} ${count}`).join(', ')}`);
+    lines.push(
+      t('reactions {list}', { list: message.reactions.map(({ emoji, count }) => `${emoji} ${count}`).join(', ') }),
+    );
   }
   return lines.join('\n');
 }
@@ -149,15 +158,19 @@ export function messageText(message: MessageView): string {
 function heading(message: MessageView): string {
   const { author } = message;
   const facts = [
-    `${nameText(author.name)} (${author.kind} ${author.id})`,
-    `message ${message.id}`,
+    t('{name} ({kind, select, bot {bot} webhook {webhook} other {user}} {id})', {
+      name: nameText(author.name),
+      kind: author.kind,
+      id: author.id,
+    }),
+    t('message {messageId}', { messageId: message.id }),
     message.createdAt,
-    ...(message.editedAt === undefined ? [] : ['edited']),
-    ...(message.replyTo === undefined ? [] : [`reply to ${message.replyTo}`]),
-    ...(message.threadId === undefined ? [] : [`thread ${message.threadId}`]),
-    ...(message.notice === true ? ['a notice of the bot about itself, not shown'] : []),
-    ...(message.aside === true ? ['said past the bots, not shown'] : []),
-    ...(message.pinned ? ['pinned'] : []),
+    ...(message.editedAt === undefined ? [] : [t('edited')]),
+    ...(message.replyTo === undefined ? [] : [t('reply to {replyTo}', { replyTo: message.replyTo })]),
+    ...(message.threadId === undefined ? [] : [t('thread {threadId}', { threadId: message.threadId })]),
+    ...(message.notice === true ? [t('a notice of the bot about itself, not shown')] : []),
+    ...(message.aside === true ? [t('said past the bots, not shown')] : []),
+    ...(message.pinned ? [t('pinned')] : []),
     ...(message.system === undefined ? [] : [message.system]),
   ];
   return facts.join(' · ');
@@ -180,7 +193,7 @@ function embedText({ title, description, url, fields }: MessageView['embeds'][nu
 
 /** The type is set by the sender's application, to any text. */
 function typeText(type: string | null): string {
-  return type?.match(/^[\w.+-]+\/[\w.+-]+/)?.[0] ?? 'unknown type';
+  return type?.match(/^[\w.+-]+\/[\w.+-]+/)?.[0] ?? t('unknown type');
 }
 
 function sizeText(bytes: number): string {

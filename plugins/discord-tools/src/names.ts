@@ -1,10 +1,10 @@
-import { plainText, visible } from '@cinnabar/sdk';
+import { plainText, t, visible } from '@cinnabar/sdk';
 import type { Channel, Client } from 'discord.js';
 import { type ChannelReference, readChannel, readMessage } from './arguments.js';
 
 /** "#general", "the direct message". */
 export function channelText(channel: Channel): string {
-  if (channel.isDMBased()) return 'the direct message';
+  if (channel.isDMBased()) return t('the direct message');
   return `#${plainText(visible(channel.name))}`;
 }
 

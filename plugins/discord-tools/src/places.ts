@@ -1,4 +1,4 @@
-import { isForbidden, type Place, type ToolSource, UserError, unlessUnreachable } from '@cinnabar/sdk';
+import { isForbidden, type Place, type ToolSource, t, UserError, unlessUnreachable } from '@cinnabar/sdk';
 import {
   type AnyThreadChannel,
   type CategoryChannel,
@@ -86,11 +86,13 @@ const nowhere = ({ channelId }: ChannelReference): Place => ({ guildId: null, ch
  * kind, or has been deleted since.
  */
 
-export const UNREACHABLE = 'There is no channel with that id that I can reach.';
+export const unreachableChannel = () => new UserError(t('There is no channel with that id that I can reach.'));
+
+export const unreachableGuild = () => new UserError(t('There is no server with that id that I can reach.'));
 
 export async function channelOf(client: Client, text: string): Promise<Channel> {
   const channel = await findChannel(client, readChannel(text).channelId);
-  if (channel === undefined) throw new UserError(UNREACHABLE);
+  if (channel === undefined) throw unreachableChannel();
   return channel;
 }
 
@@ -106,7 +108,7 @@ export async function sendableChannel(
   text: string,
 ): Promise<Exclude<SendableChannels, PartialGroupDMChannel>> {
   const channel = asReadable(await channelOf(client, text));
-  if (!channel.isSendable()) throw new UserError('Nothing can be sent in a channel of this kind.');
+  if (!channel.isSendable()) throw new UserError(t('Nothing can be sent in a channel of this kind.'));
   return channel;
 }
 
@@ -120,16 +122,16 @@ export async function messageOf(client: Client, channel: string, message: string
 /** A channel of a guild that is neither thread nor category. */
 export async function guildChannel(client: Client, text: string): Promise<GuildChannel> {
   const channel = await channelOf(client, text);
-  if (channel.isThread()) throw new UserError('That is a thread; there are tools of their own for threads.');
-  if (channel.isDMBased()) throw new UserError('That is a direct message, not a channel of a server.');
+  if (channel.isThread()) throw new UserError(t('That is a thread; there are tools of their own for threads.'));
+  if (channel.isDMBased()) throw new UserError(t('That is a direct message, not a channel of a server.'));
   if (channel.type === ChannelType.GuildCategory)
-    throw new UserError('That is a category; there are tools of their own for them.');
+    throw new UserError(t('That is a category; there are tools of their own for them.'));
   return channel;
 }
 
 export async function categoryChannel(client: Client, text: string): Promise<CategoryChannel> {
   const channel = await channelOf(client, text);
-  if (channel.type !== ChannelType.GuildCategory) throw new UserError('That is not a category.');
+  if (channel.type !== ChannelType.GuildCategory) throw new UserError(t('That is not a category.'));
   return channel;
 }
 
@@ -137,13 +139,13 @@ export type Forum = ForumChannel | MediaChannel;
 
 export async function forumChannel(client: Client, text: string): Promise<Forum> {
   const channel = await channelOf(client, text);
-  if (!channel.isThreadOnly()) throw new UserError('That is not a forum channel.');
+  if (!channel.isThreadOnly()) throw new UserError(t('That is not a forum channel.'));
   return channel;
 }
 
 export async function threadChannel(client: Client, text: string): Promise<AnyThreadChannel> {
   const channel = await channelOf(client, text);
-  if (!channel.isThread()) throw new UserError('That is not a thread.');
+  if (!channel.isThread()) throw new UserError(t('That is not a thread.'));
   return channel;
 }
 
@@ -151,31 +153,31 @@ export async function threadChannel(client: Client, text: string): Promise<AnyTh
 export async function forumPost(client: Client, text: string): Promise<{ post: AnyThreadChannel; forum: Forum }> {
   const post = await threadChannel(client, text);
   const forum = post.parent;
-  if (forum === null || !forum.isThreadOnly()) throw new UserError('That is not a post of a forum.');
+  if (forum === null || !forum.isThreadOnly()) throw new UserError(t('That is not a post of a forum.'));
   return { post, forum };
 }
 
 function asReadable(channel: Channel): ReadableChannel {
   if (channel.isTextBased() && channel.type !== ChannelType.GroupDM) return channel;
-  throw new UserError('There are no messages in a channel of this kind.');
+  throw new UserError(t('There are no messages in a channel of this kind.'));
 }
 
 export function guildOf(client: Client, text: string): Guild {
   const guild = client.guilds.cache.get(readId(text, 'server'));
-  if (guild === undefined) throw new UserError('There is no server with that id that I can reach.');
+  if (guild === undefined) throw unreachableGuild();
   return guild;
 }
 
 /** The member, fetched anew from Discord. */
 export async function memberOf(guild: Guild, text: string): Promise<GuildMember> {
   const member = await unlessUnreachable(guild.members.fetch({ user: readId(text, 'user'), force: true }));
-  if (member === undefined) throw new UserError('There is no member with that id here.');
+  if (member === undefined) throw new UserError(t('There is no member with that id here.'));
   return member;
 }
 
 export function roleOf(guild: Guild, text: string): Role {
   const role = guild.roles.cache.get(readId(text, 'role'));
-  if (role === undefined) throw new UserError('There is no role with that id here.');
+  if (role === undefined) throw new UserError(t('There is no role with that id here.'));
   return role;
 }
 
@@ -186,7 +188,9 @@ export async function listingMembers<T>(listed: Promise<T>): Promise<T> {
   } catch (error) {
     if (!isForbidden(error)) throw error;
     throw new UserError(
-      'Discord does not list members for me: the "Server Members Intent" of my application has to be switched on first.',
+      t(
+        'Discord does not list members for me: the "Server Members Intent" of my application has to be switched on first.',
+      ),
     );
   }
 }

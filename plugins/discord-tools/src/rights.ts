@@ -1,4 +1,4 @@
-import { type Place, permissionName, type Ranks, UserError } from '@cinnabar/sdk';
+import { type Place, permissionName, type Ranks, t, UserError } from '@cinnabar/sdk';
 import {
   type AnyThreadChannel,
   type Channel,
@@ -7,7 +7,7 @@ import {
   PermissionsBitField,
   type PermissionsString,
 } from 'discord.js';
-import { placeOf } from './places.js';
+import { placeOf, unreachableGuild } from './places.js';
 import { type Caller, type Context, PLUGIN } from './settings.js';
 
 /** The permissions to read the messages of a channel. */
@@ -36,13 +36,11 @@ export async function demand(
   context: Context,
   caller: Caller,
   at: Place,
-  ...permissions: readonly PermissionsString[]
+  permission: PermissionsString,
 ): Promise<void> {
-  if (await may(context, caller, at, permissions)) return;
-  throw new UserError(`You need ${permissions.map(permissionName).join(' and ')} for that.`);
+  if (await may(context, caller, at, [permission])) return;
+  throw new UserError(t('You need {permission} for that.', { permission: permissionName(permission) }));
 }
-
-const NO_SUCH_GUILD = 'There is no server with that id that I can reach.';
 
 /** The channels in which both the caller and the bot have the permissions. */
 export async function channelsWith(
@@ -75,11 +73,11 @@ export async function seenGuild(
   guild: Guild | undefined,
   permissions: readonly PermissionsString[] = ['ViewChannel'],
 ): Promise<{ readonly guild: Guild; readonly channels: readonly GuildBasedChannel[] }> {
-  if (guild === undefined || !(await maySee(context, caller, guild))) throw new UserError(NO_SUCH_GUILD);
+  if (guild === undefined || !(await maySee(context, caller, guild))) throw unreachableGuild();
   // Threads are in the cache as well, though not all of them.
   const own = guild.channels.cache.filter((channel) => !channel.isThread());
   const channels = await channelsWith(context, caller, own.values(), permissions);
-  if (channels.length === 0) throw new UserError(NO_SUCH_GUILD);
+  if (channels.length === 0) throw unreachableGuild();
   await requireOpen(context, caller, guild);
   return { guild, channels };
 }
@@ -96,7 +94,7 @@ export async function maySee(context: Context, caller: Caller, { id }: Guild): P
 export async function requireOpen({ policies }: Context, { actor, tool }: Caller, guild: Guild): Promise<void> {
   if (guild.id === actor.guildId) return;
   const policy = await policies.get(guild.id, tool);
-  if (policy === 'deny' || policy === 'confirm') throw new UserError(NO_SUCH_GUILD);
+  if (policy === 'deny' || policy === 'confirm') throw unreachableGuild();
 }
 
 /** Who may change a thread: the member who started it or had it started, and moderators. @throws UserError */
@@ -115,14 +113,19 @@ export async function requireUnlocked(context: Context, caller: Caller, channel:
 /** @throws UserError when a role would stand at or above the requester or the bot */
 export function requireBelow({ asking, bot }: Ranks, position: number): void {
   if (asking.guild.ownerId !== asking.id && position >= asking.roles.highest.position) {
-    throw new UserError('A role can only be moved to below your highest role.');
+    throw new UserError(t('A role can only be moved to below your highest role.'));
   }
-  if (position >= bot.roles.highest.position) throw new UserError('A role can only be moved to below my highest role.');
+  if (position >= bot.roles.highest.position)
+    throw new UserError(t('A role can only be moved to below my highest role.'));
 }
 
 /** Members give and take only permissions that they have. @throws UserError that names the missing ones */
 export function requireHeld(held: Readonly<PermissionsBitField>, changed: Readonly<PermissionsBitField>): void {
   const missing = held.missing(changed);
   if (missing.length === 0) return;
-  throw new UserError(`You can only give or take permissions that you have yourself; you lack ${missing.join(', ')}.`);
+  throw new UserError(
+    t('You can only give or take permissions that you have yourself; you lack {missing}.', {
+      missing: missing.join(', '),
+    }),
+  );
 }

@@ -10,6 +10,7 @@ import {
   sentenceOf,
   splitMessage,
   spokenForMark,
+  t,
   UserError,
   unlessUnreachable,
   z,
@@ -116,21 +117,32 @@ export async function sendInOrder(
     }
   } catch (error) {
     if (sent.length === 0) throw error;
-    const why = refusalSentence(error) ?? sentenceOf(error) ?? 'Then it was interrupted.';
-    throw new UserError(`Only ${sent.length} of ${contents.length} messages were sent (${sent.join(', ')}). ${why}`, {
-      cause: error,
-    });
+    const why = refusalSentence(error) ?? sentenceOf(error) ?? t('Then it was interrupted.');
+    throw new UserError(
+      t('Only {sent} of {total} messages were sent ({ids}). {why}', {
+        sent: sent.length,
+        total: contents.length,
+        ids: sent.join(', '),
+        why,
+      }),
+      {
+        cause: error,
+      },
+    );
   }
 }
 
 /** Checked before each step that changes or fetches something. @throws UserError once the call has been cancelled */
 export function stopWhenCancelled({ aborted }: AbortSignal): void {
-  if (aborted) throw new UserError('It was cancelled on the way.');
+  if (aborted) throw new UserError(t('It was cancelled on the way.'));
 }
 
 /** "message 123", "messages 123, 124". */
 export function idsText({ messageIds }: Pick<Posted, 'messageIds'>): string {
-  return `${messageIds.length === 1 ? 'message' : 'messages'} ${messageIds.join(', ')}`;
+  return t('{count, plural, one {message} other {messages}} {ids}', {
+    count: messageIds.length,
+    ids: messageIds.join(', '),
+  });
 }
 
 const MESSAGE_LIMIT = 2000;
@@ -148,13 +160,13 @@ export async function messagesFor(
 ): Promise<readonly string[]> {
   if (!(await maySpeak(context, actor, guildId))) {
     throw new UserError(
-      'In that server I do not send messages for you; its admins decide that with `!set discord-tools speakFor`.',
+      t('In that server I do not send messages for you; its admins decide that with `!set discord-tools speakFor`.'),
     );
   }
   const isMarked = actor.identity === undefined && (await context.settings(guildId).get()).mark === 'line';
   const mark = isMarked ? spokenForMark(actor.userId) : '';
   const contents = splitMessage(text, MESSAGE_LIMIT - mark.length);
-  if (contents.length === 0) throw new UserError('There is nothing to send: the text is empty.');
+  if (contents.length === 0) throw new UserError(t('There is nothing to send: the text is empty.'));
   return contents.map((content) => mark + content);
 }
 
@@ -168,10 +180,10 @@ export async function replyTarget(
   const reference = readMessage(channel.id, message);
   // The refusal does not reveal whether the message exists: it is outside the place that was decided on.
   if (reference.channel.channelId !== channel.id)
-    throw new UserError('A reply has to be in the same channel as its message.');
+    throw new UserError(t('A reply has to be in the same channel as its message.'));
   await demand(context, caller, placeOf(channel), 'ReadMessageHistory');
   const found = await unlessUnreachable(channel.messages.fetch({ message: reference.messageId, force: true }));
-  if (found === undefined) throw new UserError('The message to reply to is not in this channel.');
+  if (found === undefined) throw new UserError(t('The message to reply to is not in this channel.'));
   return found;
 }
 
@@ -187,7 +199,9 @@ async function requirePause(context: Context, caller: Caller, channel: Channel):
   const leftMs = createdAt(latest) + seconds * 1000 - context.clock.now();
   if (leftMs <= 0) return;
   for (const permission of EXEMPT) if (await may(context, caller, placeOf(channel), [permission])) return;
-  throw new UserError(`The channel is in slow mode; please wait ${Math.ceil(leftMs / 1000)} seconds.`);
+  throw new UserError(
+    t('The channel is in slow mode; please wait {seconds} seconds.', { seconds: Math.ceil(leftMs / 1000) }),
+  );
 }
 
 /** How many messages of a channel are remembered. */

@@ -6,6 +6,7 @@ import {
   ranksIn,
   requireAboveRole,
   type ToolDefinition,
+  t,
   UserError,
   z,
 } from '@cinnabar/sdk';
@@ -27,7 +28,15 @@ import {
   reasonField,
   roleField,
 } from '../arguments.js';
-import { type Call, discordTool, type Named, namedOf, presentChange, presentCreate } from '../discord-tool.js';
+import {
+  type Call,
+  discordTool,
+  type Named,
+  namedOf,
+  presentChange,
+  presentCreate,
+  presentDelete,
+} from '../discord-tool.js';
 import { channelInSentence, channelRoleInSentence } from '../names.js';
 import {
   categoryChannel,
@@ -70,7 +79,7 @@ export function channelTools(context: Context): readonly ToolDefinition[] {
       ],
       run: ({ channelName: name, topic, ...where }, call) =>
         createChannel(context, call, where, { type: ChannelType.GuildText, name, ...defined({ topic }) }),
-      present: presentCreate('text channel', 'channelName'),
+      present: presentCreate('text', 'Create text channel', 'channelName'),
     }),
     discordTool({
       name: 'discord_create_voice_channel',
@@ -88,7 +97,7 @@ export function channelTools(context: Context): readonly ToolDefinition[] {
       examples: ['create a voice channel called {channelName} in server {guildId}'],
       run: ({ channelName: name, userLimit, ...where }, call) =>
         createChannel(context, call, where, { type: ChannelType.GuildVoice, name, ...defined({ userLimit }) }),
-      present: presentCreate('voice channel', 'channelName'),
+      present: presentCreate('voice', 'Create voice channel', 'channelName'),
     }),
     discordTool({
       name: 'discord_create_forum_channel',
@@ -106,7 +115,7 @@ export function channelTools(context: Context): readonly ToolDefinition[] {
       examples: ['create a forum called {name} in server {guildId}'],
       run: ({ name, topic, ...where }, call) =>
         createChannel(context, call, where, { type: ChannelType.GuildForum, name, ...defined({ topic }) }),
-      present: presentCreate('forum channel', 'name'),
+      present: presentCreate('forum', 'Create forum channel', 'name'),
     }),
     discordTool({
       name: 'discord_create_category',
@@ -118,7 +127,7 @@ export function channelTools(context: Context): readonly ToolDefinition[] {
       examples: ['create a category called {name} in server {guildId}'],
       run: ({ name, position, ...where }, call) =>
         createChannel(context, call, where, { type: ChannelType.GuildCategory, name, ...defined({ position }) }),
-      present: presentCreate('category', 'name'),
+      present: presentCreate('category', 'Create category', 'name'),
     }),
     discordTool({
       name: 'discord_edit_channel',
@@ -153,10 +162,11 @@ export function channelTools(context: Context): readonly ToolDefinition[] {
         );
       },
       present: {
-        ...presentChange('change', 'channel', ({ channelId }: { channelId: string }) =>
+        ...presentChange('channel', 'Change channel', ({ channelId }: { channelId: string }) =>
           channelInSentence(client, channelId),
         ),
-        cancelled: ({ channelId }) => `Cancelled changing ${channelInSentence(client, channelId)}.`,
+        cancelled: ({ channelId }) =>
+          t('Cancelled changing {channel}.', { channel: channelInSentence(client, channelId) }),
       },
     }),
     discordTool({
@@ -178,7 +188,7 @@ export function channelTools(context: Context): readonly ToolDefinition[] {
         const change = { ...defined({ name, position }), reason: auditReason(context.client, call.actor, reason) };
         return namedOf(await category.edit(change));
       },
-      present: presentChange('change', 'category', ({ categoryId }: { categoryId: string }) =>
+      present: presentChange('category', 'Change category', ({ categoryId }: { categoryId: string }) =>
         channelInSentence(client, categoryId),
       ),
     }),
@@ -197,13 +207,11 @@ export function channelTools(context: Context): readonly ToolDefinition[] {
         return namedOf(channel);
       },
       present: {
-        ...presentChange(
-          'delete',
-          'channel',
-          ({ channelId }: { channelId: string }) => channelInSentence(client, channelId),
-          ' with everything in it',
+        ...presentDelete('channel', 'Delete channel', ({ channelId }: { channelId: string }) =>
+          channelInSentence(client, channelId),
         ),
-        cancelled: ({ channelId }) => `Cancelled deleting ${channelInSentence(client, channelId)}.`,
+        cancelled: ({ channelId }) =>
+          t('Cancelled deleting {channel}.', { channel: channelInSentence(client, channelId) }),
       },
     }),
     discordTool({
@@ -220,7 +228,7 @@ export function channelTools(context: Context): readonly ToolDefinition[] {
         await category.delete(auditReason(context.client, call.actor, reason));
         return namedOf(category);
       },
-      present: presentChange('delete', 'category', ({ categoryId }: { categoryId: string }) =>
+      present: presentDelete('category', 'Delete category', ({ categoryId }: { categoryId: string }) =>
         channelInSentence(client, categoryId),
       ),
     }),
@@ -247,7 +255,7 @@ async function createChannel(
 ): Promise<Named> {
   const guild = guildOf(context.client, guildId);
   const parent = categoryId === undefined ? null : await categoryChannel(context.client, categoryId);
-  if (parent !== null && parent.guildId !== guild.id) throw new UserError('That category is not in this server.');
+  if (parent !== null && parent.guildId !== guild.id) throw new UserError(t('That category is not in this server.'));
   return namedOf(
     await guild.channels.create({ ...wanted, parent, reason: auditReason(context.client, call.actor, reason) }),
   );
@@ -257,7 +265,7 @@ async function createChannel(
 async function categoryToMoveTo(context: Context, call: Call, channel: GuildChannel, parentId: string) {
   const place = await channelPlace(context.client, parentId);
   if (place.guildId !== channel.guildId || !(await may(context, call, place, MANAGING, MANAGING))) {
-    throw new UserError('There is no category with that id to which it can be moved.');
+    throw new UserError(t('There is no category with that id to which it can be moved.'));
   }
   return categoryChannel(context.client, parentId);
 }
@@ -285,9 +293,9 @@ export function channelPermissionTools(context: Context): readonly ToolDefinitio
       place: ({ channelId }) => channelPlace(client, channelId),
       async run({ channelId, roleId, allow, deny, reason }, call) {
         const [allowed, denied] = [readPermissions(allow), readPermissions(deny)];
-        if (allow.length + deny.length === 0) throw new UserError('Say which permissions to allow or to deny.');
+        if (allow.length + deny.length === 0) throw new UserError(t('Say which permissions to allow or to deny.'));
         if ((allowed.bitfield & denied.bitfield) !== 0n)
-          throw new UserError('A permission cannot be both allowed and denied.');
+          throw new UserError(t('A permission cannot be both allowed and denied.'));
         const { channel, role, held } = await managedRole(context, call.actor, channelId, roleId);
         requireHeld(held, new PermissionsBitField(allowed.bitfield | denied.bitfield));
         const changes = Object.fromEntries([
@@ -301,10 +309,14 @@ export function channelPermissionTools(context: Context): readonly ToolDefinitio
       },
       present: {
         sentence: ({ channelId, roleId }) =>
-          `I'll change what ${channelRoleInSentence(client, channelId, roleId)} may do in ${channelInSentence(client, channelId)}`,
+          t("I'll change what {role} may do in {channel}", {
+            role: channelRoleInSentence(client, channelId, roleId),
+            channel: channelInSentence(client, channelId),
+          }),
         action: 'Change channel permissions',
-        success: (_, { channelId, role }) => `✓ Changed what ${nameText(role)} may do in <#${channelId}>.`,
-        cancelled: () => 'Cancelled changing permissions.',
+        success: (_, { channelId, role }) =>
+          t('✓ Changed what {name} may do in <#{channelId}>.', { name: nameText(role), channelId }),
+        cancelled: () => t('Cancelled changing permissions.'),
       },
     }),
     discordTool({
@@ -318,18 +330,24 @@ export function channelPermissionTools(context: Context): readonly ToolDefinitio
       async run({ channelId, roleId, reason }, call) {
         const { channel, role, held } = await managedRole(context, call.actor, channelId, roleId);
         const own = channel.permissionOverwrites.cache.get(role.id);
-        if (own === undefined) throw new UserError('That role has no permissions of its own in this channel.');
+        if (own === undefined) throw new UserError(t('That role has no permissions of its own in this channel.'));
         requireHeld(held, new PermissionsBitField(own.allow.bitfield | own.deny.bitfield));
         await own.delete(auditReason(context.client, call.actor, reason));
         return { channelId: channel.id, role: role.name };
       },
       present: {
         sentence: ({ channelId, roleId }) =>
-          `I'll take back the permissions of ${channelRoleInSentence(client, channelId, roleId)} in ${channelInSentence(client, channelId)}`,
+          t("I'll take back the permissions of {role} in {channel}", {
+            role: channelRoleInSentence(client, channelId, roleId),
+            channel: channelInSentence(client, channelId),
+          }),
         action: 'Remove channel permissions',
         success: (_, { channelId, role }) =>
-          `✓ ${nameText(role)} has no permissions of its own in <#${channelId}> any more.`,
-        cancelled: () => 'Cancelled changing permissions.',
+          t('✓ {name} has no permissions of its own in <#{channelId}> any more.', {
+            name: nameText(role),
+            channelId,
+          }),
+        cancelled: () => t('Cancelled changing permissions.'),
       },
     }),
   ];
@@ -346,7 +364,7 @@ interface ManagedRole {
 async function managedRole({ client }: Context, actor: Actor, channelId: string, roleId: string): Promise<ManagedRole> {
   const channel = await channelOf(client, channelId);
   if (channel.isDMBased() || channel.isThread())
-    throw new UserError('Only channels and categories of a server have permissions.');
+    throw new UserError(t('Only channels and categories of a server have permissions.'));
   const role = roleOf(channel.guild, roleId);
   const ranks = await ranksIn(channel.guild, actor);
   // Every member has the role @everyone, so it has no rank to be above.

@@ -1,4 +1,4 @@
-import { auditReason, defined, nameText, type ToolDefinition, UserError, unlessUnreachable, z } from '@cinnabar/sdk';
+import { auditReason, defined, nameText, type ToolDefinition, t, UserError, unlessUnreachable, z } from '@cinnabar/sdk';
 import type { GuildForumTagData } from 'discord.js';
 import { forumField, guildField, readId, reasonField, textField, threadField } from '../arguments.js';
 import { discordTool } from '../discord-tool.js';
@@ -54,9 +54,10 @@ export function forumTools(context: Context): readonly ToolDefinition[] {
       },
       sources: ({ forums }) => forums.map(({ id }) => channelSource(client, id)),
       present: {
-        sentence: () => "I'll list the forums of this server",
+        sentence: () => t("I'll list the forums of this server"),
         action: 'List forums',
-        success: (_, { forums }) => (forums.length === 0 ? 'There are no forums.' : forums.map(forumText).join('\n')),
+        success: (_, { forums }) =>
+          forums.length === 0 ? t('There are no forums.') : forums.map(forumText).join('\n'),
       },
     }),
     discordTool({
@@ -77,7 +78,7 @@ export function forumTools(context: Context): readonly ToolDefinition[] {
         const appliedTags = await tagIds(context, call, forum, tags);
         const options = await messageOptions(context, call, forum, content);
         const [first, ...rest] = await messagesFor(context, call, forum.guildId, content);
-        if (first === undefined) throw new UserError('There is nothing to post.');
+        if (first === undefined) throw new UserError(t('There is nothing to post.'));
         const thread = await forum.threads.create({
           name: title,
           message: { content: first, ...options },
@@ -91,13 +92,20 @@ export function forumTools(context: Context): readonly ToolDefinition[] {
       },
       present: {
         sentence: ({ title, forumChannelId }) =>
-          `I'll create the post ${title} in ${channelInSentence(client, forumChannelId)}`,
+          t("I'll create the post {title} in {channel}", {
+            title,
+            channel: channelInSentence(client, forumChannelId),
+          }),
         said: ['title'],
         action: 'Create forum post',
         labels: { forumChannelId: 'Forum', content: 'Text' },
         success: (_, { threadId, title, messageIds }) =>
-          `✓ Created the post ${nameText(title)} (thread ${threadId}, message ${messageIds.join(', ')}).`,
-        cancelled: ({ title }) => `Cancelled the post ${title}.`,
+          t('✓ Created the post {name} (thread {threadId}, message {ids}).', {
+            name: nameText(title),
+            threadId,
+            ids: messageIds.join(', '),
+          }),
+        cancelled: ({ title }) => t('Cancelled the post {title}.', { title }),
       },
     }),
     discordTool({
@@ -126,7 +134,7 @@ export function forumTools(context: Context): readonly ToolDefinition[] {
         ...messageSources(client, [...(first === undefined ? [] : [first]), ...latest]),
       ],
       present: {
-        sentence: ({ threadId }) => `I'll read the post ${channelInSentence(client, threadId)}`,
+        sentence: ({ threadId }) => t("I'll read the post {channel}", { channel: channelInSentence(client, threadId) }),
         action: 'Read forum post',
         success: (_, found) => postText(found),
       },
@@ -144,10 +152,12 @@ export function forumTools(context: Context): readonly ToolDefinition[] {
         return post(context, call, thread, message);
       },
       present: {
-        sentence: ({ threadId }) => `I'll answer in the post ${channelInSentence(client, threadId)}`,
+        sentence: ({ threadId }) =>
+          t("I'll answer in the post {channel}", { channel: channelInSentence(client, threadId) }),
         action: 'Answer forum post',
-        success: (_, posted) => `✓ Answered in <#${posted.channelId}>: ${idsText(posted)}.`,
-        cancelled: () => 'Cancelled the answer.',
+        success: (_, posted) =>
+          t('✓ Answered in <#{channelId}>: {messages}.', { channelId: posted.channelId, messages: idsText(posted) }),
+        cancelled: () => t('Cancelled the answer.'),
       },
     }),
     discordTool({
@@ -166,10 +176,13 @@ export function forumTools(context: Context): readonly ToolDefinition[] {
         return viewThread(post);
       },
       present: {
-        sentence: ({ threadId }) => `I'll delete the post ${channelInSentence(client, threadId)} with all its answers`,
+        sentence: ({ threadId }) =>
+          t("I'll delete the post {channel} with all its answers", {
+            channel: channelInSentence(client, threadId),
+          }),
         action: 'Delete forum post',
-        success: (_, { id, name }) => `✓ Deleted the post ${nameText(name)} (${id}).`,
-        cancelled: () => 'Cancelled deleting the post.',
+        success: (_, { id, name }) => t('✓ Deleted the post {name} ({id}).', { name: nameText(name), id }),
+        cancelled: () => t('Cancelled deleting the post.'),
       },
     }),
     discordTool({
@@ -191,9 +204,12 @@ export function forumTools(context: Context): readonly ToolDefinition[] {
       },
       sources: ({ posts }) => posts.map(({ id }) => channelSource(client, id)),
       present: {
-        sentence: ({ forumChannelId }) => `I'll list the posts in ${channelInSentence(client, forumChannelId)}`,
+        sentence: ({ forumChannelId }) =>
+          t("I'll list the posts in {channel}", {
+            channel: channelInSentence(client, forumChannelId),
+          }),
         action: 'List forum posts',
-        success: (_, { posts }) => (posts.length === 0 ? 'There are no posts.' : posts.map(threadText).join('\n')),
+        success: (_, { posts }) => (posts.length === 0 ? t('There are no posts.') : posts.map(threadText).join('\n')),
       },
     }),
     discordTool({
@@ -206,7 +222,10 @@ export function forumTools(context: Context): readonly ToolDefinition[] {
       examples: ['which tags are there in the forum {forumChannelId}?'],
       run: async ({ forumChannelId }) => ({ tags: viewTags(await forumChannel(client, forumChannelId)) }),
       present: {
-        sentence: ({ forumChannelId }) => `I'll list the tags of ${channelInSentence(client, forumChannelId)}`,
+        sentence: ({ forumChannelId }) =>
+          t("I'll list the tags of {channel}", {
+            channel: channelInSentence(client, forumChannelId),
+          }),
         action: 'List forum tags',
         success: (_, { tags }) => tagsText(tags),
       },
@@ -230,10 +249,13 @@ export function forumTools(context: Context): readonly ToolDefinition[] {
         return { tags: viewTags(edited) };
       },
       present: {
-        sentence: ({ forumChannelId }) => `I'll set the tags of ${channelInSentence(client, forumChannelId)}`,
+        sentence: ({ forumChannelId }) =>
+          t("I'll set the tags of {channel}", {
+            channel: channelInSentence(client, forumChannelId),
+          }),
         action: 'Set forum tags',
-        success: (_, { tags }) => `✓ The tags are now:\n${tagsText(tags)}`,
-        cancelled: () => 'Cancelled: the tags stay as they are.',
+        success: (_, { tags }) => `${t('✓ The tags are now:')}\n${tagsText(tags)}`,
+        cancelled: () => t('Cancelled: the tags stay as they are.'),
       },
     }),
     discordTool({
@@ -267,10 +289,11 @@ export function forumTools(context: Context): readonly ToolDefinition[] {
         return viewThread(edited);
       },
       present: {
-        sentence: ({ threadId }) => `I'll change the post ${channelInSentence(client, threadId)}`,
+        sentence: ({ threadId }) =>
+          t("I'll change the post {channel}", { channel: channelInSentence(client, threadId) }),
         action: 'Change forum post',
         success: (_, post) => `✓ ${threadText(post)}.`,
-        cancelled: () => 'Cancelled: the post stays as it is.',
+        cancelled: () => t('Cancelled: the post stays as it is.'),
       },
     }),
   ];
@@ -286,9 +309,12 @@ interface Forums {
 }
 
 function forumText({ id, name, topic, tags }: Forums['forums'][number]): string {
-  const about = topic === null ? '' : ` · ${nameText(topic)}`;
-  const tagged = tags.length === 0 ? '' : ` · tags ${tags.map((tag) => nameText(tag.name)).join(', ')}`;
-  return `${nameText(name)} (forum ${id})${about}${tagged}`;
+  const facts = [
+    t('{name} (forum {id})', { name: nameText(name), id }),
+    ...(topic === null ? [] : [nameText(topic)]),
+    ...(tags.length === 0 ? [] : [t('tags {tags}', { tags: tags.map((tag) => nameText(tag.name)).join(', ') })]),
+  ];
+  return facts.join(' · ');
 }
 
 interface Post {
@@ -300,8 +326,8 @@ interface Post {
 }
 
 function postText({ post, first, latest }: Post): string {
-  const begin = first === undefined ? 'What it began with was deleted.' : messageText(first);
-  const answers = latest.length === 0 ? 'No answers yet.' : `The latest answers:\n\n${messagesText(latest)}`;
+  const begin = first === undefined ? t('What it began with was deleted.') : messageText(first);
+  const answers = latest.length === 0 ? t('No answers yet.') : `${t('The latest answers:')}\n\n${messagesText(latest)}`;
   return [threadText(post), begin, answers].join('\n\n');
 }
 
@@ -336,12 +362,12 @@ function viewTags({ availableTags }: Pick<Forum, 'availableTags'>): readonly Tag
 }
 
 function tagsText(tags: readonly TagView[]): string {
-  if (tags.length === 0) return 'no tags';
+  if (tags.length === 0) return t('no tags');
   return tags
-    .map(
-      ({ id, name, moderated, emoji }) =>
-        `${emoji === null ? '' : `${emoji} `}${nameText(name)} (tag ${id}${moderated ? ', for moderators' : ''})`,
-    )
+    .map(({ id, name: plain, moderated, emoji }) => {
+      const name = `${emoji === null ? '' : `${emoji} `}${nameText(plain)}`;
+      return moderated ? t('{name} (tag {id}, for moderators)', { name, id }) : t('{name} (tag {id})', { name, id });
+    })
     .join('\n');
 }
 
@@ -354,11 +380,13 @@ async function tagIds(context: Context, caller: Caller, forum: Forum, names: rea
     if (tag !== undefined) return tag;
     const known = forum.availableTags.map((one) => nameText(one.name)).join(', ');
     throw new UserError(
-      `There is no tag ${nameText(name)} here. ${known === '' ? 'This forum has none.' : `There are: ${known}.`}`,
+      known === ''
+        ? t('There is no tag {name} here. This forum has none.', { name: nameText(name) })
+        : t('There is no tag {name} here. There are: {known}.', { name: nameText(name), known }),
     );
   });
   if (wanted.some(({ moderated }) => moderated) && !(await may(context, caller, placeOf(forum), ['ManageThreads']))) {
-    throw new UserError('One of these tags is only for moderators.');
+    throw new UserError(t('One of these tags is only for moderators.'));
   }
   return wanted.map(({ id }) => id);
 }

@@ -1,4 +1,13 @@
-import { auditReason, nameText, ranksIn, requireAboveMember, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
+import {
+  auditReason,
+  nameText,
+  ranksIn,
+  requireAboveMember,
+  type ToolDefinition,
+  t,
+  UserError,
+  z,
+} from '@cinnabar/sdk';
 import type { GuildMember } from 'discord.js';
 import { guildField, readId, reasonField, userField } from '../arguments.js';
 import { discordTool } from '../discord-tool.js';
@@ -36,10 +45,13 @@ export function memberTools(context: Context): readonly ToolDefinition[] {
         };
       },
       present: {
-        sentence: () => "I'll list the members of this server",
+        sentence: () => t("I'll list the members of this server"),
         action: 'List members',
         success: (_, { members, next }) =>
-          `${members.map(memberText).join('\n')}${next === undefined ? '' : `\nThere may be more: after ${next}.`}`,
+          [
+            ...members.map(memberText),
+            ...(next === undefined ? [] : [t('There may be more: after {next}.', { next })]),
+          ].join('\n'),
       },
     }),
     discordTool({
@@ -54,7 +66,7 @@ export function memberTools(context: Context): readonly ToolDefinition[] {
       },
       sources: ({ id }, { guildId }) => [{ ...guildPlace(guildId), userIds: [id] }],
       present: {
-        sentence: () => "I'll look up a member",
+        sentence: () => t("I'll look up a member"),
         action: 'Show member',
         success: (_, member) => memberText(member),
       },
@@ -78,11 +90,15 @@ export function memberTools(context: Context): readonly ToolDefinition[] {
       },
       present: {
         sentence: ({ guildId, userId, seconds }) =>
-          `I'll put ${memberInSentence(client, guildId, userId)} in time-out for ${seconds} seconds`,
+          t("I'll put {member} in time-out for {seconds} seconds", {
+            member: memberInSentence(client, guildId, userId),
+            seconds,
+          }),
         said: ['seconds'],
         action: 'Time out member',
-        success: (_, { member, until }) => `✓ ${nameText(member)} is in time-out until ${until}.`,
-        cancelled: () => 'Cancelled the time-out.',
+        success: (_, { member, until }) =>
+          t('✓ {name} is in time-out until {until}.', { name: nameText(member), until: String(until) }),
+        cancelled: () => t('Cancelled the time-out.'),
       },
     }),
     discordTool({
@@ -96,10 +112,13 @@ export function memberTools(context: Context): readonly ToolDefinition[] {
       examples: ['end the time-out of {userId} in server {guildId}'],
       run: ({ guildId, userId, reason }, call) => setTimeOut(context, call, { guildId, userId, until: null, reason }),
       present: {
-        sentence: ({ guildId, userId }) => `I'll end the time-out of ${memberInSentence(client, guildId, userId)}`,
+        sentence: ({ guildId, userId }) =>
+          t("I'll end the time-out of {member}", {
+            member: memberInSentence(client, guildId, userId),
+          }),
         action: 'End time-out',
-        success: (_, { member }) => `✓ ${nameText(member)} is not in time-out any more.`,
-        cancelled: () => 'Cancelled: the time-out goes on.',
+        success: (_, { member }) => t('✓ {name} is not in time-out any more.', { name: nameText(member) }),
+        cancelled: () => t('Cancelled: the time-out goes on.'),
       },
     }),
   ];
@@ -129,7 +148,11 @@ async function setTimeOut(
   const member = await memberOf(guild, userId);
   requireAboveMember(await ranksIn(guild, caller.actor), member);
   if (until !== null && member.permissions.has('Administrator')) {
-    throw new UserError(`${nameText(member.displayName)} is an administrator: Discord does not put those in time-out.`);
+    throw new UserError(
+      t('{name} is an administrator: Discord does not put those in time-out.', {
+        name: nameText(member.displayName),
+      }),
+    );
   }
   await member.disableCommunicationUntil(until, auditReason(context.client, caller.actor, reason));
   return { member: member.displayName, until: until === null ? null : new Date(until).toISOString() };
@@ -165,10 +188,17 @@ function viewMember(member: GuildMember, now: number): MemberView {
 
 function memberText({ id, username, displayName, bot, joinedAt, roles, timedOutUntil }: MemberView): string {
   const facts = [
-    `${nameText(displayName)} (${bot ? 'bot' : 'user'} ${id}, @${nameText(username)})`,
-    ...(joinedAt === null ? [] : [`joined ${joinedAt}`]),
-    ...(roles.length === 0 ? [] : [`roles ${roles.map((role) => `${nameText(role.name)} (${role.id})`).join(', ')}`]),
-    ...(timedOutUntil === undefined ? [] : [`in time-out until ${timedOutUntil}`]),
+    t('{name} ({kind, select, bot {bot} other {user}} {id}, @{username})', {
+      name: nameText(displayName),
+      kind: bot ? 'bot' : 'user',
+      id,
+      username: nameText(username),
+    }),
+    ...(joinedAt === null ? [] : [t('joined {joinedAt}', { joinedAt })]),
+    ...(roles.length === 0
+      ? []
+      : [t('roles {roles}', { roles: roles.map((role) => `${nameText(role.name)} (${role.id})`).join(', ') })]),
+    ...(timedOutUntil === undefined ? [] : [t('in time-out until {timedOutUntil}', { timedOutUntil })]),
   ];
   return facts.join(' · ');
 }

@@ -5,6 +5,7 @@ import {
   editOwn,
   isOwnWebhookMessage,
   type ToolDefinition,
+  t,
   UserError,
   z,
 } from '@cinnabar/sdk';
@@ -62,11 +63,16 @@ export function messageTools(context: Context): readonly ToolDefinition[] {
         return post(context, call, channel, message, replyTo);
       },
       present: {
-        sentence: ({ channelId }) => `I'll send a message in ${channelInSentence(client, channelId)}`,
+        sentence: ({ channelId }) =>
+          t("I'll send a message in {channel}", { channel: channelInSentence(client, channelId) }),
         action: 'Send message',
         labels: { channelId: 'Channel', message: 'Message', replyToMessageId: 'Reply to' },
-        success: (_, posted) => `✓ Sent in <#${posted.channelId}>: ${idsText(posted)}.`,
-        cancelled: ({ channelId }) => `Cancelled the message in ${channelInSentence(client, channelId)}.`,
+        success: (_, posted) =>
+          t('✓ Sent in <#{channelId}>: {messages}.', { channelId: posted.channelId, messages: idsText(posted) }),
+        cancelled: ({ channelId }) =>
+          t('Cancelled the message in {channel}.', {
+            channel: channelInSentence(client, channelId),
+          }),
       },
     }),
     discordTool({
@@ -91,7 +97,7 @@ export function messageTools(context: Context): readonly ToolDefinition[] {
       ],
       async run({ channelId, limit, before, after, around }, call) {
         if ([before, after, around].filter((one) => one !== undefined).length > 1)
-          throw new UserError('Only one of before, after and around can be given.');
+          throw new UserError(t('Only one of before, after and around can be given.'));
         const channel = await readableChannel(client, channelId);
         const idOf = (text: string) => readMessage(channel.id, text).messageId;
         const found = await channel.messages.fetch({
@@ -114,12 +120,13 @@ export function messageTools(context: Context): readonly ToolDefinition[] {
       },
       sources: ({ messages }) => messageSources(client, messages),
       present: {
-        sentence: ({ channelId }) => `I'll read messages in ${channelInSentence(client, channelId)}`,
+        sentence: ({ channelId }) =>
+          t("I'll read messages in {channel}", { channel: channelInSentence(client, channelId) }),
         action: 'Read messages',
         success: (_, { channel, channelId, messages, rest }) =>
           messages.length === 0
-            ? `No messages in ${channel} (${channelId}).`
-            : `${messages.length} messages in ${channel} (${channelId}), oldest first.${rest}\n\n${messagesText(messages)}`,
+            ? t('No messages in {channel} ({channelId}).', { channel, channelId })
+            : `${readText(messages.length, channel, channelId, rest)}\n\n${messagesText(messages)}`,
       },
     }),
     discordTool({
@@ -135,7 +142,9 @@ export function messageTools(context: Context): readonly ToolDefinition[] {
       sources: (message) => messageSources(client, [message]),
       present: {
         sentence: ({ channelId, messageId }) =>
-          `I'll read a message in ${messageChannelInSentence(client, channelId, messageId)}`,
+          t("I'll read a message in {channel}", {
+            channel: messageChannelInSentence(client, channelId, messageId),
+          }),
         action: 'Read message',
         success: (_, message) => messageText(message),
       },
@@ -159,13 +168,13 @@ export function messageTools(context: Context): readonly ToolDefinition[] {
       async run({ channelId, messageId, content }, call) {
         const message = await messageOf(client, channelId, messageId);
         const [text = '', ...more] = await messagesFor(context, call, message.guildId, content);
-        if (more.length > 0) throw new UserError('The text has to fit into one message.');
+        if (more.length > 0) throw new UserError(t('The text has to fit into one message.'));
         const whose = await sent.whose(message.channelId, message.id, call.actor);
         // Cards, answers and notices record what others decided: they are never rewritten.
         if (whose === 'unknown')
-          throw new UserError('I only edit messages that were sent with discord_send, and not too long ago.');
+          throw new UserError(t('I only edit messages that were sent with discord_send, and not too long ago.'));
         // A pinned message keeps the text that was pinned.
-        if (message.pinned) throw new UserError('I do not edit pinned messages. Take it off the pins first.');
+        if (message.pinned) throw new UserError(t('I do not edit pinned messages. Take it off the pins first.'));
         if (whose === 'others') await demand(context, call, placeOf(message.channel), 'ManageMessages');
         await editOwn(message, { content: text, ...(await messageOptions(context, call, message.channel, content)) });
         await sent.remember(message.channelId, [message.id], call.actor);
@@ -173,10 +182,13 @@ export function messageTools(context: Context): readonly ToolDefinition[] {
       },
       present: {
         sentence: ({ channelId, messageId }) =>
-          `I'll edit a message of mine in ${messageChannelInSentence(client, channelId, messageId)}`,
+          t("I'll edit a message of mine in {channel}", {
+            channel: messageChannelInSentence(client, channelId, messageId),
+          }),
         action: 'Edit message',
-        success: (_, { channelId, messageId }) => `✓ Edited message ${messageId} in <#${channelId}>.`,
-        cancelled: () => 'Cancelled the edit.',
+        success: (_, { channelId, messageId }) =>
+          t('✓ Edited message {messageId} in <#{channelId}>.', { messageId, channelId }),
+        cancelled: () => t('Cancelled the edit.'),
       },
     }),
     discordTool({
@@ -207,10 +219,13 @@ export function messageTools(context: Context): readonly ToolDefinition[] {
       },
       present: {
         sentence: ({ channelId, messageId }) =>
-          `I'll delete a message in ${messageChannelInSentence(client, channelId, messageId)}`,
+          t("I'll delete a message in {channel}", {
+            channel: messageChannelInSentence(client, channelId, messageId),
+          }),
         action: 'Delete message',
-        success: (_, { channelId, messageId }) => `✓ Deleted message ${messageId} in <#${channelId}>.`,
-        cancelled: ({ messageId }) => `Cancelled deleting message ${messageId}.`,
+        success: (_, { channelId, messageId }) =>
+          t('✓ Deleted message {messageId} in <#{channelId}>.', { messageId, channelId }),
+        cancelled: ({ messageId }) => t('Cancelled deleting message {messageId}.', { messageId }),
       },
     }),
     pinTool(context, 'pin', 'Pin a message in its channel.'),
@@ -237,12 +252,15 @@ export function messageTools(context: Context): readonly ToolDefinition[] {
       },
       sources: ({ messages }) => messageSources(client, messages),
       present: {
-        sentence: ({ channelId }) => `I'll read the pinned messages in ${channelInSentence(client, channelId)}`,
+        sentence: ({ channelId }) =>
+          t("I'll read the pinned messages in {channel}", {
+            channel: channelInSentence(client, channelId),
+          }),
         action: 'Read pinned messages',
         success: (_, { channel, messages, more }) =>
           messages.length === 0
-            ? `Nothing is pinned in ${channel}.`
-            : `${messages.length}${more ? ' of the' : ''} pinned messages in ${channel}:\n\n${messagesText(messages)}`,
+            ? t('Nothing is pinned in {channel}.', { channel })
+            : `${pinsText(messages.length, more, channel)}\n\n${messagesText(messages)}`,
       },
     }),
   ];
@@ -266,19 +284,35 @@ function pinTool(context: Context, verb: 'pin' | 'unpin', description: string): 
     },
     present: {
       sentence: ({ channelId, messageId }) =>
-        `I'll ${verb} a message in ${messageChannelInSentence(client, channelId, messageId)}`,
+        t("I'll {verb, select, pin {pin} other {unpin}} a message in {channel}", {
+          verb,
+          channel: messageChannelInSentence(client, channelId, messageId),
+        }),
       action: verb === 'pin' ? 'Pin message' : 'Unpin message',
       success: (_, { channelId, messageId }) =>
-        `✓ ${verb === 'pin' ? 'Pinned' : 'Unpinned'} message ${messageId} in <#${channelId}>.`,
-      cancelled: ({ messageId }) => `Cancelled: message ${messageId} stays as it is.`,
+        t('✓ {verb, select, pin {Pinned} other {Unpinned}} message {messageId} in <#{channelId}>.', {
+          verb,
+          messageId,
+          channelId,
+        }),
+      cancelled: ({ messageId }) => t('Cancelled: message {messageId} stays as it is.', { messageId }),
     },
   });
 }
 
 /** How to get the messages that did not fit. */
 function restOf(left: number, messages: readonly MessageView[], isForwards: boolean): string {
-  const many = `${left} ${isForwards ? 'newer' : 'older'} did not fit`;
   return isForwards
-    ? ` ${many}: read on with after: ${messages.at(-1)?.id}.`
-    : ` ${many}: read on with before: ${messages[0]?.id}.`;
+    ? t('{left} newer did not fit: read on with after: {id}.', { left, id: messages.at(-1)?.id ?? '' })
+    : t('{left} older did not fit: read on with before: {id}.', { left, id: messages[0]?.id ?? '' });
 }
+
+const readText = (count: number, channel: string, channelId: string, rest: string) => {
+  const all = t('{count} messages in {channel} ({channelId}), oldest first.', { count, channel, channelId });
+  return rest === '' ? all : `${all} ${rest}`;
+};
+
+const pinsText = (count: number, more: boolean, channel: string) =>
+  more
+    ? t('{count} of the pinned messages in {channel}:', { count, channel })
+    : t('{count} pinned messages in {channel}:', { count, channel });

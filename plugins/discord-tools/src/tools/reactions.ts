@@ -1,4 +1,4 @@
-import { nameText, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
+import { nameText, type ToolDefinition, t, UserError, z } from '@cinnabar/sdk';
 import { type Client, type Message, type MessageReaction, parseEmoji } from 'discord.js';
 import { channelField, emojiField, messageField, readId } from '../arguments.js';
 import { discordTool } from '../discord-tool.js';
@@ -39,12 +39,15 @@ export function reactionTools(context: Context): readonly ToolDefinition[] {
       },
       present: {
         sentence: ({ channelId, messageId, emoji }) =>
-          `I'll react with ${emoji} to a message in ${messageChannelInSentence(client, channelId, messageId)}`,
+          t("I'll react with {emoji} to a message in {channel}", {
+            emoji,
+            channel: messageChannelInSentence(client, channelId, messageId),
+          }),
         said: ['emoji'],
         action: 'Add reaction',
         success: ({ emoji }, { channelId, messageId }) =>
-          `✓ Reacted with ${emoji} to message ${messageId} in <#${channelId}>.`,
-        cancelled: () => 'Cancelled the reaction.',
+          t('✓ Reacted with {emoji} to message {messageId} in <#{channelId}>.', { emoji, messageId, channelId }),
+        cancelled: () => t('Cancelled the reaction.'),
       },
     }),
     discordTool({
@@ -76,11 +79,17 @@ export function reactionTools(context: Context): readonly ToolDefinition[] {
       },
       present: {
         sentence: ({ channelId, messageId }) =>
-          `I'll react to a message in ${messageChannelInSentence(client, channelId, messageId)}`,
+          t("I'll react to a message in {channel}", {
+            channel: messageChannelInSentence(client, channelId, messageId),
+          }),
         action: 'Add reactions',
         success: ({ emojis }, { channelId, messageId }) =>
-          `✓ Reacted with ${emojis.join(' ')} to message ${messageId} in <#${channelId}>.`,
-        cancelled: () => 'Cancelled the reactions.',
+          t('✓ Reacted with {emoji} to message {messageId} in <#{channelId}>.', {
+            emoji: emojis.join(' '),
+            messageId,
+            channelId,
+          }),
+        cancelled: () => t('Cancelled the reactions.'),
       },
     }),
     discordTool({
@@ -110,11 +119,13 @@ export function reactionTools(context: Context): readonly ToolDefinition[] {
       },
       present: {
         sentence: ({ channelId, messageId }) =>
-          `I'll take a reaction off a message in ${messageChannelInSentence(client, channelId, messageId)}`,
+          t("I'll take a reaction off a message in {channel}", {
+            channel: messageChannelInSentence(client, channelId, messageId),
+          }),
         action: 'Remove reaction',
         success: ({ emoji }, { channelId, messageId }) =>
-          `✓ Took ${emoji} off message ${messageId} in <#${channelId}>.`,
-        cancelled: () => 'Cancelled: the reaction stays.',
+          t('✓ Took {emoji} off message {messageId} in <#{channelId}>.', { emoji, messageId, channelId }),
+        cancelled: () => t('Cancelled: the reaction stays.'),
       },
     }),
     discordTool({
@@ -138,12 +149,17 @@ export function reactionTools(context: Context): readonly ToolDefinition[] {
       },
       present: {
         sentence: ({ channelId, messageId }) =>
-          `I'll look up who reacted to a message in ${messageChannelInSentence(client, channelId, messageId)}`,
+          t("I'll look up who reacted to a message in {channel}", {
+            channel: messageChannelInSentence(client, channelId, messageId),
+          }),
         action: 'List reactions',
         success: ({ emoji }, { users }) =>
           users.length === 0
-            ? `Nobody reacted with ${emoji}.`
-            : `${users.length} reacted with ${emoji}:\n${users.map(({ id, name }) => `${nameText(name)} (user ${id})`).join('\n')}`,
+            ? t('Nobody reacted with {emoji}.', { emoji })
+            : [
+                t('{count} reacted with {emoji}:', { count: users.length, emoji }),
+                ...users.map(({ id, name }) => t('{name} (user {id})', { name: nameText(name), id })),
+              ].join('\n'),
       },
     }),
   ];
@@ -169,7 +185,7 @@ function readEmoji(client: Client, message: Message, text: string): ReadEmoji {
 /** The parts of 👍, `<:name:id>` or `name:id`. @throws UserError */
 export function parsedEmoji(text: string): { readonly name: string; readonly id: string | undefined } {
   const { name = '', id } = parsed(text) ?? {};
-  if (name === '' || /\s/.test(text)) throw new UserError('An emoji is given as itself (👍), or as <:name:id>.');
+  if (name === '' || /\s/.test(text)) throw new UserError(t('An emoji is given as itself (👍), or as <:name:id>.'));
   return { name, id: id ?? undefined };
 }
 
@@ -191,7 +207,7 @@ async function requireUsable(
 ): Promise<void> {
   if (id === undefined || message.guild === null || message.guild.emojis.cache.has(id)) return;
   if (await may(context, caller, placeOf(message.channel), ['UseExternalEmojis'], ['UseExternalEmojis'])) return;
-  throw new UserError('Emoji of other servers may not be used here.');
+  throw new UserError(t('Emoji of other servers may not be used here.'));
 }
 
 /** The reaction with that emoji, when the message has one. */

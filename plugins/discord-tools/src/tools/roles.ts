@@ -6,12 +6,13 @@ import {
   ranksIn,
   requireAboveRole,
   type ToolDefinition,
+  t,
   UserError,
   z,
 } from '@cinnabar/sdk';
 import { PermissionsBitField, type Role } from 'discord.js';
 import { guildField, permissionsField, readPermissions, reasonField, roleField, userField } from '../arguments.js';
-import { discordTool, namedOf, presentChange, presentCreate } from '../discord-tool.js';
+import { discordTool, namedOf, presentChange, presentCreate, presentDelete } from '../discord-tool.js';
 import { memberInSentence, roleInSentence } from '../names.js';
 import { guildOf, guildPlace, memberOf, roleOf } from '../places.js';
 import { requireBelow, requireHeld } from '../rights.js';
@@ -43,7 +44,7 @@ export function roleTools(context: Context): readonly ToolDefinition[] {
         return { roles: roles.cache.map(viewRole).sort((one, other) => other.position - one.position) };
       },
       present: {
-        sentence: () => "I'll list the roles of this server",
+        sentence: () => t("I'll list the roles of this server"),
         action: 'List roles',
         success: (_, { roles }) => roles.map(roleText).join('\n'),
       },
@@ -77,7 +78,7 @@ export function roleTools(context: Context): readonly ToolDefinition[] {
         });
         return namedOf(role);
       },
-      present: presentCreate('role', 'name'),
+      present: presentCreate('role', 'Create role', 'name'),
     }),
     discordTool({
       name: 'discord_edit_role',
@@ -118,7 +119,7 @@ export function roleTools(context: Context): readonly ToolDefinition[] {
         });
         return namedOf(edited);
       },
-      present: presentChange('change', 'role', ({ guildId, roleId }: { guildId: string; roleId: string }) =>
+      present: presentChange('role', 'Change role', ({ guildId, roleId }: { guildId: string; roleId: string }) =>
         roleInSentence(client, guildId, roleId),
       ),
     }),
@@ -138,7 +139,7 @@ export function roleTools(context: Context): readonly ToolDefinition[] {
         await role.delete(auditReason(context.client, call.actor, reason));
         return namedOf(role);
       },
-      present: presentChange('delete', 'role', ({ guildId, roleId }: { guildId: string; roleId: string }) =>
+      present: presentDelete('role', 'Delete role', ({ guildId, roleId }: { guildId: string; roleId: string }) =>
         roleInSentence(client, guildId, roleId),
       ),
     }),
@@ -147,16 +148,16 @@ export function roleTools(context: Context): readonly ToolDefinition[] {
       description: 'Give a role to a member.',
       examples: ['give {userId} the role {roleId} in server {guildId}'],
       action: 'Give role',
-      sentence: (member, role) => `I'll give ${member} the role ${role}`,
-      success: (member, role) => `✓ ${member} now has the role ${role}.`,
+      sentence: (member, role) => t("I'll give {member} the role {role}", { member, role }),
+      success: (member, role) => t('✓ {member} now has the role {role}.', { member, role }),
     }),
     memberRoleTool(context, 'remove', {
       name: 'discord_remove_role',
       description: 'Take a role from a member.',
       examples: ['take the role {roleId} from {userId} in server {guildId}'],
       action: 'Take role',
-      sentence: (member, role) => `I'll take the role ${role} from ${member}`,
-      success: (member, role) => `✓ ${member} no longer has the role ${role}.`,
+      sentence: (member, role) => t("I'll take the role {role} from {member}", { role, member }),
+      success: (member, role) => t('✓ {member} no longer has the role {role}.', { member, role }),
     }),
   ];
 }
@@ -190,7 +191,7 @@ function memberRoleTool(
       const guild = guildOf(client, guildId);
       const role = roleOf(guild, roleId);
       if (role.managed || role.id === guild.id)
-        throw new UserError('That role belongs to a bot, or to everyone: nobody can be given or lose it.');
+        throw new UserError(t('That role belongs to a bot, or to everyone: nobody can be given or lose it.'));
       requireAboveRole(await ranksIn(guild, call.actor), role);
       const member = await memberOf(guild, userId);
       await member.roles[change](role, auditReason(context.client, call.actor, reason));
@@ -201,7 +202,7 @@ function memberRoleTool(
         sentence(memberInSentence(client, guildId, userId), roleInSentence(client, guildId, roleId)),
       action,
       success: (_, { member, role }) => success(nameText(member), nameText(role)),
-      cancelled: () => 'Cancelled: the roles stay as they are.',
+      cancelled: () => t('Cancelled: the roles stay as they are.'),
     },
   });
 }
@@ -217,7 +218,7 @@ function changedPermissions({ asking }: Ranks, role: Role, names: readonly strin
 function readColor(color: string | number): number {
   if (typeof color === 'number') return color;
   const hex = /^#?([0-9a-f]{6})$/i.exec(color.trim())?.[1];
-  if (hex === undefined) throw new UserError('A colour is given as #ff8800, or as a number.');
+  if (hex === undefined) throw new UserError(t('A colour is given as #ff8800, or as a number.'));
   return Number.parseInt(hex, 16);
 }
 
@@ -248,13 +249,13 @@ function viewRole(role: Role): RoleView {
 
 function roleText({ id, name, position, color, hoist, mentionable, managed, permissions }: RoleView): string {
   const facts = [
-    `${nameText(name)} (role ${id})`,
-    `position ${position}`,
+    t('{name} (role {id})', { name: nameText(name), id }),
+    t('position {position}', { position }),
     color,
-    ...(hoist ? ['listed apart'] : []),
-    ...(mentionable ? ['mentionable'] : []),
-    ...(managed ? ['managed'] : []),
-    permissions.length === 0 ? 'no permissions' : permissions.join(' '),
+    ...(hoist ? [t('listed apart')] : []),
+    ...(mentionable ? [t('mentionable')] : []),
+    ...(managed ? [t('managed')] : []),
+    permissions.length === 0 ? t('no permissions') : permissions.join(' '),
   ];
   return facts.join(' · ');
 }

@@ -5,6 +5,7 @@ import {
   olderId,
   refusalSentence,
   type ToolDefinition,
+  t,
   UserError,
   z,
 } from '@cinnabar/sdk';
@@ -12,7 +13,7 @@ import type { Attachment, Collection, Guild, GuildBasedChannel, Message } from '
 import { guildField, readChannel, readId, readMessage } from '../arguments.js';
 import { discordTool } from '../discord-tool.js';
 import { fitting, type MessageView, messageText, viewMessage } from '../message-view.js';
-import { findChannel, messageSources, type ReadableChannel, UNREACHABLE } from '../places.js';
+import { findChannel, messageSources, type ReadableChannel, unreachableChannel } from '../places.js';
 import { channelsWith, READING, requireOpen, seenGuild } from '../rights.js';
 import { stopWhenCancelled } from '../sending.js';
 import type { Caller, Context } from '../settings.js';
@@ -74,7 +75,7 @@ export function searchTool(context: Context): ToolDefinition {
           stopWhenCancelled(call.signal);
           if (pages >= MAX_PAGES || clock.now() - started > MAX_MS) return false;
           pages += 1;
-          call.progress({ progress: pages, message: `reading page ${pages}` });
+          call.progress({ progress: pages, message: t('reading page {pages}', { pages }) });
           return true;
         },
       });
@@ -97,7 +98,7 @@ export function searchTool(context: Context): ToolDefinition {
     },
     sources: ({ messages }) => messageSources(client, messages),
     present: {
-      sentence: () => "I'll search the messages of this server",
+      sentence: () => t("I'll search the messages of this server"),
       action: 'Search messages',
       success: (_, found) => foundText(found),
     },
@@ -124,7 +125,7 @@ async function inChannel(context: Context, caller: Caller, guild: Guild | undefi
   const channel = await findChannel(context.client, readChannel(only).channelId);
   const isThere = guild !== undefined && channel !== undefined && !channel.isDMBased() && channel.guildId === guild.id;
   const [readable] = isThere ? await channelsWith(context, caller, [channel], READING) : [];
-  if (readable === undefined || guild === undefined) throw new UserError(UNREACHABLE);
+  if (readable === undefined || guild === undefined) throw unreachableChannel();
   await requireOpen(context, caller, guild);
   if (readable.isTextBased()) return [readable];
   const posts = await openThreads(context, caller, guild);
@@ -212,19 +213,28 @@ function pageOf(
 function idOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const id = String(BigInt(readMessage('0', text).messageId));
-  if (compareIds(id, LAST_ID) >= 0) throw new UserError('There are no message ids as large as that.');
+  if (compareIds(id, LAST_ID) >= 0) throw new UserError(t('There are no message ids as large as that.'));
   return id;
 }
 
 function foundText({ messages, more, nextOffset, cutAt }: Found): string {
   const cut =
-    cutAt === undefined ? '' : `\n\nThe search was cut short at ${cutAt}: what lies beyond was not looked at.`;
-  if (messages.length === 0) return `No messages found.${cut}`;
+    cutAt === undefined
+      ? []
+      : [t('The search was cut short at {cutAt}: what lies beyond was not looked at.', { cutAt })];
+  if (messages.length === 0) return [t('No messages found.'), ...cut].join('\n\n');
   const next =
-    nextOffset === undefined ? ' There are more: use offset.' : ` More did not fit: go on with offset: ${nextOffset}.`;
-  const rest = nextOffset !== undefined || (more && cutAt === undefined) ? next : '';
-  const texts = messages.map((message) => `in <#${message.channelId}> (${message.channelId})\n${messageText(message)}`);
-  return `${messages.length} messages found.${rest}\n\n${texts.join('\n\n')}${cut}`;
+    nextOffset === undefined
+      ? t('There are more: use offset.')
+      : t('More did not fit: go on with offset: {offset}.', { offset: nextOffset });
+  const heading = [
+    t('{count} messages found.', { count: messages.length }),
+    ...(nextOffset !== undefined || (more && cutAt === undefined) ? [next] : []),
+  ];
+  const texts = messages.map(
+    (message) => `${t('in <#{id}> ({id})', { id: message.channelId })}\n${messageText(message)}`,
+  );
+  return [heading.join(' '), ...texts, ...cut].join('\n\n');
 }
 
 type Order = 'desc' | 'asc';

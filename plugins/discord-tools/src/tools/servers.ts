@@ -1,4 +1,4 @@
-import { nameText, type ToolDefinition, z } from '@cinnabar/sdk';
+import { nameText, type ToolDefinition, t, z } from '@cinnabar/sdk';
 import { ChannelType, type Guild, type GuildBasedChannel } from 'discord.js';
 import { guildField, readId } from '../arguments.js';
 import { discordTool } from '../discord-tool.js';
@@ -34,12 +34,12 @@ export function serverTools(context: Context): readonly ToolDefinition[] {
       },
       sources: ({ servers }) => servers.map(({ id }) => ({ guildId: id })),
       present: {
-        sentence: () => "I'll list the servers",
+        sentence: () => t("I'll list the servers"),
         action: 'List servers',
         success: (_, { servers, more }) => {
-          const lines = servers.map(({ id, name }) => `${nameText(name)} (server ${id})`);
-          if (more) lines.push('There may be more: there was no time to look at all.');
-          return lines.length === 0 ? 'There is no server within reach.' : lines.join('\n');
+          const lines = servers.map(({ id, name }) => t('{name} (server {id})', { name: nameText(name), id }));
+          if (more) lines.push(t('There may be more: there was no time to look at all.'));
+          return lines.length === 0 ? t('There is no server within reach.') : lines.join('\n');
         },
       },
     }),
@@ -62,7 +62,7 @@ export function serverTools(context: Context): readonly ToolDefinition[] {
       },
       sources: ({ id, channels }) => [{ guildId: id }, ...channels.map((channel) => channelSource(client, channel.id))],
       present: {
-        sentence: () => "I'll look up the server",
+        sentence: () => t("I'll look up the server"),
         action: 'Show server',
         success: (_, info) => infoText(info),
       },
@@ -124,19 +124,29 @@ function inOrder(channels: readonly GuildBasedChannel[]): readonly GuildBasedCha
 }
 
 function infoText({ id, name, channels, whole }: ServerInfo): string {
-  const lines = [`${nameText(name)} (server ${id})`];
+  const lines = [t('{name} (server {id})', { name: nameText(name), id })];
   if (whole !== undefined) {
     if (whole.description !== null) lines.push(quoted(whole.description));
     lines.push(
-      `${whole.members} members · ${whole.roles} roles · ${whole.boosts} boosts · owner ${whole.ownerId} · since ${whole.createdAt}`,
+      t('{members} members · {roles} roles · {boosts} boosts · owner {ownerId} · since {createdAt}', {
+        members: whole.members,
+        roles: whole.roles,
+        boosts: whole.boosts,
+        ownerId: whole.ownerId,
+        createdAt: whole.createdAt,
+      }),
     );
-    if (whole.features.length > 0) lines.push(`features: ${whole.features.join(', ')}`);
+    if (whole.features.length > 0) lines.push(t('features: {features}', { features: whole.features.join(', ') }));
   }
-  lines.push('channels:');
+  lines.push(t('channels:'));
   for (const channel of channels) {
-    const within = channel.categoryId === null ? '' : ` · in ${channel.categoryId}`;
+    const within = channel.categoryId === null ? '' : ` · ${t('in {category}', { category: channel.categoryId })}`;
     const topic = channel.topic === undefined ? '' : ` · ${nameText(channel.topic)}`;
-    lines.push(`${channel.type} ${nameText(channel.name)} (${channel.id})${within}${topic}`);
+    const one = t(
+      '{type, select, announcement {announcement} category {category} forum {forum} media {media} stagevoice {stagevoice} text {text} voice {voice} other {{type}}} {name} ({id})',
+      { type: channel.type, name: nameText(channel.name), id: channel.id },
+    );
+    lines.push(`${one}${within}${topic}`);
   }
   return lines.join('\n');
 }

@@ -1,4 +1,4 @@
-import { auditReason, compareIds, defined, nameText, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
+import { auditReason, compareIds, defined, nameText, type ToolDefinition, t, UserError, z } from '@cinnabar/sdk';
 import {
   type AnyThreadChannel,
   type Channel,
@@ -9,7 +9,7 @@ import {
   type TextChannel,
 } from 'discord.js';
 import { channelField, reasonField, threadField } from '../arguments.js';
-import { discordTool, presentChange } from '../discord-tool.js';
+import { discordTool, presentDelete } from '../discord-tool.js';
 import { channelInSentence, channelText } from '../names.js';
 import { channelOf, channelPlace, channelSource, placeOf, threadChannel } from '../places.js';
 import { channelsWith, demand, may, READING, requireThreadRights } from '../rights.js';
@@ -42,11 +42,11 @@ export function threadTools(context: Context): readonly ToolDefinition[] {
       async run({ channelId, name, messageId, message, private: isPrivate, reason }, call) {
         const channel = await channelOf(client, channelId);
         if (channel.type !== ChannelType.GuildText && channel.type !== ChannelType.GuildAnnouncement) {
-          throw new UserError('Threads are started in text channels; a forum has posts instead.');
+          throw new UserError(t('Threads are started in text channels; a forum has posts instead.'));
         }
         await demand(context, call, placeOf(channel), isPrivate ? 'CreatePrivateThreads' : 'CreatePublicThreads');
         if (message !== undefined) await demand(context, call, placeOf(channel), 'SendMessagesInThreads');
-        if (isPrivate && messageId !== undefined) throw new UserError('A thread from a message is never private.');
+        if (isPrivate && messageId !== undefined) throw new UserError(t('A thread from a message is never private.'));
         const from = messageId === undefined ? undefined : await replyTarget(context, call, channel, messageId);
         const about = { name, reason: auditReason(context.client, call.actor, reason) };
         const thread = await (from?.startThread(about) ?? startIn(channel, isPrivate, about));
@@ -57,12 +57,22 @@ export function threadTools(context: Context): readonly ToolDefinition[] {
         return { id: thread.id, name: thread.name, messageIds: posted?.messageIds ?? [] };
       },
       present: {
-        sentence: ({ name, channelId }) => `I'll start the thread ${name} in ${channelInSentence(client, channelId)}`,
+        sentence: ({ name, channelId }) =>
+          t("I'll start the thread {name} in {channel}", {
+            name,
+            channel: channelInSentence(client, channelId),
+          }),
         said: ['name'],
         action: 'Start thread',
         success: (_, { id, name, messageIds }) =>
-          `✓ Started the thread ${nameText(name)} (${id})${messageIds.length === 0 ? '' : ` with message ${messageIds.join(', ')}`}.`,
-        cancelled: ({ name }) => `Cancelled starting the thread ${name}.`,
+          messageIds.length === 0
+            ? t('✓ Started the thread {name} ({id}).', { name: nameText(name), id })
+            : t('✓ Started the thread {name} ({id}) with message {ids}.', {
+                name: nameText(name),
+                id,
+                ids: messageIds.join(', '),
+              }),
+        cancelled: ({ name }) => t('Cancelled starting the thread {name}.', { name }),
       },
     }),
     discordTool({
@@ -84,10 +94,13 @@ export function threadTools(context: Context): readonly ToolDefinition[] {
       },
       sources: ({ threads }) => threads.map(({ id }) => channelSource(client, id)),
       present: {
-        sentence: ({ channelId }) => `I'll list the threads in ${channelInSentence(client, channelId)}`,
+        sentence: ({ channelId }) =>
+          t("I'll list the threads in {channel}", {
+            channel: channelInSentence(client, channelId),
+          }),
         action: 'List threads',
         success: (_, { channel, threads }) =>
-          threads.length === 0 ? `No threads in ${channel}.` : threads.map(threadText).join('\n'),
+          threads.length === 0 ? t('No threads in {channel}.', { channel }) : threads.map(threadText).join('\n'),
       },
     }),
     discordTool({
@@ -105,10 +118,11 @@ export function threadTools(context: Context): readonly ToolDefinition[] {
         return viewThread(thread);
       },
       present: {
-        sentence: ({ threadId }) => `I'll join the thread ${channelInSentence(client, threadId)}`,
+        sentence: ({ threadId }) =>
+          t("I'll join the thread {channel}", { channel: channelInSentence(client, threadId) }),
         action: 'Join thread',
-        success: (_, { id, name }) => `✓ Joined the thread ${nameText(name)} (${id}).`,
-        cancelled: () => 'Cancelled joining the thread.',
+        success: (_, { id, name }) => t('✓ Joined the thread {name} ({id}).', { name: nameText(name), id }),
+        cancelled: () => t('Cancelled joining the thread.'),
       },
     }),
     discordTool({
@@ -134,10 +148,12 @@ export function threadTools(context: Context): readonly ToolDefinition[] {
       },
       present: {
         sentence: ({ threadId, archived }) =>
-          `I'll ${archived ? 'archive' : 'open'} the thread ${channelInSentence(client, threadId)}`,
+          archived
+            ? t("I'll archive the thread {channel}", { channel: channelInSentence(client, threadId) })
+            : t("I'll open the thread {channel}", { channel: channelInSentence(client, threadId) }),
         action: 'Archive thread',
         success: (_, thread) => `✓ ${threadText(thread)}.`,
-        cancelled: () => 'Cancelled: the thread stays as it is.',
+        cancelled: () => t('Cancelled: the thread stays as it is.'),
       },
     }),
     discordTool({
@@ -154,11 +170,8 @@ export function threadTools(context: Context): readonly ToolDefinition[] {
         await thread.delete(auditReason(context.client, call.actor, reason));
         return viewThread(thread);
       },
-      present: presentChange(
-        'delete',
-        'thread',
-        ({ threadId }: { threadId: string }) => channelInSentence(client, threadId),
-        ' with everything in it',
+      present: presentDelete('thread', 'Delete thread', ({ threadId }: { threadId: string }) =>
+        channelInSentence(client, threadId),
       ),
     }),
   ];
@@ -171,7 +184,7 @@ async function startIn(
   about: { readonly name: string; readonly reason: string },
 ): Promise<AnyThreadChannel> {
   if (channel.type === ChannelType.GuildAnnouncement) {
-    if (isPrivate) throw new UserError('There are no private threads in an announcement channel.');
+    if (isPrivate) throw new UserError(t('There are no private threads in an announcement channel.'));
     return channel.threads.create({ ...about, type: ChannelType.AnnouncementThread });
   }
   return channel.threads.create({ ...about, type: isPrivate ? ChannelType.PrivateThread : ChannelType.PublicThread });
@@ -215,14 +228,14 @@ function tagNames({ parent, appliedTags }: AnyThreadChannel): readonly string[] 
 
 export function threadText(thread: ThreadView): string {
   const facts = [
-    `${nameText(thread.name)} (thread ${thread.id})`,
-    ...(thread.private ? ['private'] : []),
-    ...(thread.archived ? ['archived'] : []),
-    ...(thread.locked ? ['locked'] : []),
-    ...(thread.ownerId === null ? [] : [`by ${thread.ownerId}`]),
-    ...(thread.createdAt === null ? [] : [`since ${thread.createdAt}`]),
-    `${thread.messages} messages`,
-    ...(thread.tags.length === 0 ? [] : [`tags ${thread.tags.map(nameText).join(', ')}`]),
+    t('{name} (thread {threadId})', { name: nameText(thread.name), threadId: thread.id }),
+    ...(thread.private ? [t('private')] : []),
+    ...(thread.archived ? [t('archived')] : []),
+    ...(thread.locked ? [t('locked')] : []),
+    ...(thread.ownerId === null ? [] : [t('by {ownerId}', { ownerId: thread.ownerId })]),
+    ...(thread.createdAt === null ? [] : [t('since {createdAt}', { createdAt: thread.createdAt })]),
+    t('{count} messages', { count: thread.messages }),
+    ...(thread.tags.length === 0 ? [] : [t('tags {tags}', { tags: thread.tags.map(nameText).join(', ') })]),
   ];
   return facts.join(' · ');
 }
@@ -240,7 +253,7 @@ export async function threadsIn(
   { archived, limit }: Wanted,
 ): Promise<readonly AnyThreadChannel[]> {
   if (channel.isDMBased() || !('threads' in channel))
-    throw new UserError('There are no threads in a channel of this kind.');
+    throw new UserError(t('There are no threads in a channel of this kind.'));
   const { threads } = channel;
   const found: AnyThreadChannel[] = [...(await threads.fetchActive()).threads.values()];
   if (archived) {

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { auditReason, defined, nameText, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
+import { auditReason, defined, nameText, type ToolDefinition, t, UserError, z } from '@cinnabar/sdk';
 import { ChannelType, type Client, type Webhook } from 'discord.js';
 import { channelField, reasonField, textField, webhookField } from '../arguments.js';
 import { discordTool } from '../discord-tool.js';
@@ -38,7 +38,7 @@ export function webhookTools(context: Context): readonly ToolDefinition[] {
       examples: ['create a webhook called {name} in {channelId}'],
       async run({ channelId, name, avatar, reason }, call) {
         const channel = await channelOf(client, channelId);
-        if (!('createWebhook' in channel)) throw new UserError('There are no webhooks in a channel of this kind.');
+        if (!('createWebhook' in channel)) throw new UserError(t('There are no webhooks in a channel of this kind.'));
         const image = avatar === undefined ? undefined : await fetchImage(avatar, call.signal);
         const webhook = await channel.createWebhook({
           name,
@@ -48,11 +48,16 @@ export function webhookTools(context: Context): readonly ToolDefinition[] {
         return viewWebhook(webhook);
       },
       present: {
-        sentence: ({ name, channelId }) => `I'll create the webhook ${name} in ${channelInSentence(client, channelId)}`,
+        sentence: ({ name, channelId }) =>
+          t("I'll create the webhook {name} in {channel}", {
+            name,
+            channel: channelInSentence(client, channelId),
+          }),
         said: ['name'],
         action: 'Create webhook',
-        success: (_, { id, name, channelId }) => `✓ Created the webhook ${nameText(name)} (${id}) in <#${channelId}>.`,
-        cancelled: ({ name }) => `Cancelled creating the webhook ${name}.`,
+        success: (_, { id, name, channelId }) =>
+          t('✓ Created the webhook {name} ({id}) in <#{channelId}>.', { name: nameText(name), id, channelId }),
+        cancelled: ({ name }) => t('Cancelled creating the webhook {name}.', { name }),
       },
     }),
     discordTool({
@@ -65,16 +70,19 @@ export function webhookTools(context: Context): readonly ToolDefinition[] {
       examples: ['which webhooks are there in {channelId}?'],
       async run({ channelId }) {
         const channel = await channelOf(client, channelId);
-        if (!('fetchWebhooks' in channel)) throw new UserError('There are no webhooks in a channel of this kind.');
+        if (!('fetchWebhooks' in channel)) throw new UserError(t('There are no webhooks in a channel of this kind.'));
         return { webhooks: (await channel.fetchWebhooks()).map(viewWebhook) };
       },
       present: {
-        sentence: ({ channelId }) => `I'll list the webhooks in ${channelInSentence(client, channelId)}`,
+        sentence: ({ channelId }) =>
+          t("I'll list the webhooks in {channel}", {
+            channel: channelInSentence(client, channelId),
+          }),
         action: 'List webhooks',
         success: (_, { webhooks }) =>
           webhooks.length === 0
-            ? 'There are no webhooks.'
-            : webhooks.map(({ id, name }) => `${nameText(name)} (webhook ${id})`).join('\n'),
+            ? t('There are no webhooks.')
+            : webhooks.map(({ id, name }) => t('{name} (webhook {id})', { name: nameText(name), id })).join('\n'),
       },
     }),
     discordTool({
@@ -96,7 +104,9 @@ export function webhookTools(context: Context): readonly ToolDefinition[] {
         const webhook = await webhookOf(client, webhookId, webhookToken);
         if (webhook.token === null)
           throw new UserError(
-            'Discord does not let me speak through this webhook: another application has made it, or another server.',
+            t(
+              'Discord does not let me speak through this webhook: another application has made it, or another server.',
+            ),
           );
         const channel = await channelOf(client, threadId ?? webhook.channelId);
         const avatar = avatarURL === undefined ? undefined : readHttpsUrl(avatarURL).href;
@@ -116,10 +126,11 @@ export function webhookTools(context: Context): readonly ToolDefinition[] {
         return { channelId: channel.id, messageIds };
       },
       present: {
-        sentence: () => "I'll send a message through a webhook",
+        sentence: () => t("I'll send a message through a webhook"),
         action: 'Send webhook message',
-        success: (_, posted) => `✓ Sent in <#${posted.channelId}>: ${idsText(posted)}.`,
-        cancelled: () => 'Cancelled the message.',
+        success: (_, posted) =>
+          t('✓ Sent in <#{channelId}>: {messages}.', { channelId: posted.channelId, messages: idsText(posted) }),
+        cancelled: () => t('Cancelled the message.'),
       },
     }),
     discordTool({
@@ -152,10 +163,11 @@ export function webhookTools(context: Context): readonly ToolDefinition[] {
         return viewWebhook(edited);
       },
       present: {
-        sentence: () => "I'll change a webhook",
+        sentence: () => t("I'll change a webhook"),
         action: 'Change webhook',
-        success: (_, { id, name, channelId }) => `✓ Changed the webhook ${nameText(name)} (${id}) in <#${channelId}>.`,
-        cancelled: () => 'Cancelled changing the webhook.',
+        success: (_, { id, name, channelId }) =>
+          t('✓ Changed the webhook {name} ({id}) in <#{channelId}>.', { name: nameText(name), id, channelId }),
+        cancelled: () => t('Cancelled changing the webhook.'),
       },
     }),
     discordTool({
@@ -174,10 +186,10 @@ export function webhookTools(context: Context): readonly ToolDefinition[] {
         return deleted;
       },
       present: {
-        sentence: () => "I'll delete a webhook",
+        sentence: () => t("I'll delete a webhook"),
         action: 'Delete webhook',
-        success: (_, { id, name }) => `✓ Deleted the webhook ${nameText(name)} (${id}).`,
-        cancelled: () => 'Cancelled deleting the webhook.',
+        success: (_, { id, name }) => t('✓ Deleted the webhook {name} ({id}).', { name: nameText(name), id }),
+        cancelled: () => t('Cancelled deleting the webhook.'),
       },
     }),
   ];
@@ -187,11 +199,11 @@ export function webhookTools(context: Context): readonly ToolDefinition[] {
 async function channelToMoveTo(context: Context, caller: Caller, guildId: string, channelId: string) {
   const place = await channelPlace(context.client, channelId);
   if (place.guildId !== guildId || !(await may(context, caller, place, MANAGING_WEBHOOKS, MANAGING_WEBHOOKS))) {
-    throw new UserError('There is no channel with that id to which it can be moved.');
+    throw new UserError(t('There is no channel with that id to which it can be moved.'));
   }
   const channel = await channelOf(context.client, channelId);
   if (channel.type === ChannelType.GuildText || channel.type === ChannelType.GuildForum) return channel;
-  throw new UserError('A webhook is moved to a text channel or a forum.');
+  throw new UserError(t('A webhook is moved to a text channel or a forum.'));
 }
 
 /** Without the token: with it, anyone could send through the webhook. */
@@ -208,8 +220,8 @@ function viewWebhook({ id, name, channelId }: Webhook): WebhookView {
 /** A webhook whose place the host has decided on. @throws UserError when it has gone, or the given token is not its own */
 async function webhookOf(client: Client, id: string, token: string | undefined): Promise<Webhook> {
   const webhook = await findWebhook(client, id);
-  if (webhook === undefined) throw new UserError('There is no webhook with that id that I can reach.');
-  if (token !== undefined && !isSame(token, webhook.token)) throw new UserError('The webhook token is not right.');
+  if (webhook === undefined) throw new UserError(t('There is no webhook with that id that I can reach.'));
+  if (token !== undefined && !isSame(token, webhook.token)) throw new UserError(t('The webhook token is not right.'));
   return webhook;
 }
 
