@@ -89,10 +89,16 @@ export interface CommandDefinition<S extends OptionShape = OptionShape> extends 
   readonly examples?: readonly string[];
   /** Set for a command that changes something for all members although its policy admits everyone: each use is in the audit, as those of admins' commands are. */
   readonly audited?: boolean;
-  /** Set where what follows the command's name may be a secret: the audit has the name alone. */
-  readonly withheld?: boolean;
+  /**
+   * Set where what follows the command's name may be a secret: the audit has the name alone. A function names the options whose values it withholds,
+   * by what was given for each option, as it was typed.
+   */
+  readonly withheld?: boolean | Withheld;
   run(context: CommandContext, options: OptionValues<S>): unknown;
 }
+
+/** Names the options of a use of a command that may hold a secret. */
+export type Withheld = (given: Readonly<Record<string, string | number | boolean>>) => readonly string[];
 
 /** A command of commands: `!plugin list`. `access` applies to every one of them, beside its own. */
 export interface GroupDefinition extends CommandBase {

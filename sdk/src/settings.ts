@@ -146,6 +146,8 @@ export interface SettingsCatalog {
   advise(plugin: string, advisor: SettingAdvisor): () => void;
   /** Ids of plugins that have settings. */
   plugins(): readonly string[];
+  /** Whether a setting's value must not be repeated, by what was typed for its key. So it is of one that nothing is known of. */
+  mayBeSecret(plugin: string, key: string): boolean;
 }
 export const SettingsCatalog = defineToken<SettingsCatalog>('cinnabar.settings-catalog');
 

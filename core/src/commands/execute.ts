@@ -118,14 +118,21 @@ export function isForStaff({ tier = 'everyone' }: AccessPolicy): boolean {
 
 /** The command as it was given. */
 function actOf({ entry, message, prefix, given }: Call): string {
-  if (entry.withheld) return entry.name;
-  if (message !== null) {
+  const { name, withheld } = entry;
+  if (withheld === true) return name;
+  const isWhole = withheld === false;
+  if (isWhole && message !== null) {
     const { content } = message;
     return content.startsWith(prefix) ? content.slice(prefix.length) : content;
   }
   const read = given();
-  const options = 'given' in read ? [...read.given].map(([name, value]) => `${name}:${value}`) : [];
-  return [entry.name, ...options].join(' ');
+  if ('problem' in read) return name;
+  const hidden = isWhole ? [] : withheld(Object.fromEntries(read.given));
+  const words = [...read.given].map(([option, value]) => {
+    const shown = hidden.includes(option) ? '(secret)' : value;
+    return message === null ? `${option}:${shown}` : shown;
+  });
+  return [name, ...words].join(' ');
 }
 
 /** What became of something that has thrown. */

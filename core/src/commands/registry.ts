@@ -15,6 +15,7 @@ import {
   type Subgroup,
   TIERS,
   type Tier,
+  type Withheld,
 } from '@cinnabar/sdk';
 import { distance } from 'fastest-levenshtein';
 import type { Owner } from '../contracts.js';
@@ -195,7 +196,7 @@ export interface CommandEntry extends EntryBase {
   readonly ephemeral: boolean;
   /** The audit records each use, also where every member may use it. */
   readonly audited: boolean;
-  readonly withheld: boolean;
+  readonly withheld: boolean | Withheld;
   /** Made by members of one guild: monitoring counts it under its plugin. */
   readonly isOfGuild?: boolean;
   readonly run: (context: CommandContext, options: Values) => unknown;

@@ -36,6 +36,8 @@ export function registerSettingsCommands(context: AdminContext): void {
       value: option.rest().optional().describe('The new value'),
     },
     examples: ['set chat', 'set chat history 80', 'set reset chat history'],
+    withheld: ({ plugin = '', key = '' }) =>
+      plugin !== RESET_WORD && catalog.mayBeSecret(String(plugin), String(key)) ? ['value'] : [],
     async run(ctx, { plugin, key, value }) {
       if (plugin === undefined) return ctx.reply(overview(catalog, ctx));
       if (!catalog.plugins().includes(plugin) && plugin !== RESET_WORD) await suggestInstead(services, ctx, plugin);

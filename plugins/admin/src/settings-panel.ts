@@ -177,7 +177,7 @@ export function registerSettingsPanel({ command, component, services }: AdminCon
       return interaction.reply({ ...asMessage(page), flags: MessageFlags.Ephemeral });
     }
     const panel = panels.get(pressed.id);
-    if (panel === undefined || panel.until < clock.now()) return refuseOld(interaction, panel?.plugin);
+    if (panel === undefined || panel.until < clock.now()) return refuseOld(interaction, pressed, panel?.plugin);
     if (panel.userId !== actor.userId) {
       const content = t('Only the person who opened this page can use it. `/settings` opens your own.');
       return interaction.reply({ content, flags: MessageFlags.Ephemeral });
@@ -185,8 +185,8 @@ export function registerSettingsPanel({ command, component, services }: AdminCon
     panel.until = clock.now() + LIVES_MS;
     return presses.run(panel.id, async () => {
       const isCurrent = pressed.serial === String(panel.serial);
-      if (interaction.isModalSubmit() && !isCurrent) return refuseOld(interaction, panel.plugin);
-      if (isCurrent && pressed.action === 'edit') return showForm(interaction, panel, actor);
+      if (interaction.isModalSubmit() && !isCurrent) return refuseOld(interaction, pressed, panel.plugin);
+      if (isCurrent && pressed.action === 'edit') return showForm(interaction, panel, actor, pressed);
       await interaction.deferUpdate();
       if (isCurrent) await follow(interaction, panel, actor, pressed);
       await interaction.editReply(asMessage(await render(panel, actor, guild)));
@@ -204,22 +204,33 @@ export function registerSettingsPanel({ command, component, services }: AdminCon
   };
 
   /** The form shows the value as it is now: what it replaces is what its author has read. */
-  const showForm = async (interaction: ComponentInteraction, panel: Panel, actor: Actor): Promise<unknown> => {
+  const showForm = async (
+    interaction: ComponentInteraction,
+    panel: Panel,
+    actor: Actor,
+    pressed: Pressed,
+  ): Promise<unknown> => {
     const { shown } = panel;
-    if (shown === undefined || interaction.isModalSubmit()) return refuseOld(interaction, panel.plugin);
+    if (shown === undefined || interaction.isModalSubmit()) return refuseOld(interaction, pressed, panel.plugin);
     const now = (await changeable(shown.plugin, actor)).find(({ key }) => key === shown.key);
-    if (now === undefined) return refuseOld(interaction, panel.plugin);
+    if (now === undefined) return refuseOld(interaction, pressed, panel.plugin);
     panel.shown = now;
     if (!isSame(now.value, shown.value)) panel.typed = undefined;
-    const form = formOf(handle.customId(panel.id, String(panel.serial), 'typed'), now, panel.typed);
+    const id = handle.customId(panel.id, String(panel.serial), 'typed', ...(now.secret ? [SECRET] : []));
+    const form = formOf(id, now, panel.typed);
     if (form !== undefined) return interaction.showModal(form);
     const content = t('This value is too long for a form. `set` takes it as text.');
     return interaction.reply({ content, flags: MessageFlags.Ephemeral });
   };
 
-  /** A page from before a restart, or one that was left alone for long. What was typed into its form is given back. */
-  const refuseOld = (interaction: ComponentInteraction, plugin: string | undefined): Promise<unknown> => {
-    const typed = interaction.isModalSubmit() ? interaction.fields.getTextInputValue('value') : '';
+  /** A page from before a restart, or one that was left alone for long. What was typed into its form is given back, unless it is a secret. */
+  const refuseOld = (
+    interaction: ComponentInteraction,
+    { argument }: Pressed,
+    plugin: string | undefined,
+  ): Promise<unknown> => {
+    const typed =
+      interaction.isModalSubmit() && argument !== SECRET ? interaction.fields.getTextInputValue('value') : '';
     const content = [
       t('This page is too old, or from before I was started again. Nothing was changed.'),
       ...(typed === '' ? [] : [t('You typed:'), `\`\`\`\n${typed.replaceAll('```', 'ˋˋˋ').slice(0, 1_500)}\n\`\`\``]),
@@ -258,6 +269,9 @@ interface Pressed {
 
 /** A text, the items of a list, or the default. */
 type Value = string | readonly string[] | undefined;
+
+/** Ends the custom id of a form that takes a secret. */
+const SECRET = 'secret';
 
 const NOTHING = { value: undefined };
 

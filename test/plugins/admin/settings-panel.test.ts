@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   createTestHost,
   type LocalInteraction,
@@ -163,6 +165,23 @@ describe('admin: the settings pages', () => {
     expect(JSON.stringify((await click(host.you, page, 'Change …')).modal)).to.not.include('hunter2');
   });
 
+  it('keep a secret that was typed after `!set` out of the audit, wherever it was typed and however', async () => {
+    const dm = host.you.openDm(host.application);
+    host.you.say(host.general, '!set shop KEY swordfish1');
+    host.you.say(host.general, '!set shop keyy swordfish1');
+    host.you.say(host.general, '!set shop key "swordfish1');
+    host.you.say(dm, '!set shop key swordfish1');
+    host.you.slash(host.general, 'set', { plugin: 'shop', key: 'key', value: 'swordfish1' });
+    await host.settled();
+    const acts = await host.resolve(AuditLog).recent(host.guild.id, 4);
+    expect(acts.map(({ act }) => act)).to.include.members(['set shop KEY (secret)', 'set shop keyy (secret)']);
+    expect(JSON.stringify(acts)).to.not.include('swordfish');
+    expect(dm.messages.at(-1)?.content).to.include('`(set)`');
+    host.you.say(host.general, '!set shop most 20');
+    await host.settled();
+    expect(await audited()).to.include({ act: 'set shop most 20' });
+  });
+
   it('say what an admin has changed meanwhile, and change nothing themselves', async () => {
     const [one, other] = [await settingOf(host.you, 'style'), await settingOf(host.you, 'style')];
     await choose(host.you, other, 'Choose', 'dark');
@@ -213,5 +232,24 @@ describe('admin: the settings pages', () => {
     const opened = await click(host.you, way, 'Open the settings');
     expect(said(opened)).to.include('**Settings of shop**');
     expect(await value('most')).to.equal(9);
+  });
+
+  it('give no secret back that was typed too late', async () => {
+    const page = await slash(host.you, { plugin: 'shop' });
+    await choose(host.you, page, undefined, 'The bot, everywhere');
+    await choose(host.you, page, 'Change a setting', 'key');
+    const form = await click(host.you, page, 'Change …');
+    await host.advance(31 * 60_000);
+    const old = await done(host.you.submit(form, { value: 'swordfish1' }));
+    expect(said(old)).to.include('Nothing was changed.').and.not.include('swordfish');
+  });
+
+  it('leave no secret in the logs', async () => {
+    await host.stop();
+    const dir = join(host.dataDir, 'logs');
+    const logs = readdirSync(dir)
+      .map((name) => readFileSync(join(dir, name), 'utf8'))
+      .join();
+    expect(logs).to.include('set shop key (secret)').and.not.include('swordfish').and.not.include('hunter2');
   });
 });

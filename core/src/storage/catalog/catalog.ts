@@ -191,6 +191,14 @@ export function createCatalog(options: {
         .map(({ plugin }) => plugin.manifest.id)
         .sort(),
 
+    mayBeSecret(id, key) {
+      try {
+        return locate(id, fieldsOf(find(id).plugin), key).field.secret;
+      } catch {
+        return true;
+      }
+    },
+
     async describe(id, actor) {
       const plugin = find(id);
       const narrowestFirst = [...SETTING_SCOPES].reverse();
