@@ -179,7 +179,7 @@ export const AccessRules = defineToken<AccessRules>('cinnabar.access-rules');
 /** The roles whose members are moderators or admins of a guild for the bot, beside those with the permissions of Discord. */
 export interface TierRoles {
   list(guildId: string, tier: 'mod' | 'admin'): Promise<readonly string[]>;
-  /** @returns whether it was not one before. @throws CINNABAR_SETTING_INVALID when the guild has too many */
+  /** @returns whether it was not one before. @throws CINNABAR_SETTING_INVALID when the guild has too many; UserError for the role of everyone */
   add(guildId: string, tier: 'mod' | 'admin', roleId: string): Promise<boolean>;
   /** @returns whether it was one before */
   remove(guildId: string, tier: 'mod' | 'admin', roleId: string): Promise<boolean>;

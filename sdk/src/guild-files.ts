@@ -1,4 +1,5 @@
 import type { Actor } from './access.js';
+import { visible } from './text/untrusted.js';
 import { defineToken } from './token.js';
 
 /** One thing that a file of a guild adds, changes or removes. */
@@ -31,16 +32,22 @@ export interface GuildFilePlan {
 export interface GuildFiles {
   export(guildId: string): Promise<string>;
   /** @throws UserError that names each line that cannot be used */
-  plan(guildId: string, text: string, actor: Actor): Promise<GuildFilePlan>;
+  plan(guildId: string, text: string, actor: Actor, options?: GuildFileOptions): Promise<GuildFilePlan>;
   /** What goes back to before the file that was applied last; `undefined` when none was. */
   planUndo(guildId: string): Promise<GuildFilePlan | undefined>;
 }
 export const GuildFiles = defineToken<GuildFiles>('cinnabar.guild-files');
+
+export interface GuildFileOptions {
+  /** A file for any guild: which one it was exported from does not count, and it names no roles, members or channels. */
+  readonly template?: boolean;
+}
 
 const SIGNS = { added: '+', changed: '~', removed: '-' } as const;
 
 /** A difference as a line: `~ settings.chat.history: 40 → 80`. */
 export function lineOfDifference({ kind, what, before, after }: GuildFileDifference): string {
   const values = [before, after].filter((text) => text !== '').join(' → ');
-  return `${SIGNS[kind]} ${what}${values === '' ? '' : `: ${values}`}`;
+  // Values and names are anybody's text: none of it may pass for another line.
+  return visible(`${SIGNS[kind]} ${what}${values === '' ? '' : `: ${values}`}`);
 }

@@ -11,6 +11,7 @@ import {
   t,
   textOfRuleSubject,
   textOfRuleTarget,
+  UserError,
   z,
 } from '@cinnabar/sdk';
 import type { GuildState, GuildStates, OwnerState } from '../contracts.js';
@@ -256,6 +257,8 @@ export function createTierRoles(states: GuildStates): TierRoles {
   return {
     list: async (guildId, tier) => (await states.load(guildId))[ROLES_OF[tier]],
     async add(guildId, tier, roleId) {
+      // The role that every member has bears the id of the guild.
+      if (roleId === guildId) throw new UserError(t('everyone cannot be that'));
       let isNew = false;
       await states.update(guildId, (draft) => {
         const roles = draft[ROLES_OF[tier]];

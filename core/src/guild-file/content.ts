@@ -1,5 +1,6 @@
 import {
   type AccessRule,
+  type FindNamed,
   fileRuleSchema,
   formatDuration,
   parseDuration,
@@ -43,6 +44,8 @@ export interface FileContext {
   readonly guildId: string;
   /** `undefined` while Discord cannot be asked. */
   readonly directory: GuildDirectory | undefined;
+  /** Whether the file is for any guild. */
+  readonly isTemplate: boolean;
   readonly opened: readonly OpenedPlugin[];
   /** Plugins that can be switched, with whether they can be off. */
   readonly switchable: ReadonlyMap<string, { readonly required: boolean }>;
@@ -147,8 +150,13 @@ function unknownKey(key: string, known: readonly string[]): string {
 }
 
 function contentOf(file: z.output<typeof fileSchema>, context: FileContext, wrong: Wrong): GuildContent {
-  const { guildId, directory, opened, switchable } = context;
-  if (file.server !== undefined && file.server !== guildId) wrong(['server'], t('the file is for another server'));
+  const { guildId, directory, isTemplate, opened, switchable } = context;
+  const find: FindNamed = (kind, named) =>
+    isTemplate
+      ? { problem: t('a file for new servers names no roles, members or channels') }
+      : findIn(directory, kind, named);
+  if (file.server !== undefined && file.server !== guildId && !isTemplate)
+    wrong(['server'], t('the file is for another server'));
   for (const [id, on] of Object.entries(file.plugins ?? {})) {
     const known = switchable.get(id);
     if (known === undefined) wrong(['plugins', id], unknownPlugin(id, [...switchable.keys()]));
@@ -156,13 +164,13 @@ function contentOf(file: z.output<typeof fileSchema>, context: FileContext, wron
   }
   const rolesOf = (tier: 'mod' | 'admin') =>
     (file.roles?.[tier] ?? []).flatMap((named, index) => {
-      const found = findIn(directory, 'role', named);
+      const found = find('role', named);
       if ('id' in found && found.id !== guildId) return found.id;
       wrong(['roles', tier, index], 'problem' in found ? found.problem : t('everyone cannot be that'));
       return [];
     });
   const rules = file.rules?.flatMap((entry, index) => {
-    const rule = ruleFromFile(entry, (kind, named) => findIn(directory, kind, named));
+    const rule = ruleFromFile(entry, find);
     if (!('problem' in rule)) return rule;
     wrong(['rules', index], rule.problem);
     return [];
@@ -185,7 +193,7 @@ function contentOf(file: z.output<typeof fileSchema>, context: FileContext, wron
                   fields.map((one) => one.key),
                 ),
               }
-            : valueFromFile(field, value, directory);
+            : valueFromFile(field, value, find);
         if (!('problem' in result)) return [[key, result.value]];
         wrong([...path, key], result.problem);
         return [];
@@ -217,7 +225,7 @@ function contentOf(file: z.output<typeof fileSchema>, context: FileContext, wron
     if (plugin === undefined) return [];
     const ofChannels = Object.entries(given).flatMap(([named, keys]) => {
       const path = ['channels', id, named];
-      const found = findIn(directory, 'channel', named);
+      const found = find('channel', named);
       if ('problem' in found) wrong(path, found.problem);
       else if (directory?.channels.some((channel) => channel.id === found.id) !== true)
         wrong(path, t('this server has no such channel'));
@@ -257,10 +265,10 @@ export function withSettings(opened: readonly OpenedPlugin[], scope: 'guild' | '
 function valueFromFile(
   field: Field,
   given: unknown,
-  directory: GuildDirectory | undefined,
+  find: FindNamed,
 ): { readonly value: unknown } | { readonly problem: string } {
   if (field.secret) return { problem: t('it is secret: secrets are not kept in files') };
-  const read = convert(field.type, given, directory);
+  const read = convert(field.type, given, find);
   if ('problem' in read) return read;
   const problem = field.check(read.value);
   if (problem === undefined) return read;
@@ -272,24 +280,24 @@ function valueFromFile(
 
 type Converted = { readonly value: unknown } | { readonly problem: string };
 
-function convert(type: SettingType, given: unknown, directory: GuildDirectory | undefined): Converted {
+function convert(type: SettingType, given: unknown, find: FindNamed): Converted {
   if (type.kind === 'duration' && typeof given === 'string') return { value: parseDuration(given) ?? given };
   if (type.kind === 'mention') {
     if (typeof given !== 'string') return { problem: t('names are text, and ids stand in quotes') };
     // What is called so may be a category too.
     const kind = type.of === 'member' ? 'user' : type.of;
-    const found = findIn(directory, kind, given);
-    const category = 'problem' in found && kind === 'channel' ? findIn(directory, 'category', given) : found;
+    const found = find(kind, given);
+    const category = 'problem' in found && kind === 'channel' ? find('category', given) : found;
     if ('id' in found) return { value: found.id };
     return 'id' in category ? { value: category.id } : found;
   }
   if (type.kind === 'list' && Array.isArray(given)) {
-    const items = given.map((item) => convert(type.of, item, directory));
+    const items = given.map((item) => convert(type.of, item, find));
     const wrong = items.find((item) => 'problem' in item);
     return wrong ?? { value: items.flatMap((item) => ('value' in item ? [item.value] : [])) };
   }
   if (type.kind === 'either') {
-    const whole = type.of.map((one) => convert(one, given, directory));
+    const whole = type.of.map((one) => convert(one, given, find));
     return (
       whole.find((one) => 'value' in one && one.value !== given) ??
       whole.find((one) => 'value' in one) ?? { value: given }

@@ -64,8 +64,9 @@ export function createGuildFiles(parts: GuildFileParts): GuildFileService {
   const { documents, states, opened, manifests, directory, refusalOf, audit, switched, log } = parts;
   const mutex = createKeyedMutex();
 
-  const contextOf = async (guildId: string): Promise<FileContext> => ({
+  const contextOf = async (guildId: string, isTemplate = false): Promise<FileContext> => ({
     guildId,
+    isTemplate,
     directory: await directory(guildId),
     opened: opened(),
     switchable: new Map(manifests().map(({ id, required = false }) => [id, { required }])),
@@ -223,10 +224,10 @@ export function createGuildFiles(parts: GuildFileParts): GuildFileService {
       const context = await contextOf(guildId);
       return writeContent(await present(context, everything(context), channelIdsOf(context)), context);
     },
-    plan: (guildId, text, actor) =>
+    plan: (guildId, text, actor, { template = false } = {}) =>
       mutex.run(guildId, async () => {
         await complete(guildId);
-        const context = await contextOf(guildId);
+        const context = await contextOf(guildId, template);
         const next = await readContent(text, context, (content, wrong) => check(context, content, actor, wrong));
         return planFor(context, next, 'server apply');
       }),

@@ -1,4 +1,4 @@
-import { option, subcommand, t, UserError, z } from '@cinnabar/sdk';
+import { operatorSentenceOf, option, subcommand, t, UserError, z } from '@cinnabar/sdk';
 import type { Guild } from 'discord.js';
 import { attachedText } from './attached-text.js';
 import type { AdminContext } from './context.js';
@@ -23,10 +23,19 @@ export function registerNewServers(context: AdminContext): void {
     await collections.begunServers.of(guild.id).set({ at: services.clock.now() });
     const actor = { userId: guild.client.user.id, guildId: guild.id, channelId: guild.id };
     try {
-      const plan = await services.guildFiles.plan(guild.id, known.file, actor);
-      if (plan.differences.length > 0) await plan.apply(actor);
+      const plan = await services.guildFiles.plan(guild.id, known.file, actor, { template: true });
+      // What was chosen there before, when the bot was there an earlier time, stays.
+      if (plan.differences.length > 0 && plan.differences.every(({ kind }) => kind === 'added'))
+        await plan.apply(actor);
     } catch (error) {
       log.warn('a new server could not be set up from the template of the owner', { guildId: guild.id, error });
+      services.notices.alert({
+        kind: 'template-unusable',
+        text: t('A new server could not be set up as your file says: {detail}', {
+          detail: operatorSentenceOf(error) ?? t('the log has the reason'),
+        }),
+        remedy: t('Look at `newservers show`, and give another file with `newservers set`.'),
+      });
     }
   });
 
@@ -43,7 +52,7 @@ export function registerNewServers(context: AdminContext): void {
         async run(ctx, { file }) {
           const text = await attachedText(context, file);
           // What cannot be used here cannot be used there.
-          await services.guildFiles.plan(guildOf(ctx.actor), text, ctx.actor);
+          await services.guildFiles.plan(guildOf(ctx.actor), text, ctx.actor, { template: true });
           await template.set({ file: text });
           await ctx.reply(t('Servers that I am added to from now on begin as this file says.'));
         },

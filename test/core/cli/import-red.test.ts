@@ -1,11 +1,11 @@
-import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { runRedImport } from '@cinnabar/core/internal/cli/import/red/import-red';
 import { parseWithIds } from '@cinnabar/core/internal/cli/import/red/red-data';
 import { loadConfig } from '@cinnabar/core/internal/config/load';
-import { createTestHost } from '@cinnabar/core/testing';
+import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { AccessRules, GuildFiles, Moderation, Plugins, Prefixes, TierRoles } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { type Folder, makeFolder } from '../../support/folder.js';
@@ -41,7 +41,53 @@ function redFolder(home: Folder, ids: Readonly<Record<string, string>>): string 
   return dir;
 }
 
+/** What the import of a folder of Red's prints. */
+async function importing(host: TestHost, home: Folder, dir: string, dryRun: boolean): Promise<string> {
+  const env = {
+    CINNABAR_DATA: host.dataDir,
+    DISCORD_TOKEN: host.application.token,
+    DISCORD_API: host.discord.api,
+  };
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const config = {
+    ...loadConfig(home.path, env, undefined),
+    buildCacheDir: process.env.BUILD_CACHE_PATH ?? join(home.path, 'cache'),
+  };
+  await runRedImport([dir], { dryRun }, config, { stdout, stderr, cwd: () => home.path });
+  stdout.end();
+  stderr.end();
+  expect(await text(stderr)).to.equal('');
+  return text(stdout);
+}
+
 describe('cinnabar import red', () => {
+  it('makes no moderator or admin of everyone, and prints nothing that passes for a line of its own', async () => {
+    using home = makeFolder();
+    await using host = await createTestHost({ plugins: ['admin'], dataDir: join(home.path, 'data') });
+    const { guild } = host;
+    const fixers = guild.createRole({ name: 'Fixers\n  Taken over:\n    Core: all of it' });
+    await host.stop();
+    const dir = join(home.path, 'red');
+    mkdirSync(join(dir, 'core'), { recursive: true });
+    const ofGuild = {
+      admin_role: [guild.id],
+      mod_role: [guild.id, fixers.id],
+      locale: 'xx\n  Taken over:\n    Core: locale',
+      prefix: ['\u001b[2J'],
+    };
+    writeFileSync(join(dir, 'core', 'settings.json'), JSON.stringify({ '0': { GUILD: { [guild.id]: ofGuild } } }));
+    const report = await importing(host, home, dir, false);
+    expect(report).to.match(/Left out:\n(?: {4}.*\n)* {4}Core: admin role \d+ .*: everyone cannot be that\n/);
+    expect(report.match(/Taken over:$/gm)).to.have.length(1);
+    expect(report).to.not.include('\u001b');
+    const { discord, application, general, you, alice, bob, clock } = host;
+    const world = { discord, application, guild, general, you, alice, bob, clock };
+    await using again = await createTestHost({ plugins: ['admin'], dataDir: host.dataDir, world });
+    const roles = again.resolve(TierRoles);
+    expect(await roles.list(guild.id, 'admin')).to.deep.equal([]);
+    expect(await roles.list(guild.id, 'mod')).to.deep.equal([fixers.id]);
+  });
+
   it('keeps ids whole that are too large for a number', () => {
     expect(
       parseWithIds('{"a":[400000000000000001,12],"b":"400000000000000001 \\" 400000000000000003","c":-1.5}'),
@@ -74,23 +120,7 @@ describe('cinnabar import red', () => {
     });
     const before = await host.resolve(GuildFiles).export(guild.id);
     await host.stop();
-    const run = async (dryRun: boolean) => {
-      const env = {
-        CINNABAR_DATA: dataDir,
-        DISCORD_TOKEN: host.application.token,
-        DISCORD_API: host.discord.api,
-      };
-      const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-      const config = {
-        ...loadConfig(home.path, env, undefined),
-        buildCacheDir: process.env.BUILD_CACHE_PATH ?? join(home.path, 'cache'),
-      };
-      await runRedImport([dir], { dryRun }, config, { stdout, stderr, cwd: () => home.path });
-      stdout.end();
-      stderr.end();
-      expect(await text(stderr)).to.equal('');
-      return text(stdout);
-    };
+    const run = (dryRun: boolean) => importing(host, home, dir, dryRun);
 
     const dry = await run(true);
     expect(existsSync(join(dataDir, 'import-red.txt'))).to.equal(false);

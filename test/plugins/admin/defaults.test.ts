@@ -1,5 +1,5 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { definePlugin, Plugins, Prefixes, z } from '@cinnabar/sdk';
+import { definePlugin, GuildFiles, Plugins, Prefixes, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { answering } from './town.js';
 
@@ -57,6 +57,48 @@ describe('admin: what holds where nobody has chosen', () => {
     await host.settled();
     expect(host.resolve(Prefixes).get(guild.id)).to.deep.equal(['!']);
     expect(await say(host.you, '!newservers clear')).to.include('defaults of the plugins');
+  });
+
+  const set = async (file: string) => {
+    host.you.say(host.general, '!newservers set', { files: [{ name: 'new.yaml', data: Buffer.from(file) }] });
+    await host.settled();
+    return host.general.messages.at(-1)?.content ?? '';
+  };
+
+  it('is what a server exports, whichever server that is', async () => {
+    await say(host.you, '!prefix add $');
+    await say(host.you, '!plugin disable bar');
+    const file = await host.resolve(GuildFiles).export(host.guild.id);
+    expect(file).to.match(/^server: /);
+    expect(await set(file)).to.include('begin as this file says');
+    const guild = host.discord.createGuild({ name: 'Third', owner: host.bob });
+    guild.invite(host.application);
+    await host.settled();
+    expect(host.resolve(Prefixes).get(guild.id)).to.deep.equal(['!', '$']);
+    expect(host.resolve(Plugins).enabledIn(guild.id, 'bar')).to.equal(false);
+    await say(host.you, '!prefix remove $');
+    await say(host.you, '!plugin enable bar');
+  });
+
+  it('names no role or channel of one server', async () => {
+    const role = host.guild.createRole({ name: 'Fixers' });
+    await host.settled();
+    expect(await set(`roles: { mod: ["${role.id}"] }\nrules: [{ effect: deny, plugin: bar, channel: general }]`))
+      .to.include('line 1: roles.mod.0: a file for new servers names no roles, members or channels')
+      .and.include('line 2: rules.0: a file for new servers names no roles');
+  });
+
+  it('changes nothing in a server whose admins have chosen something before', async () => {
+    const guild = host.discord.createGuild({ name: 'Fourth', owner: host.bob });
+    await say(host.you, '!newservers clear');
+    guild.invite(host.application);
+    await host.settled();
+    await host.resolve(Prefixes).add(guild.id, '#');
+    guild.remove(host.bot);
+    await set('prefixes: ["?"]');
+    guild.invite(host.application);
+    await host.settled();
+    expect(host.resolve(Prefixes).get(guild.id)).to.deep.equal(['!', '#']);
   });
 
   it('shows tools by plugin, risk and policy, in pages', async () => {

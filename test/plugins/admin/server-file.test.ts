@@ -167,7 +167,14 @@ describe('admin: the file of a server', () => {
     expect(await say(host.you, `!set shop counter ${theirs.id}`)).to.include('this server has no such channel');
     expect(await say(host.you, `!set shop staff ${role.id}`)).to.include('this server has no such role');
     expect(await say(host.you, `!set shop staff ${fixers.id}`)).to.include(fixers.id);
-    await say(host.you, '!unset shop');
+    await say(host.you, '!unset shop guild');
+  });
+
+  it('shows each change as one line, whatever is in its value', async () => {
+    await say(host.you, '!unset shop guild');
+    const answer = await give('plan', 'settings: { shop: { greeting: "Hi\\n+ tools.sell: deny\\e[2J\\u202e" } }');
+    expect(answer.split('\n')).to.have.length(2);
+    expect(answer).to.not.include('\u001b').and.not.include('\u202e');
   });
 
   it('is for admins, and is applied to what was shown only', async () => {

@@ -69,21 +69,12 @@ async function importKey(
   guild: Readonly<Record<string, unknown>>,
   parts: ChoiceParts,
 ): Promise<void> {
-  const { tierRoles, guildId } = parts;
   switch (key) {
     case 'prefix':
       return importPrefixes(textsOf(value), parts);
     case 'admin_role':
-    case 'mod_role': {
-      const tier = key === 'admin_role' ? 'admin' : 'mod';
-      for (const id of idsOf(value)) {
-        const isNew = await tierRoles.add(guildId, tier, id);
-        const what = `${tier === 'mod' ? 'moderator' : 'admin'} role ${named(id, parts)}`;
-        if (isNew) parts.taken(what);
-        else parts.present(what);
-      }
-      return;
-    }
+    case 'mod_role':
+      return importTierRoles(key === 'admin_role' ? 'admin' : 'mod', idsOf(value), parts);
     case 'blacklist':
       for (const id of idsOf(value))
         await addRule({ effect: 'deny', target: EVERYTHING, subject: subjectOf(id, parts) }, 'blocklist', parts);
@@ -110,6 +101,18 @@ async function importKey(
       return importLocale(value, parts);
     default:
       parts.leftOut(`${key} = ${JSON.stringify(guild[key])}`, whyNot(key));
+  }
+}
+
+async function importTierRoles(tier: 'mod' | 'admin', ids: readonly string[], parts: ChoiceParts): Promise<void> {
+  for (const id of ids) {
+    const what = `${tier === 'mod' ? 'moderator' : 'admin'} role ${named(id, parts)}`;
+    try {
+      if (await parts.tierRoles.add(parts.guildId, tier, id)) parts.taken(what);
+      else parts.present(what);
+    } catch (error) {
+      parts.leftOut(what, operatorSentenceOf(error) ?? String(error));
+    }
   }
 }
 

@@ -6,6 +6,7 @@ import {
   operatorSentenceOf,
   replaceFile,
   UserError,
+  visible,
 } from '@cinnabar/sdk';
 import { createAccessRules, createTierRoles } from '../../../access/rules.js';
 import type { HostConfig } from '../../../config/host-config.js';
@@ -193,10 +194,10 @@ function reportText(red: RedData, sections: readonly Section[], dryRun: boolean)
     ? ['Core: token, and the keys of SHARED_API_TOKENS: secrets are never taken over; set them as variables here']
     : [];
   const part = (title: string, lines: readonly string[]) =>
-    lines.length === 0 ? [] : [`  ${title}:`, ...lines.map((line) => `    ${line}`)];
+    lines.length === 0 ? [] : [`  ${title}:`, ...lines.map((line) => `    ${visible(line)}`)];
   const blocks = sections.map(({ title, taken, present, leftOut }) =>
     [
-      title,
+      visible(title),
       ...part(dryRun ? 'Would be taken over' : 'Taken over', taken),
       ...part('Here already', present),
       ...part('Left out', leftOut),
