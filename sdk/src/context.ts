@@ -11,7 +11,7 @@ import type {
 } from './commands.js';
 import type { EnvSchema } from './definition.js';
 import type { Logger, Metrics } from './observability.js';
-import type { Diagnosis, SetupCheck } from './plugins.js';
+import type { Diagnosis, SetupCheck, SilenceReasons } from './plugins.js';
 import type { ScheduleDefinition } from './schedules.js';
 import type { Settings, SettingsChange, SettingsSchemas } from './settings.js';
 import type { Journal, JournalDefinition } from './storage/journal.js';
@@ -93,6 +93,11 @@ export interface Registrar {
    * );
    */
   diagnose(look: Diagnosis): Disposer;
+  /**
+   * Tells `!why` why the plugin did not answer a message.
+   * @example whySilent(({ content }) => (content.includes('!') ? [] : ['I answer only what is shouted.']));
+   */
+  whySilent(reasons: SilenceReasons): Disposer;
   /**
    * Runs after a change of the plugin's settings is saved, whatever made it, and before its author reads that it holds. In a plugin that runs in several
    * processes it runs in the one that made the change.

@@ -1,3 +1,4 @@
+import type { Message } from 'discord.js';
 import type { Actor } from './access.js';
 import type { CheckResult } from './checks.js';
 import type { Manifest } from './definition.js';
@@ -52,6 +53,12 @@ export interface DiagnosisSubject {
  */
 export type Diagnosis = (about: DiagnosisSubject) => readonly CheckResult[] | Promise<readonly CheckResult[]>;
 
+/**
+ * Says why the plugin did not answer a message, when a member asks with `!why`, in sentences: of the rules by which it takes up what is not said to the
+ * bot, and of what it has chosen to do. Worked out then: nothing is noted while messages come in. Nothing where it has nothing to say.
+ */
+export type SilenceReasons = (message: Message) => readonly string[] | Promise<readonly string[]>;
+
 export interface ReloadReport {
   readonly id: string;
   readonly from: string;
@@ -78,6 +85,8 @@ export interface Plugins {
   setupNeed(guildId: string | null, id: string): Promise<SetupNeed | undefined>;
   /** What the plugin finds when it looks at what it needs for a member. Empty for one that does not run. Never rejects. */
   diagnose(id: string, about: DiagnosisSubject): Promise<readonly CheckResult[]>;
+  /** What the plugins that are switched on where a message is have to say of why they did not answer it. Never rejects. */
+  silenceReasons(message: Message): Promise<readonly string[]>;
   enable(guildId: string, id: string): Promise<void>;
   disable(guildId: string, id: string): Promise<void>;
   /**

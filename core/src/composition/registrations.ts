@@ -39,7 +39,7 @@ import { createMessageDecisions } from '../observability/decisions.js';
 import { auditSchema, createAuditLog } from '../observability/logs.js';
 import { createMetrics } from '../observability/metrics.js';
 import { alertsSchema, createOwnerNotices } from '../observability/owner-notices.js';
-import { createContext, createDiagnoses, createSetupNeeds } from '../plugins/context.js';
+import { createContext, createDiagnoses, createSetupNeeds, createSilences } from '../plugins/context.js';
 import { createDiscovery } from '../plugins/discovery.js';
 import { type BuiltPlugins, createLoader } from '../plugins/loader.js';
 import { createGuardStore, createPluginManager, type PluginChange, type PluginManager } from '../plugins/manager.js';
@@ -441,6 +441,7 @@ function registerPlugins(
     const log = get(KEYS.logs);
     const setupNeeds = createSetupNeeds(log.logger('plugins'));
     const diagnoses = createDiagnoses(log.logger('plugins'));
+    const silences = createSilences(log.logger('plugins'));
     const services = {
       commands: get(KEYS.commands),
       components: get(KEYS.components),
@@ -453,6 +454,7 @@ function registerPlugins(
       personalData: get(KEYS.personalData),
       setupNeeds,
       diagnoses,
+      silences,
       boundary: get(KEYS.boundary),
       workers: get(KEYS.workers),
       metrics: get(KEYS.metrics),
@@ -474,6 +476,7 @@ function registerPlugins(
       ownerState: get(KEYS.ownerState),
       setupNeeds,
       diagnoses,
+      silences,
       guardStore: createGuardStore(services.storage),
       clock: services.clock,
       log: log.logger('plugins'),

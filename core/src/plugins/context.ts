@@ -10,10 +10,11 @@ import {
   type Plugin,
   type SetupCheck,
   type SetupNeed,
+  type SilenceReasons,
   t,
   z,
 } from '@cinnabar/sdk';
-import type { Client } from 'discord.js';
+import type { Client, Message } from 'discord.js';
 import type { ConfigurationService } from '../config/configuration.js';
 import type {
   Boundary,
@@ -45,6 +46,7 @@ interface HostServices {
   readonly personalData: PersonalDataService;
   readonly setupNeeds: SetupNeeds;
   readonly diagnoses: Diagnoses;
+  readonly silences: Silences;
   readonly boundary: Boundary;
   readonly workers: WorkerService;
   readonly metrics: MetricsService;
@@ -88,6 +90,7 @@ export function createContext(owner: Owner, host: HostServices): ErasedContext {
     personalData: (data) => host.personalData.register(owner, data),
     needsSetup: (check) => host.setupNeeds.register(owner, check),
     diagnose: (look) => host.diagnoses.register(owner, look),
+    whySilent: (reasons) => host.silences.register(owner, reasons),
     settingsChanged: (handler) =>
       scope.add(
         'listener of its settings',
@@ -207,6 +210,33 @@ export function createSetupNeeds(log: Logger) {
         }
       }
       return undefined;
+    },
+  };
+}
+
+export type Silences = ReturnType<typeof createSilences>;
+
+/** What plugins say of messages that they did not answer. */
+export function createSilences(log: Logger) {
+  const known = new Set<{ readonly owner: Owner; readonly reasons: SilenceReasons }>();
+  return {
+    register(owner: Owner, reasons: SilenceReasons): Disposer {
+      const entry = { owner, reasons };
+      known.add(entry);
+      return owner.scope.add('reasons of its silence', () => known.delete(entry));
+    },
+    /** @param isOn whether a plugin is switched on where the message is */
+    async of(message: Message, isOn: (id: string) => boolean): Promise<readonly string[]> {
+      const found: string[] = [];
+      for (const { owner, reasons } of known) {
+        if (!isOn(owner.id)) continue;
+        try {
+          found.push(...(await reasons(message)));
+        } catch (error) {
+          log.warn('a plugin could not say why it was silent', { plugin: owner.id, error });
+        }
+      }
+      return found;
     },
   };
 }

@@ -15,7 +15,7 @@ import {
 import PQueue from 'p-queue';
 import type { Boundary, GuildStates, Owner, OwnerState, StorageService } from '../contracts.js';
 import { isEnabledIn } from '../gateway/guild-states.js';
-import type { Diagnoses, SetupNeeds } from './context.js';
+import type { Diagnoses, SetupNeeds, Silences } from './context.js';
 import type { Discover } from './discovery.js';
 import { type BootReport, boot, createFinder, load, unload } from './lifecycle/load.js';
 import { assertNotRequired, infoOf, type LifecycleContext, lastStartedFirst } from './lifecycle/records.js';
@@ -93,6 +93,7 @@ export function createPluginManager(options: PluginManagerOptions): PluginManage
     isRequired: (id) => lifecycle.records.get(id)?.manifest.required === true,
     setupNeed: options.setupNeeds.of,
     diagnose: options.diagnoses.of,
+    silenceReasons: (message) => options.silences.of(message, (id) => enabling.enabledIn(message.guildId, id)),
     enable: (guildId, id) => enable(guildId, id, true),
     disable: (guildId, id) => enable(guildId, id, false),
     environments: () =>
@@ -146,6 +147,7 @@ interface PluginManagerOptions {
   readonly ownerState: OwnerState;
   readonly setupNeeds: Pick<SetupNeeds, 'of'>;
   readonly diagnoses: Pick<Diagnoses, 'of'>;
+  readonly silences: Pick<Silences, 'of'>;
   /** `createGuardStore(storage)` */
   readonly guardStore: GuardStore;
   readonly clock: Clock;

@@ -54,27 +54,74 @@ async function messageOf(
   return message;
 }
 
+/** What follows from a message, and from the rules and settings as they are now: nothing is noted of messages that are not for the bot. */
 async function derived(context: AccountsContext, message: Message): Promise<readonly string[]> {
   const { client, services } = context;
-  const { author, content, channel, guildId } = message;
-  const prefixes = services.prefixes.get(guildId);
+  const { author, content, guildId, mentions } = message;
+  const ownId = client.user?.id ?? '';
+  const silence = () => services.plugins.silenceReasons(message);
   if (author.bot || message.webhookId !== null)
     return [
       t(
         'It was written by a bot or a webhook: I run no commands of those, and answer them only where a plugin is set up for it.',
       ),
+      ...(await silence()),
     ];
-  if (createdAt(message.id) < services.host.startedAt)
-    return [t('It was written before I was started, and I have no record of it. Write it again.')];
   if (isDotMessage(content)) return [t('It starts with a dot: such messages are said past the bots.')];
-  const me = message.guild?.members.me;
+  const shutOut = (await ignored(context, message)) ?? unseen(message);
+  if (shutOut !== undefined) return [shutOut];
+  const prefixes = services.prefixes.get(guildId);
+  const prefix = prefixes.find((one) => content.toLowerCase().startsWith(one.toLowerCase()));
+  const early = createdAt(message.id) < services.host.startedAt ? [beforeStart()] : [];
+  if (prefix !== undefined && mentions.repliedUser?.bot === true && mentions.repliedUser.id !== ownId)
+    return [
+      t('It is a command in reply to another bot: so it is for that one. A command by slash or mention is for me.'),
+    ];
+  if (prefix !== undefined)
+    return [...early, ...(await aboutCommand(context, message, content.slice(prefix.length).trim()))];
+  const isAddressed = guildId === null || repliesToOwn(message) || mentions.users.has(ownId);
+  if (isAddressed) return [...early, ...(await addressed(context, message))];
+  const isForMany =
+    mentions.everyone || mentions.roles.some(({ id }) => message.guild?.members.me?.roles.cache.has(id));
+  return [
+    notAddressed(prefixes),
+    ...(isForMany ? [t('A mention of everyone or of a role does not count as a mention of me.')] : []),
+    ...(await silence()),
+  ];
+}
+
+const beforeStart = () => t('It was written before I was started, and I have no record of it. Write it again.');
+
+/** By which rule the bot takes no notice of the author or the place. */
+async function ignored({ services: { access } }: AccountsContext, { author, guildId, channelId }: Message) {
+  const actor = { userId: author.id, guildId, channelId };
+  if (!(await access.ignores(actor))) return undefined;
+  const { reasons } = await access.decide(actor, { kind: 'command', name: 'ai', plugin: 'ai', policy: {} });
+  const { text = '', remedy = '' } = reasons.find(({ rule }) => rule === 'ignored') ?? {};
+  return t('I take no notice of it: {reason}. {remedy}', { reason: text, remedy });
+}
+
+/** What keeps the bot from reading the message, or from answering where it is. */
+function unseen({ client, guild, channel, content, attachments, guildId, mentions }: Message): string | undefined {
+  const me = guild?.members.me;
   const needed = channel.isThread() ? PermissionFlagsBits.SendMessagesInThreads : PermissionFlagsBits.SendMessages;
   if (me != null && !channel.isDMBased() && !channel.permissionsFor(me).has(PermissionFlagsBits.ViewChannel | needed))
-    return [t('I may not see this channel or write in it. Give one of my roles View Channel and Send Messages here.')];
-  const prefix = prefixes.find((one) => content.toLowerCase().startsWith(one.toLowerCase()));
-  if (prefix !== undefined) return aboutCommand(context, message, content.slice(prefix.length).trim());
-  const isAddressed = guildId === null || repliesToOwn(message) || message.mentions.users.has(client.user?.id ?? '');
-  if (!isAddressed) return [notAddressed(prefixes)];
+    return t('I may not see this channel or write in it. Give one of my roles View Channel and Send Messages here.');
+  // Discord shows a message that mentions the bot, and those in direct messages, all the same.
+  const isHidden =
+    !client.options.intents.has('MessageContent') && guildId !== null && !mentions.users.has(client.user.id);
+  return isHidden && content === '' && attachments.size === 0
+    ? t('Discord does not show me what is written here. Mention me, or use a slash command.')
+    : undefined;
+}
+
+/** Of what was said to the bot: a command behind the mention, else what keeps it from being answered now. */
+async function addressed(context: AccountsContext, message: Message): Promise<readonly string[]> {
+  const { client, services } = context;
+  const { author, content, guildId, channelId } = message;
+  const [mention = ''] = new RegExp(`^<@!?${client.user?.id}>\\s*`).exec(content) ?? [];
+  if (mention !== '' && services.commands.matches(message))
+    return aboutCommand(context, message, content.slice(mention.length));
   const isRunning = services.plugins.list().some(({ id, state }) => id === 'ai' && state === 'running');
   if (!isRunning || !services.plugins.enabledIn(guildId, 'ai'))
     return [
@@ -82,10 +129,19 @@ async function derived(context: AccountsContext, message: Message): Promise<read
         'The plugin `ai`, which answers what is said to me, is off here. An admin switches it on with `plugin enable ai`.',
       ),
     ];
+  const actor = { userId: author.id, guildId, channelId };
+  const obstacles = (await services.plugins.diagnose('ai', { actor, kind: 'command', name: 'ai' })).filter(
+    ({ ok }) => !ok,
+  );
+  if (obstacles.length > 0)
+    return obstacles.map(({ text, remedy = '' }) =>
+      t('It was said to me, and this stands in the way now: {obstacle}. {remedy}', { obstacle: text, remedy }),
+    );
   return [
     t(
       'It was said to me, and nothing kept it from being answered that I have noted: the one who answers here decided not to, or I have forgotten. `ai status` shows who answers here.',
     ),
+    ...(await services.plugins.silenceReasons(message)),
   ];
 }
 

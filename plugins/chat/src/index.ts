@@ -30,7 +30,7 @@ export default definePlugin({
   inject,
   provides: [ChannelContexts],
   async setup(context) {
-    const { services, settings, collections, client, on, defer, log, signal } = context;
+    const { services, settings, collections, client, on, defer, whySilent, log, signal } = context;
     const { configuration, files, frontDoor } = services;
     const caches = await settings.global.get();
     const history = createChannelHistory({ ...services, on, client, log, limits: historyLimitsOf(caches) });
@@ -50,7 +50,7 @@ export default definePlugin({
     const textFiles = createTextFiles(downloads);
     const tellPrefill = createPrefillNotices(services.notices);
     const own = { config, history, images, textFiles, tellPrefill };
-    const parts: ChatParts = { ...services, ...own, collections, client, on, defer, log, signal };
+    const parts: ChatParts = { ...services, ...own, collections, client, on, defer, whySilent, log, signal };
     context.responder({
       name: 'chat',
       description: 'Reads the latest messages of the channel, uses tools, answers',

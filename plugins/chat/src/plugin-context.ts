@@ -60,7 +60,7 @@ export type ChatContext = PluginContext<
 /** What the modules of this plugin work with: the host's services and each other. */
 export interface ChatParts
   extends Services<typeof inject>,
-    Pick<ChatContext, 'client' | 'collections' | 'defer' | 'log' | 'on'> {
+    Pick<ChatContext, 'client' | 'collections' | 'defer' | 'log' | 'on' | 'whySilent'> {
   readonly config: ConfigSource;
   readonly history: ChannelHistory;
   readonly images: Images;

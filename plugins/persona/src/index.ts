@@ -37,6 +37,7 @@ import {
   listen,
   noticeJoins,
   noticeReactions,
+  silenceOf,
   TICK_MS,
   tick,
 } from './proactive.js';
@@ -148,6 +149,7 @@ export default definePlugin({
     defer(showThoughts(threads, persona));
     const watchers = { joins: noticeJoins(context, persona), callsByName: answerToName(context, persona) };
     noticeReactions(context, persona);
+    context.whySilent(silenceOf(persona));
     context.ready(() => listen(watchers, persona));
     every(TICK_MS, () => tick(watchers, persona));
     context.settingsChanged(async ({ scope, of }) => {

@@ -1,14 +1,18 @@
 import {
   type Clock,
   type Collection,
+  createdAt,
   type Disposer,
   isDotMessage,
   isOwnMessage,
   isQuiet,
   type PersonaTrigger,
+  plainText,
   type Registrar,
   repliesToOwn,
+  type SilenceReasons,
   sanitizeName,
+  t,
   z,
 } from '@cinnabar/sdk';
 import { type Guild, type GuildMember, type Message, MessageType, type SendableChannels } from 'discord.js';
@@ -274,6 +278,28 @@ export function answerToName({ on }: Pick<Registrar, 'on'>, persona: PersonaCont
     await persona.frontDoor?.take(message, { trigger: 'name', responder: 'persona' });
   };
   return createWatcher(() => on('messageCreate', look));
+}
+
+/** For `!why`: why the persona did not take up what was not said to the bot, by the settings as they are now. */
+export function silenceOf(persona: PersonaContext): SilenceReasons {
+  return async (message) => {
+    const { channel, client, guildId, author, content } = message;
+    if (guildId === null || author.bot || !channel.isSendable() || !(await answersIn(channel, persona))) return [];
+    if (message.mentions.users.has(client.user.id) || repliesToOwn(message)) return [];
+    const settings = await persona.settingsFor(guildId);
+    if (!settings.answersToName)
+      return [t('A name alone is no reason to answer here: `answersToName` of `persona` is off.')];
+    const { state } = await persona.store.read({ guildId, channelId: channel.id });
+    const name = selfName(state.name, channel);
+    const ofName = callsBy(name, content)
+      ? t('It calls {name}, who takes that up by the settings of now.', { name: plainText(name) })
+      : t('It does not call {name}: a name counts at the beginning, set off by a comma, or with a question.', {
+          name: plainText(name),
+        });
+    return isQuietNow(settings, createdAt(message.id))
+      ? [ofName, t('It was written in the quiet hours of `persona`, in which it does nothing of its own accord.')]
+      : [ofName];
+  };
 }
 
 /** What sets a name off from the words after it, in several scripts. */

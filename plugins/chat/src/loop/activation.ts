@@ -6,8 +6,10 @@ import {
   isNotice,
   isUnfinishedPart,
   maxEntries,
+  plainText,
   type Random,
   type TurnTrigger,
+  t,
   withoutNoticeMark,
   z,
 } from '@cinnabar/sdk';
@@ -23,6 +25,12 @@ type Said = readonly [Message, ...Message[]];
 export async function listenForMore(parts: ChatParts, frontDoor: FrontDoor): Promise<void> {
   const { on, defer, client, commands, random, clock, log } = parts;
   const rules = await openRules(parts);
+  parts.whySilent(async (message) => {
+    const { channel, guildId, channelId } = message;
+    if (guildId === null || !channel.isSendable()) return [];
+    if ((await frontDoor.responderIn(guildId, channelId)) !== 'chat') return [];
+    return silenceReasons(message, await rules.refresh(channel));
+  });
   const chainOf = createChainCounter();
 
   const judge = (said: Said, known: Rules, chain: number): Promise<unknown> | undefined => {
@@ -68,6 +76,8 @@ export async function listenForMore(parts: ChatParts, frontDoor: FrontDoor): Pro
 /** When the bot answers what was not said to it, ready to be tested on a message. */
 interface Rules {
   readonly name: RegExp | undefined;
+  /** What `name` looks for. */
+  readonly innerName: string;
   /** Of all messages, 0 to 1. */
   readonly share: number;
   readonly botChainLength: number;
@@ -124,6 +134,7 @@ function compile(config: BotConfig, botName: string): Rules {
   const { replyOnName, replyOnRandom, botChainLength, innerName = botName } = config;
   return {
     name: replyOnName && innerName !== '' ? asWord(innerName) : undefined,
+    innerName,
     share: replyOnRandom > 1 ? 1 / replyOnRandom : replyOnRandom,
     botChainLength,
   };
@@ -165,6 +176,37 @@ function triggerOf(
   if (isAddressed) return undefined;
   if (name?.test(content) === true) return 'name';
   return share > 0 && random.next() < share ? 'random' : undefined;
+}
+
+/** Why a message that nothing said to the bot was not answered, by the rules as they are now. */
+function silenceReasons({ author, content, mentions, client }: Message, rules: Rules): readonly string[] {
+  const { name, innerName, share, botChainLength } = rules;
+  if (author.bot)
+    return botChainLength === 0
+      ? [t('`chat` answers no other bots here: `botChainLength` is 0.')]
+      : [
+          t(
+            'Other bots are answered here when they mention me or say my name, as long as at most {most, plural, one {# answer of bots stands} other {# answers of bots stand}} in a row (`botChainLength` of `chat`).',
+            { most: botChainLength },
+          ),
+        ];
+  if (mentions.users.has(client.user.id) || mentions.repliedUser?.id === client.user.id) return [];
+  const byName =
+    name === undefined
+      ? t('My name alone is no reason to answer here: `replyOnName` of `chat` is off.')
+      : name.test(content)
+        ? t(
+            'It has my name in it, to which I answer here by the rules of now: they have changed since, or a limit held it back.',
+          )
+        : t('It does not have my name, {name}, in it, to which I answer here as well.', { name: plainText(innerName) });
+  return [
+    byName,
+    share > 0
+      ? t('Of what is not said to me I answer about one message in {count} here, by chance; this was none of them.', {
+          count: Math.round(1 / share),
+        })
+      : t('I answer nothing here by chance: `replyOnRandom` of `chat` is 0.'),
+  ];
 }
 
 /** What a bot says in one go, once it is whole. */

@@ -1,4 +1,4 @@
-import { type Collection, type FrontDoor, isDotMessage, isQuiet, repliesToOwn, z } from '@cinnabar/sdk';
+import { type Collection, createdAt, type FrontDoor, isDotMessage, isQuiet, repliesToOwn, t, z } from '@cinnabar/sdk';
 import { type Client, type Message, MessageType } from 'discord.js';
 import { PLUGIN, placesOf } from '../agents/permissions.js';
 import { modeOf, namedIn, type Roster } from '../agents/roster.js';
@@ -11,7 +11,7 @@ import type { Digests } from './digests.js';
  * agents are switched on, a message costs one look-up.
  */
 export function listenForMessages(relay: Relay, frontDoor: FrontDoor, digests: Digests): void {
-  const { on, client, clock, commands, rosters, settings, ownThreads } = relay;
+  const { on, client, clock, commands, rosters, settings, ownThreads, whySilent } = relay;
 
   const route = async (message: Message<true>, roster: Roster): Promise<unknown> => {
     const mode = modeOf(roster, placesOf(message.channel));
@@ -25,6 +25,19 @@ export function listenForMessages(relay: Relay, frontDoor: FrontDoor, digests: D
   const handIn = (message: Message, trigger: 'random' | 'name') =>
     frontDoor.take(message, { trigger, responder: PLUGIN });
 
+  whySilent(async (message) => {
+    const roster = rosters.enabled(message.guildId);
+    if (roster === undefined || !message.inGuild() || !isByMember(message)) return [];
+    if ((await frontDoor.responderIn(message.guildId, message.channelId)) !== PLUGIN) return [];
+    if (message.mentions.users.has(client.user?.id ?? '') || repliesToOwn(message)) return [];
+    const rules = await rulesIn(settings, message.guildId);
+    const isNamed = namedIn(roster, message.content, false) !== undefined;
+    return silenceReasons(modeOf(roster, placesOf(message.channel)), isNamed, {
+      answersToName: rules.answerToName,
+      wasQuiet: isQuiet(createdAt(message.id), rules),
+    });
+  });
+
   on('messageCreate', (message) => {
     const roster = rosters.enabled(message.guildId);
     if (roster === undefined || !message.inGuild() || !isByMember(message)) return undefined;
@@ -33,6 +46,26 @@ export function listenForMessages(relay: Relay, frontDoor: FrontDoor, digests: D
     if (message.mentions.users.has(botId) || repliesToOwn(message)) return undefined;
     return mayConcernAgents(message, roster, botId) ? route(message, roster) : undefined;
   });
+}
+
+/** Why a message that is not said to the bot was not brought to an agent, by the settings as they are now. */
+function silenceReasons(
+  mode: ReturnType<typeof modeOf>,
+  isNamed: boolean,
+  { answersToName, wasQuiet }: { readonly answersToName: boolean; readonly wasQuiet: boolean },
+): readonly string[] {
+  if (mode === 'off') return [t('Nothing reaches the agents from this channel: its mode is `off` (`relay mode`).')];
+  const ofName = answersToName
+    ? isNamed
+      ? [t('It names an agent, so it is brought to them by the settings of now.')]
+      : [t('It does not name an agent.')]
+    : [t('A name alone does not bring a message to the agents here: `answerToName` of `relay` is off.')];
+  if (mode === 'mention') return [t('The agents here hear only what is said to me (`relay mode`).'), ...ofName];
+  if (mode === 'digest')
+    return [t('The agents here read what is not said to me later, as a summary (`relay mode`).'), ...ofName];
+  return wasQuiet
+    ? [t('It was written in the quiet hours of `relay`: then the agents hear only what is said to me.'), ...ofName]
+    : [t('It was brought to the agents: whether they answer is their choice.')];
 }
 
 /** Written by a person, and not as a dot message. Messages of bots, this one included, and of webhooks are never events. */

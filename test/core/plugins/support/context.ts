@@ -29,6 +29,7 @@ export function createScopeContexts(services: PluginServices, clock: Clock): (ow
       personalData: () => effect('personal', 'data'),
       needsSetup: () => effect('check', 'setup'),
       diagnose: () => effect('check', 'diagnosis'),
+      whySilent: () => effect('check', 'silence'),
       settingsChanged: () => effect('listener', 'settings'),
       every: (intervalMs, task) =>
         effect(

@@ -71,6 +71,7 @@ export function createHouse(options: HouseOptions = {}): House {
     },
     setupNeeds: { of: async () => undefined },
     diagnoses: { of: async () => [] },
+    silences: { of: async () => [] },
     guildStates: memoryGuildStates(),
     ownerState: memoryOwnerState(),
     guardStore: {
