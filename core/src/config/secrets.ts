@@ -136,7 +136,8 @@ export function createSecrets(options: SecretsOptions): SecretsService {
         return reloadReaders(name);
       }),
     redact(words) {
-      for (const word of words.split(/\s+/)) redactor.add(word);
+      const names = new Set(declared().flatMap((plugin) => Object.keys(plugin.env.shape)));
+      for (const word of words.split(/\s+/)) if (!names.has(word.toUpperCase())) redactor.add(word);
     },
   };
 }

@@ -267,8 +267,22 @@ function errorLines(value: Plain): readonly string[] {
 
 /** How many acts of a guild can be read in Discord; all are in the audit file for as long as that is kept. */
 const KEPT = 300;
+/** Of these, refusals: any member can have as many as they like, and must not make room of what others did. */
+const KEPT_REFUSALS = 100;
 const LONGEST = 300;
 const FORGOTTEN = '(deleted with the data of the member)';
+
+/** The latest. */
+function kept<T extends { readonly outcome: string }>(acts: readonly T[]): T[] {
+  let surplus = acts.filter(({ outcome }) => outcome === 'denied').length - KEPT_REFUSALS;
+  return acts
+    .filter(({ outcome }) => {
+      if (outcome !== 'denied') return true;
+      surplus -= 1;
+      return surplus < 0;
+    })
+    .slice(-KEPT);
+}
 
 export const auditSchema = z.object({
   acts: z
@@ -313,7 +327,7 @@ export function createAuditLog(
       documents
         .of(actor.guildId)
         .update((draft) => {
-          draft.acts = [...draft.acts, written].slice(-KEPT);
+          draft.acts = kept([...draft.acts, written]);
         })
         .catch((error: unknown) => log.error('an act could not be written to the audit', { ...written, error }));
     },

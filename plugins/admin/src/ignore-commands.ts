@@ -1,10 +1,20 @@
-import { type AccessRule, EVERYTHING, option, subcommand, t, textOfRuleSubject, UserError } from '@cinnabar/sdk';
-import { ChannelType, type Guild } from 'discord.js';
+import {
+  type AccessRule,
+  type CommandContext,
+  EVERYTHING,
+  option,
+  subcommand,
+  t,
+  textOfRuleSubject,
+  UserError,
+} from '@cinnabar/sdk';
+import { ChannelType } from 'discord.js';
 import { findSubject } from './access-commands.js';
 import type { AdminContext } from './context.js';
 import { guildOf } from './format.js';
 
 type Subject = AccessRule['subject'];
+type Effect = AccessRule['effect'];
 
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
 const EVERYONE: Subject = { kind: 'everyone' };
@@ -12,37 +22,69 @@ const PEOPLE: ReadonlySet<Subject['kind']> = new Set(['user', 'role']);
 const PLACES: ReadonlySet<Subject['kind']> = new Set(['channel', 'category', 'everyone']);
 
 const same = (one: Subject, other: Subject) => one.kind === other.kind && one.id === other.id;
+/** Chooses the rules about everything with an effect. */
+const of =
+  (effect: Effect, isOne: (subject: Subject) => boolean) =>
+  (rule: AccessRule): boolean =>
+    rule.target.kind === EVERYTHING.kind && rule.effect === effect && isOne(rule.subject);
+const isPerson = ({ kind }: Subject) => PEOPLE.has(kind);
 
 /**
  * `!ignore`, `!block` and `!allowlist`: places and members of which the bot takes no notice in a server. They are access rules about everything:
  * `!access list` shows them, too.
  */
 export function registerIgnoreCommands(context: AdminContext): void {
-  const { group, services } = context;
-  const { accessRules } = services;
+  registerIgnore(context);
+  registerBlock(context);
+  registerAllowlist(context);
+}
 
-  const rulesFor = async (guildId: string, effect: AccessRule['effect'], kinds: ReadonlySet<Subject['kind']>) =>
-    (await accessRules.list(guildId)).filter(
-      (rule) => rule.target.kind === EVERYTHING.kind && rule.effect === effect && kinds.has(rule.subject.kind),
+/** `list`: the subjects of the rules about everything that are chosen. */
+function listCommand(
+  { services: { accessRules } }: AdminContext,
+  description: string,
+  isListed: (rule: AccessRule) => boolean,
+  texts: { readonly heading: () => string; readonly none: (rules: readonly AccessRule[]) => string },
+) {
+  return subcommand({
+    name: 'list',
+    description,
+    async run(ctx) {
+      const all = await accessRules.list(guildOf(ctx.actor));
+      const lines = all.filter(isListed).map(({ subject }) => `• ${textOfRuleSubject(subject)}`);
+      await ctx.reply(lines.length === 0 ? texts.none(all) : [texts.heading(), ...lines].join('\n'));
+    },
+  });
+}
+
+/** @returns whether everything was denied to the subject */
+async function takeBack({ services }: AdminContext, ctx: CommandContext, subject: Subject): Promise<boolean> {
+  const matches = of('deny', (one) => same(one, subject));
+  return (await services.accessRules.clear(guildOf(ctx.actor), matches)).length > 0;
+}
+
+const deny = ({ services }: AdminContext, ctx: CommandContext, subject: Subject) =>
+  services.accessRules.set(guildOf(ctx.actor), { effect: 'deny', target: EVERYTHING, subject });
+
+const noSuchRule = () => t('There is no such rule here.');
+
+function registerIgnore(context: AdminContext): void {
+  const channel = option.channel().optional().describe('The channel; without one, this channel');
+  const place = option.rest().optional().describe('A channel, a category, or server; without one, this channel');
+  const ignore = async (ctx: CommandContext, subject: Subject) => {
+    await deny(context, ctx, subject);
+    await ctx.reply(
+      t('I take no notice of anything {subject} any more. Admins can still use the commands that control me.', {
+        subject: textOfRuleSubject(subject),
+      }),
     );
-  const textOf = (rules: readonly AccessRule[]) =>
-    rules.map(({ subject }) => `• ${textOfRuleSubject(subject)}`).join('\n');
-  const deny = (guildId: string, subject: Subject) =>
-    accessRules.set(guildId, { effect: 'deny', target: EVERYTHING, subject });
-  const takeBack = async (guildId: string, effect: AccessRule['effect'], subject: Subject) => {
-    const isIt = (rule: AccessRule) =>
-      rule.target.kind === EVERYTHING.kind && rule.effect === effect && same(rule.subject, subject);
-    return (await accessRules.clear(guildId, isIt)).length > 0;
+  };
+  const placeOf = async (ctx: CommandContext, typed: string | undefined): Promise<Subject> => {
+    if (typed === undefined) return { kind: 'channel', id: ctx.channel.id };
+    return /^(?:the )?server$/i.test(typed.trim()) ? EVERYONE : findSubject(ctx, typed);
   };
 
-  const channel = option.channel().optional().describe('The channel; without one, this channel');
-  const ignored = (subject: Subject) =>
-    t('I take no notice of anything {subject} any more. Admins can still use the commands that control me.', {
-      subject: textOfRuleSubject(subject),
-    });
-  const place = option.rest().optional().describe('A channel, a category, or server; without one, this channel');
-
-  group({
+  context.group({
     name: 'ignore',
     description: 'Channels and categories of which the bot takes no notice',
     access: ADMIN,
@@ -52,29 +94,18 @@ export function registerIgnoreCommands(context: AdminContext): void {
         name: 'channel',
         description: 'Take no notice of what is said in a channel',
         options: { channel },
-        async run(ctx, { channel: chosen }) {
-          const subject: Subject = { kind: 'channel', id: (chosen ?? ctx.channel).id };
-          await deny(guildOf(ctx.actor), subject);
-          await ctx.reply(ignored(subject));
-        },
+        run: (ctx, { channel: chosen }) => ignore(ctx, { kind: 'channel', id: (chosen ?? ctx.channel).id }),
       }),
       subcommand({
         name: 'category',
         description: 'Take no notice of what is said in the channels of a category',
         options: { category: option.channel([ChannelType.GuildCategory]).describe('The category') },
-        async run(ctx, { category }) {
-          const subject: Subject = { kind: 'category', id: category.id };
-          await deny(guildOf(ctx.actor), subject);
-          await ctx.reply(ignored(subject));
-        },
+        run: (ctx, { category: { id } }) => ignore(ctx, { kind: 'category', id }),
       }),
       subcommand({
         name: 'server',
         description: 'Take no notice of this server, but for members and channels that a rule allows',
-        async run(ctx) {
-          await deny(guildOf(ctx.actor), EVERYONE);
-          await ctx.reply(ignored(EVERYONE));
-        },
+        run: (ctx) => ignore(ctx, EVERYONE),
       }),
       subcommand({
         name: 'remove',
@@ -82,49 +113,41 @@ export function registerIgnoreCommands(context: AdminContext): void {
         options: { place },
         examples: ['ignore remove #general', 'ignore remove server'],
         async run(ctx, { place: typed }) {
-          const guildId = guildOf(ctx.actor);
-          const subject =
-            typed === undefined
-              ? ({ kind: 'channel', id: ctx.channel.id } as const)
-              : /^(?:the )?server$/i.test(typed.trim())
-                ? EVERYONE
-                : await findSubject(ctx, typed);
-          await ctx.reply(
-            (await takeBack(guildId, 'deny', subject))
-              ? t('I listen again {subject}.', { subject: textOfRuleSubject(subject) })
-              : t('There is no such rule here.'),
-          );
+          const subject = await placeOf(ctx, typed);
+          const was = await takeBack(context, ctx, subject);
+          await ctx.reply(was ? t('I listen again {subject}.', { subject: textOfRuleSubject(subject) }) : noSuchRule());
         },
       }),
-      subcommand({
-        name: 'list',
-        description: 'List what the bot takes no notice of',
-        async run(ctx) {
-          const rules = await rulesFor(guildOf(ctx.actor), 'deny', PLACES);
-          await ctx.reply(
-            rules.length === 0
-              ? t('I ignore no channel here.')
-              : [t('**I take no notice of anything**'), textOf(rules)].join('\n'),
-          );
-        },
-      }),
+      listCommand(
+        context,
+        'List what the bot takes no notice of',
+        of('deny', ({ kind }) => PLACES.has(kind)),
+        { heading: () => t('**I take no notice of anything**'), none: () => t('I ignore no channel here.') },
+      ),
     ],
   });
+}
 
-  const who = option.rest().describe('A member, by mention or id, or a role');
-  const person = async (ctx: Parameters<typeof findSubject>[0], text: string): Promise<Subject> => {
-    const subject = await findSubject(ctx, text);
-    if (PEOPLE.has(subject.kind)) return subject;
-    throw new UserError(t('Please name a member or a role. Channels are ignored with `ignore channel`.'));
-  };
-  /** @throws UserError for those whom a denial of everything must not meet */
-  const assertBlockable = (guild: Guild | null, callerId: string, { kind, id }: Subject): void => {
-    if (kind !== 'user') return;
-    if (id === callerId) throw new UserError(t('You cannot block yourself.'));
-    if (id === guild?.ownerId) throw new UserError(t('The owner of the server cannot be blocked.'));
-  };
+const who = () => option.rest().describe('A member, by mention or id, or a role');
 
-  group({
+async function person(ctx: CommandContext, text: string): Promise<Subject> {
+  const subject = await findSubject(ctx, text);
+  if (isPerson(subject)) return subject;
+  throw new UserError(t('Please name a member or a role. Channels are ignored with `ignore channel`.'));
+}
+
+/** @throws UserError for those whom a denial of everything must not meet */
+function assertBlockable({ guild, member, actor }: CommandContext, { kind, id }: Subject): void {
+  const isOwner = actor.userId === guild?.ownerId;
+  if (kind === 'role' && id !== undefined && !isOwner && member?.roles.cache.has(id) === true)
+    throw new UserError(t('You have that role yourself, and would be blocked, too.'));
+  if (kind !== 'user') return;
+  if (id === actor.userId) throw new UserError(t('You cannot block yourself.'));
+  if (id === guild?.ownerId) throw new UserError(t('The owner of the server cannot be blocked.'));
+}
+
+function registerBlock(context: AdminContext): void {
+  context.group({
     name: 'block',
     aliases: ['blocklist'],
     description: 'Members and roles of which the bot takes no notice in this server',
@@ -134,41 +157,44 @@ export function registerIgnoreCommands(context: AdminContext): void {
       subcommand({
         name: 'add',
         description: 'Take no notice of a member or of the members of a role',
-        options: { who },
+        options: { who: who() },
         async run(ctx, { who: typed }) {
           const subject = await person(ctx, typed);
-          assertBlockable(ctx.guild, ctx.actor.userId, subject);
-          await deny(guildOf(ctx.actor), subject);
+          assertBlockable(ctx, subject);
+          await deny(context, ctx, subject);
           await ctx.reply(t('Blocked: everything {subject}.', { subject: textOfRuleSubject(subject) }));
         },
       }),
       subcommand({
         name: 'remove',
         description: 'Take notice of a member or role again',
-        options: { who },
+        options: { who: who() },
         async run(ctx, { who: typed }) {
           const subject = await person(ctx, typed);
+          const was = await takeBack(context, ctx, subject);
           await ctx.reply(
-            (await takeBack(guildOf(ctx.actor), 'deny', subject))
+            was
               ? t('Not blocked any more: everything {subject}.', { subject: textOfRuleSubject(subject) })
-              : t('There is no such rule here.'),
+              : noSuchRule(),
           );
         },
       }),
-      subcommand({
-        name: 'list',
-        description: 'List the members and roles that are blocked here',
-        async run(ctx) {
-          const rules = await rulesFor(guildOf(ctx.actor), 'deny', PEOPLE);
-          await ctx.reply(
-            rules.length === 0 ? t('Nobody is blocked here.') : [t('**Blocked here**'), textOf(rules)].join('\n'),
-          );
-        },
+      listCommand(context, 'List the members and roles that are blocked here', of('deny', isPerson), {
+        heading: () => t('**Blocked here**'),
+        none: () => t('Nobody is blocked here.'),
       }),
     ],
   });
+}
 
-  group({
+const isListed = of('allow', isPerson);
+/** With a list, everyone else is ignored. */
+const isRest = of('deny', ({ kind }) => kind === EVERYONE.kind);
+
+function registerAllowlist(context: AdminContext): void {
+  const { accessRules } = context.services;
+
+  context.group({
     name: 'allowlist',
     description: 'Let only some members and roles use the bot in this server',
     access: ADMIN,
@@ -177,7 +203,7 @@ export function registerIgnoreCommands(context: AdminContext): void {
       subcommand({
         name: 'add',
         description: 'Let a member or role use the bot, and nobody who is not on the list',
-        options: { who },
+        options: { who: who() },
         async run(ctx, { who: typed }) {
           const subject = await person(ctx, typed);
           await accessRules.update(guildOf(ctx.actor), (rules) => [
@@ -194,29 +220,33 @@ export function registerIgnoreCommands(context: AdminContext): void {
       subcommand({
         name: 'remove',
         description: 'Take a member or role off the list',
-        options: { who },
+        options: { who: who() },
         async run(ctx, { who: typed }) {
-          const guildId = guildOf(ctx.actor);
           const subject = await person(ctx, typed);
-          if (!(await takeBack(guildId, 'allow', subject))) return ctx.reply(t('There is no such rule here.'));
-          const left = await rulesFor(guildId, 'allow', PEOPLE);
-          if (left.length > 0)
-            return ctx.reply(t('Off the list: everything {subject}.', { subject: textOfRuleSubject(subject) }));
-          await takeBack(guildId, 'deny', EVERYONE);
-          return ctx.reply(t('The list is empty: everyone can use me here again.'));
-        },
-      }),
-      subcommand({
-        name: 'list',
-        description: 'List who may use the bot here',
-        async run(ctx) {
-          const rules = await rulesFor(guildOf(ctx.actor), 'allow', PEOPLE);
-          await ctx.reply(
-            rules.length === 0
-              ? t('There is no list: everyone can use me here.')
-              : [t('**On the list**'), textOf(rules)].join('\n'),
+          let [was, isLast] = [false, false];
+          // In one step: another admin may add one at the same time.
+          await accessRules.update(guildOf(ctx.actor), (rules) => {
+            const rest = rules.filter((rule) => !(isListed(rule) && same(rule.subject, subject)));
+            was = rest.length < rules.length;
+            isLast = !rest.some(isListed);
+            if (!was) return rules;
+            return isLast ? rest.filter((rule) => !isRest(rule)) : rest;
+          });
+          if (!was) return ctx.reply(noSuchRule());
+          return ctx.reply(
+            isLast
+              ? t('The list is empty: everyone can use me here again.')
+              : t('Off the list: everything {subject}.', { subject: textOfRuleSubject(subject) }),
           );
         },
+      }),
+      listCommand(context, 'List who may use the bot here', isListed, {
+        heading: () => t('**On the list**'),
+        // Also when the last entry went with the data of its member.
+        none: (rules) =>
+          rules.some(isRest)
+            ? t('Nobody is on the list, and I take notice of nobody here: `ignore remove server` ends that.')
+            : t('There is no list: everyone can use me here.'),
       }),
     ],
   });

@@ -1,6 +1,6 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalUser } from '@cinnabar/local-discord';
-import { Access, AccessRules, definePlugin, EVERYTHING, Tools, z } from '@cinnabar/sdk';
+import { Access, AccessRules, definePlugin, EVERYTHING, PersonalDataStore, Tools, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { answering } from './town.js';
 
@@ -108,6 +108,7 @@ describe('admin: what the bot takes no notice of', () => {
     await say(bob, '!ignore server');
     expect(await say(alice, '!drink')).to.equal('');
     expect(await say(bob, '!ignore remove server')).to.include('I listen again');
+    expect(await say(bob, '!block add Admins')).to.include('You have that role yourself');
     host.guild.takeRole(bob, admins);
     await host.settled();
     expect(await say(host.you, `!block add ${host.you}`)).to.include('You cannot block yourself');
@@ -123,6 +124,29 @@ describe('admin: what the bot takes no notice of', () => {
     await say(host.you, '!ignore remove');
     expect(await say(host.you, '!allowlist remove Regulars')).to.include('everyone can use me here again');
     expect(await say(alice, '!drink')).to.equal('Cheers');
+  });
+
+  it('a list whose only member has had their data deleted says that it lets nobody in', async () => {
+    await say(host.you, `!allowlist add ${bob}`);
+    await host.resolve(PersonalDataStore).forget(bob.id);
+    expect(await say(alice, '!drink')).to.equal('');
+    expect(await say(host.you, '!allowlist list'))
+      .to.include('Nobody is on the list')
+      .and.include('ignore remove server');
+    await say(host.you, '!ignore remove server');
+    expect(await say(alice, '!drink')).to.equal('Cheers');
+  });
+
+  it('a list stays one when an admin takes off the last entry while another adds one', async () => {
+    await say(host.you, `!allowlist add ${bob}`);
+    host.you.say(host.general, `!allowlist remove ${bob}`);
+    host.you.say(host.general, `!allowlist add ${alice}`);
+    await host.settled();
+    const rules = await host.resolve(AccessRules).list(host.guild.id);
+    expect(rules.map(({ effect, subject }) => `${effect} ${subject.kind}`)).to.have.members([
+      'deny everyone',
+      'allow user',
+    ]);
   });
 
   it("the rules of the bot's owner bind every server, direct messages too, and are for the owner alone", async () => {

@@ -123,6 +123,11 @@ describe('admin: secrets', () => {
     await host.settled();
     expect(theirs.deleted).to.equal(false);
     expect(JSON.stringify(await host.resolve(AuditLog).recent(host.guild.id, 50))).to.not.include('horse');
+    // The name that stood before the value is no secret.
+    const actor = { userId: host.you.id, guildId: host.guild.id, channelId: host.general.id };
+    host.resolve(AuditLog).record({ actor, act: 'secrets set BANK_KEY', outcome: 'done' });
+    await host.settled();
+    expect(await audited()).to.include({ act: 'secrets set BANK_KEY' });
     if (answer === undefined) throw new Error('there is no answer');
     const way = await done(host.you.click(answer, 'Open the secrets'));
     expect(way.messages.at(-1)?.visibleTo).to.equal(host.you);
