@@ -186,10 +186,10 @@ export function isForOperators(error: unknown): boolean {
   return !(error instanceof UserError);
 }
 
-/** The reason for those who run the bot; `undefined` for an error that is none of the program's own. */
+/** The reason for those who run the bot, in the current language; `undefined` for an error that is none of the program's own. For the log: `message`. */
 export function operatorSentenceOf(error: unknown): string | undefined {
-  const isOwn = error instanceof UserError || error instanceof OperatorError || error instanceof CinnabarError;
-  return isOwn ? error.message : undefined;
+  if (error instanceof CinnabarError) return fillTemplate(translated(ERRORS[error.code].sentence), error.params);
+  return error instanceof UserError || error instanceof OperatorError ? error.message : undefined;
 }
 
 /** What a member reads where the reason is in the log: with the reference by which the operator finds it there. */

@@ -181,6 +181,7 @@ export {
 export * from './storage/durable-files.js';
 export * from './storage/journal.js';
 export * from './tasks.js';
+export { issueLanguage, plainIssue } from './text/issues.js';
 export * from './text/language.js';
 export { boundedText, RESULT_CHARACTERS, splitMessage } from './text/split.js';
 export {

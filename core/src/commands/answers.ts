@@ -72,7 +72,7 @@ export function explain({ what, actor, error, log, forOperator }: Failed, random
   const reference = isWhole ? '' : random.id();
   const sentence = sentenceOf(error, reference);
   if (sentence !== undefined && isWhole) return { sentence, failure: undefined };
-  const because = reason ?? (error instanceof Error ? error.message : String(error));
+  const because = error instanceof Error ? error.message : String(error);
   const entry = `${what} failed (reference ${reference}, user ${actor.userId}, channel ${actor.channelId}): ${because}`;
   // What has a sentence of its own is no fault of the plugin, for which its listeners would have to pause.
   if (sentence !== undefined) {

@@ -1,4 +1,4 @@
-import { parseDuration, t } from '@cinnabar/sdk';
+import { parseDuration, t, translated } from '@cinnabar/sdk';
 import { echo } from './answers.js';
 import { type Found, findChannel, findMember, findRole, findUser, type Place } from './find.js';
 import { asSentence, type Choice, type OptionKind, type OptionSpec, wordsFor } from './options.js';
@@ -252,7 +252,7 @@ async function bindOne(spec: OptionSpec, given: GivenValue | undefined, place: P
   const parsed = await spec.schema.safeParseAsync(input.value, { error: words });
   return parsed.success
     ? { value: parsed.data }
-    : wrong(asSentence(spec, parsed.error.issues[0]?.message ?? t('is not right')));
+    : wrong(asSentence(spec, translated(parsed.error.issues[0]?.message ?? t('is not right'))));
 }
 
 /** What a member gave for one option: words of a message, or the value of a slash option. */

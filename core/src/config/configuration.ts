@@ -9,6 +9,7 @@ import {
   type Configuration,
   type Logger,
   operatorSentenceOf,
+  speaking,
   z,
 } from '@cinnabar/sdk';
 import { nearest } from '../storage/nearest.js';
@@ -255,7 +256,7 @@ export function createLiveFile(source: ConfigSource, { onChange, onProblem }: Li
       take(fresh);
       told = undefined;
     } catch (error) {
-      const sentence = operatorSentenceOf(error) ?? String(error);
+      const sentence = speaking(undefined, () => operatorSentenceOf(error)) ?? String(error);
       if (sentence !== told) onProblem(sentence);
       told = sentence;
     }

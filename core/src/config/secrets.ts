@@ -7,6 +7,7 @@ import {
   type Logger,
   type OwnerAlert,
   type Plugins,
+  plainIssue,
   type ReloadOutcome,
   renameFile,
   replaceFile,
@@ -19,7 +20,6 @@ import {
 } from '@cinnabar/sdk';
 import { SECRETS_FILE } from '../backup/paths.js';
 import type { Redactor } from '../observability/log-entry.js';
-import { plainIssue } from '../storage/documents/document-store.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -3,7 +3,9 @@ import {
   type FindNamed,
   fileRuleSchema,
   formatDuration,
+  issueLanguage,
   parseDuration,
+  plainIssue,
   readYaml,
   ruleForFile,
   ruleFromFile,
@@ -17,7 +19,6 @@ import {
 } from '@cinnabar/sdk';
 import { accessRuleSchema } from '../access/rules.js';
 import { type Field, fieldsOf, inWords } from '../storage/catalog/fields.js';
-import { issueLanguage, plainIssue } from '../storage/documents/document-store.js';
 import { nearest } from '../storage/nearest.js';
 import type { OpenedPlugin } from '../storage/storage.js';
 import { findIn, type GuildDirectory, nameIn } from './directory.js';

@@ -10,6 +10,7 @@ import {
   type Plugin,
   type PluginInfo,
   type Plugins,
+  t,
   z,
 } from '@cinnabar/sdk';
 import PQueue from 'p-queue';
@@ -205,7 +206,7 @@ function createChangeQueue(
     run: <T>(change: () => Promise<T>): Promise<T> =>
       enqueue(() => {
         if (!ended) return change();
-        throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: 'host', state: 'stopping' });
+        throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: 'host', state: t('stopping') });
       }),
     /** Runs a change after which there are no more. */
     last: (change: () => Promise<void>): Promise<void> =>

@@ -48,7 +48,8 @@ export function createChain(
     const wrap = async (here: RegisteredInterceptor, next: Next): Promise<SettledOutcome> => {
       const { name } = here.interceptor;
       try {
-        if (here.gone()) throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: here.owner.id, state: 'stopping' });
+        if (here.gone())
+          throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: here.owner.id, state: t('stopping') });
         const outcome = await boundary.track(here.owner, () => here.interceptor.handle(viewFor(here, call), next));
         return await reconcile(call, name, await settledOf(outcome, onDeferred), log);
       } catch (error) {

@@ -6,6 +6,7 @@ import {
   type SettledOutcome,
   type ToolCall,
   type ToolStep,
+  t,
 } from '@cinnabar/sdk';
 import type { ConfirmContext, Rules } from './context.js';
 import { expireCard, expireOverdue, isOverdue } from './decisions.js';
@@ -50,7 +51,8 @@ export function createInterceptor(context: ConfirmContext): Interceptor {
       if (signal.aborted) return { status: 'expired', callId: call.id, reason: REASONS.restarted };
       await makeRoom(call);
       const reason = reserve(call, rules);
-      if (reason !== undefined) return { status: 'denied', callId: call.id, reason: `Not run: ${reason}.` };
+      if (reason !== undefined)
+        return { status: 'denied', callId: call.id, reason: t('Not run: {reason}.', { reason }) };
       return ask({ call, run: next, rules, allowance });
     },
   };
@@ -68,9 +70,11 @@ export function createInterceptor(context: ConfirmContext): Interceptor {
     const ahead = coming.get(actor.userId) ?? 0;
     const open = cards.of(actor.userId).reduce((sum, { requests }) => sum + requests.length, ahead);
     if (open >= maxOpen) {
-      return `${open} requests of this member wait for a decision already: they have to be decided first`;
+      return t('{count} requests of this member wait for a decision already: they have to be decided first', {
+        count: open,
+      });
     }
-    if (cards.at(actor).size >= MOST_WAITING) return 'too many requests are waiting here';
+    if (cards.at(actor).size >= MOST_WAITING) return t('too many requests are waiting here');
     coming.set(actor.userId, ahead + 1);
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { type Actor, type Registrar, type ToolDefinition, UserError, visible, z } from '@cinnabar/sdk';
+import { type Actor, type Registrar, type ToolDefinition, t, UserError, visible, z } from '@cinnabar/sdk';
 import type { CustomCommand, CustomContext } from './context.js';
 import { LIMITS } from './context.js';
 import type { CustomStore } from './store.js';
@@ -41,10 +41,11 @@ export function registerTools(
     access: { where: 'guild' },
     examples: ['create a command {name} that says {text}'],
     present: {
-      sentence: (input) => `I'll create the command ${visible(input.name)}: ${visible(input.text)}`,
+      sentence: (input) =>
+        t("I'll create the command {name}: {text}", { name: visible(input.name), text: visible(input.text) }),
       said: ['name', 'text'],
       action: 'Create a custom command',
-      success: (_, made) => `✓ The command ${made.name} is there.`,
+      success: (_, made) => t('✓ The command {name} is there.', { name: made.name }),
     },
     check: (_, { actor }) => check('create_custom_command', actor),
     async run(input, { actor }) {
@@ -60,10 +61,10 @@ export function registerTools(
     access: { where: 'guild' },
     examples: ['delete the custom command {name}'],
     present: {
-      sentence: (input) => `I'll delete the custom command ${visible(input.name)}`,
+      sentence: (input) => t("I'll delete the custom command {name}", { name: visible(input.name) }),
       said: ['name'],
       action: 'Delete a custom command',
-      success: (_, gone) => `✓ The command ${gone} is deleted.`,
+      success: (_, gone) => t('✓ The command {name} is deleted.', { name: gone }),
     },
     check: (_, { actor }) => check('delete_custom_command', actor),
     async run(input, { actor }) {
@@ -79,10 +80,12 @@ export function registerTools(
     risk: 'read',
     access: { where: 'guild' },
     present: {
-      sentence: () => "I'll list the custom commands of this server",
+      sentence: () => t("I'll list the custom commands of this server"),
       action: 'List custom commands',
       success: (_, all) =>
-        all.length === 0 ? 'There are none.' : all.map((one) => `${one.name}: ${one.answers.join(' | ')}`).join('\n'),
+        all.length === 0
+          ? t('There are none.')
+          : all.map((one) => `${one.name}: ${one.answers.join(' | ')}`).join('\n'),
     },
     run: (_, { actor }) => store.of(actor.guildId ?? '').commands,
   };

@@ -226,9 +226,8 @@ export function createModels(parts: ServiceParts): UnmeteredLlm {
     try {
       return candidateFor(setup, wanted, learned);
     } catch (error) {
-      const sentence = operatorSentenceOf(error);
-      if (sentence === undefined) throw error;
-      parts.log.warn(sentence);
+      if (!(error instanceof Error) || operatorSentenceOf(error) === undefined) throw error;
+      parts.log.warn(error.message);
       return undefined;
     }
   }

@@ -1,3 +1,4 @@
+import { t, translated } from '@cinnabar/sdk';
 import type { ProviderDefinition } from './providers/definition.js';
 import type { Environment, GlobalSettings } from './settings.js';
 import { configuredVendor, notConfigured, type Vendor } from './vendors.js';
@@ -7,7 +8,7 @@ export interface Routes {
   /** What answers when a request names no model. */
   readonly model: string;
   /** Why: for status lines. */
-  readonly because: string;
+  because(): string;
   readonly vendors: readonly (Vendor & { readonly provides: readonly string[] })[];
   /** @throws CINNABAR_LLM_NOT_CONFIGURED when no vendor provides the model */
   vendorFor(model: string): Vendor;
@@ -64,7 +65,8 @@ export function createRouter(providers: readonly ProviderDefinition[]): Router {
         vendors,
         vendorFor,
         embeddings: (wanted) => vendorsEmbeddingRoute(providers, settings, env, providerOf, wanted),
-        because: `${vendors.length === 1 ? 'one vendor is' : `${vendors.length} vendors are`} set up`,
+        because: () =>
+          t('{count, plural, one {one vendor is} other {# vendors are}} set up', { count: vendors.length }),
       };
     },
   };
@@ -88,7 +90,8 @@ function singleRoute(providers: readonly ProviderDefinition[], settings: GlobalS
   const vendor = { name: definition.name, ...setup.connection };
   return {
     model,
-    because: isAuto ? definition.because : `the setting provider is ${definition.name}`,
+    because: () =>
+      isAuto ? translated(definition.because) : t('the setting provider is {provider}', { provider: definition.name }),
     vendors: [{ ...vendor, provides: [] }],
     vendorFor: () => vendor,
     embeddings: (wanted) => embeddingRoute(providers, settings, env, definition, wanted),

@@ -31,8 +31,8 @@ function describe(
   const lines = [
     t('**Provider:** {provider}', {
       provider: several
-        ? `${name} (${definition.name}; ${routes.because})`
-        : `${definition.name} (${translated(routes.because)})`,
+        ? `${name} (${definition.name}; ${routes.because()})`
+        : `${definition.name} (${routes.because()})`,
     }),
     t('**Model:** {model}', { model: routes.model }),
   ];

@@ -1,4 +1,4 @@
-import { parseListen, RESULT_CHARACTERS, TIERS, z } from '@cinnabar/sdk';
+import { parseListen, RESULT_CHARACTERS, TIERS, t, z } from '@cinnabar/sdk';
 
 const NAME = /^[a-z][a-z0-9_-]{0,23}$/;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -53,22 +53,24 @@ const serverSchema = z
   .superRefine((server, context) => {
     const complain = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
     if ((server.command === undefined) === (server.url === undefined)) {
-      complain([], 'needs either "command" (a program to start) or "url" (a server over HTTP)');
+      complain([], t('needs either "command" (a program to start) or "url" (a server over HTTP)'));
     }
     const others = server.url === undefined ? (['headers', 'oauth'] as const) : (['args', 'env', 'cwd'] as const);
     for (const key of others) {
       const belongs = server.url === undefined ? 'url' : 'command';
-      if (server[key] !== undefined) complain([key], `goes with "${belongs}", which is not set`);
+      if (server[key] !== undefined) complain([key], t('goes with "{key}", which is not set', { key: belongs }));
     }
     if (server.url !== undefined && !isHttpUrl(server.url)) {
-      complain(['url'], 'must be an http or https address without a user name, such as https://example.org/mcp');
+      complain(['url'], t('must be an http or https address without a user name, such as https://example.org/mcp'));
     }
     for (const key of ['env', 'headers'] as const) {
       for (const [name, value] of Object.entries(server[key] ?? {})) {
         if (SECRET.test(name) && !REFERENCE.test(value)) {
           complain(
             [key, name],
-            `looks like a secret: put it into the environment, and write \${${variableFor(name)}} here`,
+            t('looks like a secret: put it into the environment, and write {reference} here', {
+              reference: `\${${variableFor(name)}}`,
+            }),
           );
         }
       }
@@ -86,7 +88,9 @@ export const GLOBAL_SETTINGS = z.object({
     .default({})
     .superRefine((servers, context) => {
       for (const [name, other] of collisions(Object.keys(servers))) {
-        const message = `its tools could have the same names as those of "${other}": give one of them another name`;
+        const message = t('its tools could have the same names as those of "{other}": give one of them another name', {
+          other,
+        });
         context.addIssue({ code: 'custom', path: [name], message });
       }
     })

@@ -1,5 +1,4 @@
-import type { Registrar } from '@cinnabar/sdk';
-import { type ToolDefinition, visible, z } from '@cinnabar/sdk';
+import { type Registrar, type ToolDefinition, t, visible, z } from '@cinnabar/sdk';
 import { confirmation } from './commands.js';
 import type { Reminder } from './context.js';
 import { LONGEST_TEXT, lineOf, type Reminders } from './store.js';
@@ -33,11 +32,12 @@ export function registerTools({ tool }: Pick<Registrar, 'tool'>, reminders: Remi
     policy: 'allow',
     examples: ['remind me {when} to {about}', 'remind me {when} of {about}'],
     present: {
-      sentence: ({ when: at, about: what }) => `I'll remind you ${visible(at)}: ${visible(what)}`,
+      sentence: ({ when: at, about: what }) =>
+        t("I'll remind you {when}: {what}", { when: visible(at), what: visible(what) }),
       said: ['when', 'about'],
       action: 'Set a reminder',
       success: (_, made) => confirmation(made, made.setIn),
-      cancelled: () => 'Cancelled the reminder.',
+      cancelled: () => t('Cancelled the reminder.'),
     },
     run: ({ when: said, about: text, where }, { actor }) =>
       reminders.set(actor, { said, text, to: where, isPublic: where === 'here' && actor.guildId !== null }),
@@ -49,9 +49,9 @@ export function registerTools({ tool }: Pick<Registrar, 'tool'>, reminders: Remi
     risk: 'read',
     examples: ['what are my reminders?'],
     present: {
-      sentence: () => "I'll list your reminders",
+      sentence: () => t("I'll list your reminders"),
       action: 'List reminders',
-      success: (_, mine) => (mine.length === 0 ? 'There are no reminders.' : mine.map(lineOf).join('\n')),
+      success: (_, mine) => (mine.length === 0 ? t('There are no reminders.') : mine.map(lineOf).join('\n')),
     },
     run: (_, { actor }) => reminders.list(actor),
   };
@@ -63,7 +63,7 @@ export function registerTools({ tool }: Pick<Registrar, 'tool'>, reminders: Remi
     policy: 'allow',
     examples: ['move reminder {number} to {when}'],
     present: {
-      sentence: ({ number: which }) => `I'll change reminder ${which}`,
+      sentence: ({ number: which }) => t("I'll change reminder {number}", { number: which }),
       action: 'Change a reminder',
       success: (_, changed) => lineOf(changed),
     },
@@ -77,10 +77,10 @@ export function registerTools({ tool }: Pick<Registrar, 'tool'>, reminders: Remi
     policy: 'allow',
     examples: ['cancel reminder {number}'],
     present: {
-      sentence: ({ number: which }) => `I'll cancel reminder ${which}`,
+      sentence: ({ number: which }) => t("I'll cancel reminder {number}", { number: which }),
       said: ['number'],
       action: 'Cancel a reminder',
-      success: ({ number: which }) => `✓ Reminder ${which} is cancelled.`,
+      success: ({ number: which }) => t('✓ Reminder {number} is cancelled.', { number: which }),
     },
     run: ({ number: which }, { actor }) => reminders.cancel(actor, which),
   };

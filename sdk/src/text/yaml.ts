@@ -11,6 +11,7 @@ import {
   Parser,
   visit,
 } from 'yaml';
+import { t } from './language.js';
 import { oneLine } from './untrusted.js';
 
 /** What a YAML text says, or why it cannot be used. */
@@ -36,27 +37,28 @@ const LONGEST_MESSAGE = 200;
  * @param maxBytes 1 MB by default
  */
 export function readYaml(text: string, { maxBytes = 1_000_000 }: { readonly maxBytes?: number } = {}): YamlReading {
-  if (Buffer.byteLength(text) > maxBytes) return refusal(1, `it is larger than ${maxBytes} bytes`);
+  if (Buffer.byteLength(text) > maxBytes) return refusal(1, t('it is larger than {bytes} bytes', { bytes: maxBytes }));
   const lines = new LineCounter();
   const lineAt = (offset: number) => Math.max(1, lines.linePos(offset).line);
   const tokens = [...new Parser(lines.addNewLine).parse(text)];
   // Before composing, which is recursive and takes minutes for a text of nothing but brackets.
   const deep = tooDeep(tokens);
-  if (deep !== undefined) return refusal(lineAt(deep), `it is nested deeper than ${DEEPEST} levels`);
+  if (deep !== undefined)
+    return refusal(lineAt(deep), t('it is nested deeper than {levels} levels', { levels: DEEPEST }));
 
   // The library compares each key with all others; `wrongKey` needs one look at each.
   const composer = new Composer({ version: '1.2', schema: 'core', resolveKnownTags: false, uniqueKeys: false });
   const [document, another] = [...composer.compose(tokens, true, text.length)];
-  if (document === undefined) return refusal(1, 'it is not YAML');
-  if (another !== undefined) return refusal(lineAt(another.range[0]), 'it holds more than one document');
+  if (document === undefined) return refusal(1, t('it is not YAML'));
+  if (another !== undefined) return refusal(lineAt(another.range[0]), t('it holds more than one document'));
   const [error] = [...document.errors, ...document.warnings];
   if (error !== undefined) return refusal(lineAt(error.pos[0]), sentence(error));
   const wrong = wrongKey(document);
   if (wrong !== undefined) return refusal(lineAt(wrong.offset), wrong.problem);
 
   const values = plainOf(document);
-  if (values === undefined) return refusal(1, 'its aliases name nothing, multiply or hold themselves');
-  if (!isRecord(values)) return refusal(1, 'it must hold keys with values, as in "key: value"');
+  if (values === undefined) return refusal(1, t('its aliases name nothing, multiply or hold themselves'));
+  if (!isRecord(values)) return refusal(1, t('it must hold keys with values, as in "key: value"'));
   return { ok: true, values, lineOf: (key) => lineAt(offsetOf(document, key)) };
 }
 
@@ -67,8 +69,8 @@ function refusal(line: number, problem: string): YamlReading {
 }
 
 function sentence({ code, message }: { readonly code: string; readonly message: string }): string {
-  if (code === 'TAG_RESOLVE_FAILED') return 'tags such as !this are not allowed';
-  return `it is not valid YAML: ${message.split('\n')[0]?.slice(0, LONGEST_MESSAGE)}`;
+  if (code === 'TAG_RESOLVE_FAILED') return t('tags such as !this are not allowed');
+  return t('it is not valid YAML: {problem}', { problem: message.split('\n')[0]?.slice(0, LONGEST_MESSAGE) ?? '' });
 }
 
 /** Where something begins that lies too deep. */
@@ -99,8 +101,8 @@ function wrongKey(document: Composed): { readonly problem: string; readonly offs
           continue;
         }
         const problem = isScalar(key)
-          ? `the key "${name.slice(0, LONGEST_QUOTE)}" is there twice`
-          : 'a key must be plain text';
+          ? t('the key "{key}" is there twice', { key: name.slice(0, LONGEST_QUOTE) })
+          : t('a key must be plain text');
         found = { problem, offset: isNode(key) ? (key.range?.[0] ?? 0) : 0 };
         return visit.BREAK;
       }

@@ -48,11 +48,11 @@ describe('administration in German', () => {
   it('finds the first obstacle, with its remedy', async () => {
     const text = await say(host.alice, '!diagnose me plugin disable');
     expect(text).to.include(`**Befehl \`plugin disable\` für <@${host.alice.id}>**`);
-    expect(text).to.include('✓ Zustand des Plugins „admin“: läuft');
+    expect(text).to.include('✓ das Plugin „admin“ läuft');
     expect(text).to.include('✓ Discord schickt mir die Ereignisse, die es braucht');
     expect(text).to.include('**Erstes Hindernis**: du musst hier mindestens ein Admin sein');
     expect(text).to.include(
-      '**Abhilfe**: Ein Admin erlaubt es mit `access allow "plugin disable" <Mitglied oder Rolle>`',
+      `**Abhilfe**: Ein Admin erlaubt es mit \`access allow "plugin disable" <@${host.alice.id}>\``,
     );
     expect(await say(host.you, '!diagnose me party')).to.include('Hier steht nichts im Weg.');
   });
@@ -72,6 +72,13 @@ describe('administration in German', () => {
     );
     expect(await say(host.you, '!set admin suggestions no')).to.equal(
       '`suggestions` von `admin` ist für diesen Server jetzt `false`.',
+    );
+  });
+
+  it('tells the owner of the bot why a plugin is not loaded or unloaded', async () => {
+    expect(await say(host.you, '!plugin load party')).to.equal('Das Plugin „party“ ist schon gestartet.');
+    expect(await say(host.you, '!plugin unload admin')).to.equal(
+      'Das Plugin „admin“ lässt sich nicht abschalten: ohne es gäbe es keinen Weg, es wieder einzuschalten.',
     );
   });
 

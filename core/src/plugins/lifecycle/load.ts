@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import { CinnabarError, type ErrorCode, type Plugin, type UnloadReport, withinLimit } from '@cinnabar/sdk';
+import { CinnabarError, type ErrorCode, type Plugin, t, type UnloadReport, withinLimit } from '@cinnabar/sdk';
 import { type Discover, type DiscoveredPlugin, inspectFolder } from '../discovery.js';
 import type { PluginLoader } from '../loader.js';
 import { arrangement } from '../start-order.js';
@@ -120,7 +120,7 @@ export async function load(lifecycle: LifecycleContext, finder: Finder, idOrFold
   if (state === 'running' || state === 'waiting') {
     const params = {
       plugin: record.id,
-      state: state === 'running' ? 'already running' : 'already loaded, and waiting',
+      state: state === 'running' ? t('already running') : t('already loaded, and waiting'),
     };
     throw new CinnabarError('CINNABAR_PLUGIN_STATE', params);
   }
@@ -154,7 +154,7 @@ function explain(wanted: string, broken: readonly CinnabarError[]): CinnabarErro
  */
 export async function unload(lifecycle: LifecycleContext, record: PluginRecord): Promise<UnloadReport> {
   if (stateOf(record) === 'stopped') {
-    throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: record.id, state: 'not loaded' });
+    throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: record.id, state: t('not loaded') });
   }
   assertNotRequired(record);
   assertNoneRequired(lifecycle, record.id, arrangement(lifecycle, { id: record.id, by: undefined }).hindered);
@@ -175,7 +175,7 @@ export async function loadDefinition(
 ): Promise<Plugin> {
   const loaded = await withinLimit(clock, startTimeoutMs, origin.load(verify), ending);
   if (loaded.inTime) return loaded.value;
-  if (ending.aborted) throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: id, state: 'stopping' });
+  if (ending.aborted) throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: id, state: t('stopping') });
   throw new CinnabarError('CINNABAR_PLUGIN_TIMEOUT', { plugin: id, seconds: startTimeoutMs / 1000, step: 'load' });
 }
 

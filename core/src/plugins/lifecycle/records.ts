@@ -10,6 +10,7 @@ import {
   type Plugin,
   type PluginInfo,
   type PluginState,
+  t,
 } from '@cinnabar/sdk';
 import type { Boundary, Owner } from '../../contracts.js';
 import type { GuardRegistry } from '../manager.js';
@@ -88,10 +89,13 @@ export function failureOf(plugin: string, error: unknown): Failure {
   return { code: 'CINNABAR_PLUGIN_SETUP', params: { plugin, detail: reasonOf(error) } };
 }
 
-/** What went wrong, for those who run the bot. */
+/** What went wrong, for the log. */
 export function reasonOf(error: unknown): string {
-  return operatorSentenceOf(error) ?? (error instanceof Error ? error.message : String(error));
+  return error instanceof Error ? error.message : String(error);
 }
+
+/** For those who run the bot, in their language. */
+const reasonFor = (error: CinnabarError) => operatorSentenceOf(error) ?? error.message;
 
 export function failureError({ code, params }: Failure): CinnabarError {
   return new CinnabarError(code, params);
@@ -147,7 +151,7 @@ export function infoOf(lifecycle: LifecycleContext, record: PluginRecord): Plugi
 export function problemOf(lifecycle: LifecycleContext, record: PluginRecord): string | undefined {
   const state = stateOf(record);
   if (state === 'waiting') return waitingFor(lifecycle, record);
-  return record.failure === undefined || state === 'running' ? undefined : failureError(record.failure).message;
+  return record.failure === undefined || state === 'running' ? undefined : reasonFor(failureError(record.failure));
 }
 
 type Runs = Pick<LifecycleContext, 'records' | 'services'>;
@@ -201,7 +205,7 @@ export function assertNotRequired({ id, manifest }: PluginRecord): void {
   if (manifest.required !== true) return;
   throw new CinnabarError('CINNABAR_PLUGIN_REQUIRED', {
     plugin: id,
-    detail: 'without it there is no way to switch it on again.',
+    detail: t('without it there is no way to switch it on again.'),
   });
 }
 
@@ -217,7 +221,10 @@ export function assertNoneRequired(
   for (const dependent of hindered.keys()) {
     const record = records.get(dependent);
     if (record?.run === undefined || record.manifest.required !== true) continue;
-    throw new CinnabarError('CINNABAR_PLUGIN_REQUIRED', { plugin: id, detail: `"${dependent}" needs it.` });
+    throw new CinnabarError('CINNABAR_PLUGIN_REQUIRED', {
+      plugin: id,
+      detail: t('"{plugin}" needs it.', { plugin: dependent }),
+    });
   }
 }
 
@@ -230,15 +237,16 @@ export function unmetTokens({ services }: RunState, { definition }: PluginRecord
 /** One sentence on what a plugin waits for. */
 function waitingFor(lifecycle: RunState, record: PluginRecord): string {
   const hindrance = arrangement(lifecycle).hindered.get(record.id);
-  if (hindrance?.kind === 'circular') return hindranceError(record.id, hindrance).message;
+  if (hindrance?.kind === 'circular') return reasonFor(hindranceError(record.id, hindrance));
   const token = hindrance?.token ?? unmetTokens(lifecycle, record)[0] ?? '';
   const provider = [...lifecycle.records.values()].find(
     ({ id, definition }) => id !== record.id && definition?.provides.some((provided) => provided.id === token),
   );
-  if (provider === undefined) return hindranceError(record.id, { kind: 'missing', token }).message;
-  const state = stateOf(provider);
-  const why = state === 'running' ? 'has not offered it yet' : `is ${state}`;
-  return `It waits for ${token}, which "${provider.id}" provides; that plugin ${why}.`;
+  if (provider === undefined) return reasonFor(hindranceError(record.id, { kind: 'missing', token }));
+  return t(
+    'It waits for {token}, which "{provider}" provides; that plugin {state, select, running {has not offered it yet} stopped {is stopped} failed {is failed} other {is waiting}}.',
+    { token, provider: provider.id, state: stateOf(provider) },
+  );
 }
 
 /** Notes why a plugin could not be loaded or started. */

@@ -1,4 +1,4 @@
-import { CinnabarError, type Plugin, type ReloadReport, z } from '@cinnabar/sdk';
+import { CinnabarError, type Plugin, type ReloadReport, t, z } from '@cinnabar/sdk';
 import { arrangement, hindranceError } from '../start-order.js';
 
 import { loadDefinition } from './load.js';
@@ -19,7 +19,8 @@ import { settle, startRun, stopDependents, stopRun } from './start-stop.js';
  */
 export async function reload(lifecycle: LifecycleContext, record: PluginRecord): Promise<ReloadReport> {
   const state = stateOf(record);
-  if (state === 'stopped') throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: record.id, state: 'not loaded' });
+  if (state === 'stopped')
+    throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: record.id, state: t('not loaded') });
   const from = record.manifest.version;
   const changes = state === 'running' ? await replace(lifecycle, record) : await retry(lifecycle, record);
   return { id: record.id, from, to: record.manifest.version, changes };

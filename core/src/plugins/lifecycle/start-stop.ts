@@ -1,4 +1,4 @@
-import { CinnabarError, type ErrorCode, type Plugin, speaking, withinLimit } from '@cinnabar/sdk';
+import { CinnabarError, type ErrorCode, type Plugin, speaking, t, withinLimit } from '@cinnabar/sdk';
 import type { Owner, Scope } from '../../contracts.js';
 import { doing, runAs } from '../../gateway/boundary.js';
 import { createEntrusted } from '../../tools/tools.js';
@@ -166,7 +166,7 @@ async function setUp(lifecycle: LifecycleContext, owner: Owner): Promise<void> {
 }
 
 function assertNotEnding({ ending }: LifecycleContext, plugin: string): void {
-  if (ending.aborted) throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin, state: 'stopping' });
+  if (ending.aborted) throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin, state: t('stopping') });
 }
 
 /** Errors that say by themselves what is wrong, and with whom. */

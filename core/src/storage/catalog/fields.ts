@@ -1,5 +1,6 @@
 import {
   formatDuration,
+  issueLanguage,
   optionTraits,
   type Plugin,
   SETTING_MENTIONS,
@@ -10,7 +11,6 @@ import {
   t,
   z,
 } from '@cinnabar/sdk';
-import { issueLanguage } from '../documents/document-store.js';
 
 /** One declared setting, with what its schema tells of it. */
 export interface Field {

@@ -1,5 +1,12 @@
-import { CinnabarError, parseDuration, type SettingMention, type SettingType, t, translated } from '@cinnabar/sdk';
-import { plainIssue } from '../documents/document-store.js';
+import {
+  CinnabarError,
+  parseDuration,
+  plainIssue,
+  type SettingMention,
+  type SettingType,
+  t,
+  translated,
+} from '@cinnabar/sdk';
 import { nearest } from '../nearest.js';
 import { type Field, inWords, mentionInWords } from './fields.js';
 

@@ -1,13 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import {
-  CinnabarError,
-  currentLocale,
-  type Logger,
-  SOURCE_LOCALE,
-  storageReadError,
-  storageWriteError,
-  z,
-} from '@cinnabar/sdk';
+import { CinnabarError, type Logger, plainIssue, storageReadError, storageWriteError, type z } from '@cinnabar/sdk';
 import { LRUCache } from 'lru-cache';
 import { DamagedDocument, type DocumentPath, type Driver, nameOf, type Stored } from '../driver.js';
 
@@ -339,20 +331,4 @@ export function invalid(cause: z.ZodError): InvalidDocument {
   const [key] = issue.path;
   if (key === undefined) return new InvalidDocument(text, undefined, { cause });
   return new InvalidDocument(`${issue.path.join('.')}: ${text}`, String(key), { cause });
-}
-
-/** zod's wording without its label: `expected number, received string`. */
-export function plainIssue(message: string): string {
-  return message.replace(LABEL, '');
-}
-
-/** In the languages that there are catalogues for. */
-const LABEL =
-  /^(?:Invalid input|Too (?:big|small)|Invalid \w+|Ungültige Eingabe|Zu (?:groß|klein)|Ungültig(?:er? \w+)?): /;
-
-/** For a schema, so that it says in the current language what is wrong; zod has English where it lacks one. */
-export function issueLanguage(): z.core.ParseContext<z.core.$ZodIssue> {
-  const locale = currentLocale();
-  const words = Object.entries(z.locales).find(([name]) => name === locale)?.[1];
-  return locale === SOURCE_LOCALE || words === undefined ? {} : { error: words().localeError };
 }

@@ -1,5 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type ConfigLayer, type Configuration, type Logger, matchesWildcard, readYaml, z } from '@cinnabar/sdk';
+import {
+  type ConfigLayer,
+  type Configuration,
+  issueLanguage,
+  type Logger,
+  matchesWildcard,
+  readYaml,
+  speaking,
+  t,
+  translated,
+  z,
+} from '@cinnabar/sdk';
 import type { Client, SendableChannels } from 'discord.js';
 import { distance } from 'fastest-levenshtein';
 import { LRUCache } from 'lru-cache';
@@ -97,11 +108,11 @@ export function createChatConfig({ configuration, settingsOf, log }: ChatConfigP
       let files: Entries = new Map();
       for (const layer of await configuration.layers(guildId)) files = merge(files, readFile(layer).entries);
       const { problems } = restrict(files, readSettings({ [key]: value }), 'guild');
-      return problems[0]?.replace(/^[^:]*: [^:]*: /, '');
+      return problems[0]?.reason();
     },
     /** Never rejects: what cannot be used is left out and listed in `problems`. */
     async forChannel({ guildId, pins }: ChannelPins): Promise<EffectiveConfig> {
-      const problems: string[] = [];
+      const problems: Problem[] = [];
       let entries: Entries = new Map();
       const lay = (reading: Reading) => {
         entries = merge(entries, reading.entries);
@@ -112,31 +123,36 @@ export function createChatConfig({ configuration, settingsOf, log }: ChatConfigP
       for (const pin of pins) lay(restrict(entries, await readOnce(pin), 'channel'));
       problems.push(...wrongTruncation(entries));
       for (const problem of problems) warnOnce(problem);
-      return { config: build(entries), origin: originsOf(entries), problems };
+      return { config: build(entries), origin: originsOf(entries), problems: problems.map(textOf) };
     },
   };
 }
 
-function wrongTruncation(entries: Entries): readonly string[] {
+function wrongTruncation(entries: Entries): readonly Problem[] {
   const set = entries.get('truncateToTokens');
   const limit = valueAt(entries, 'maxContextTokens');
   if (typeof set?.value !== 'number' || typeof limit !== 'number' || isTruncation(set.value, limit)) return [];
   return [
-    `${set.origin}: truncateToTokens: must be at most 9 tenths of maxContextTokens (${limit}); 6 tenths are used`,
+    {
+      origin: set.origin,
+      key: 'truncateToTokens',
+      reason: () => t('must be at most 9 tenths of maxContextTokens ({limit}); 6 tenths are used', { limit }),
+    },
   ];
 }
 
 /** Pins can be edited any number of times. */
 const MOST_WARNED = 1_000;
 
-/** Logs each problem once. */
-function createWarner(log: Logger): (problem: string) => void {
+/** Logs each problem once, in English. */
+function createWarner(log: Logger): (problem: Problem) => void {
   const warned = new Set<string>();
   return (problem) => {
-    if (warned.has(problem)) return;
+    const text = speaking(undefined, () => textOf(problem));
+    if (warned.has(text)) return;
     if (warned.size >= MOST_WARNED) warned.clear();
-    warned.add(problem);
-    log.warn(problem);
+    warned.add(text);
+    log.warn(text);
   };
 }
 
@@ -157,7 +173,13 @@ const LARGEST_BYTES = 16_000;
 function readPin({ messageId, yaml }: PinnedConfig): Reading {
   const at = (line: number) => `pin ${messageId}:${line}`;
   const reading = readYaml(yaml, { maxBytes: LARGEST_BYTES });
-  if (!reading.ok) return { entries: new Map(), problems: [`${at(reading.line)}: ${reading.problem}`] };
+  if (!reading.ok) {
+    const reason = () => {
+      const again = readYaml(yaml, { maxBytes: LARGEST_BYTES });
+      return again.ok ? '' : again.problem;
+    };
+    return { entries: new Map(), problems: [{ origin: at(reading.line), reason }] };
+  }
   const theirs = new Map(Object.keys(reading.values).map((key) => [keyHere(key), key]));
   const values = Object.fromEntries([...theirs].map(([key, written]) => [key, reading.values[written]]));
   return readEntries(values, {
@@ -178,12 +200,12 @@ function keyHere(written: string): string {
  */
 function restrict(below: Entries, { entries, problems }: Reading, by: Exclude<KeyScope, 'files'>): Reading {
   const kept = new Map<string, Entry>();
-  const more: string[] = [];
+  const more: Problem[] = [];
   for (const [path, entry] of entries) {
     const leaf = LEAVES.get(path);
-    const refusal = leaf === undefined ? 'there is no such key' : refusalOf(leaf, entry.value, below, by);
+    const refusal = leaf === undefined ? () => t('there is no such key') : refusalOf(leaf, entry.value, below, by);
     if (refusal === undefined) kept.set(path, entry);
-    else more.push(`${entry.origin}: ${path}: ${refusal}`);
+    else more.push({ origin: entry.origin, key: path, reason: refusal });
   }
   return { entries: kept, problems: [...problems, ...more] };
 }
@@ -193,13 +215,15 @@ function refusalOf(
   value: unknown,
   below: Entries,
   by: Exclude<KeyScope, 'files'>,
-): string | undefined {
-  if (scope === 'files') return 'can be set in the configuration files only';
-  if (scope === 'guild' && by === 'channel') return 'can be set by admins only, with `!set chat`';
+): Problem['reason'] | undefined {
+  if (scope === 'files') return () => t('can be set in the configuration files only');
+  if (scope === 'guild' && by === 'channel') return () => t('can be set by admins only, with `!set chat`');
   const present = valueAt(below, path) ?? impliedAt(below, path);
-  if (lowerOnly && rises(present, value)) return `may be lowered here, not raised above ${String(present)}`;
+  if (lowerOnly && rises(present, value)) {
+    return () => t('may be lowered here, not raised above {present}', { present: String(present) });
+  }
   if (path === 'continuationModel' && value !== present && !isAllowed(value, valueAt(below, 'allowedModels')))
-    return `the model ${String(value)} is not one of allowedModels`;
+    return () => t('the model {model} is not one of allowedModels', { model: String(value) });
   return undefined;
 }
 
@@ -230,8 +254,19 @@ export type Entries = ReadonlyMap<string, Entry>;
 
 interface Reading {
   readonly entries: Entries;
-  readonly problems: readonly string[];
+  readonly problems: readonly Problem[];
 }
+
+/** Something that is not used. Readings are kept, and read by people of several languages. */
+interface Problem {
+  readonly origin: string;
+  /** `undefined`: all of what is there. */
+  readonly key?: string;
+  reason(): string;
+}
+
+const textOf = ({ origin, key, reason }: Problem): string =>
+  [translated(origin), ...(key === undefined ? [] : [key]), reason()].join(': ');
 
 interface Place {
   /** Where a key stands, for people. */
@@ -246,20 +281,20 @@ const LONGEST_KEY = 60;
 /** Checks values key by key. What cannot be used is left out with a problem. */
 export function readEntries(values: Readonly<Record<string, unknown>>, place: Place): Reading {
   const entries = new Map<string, Entry>();
-  const problems: string[] = [];
+  const problems: Problem[] = [];
 
   for (const [path, value] of Object.entries(values)) {
     const origin = place.originOf([path]);
     const verdict = judge(path, value, place);
     if (verdict.kind === 'value') entries.set(path, { value: verdict.value, origin });
-    else if (verdict.kind === 'wrong') problems.push(`${origin}: ${clip(path)}: ${verdict.reason}`);
+    else if (verdict.kind === 'wrong') problems.push({ origin, key: clip(path), reason: verdict.reason });
   }
   return { entries, problems };
 }
 
 type Verdict =
   | { readonly kind: 'value'; readonly value: unknown }
-  | { readonly kind: 'wrong'; readonly reason: string }
+  | { readonly kind: 'wrong'; readonly reason: Problem['reason'] }
   | { readonly kind: 'nothing' };
 
 function judge(path: string, value: unknown, { file }: Place): Verdict {
@@ -267,17 +302,20 @@ function judge(path: string, value: unknown, { file }: Place): Verdict {
   if (leaf === undefined) {
     // Another plugin's, or one of which the host warns.
     if (file) return { kind: 'nothing' };
-    return { kind: 'wrong', reason: `there is no such key.${hint(path)}` };
+    const meant = closestTo(path);
+    const reason = () =>
+      meant === undefined ? t('there is no such key.') : t('there is no such key. Did you mean {meant}?', { meant });
+    return { kind: 'wrong', reason };
   }
-  if (value === null) return file ? { kind: 'value', value: undefined } : { kind: 'wrong', reason: 'has no value' };
+  if (value === null)
+    return file ? { kind: 'value', value: undefined } : { kind: 'wrong', reason: () => t('has no value') };
   const parsed = z.safeParse(leaf.schema, value);
   if (parsed.success) return { kind: 'value', value: parsed.data };
-  return { kind: 'wrong', reason: parsed.error.issues[0]?.message ?? 'not valid' };
-}
-
-function hint(path: string): string {
-  const meant = closestTo(path);
-  return meant === undefined ? '' : ` Did you mean ${meant}?`;
+  const reason = () => {
+    const [issue] = z.safeParse(leaf.schema, value, issueLanguage()).error?.issues ?? [];
+    return issue === undefined ? t('not valid') : translated(issue.message);
+  };
+  return { kind: 'wrong', reason };
 }
 
 /** A pinned message may have keys of any length. */

@@ -8,6 +8,7 @@ import {
   sentenceOf,
   type Turn,
   t,
+  translated,
   type WorkDetails,
 } from '@cinnabar/sdk';
 import type { Client, SendableChannels } from 'discord.js';
@@ -25,7 +26,7 @@ const LONGEST = 80;
 function inForce({ config, origin }: EffectiveConfig, key: string) {
   const values: Readonly<Record<string, unknown>> = config;
   const from = origin[key] ?? 'default';
-  return { value: values[key], origin: from === 'default' ? t('the default') : from };
+  return { value: values[key], origin: from === 'default' ? t('the default') : translated(from) };
 }
 
 /** The model that answers in a channel and the settings in force there, each with its layer: for `ai status`. */
@@ -111,7 +112,7 @@ export function createPrefillNotices(notices: OwnerNotices) {
     notices.alert({
       kind: 'prefill-unavailable',
       text: t('`mode: prefill` is set ({origin}), but the model {model} does not take it, so mode `chat` is used.', {
-        origin: origin.mode ?? 'default',
+        origin: translated(origin.mode ?? 'default'),
         model: traits.model,
       }),
       remedy: t(
@@ -142,7 +143,7 @@ export function workDetailsOf(answered: Answered): WorkDetails {
     tools: tools.map(({ use, outcome }) => ({ name: use.name, outcome })),
     configured: Object.entries(effective.origin)
       .filter(([, origin]) => origin !== 'default')
-      .map(([key, origin]) => t('{key}, from {origin}', { key, origin })),
+      .map(([key, origin]) => t('{key}, from {origin}', { key, origin: translated(origin) })),
     notes: [...notes, ...omittedIn(completions), ...effective.problems],
   };
 }

@@ -272,7 +272,7 @@ function inputFor(schema: JsonSchema, check: CheckValue): ToolInput {
   return z.looseObject({}).superRefine(async (value, context) => {
     const problem = await check(schema, value).catch((error: unknown) => {
       if (!(error instanceof CinnabarError)) throw error;
-      return `they could not be checked against the server's schema. ${sentenceOf(error)}`;
+      return t("they could not be checked against the server's schema. {reason}", { reason: sentenceOf(error) ?? '' });
     });
     if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
   });

@@ -4,7 +4,6 @@ import {
   createKeyedMutex,
   type Logger,
   type OwnerNotices,
-  operatorSentenceOf,
   type Registrar,
   t,
   translated,
@@ -270,7 +269,7 @@ export function createSupervisor({ name, clock, log, connect, onUp }: Parts): Se
       return opened;
     } catch (error) {
       await fresh?.close();
-      down(operatorSentenceOf(error) ?? (error instanceof Error ? error.message : String(error)));
+      down(error instanceof Error ? error.message : String(error));
       throw new UserError(sentenceFor(), { cause: error });
     }
   };

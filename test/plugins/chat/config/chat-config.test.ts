@@ -1,5 +1,6 @@
 import { DEFAULT_CONFIG } from '@cinnabar/plugin-chat/config/keys';
 import { expect } from 'chai';
+import { inGerman } from '../../../support/german.js';
 import { effective, openConfig } from './harness.js';
 
 describe('chat: the configuration of a channel', () => {
@@ -106,6 +107,20 @@ describe('chat: a mistake in the configuration', () => {
     const { inGuild, log } = openConfig({ files: { a: 'mode: telepathy' }, pins: ['moed: chat'] });
     for (let n = 0; n < 3; n++) await inGuild();
     expect(log.entries.map(({ level }) => level)).to.deep.equal(['warn', 'warn']);
+  });
+
+  it('reads in the language of who asks, and in English in the log', async () => {
+    const { inGuild, log } = openConfig({ files: { a: 'temperature: hot' }, pins: ['temprature: 1', 'mode: ['] });
+    const { problems } = await inGerman(['plugins/chat'], inGuild);
+    expect(problems.slice(0, 2)).to.deep.equal([
+      'a:1: temperature: Ungültige Eingabe: erwartet Zahl, erhalten string',
+      'pin 1:1: temprature: diesen Schlüssel gibt es nicht. Meinst du temperature?',
+    ]);
+    expect(problems[2]).to.match(/^pin 2:1: es ist kein gültiges YAML: /);
+    expect(log.entries.map(({ message }) => message).join('\n')).to.include('Did you mean temperature?');
+    expect((await inGuild()).problems[1]).to.equal(
+      'pin 1:1: temprature: there is no such key. Did you mean temperature?',
+    );
   });
 
   it('of other plugins is not chat’s to tell', async () => {

@@ -22,7 +22,9 @@ export function createOfflineProvider(random: Random): Provider {
     modes: ['chat'],
     async send({ request }) {
       if (request.output !== undefined) {
-        const detail = 'it is the offline model, which only matches fixed requests. Connect a language model for this';
+        const detail = t(
+          'it is the offline model, which only matches fixed requests. Connect a language model for this',
+        );
         throw new CinnabarError('CINNABAR_LLM_UNSUPPORTED', { model: 'offline', detail });
       }
       return { ok: true, reply: answer(request, random) };
