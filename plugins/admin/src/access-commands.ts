@@ -261,8 +261,13 @@ export async function findTarget(
   ctx: CommandContext,
   text: string,
 ): Promise<Target> {
-  if (text.trim().toLowerCase() === EVERYTHING.name) return EVERYTHING;
-  const [, asked, name = ''] = /^(?:(plugin|command|tool):)?(.*)$/s.exec(text.trim().toLowerCase()) ?? [];
+  // The last option of a command comes with the quotes that the others need for several words.
+  const typed = text
+    .trim()
+    .toLowerCase()
+    .replace(/^"(.*)"$/s, '$1');
+  if (typed === EVERYTHING.name) return EVERYTHING;
+  const [, asked, name = ''] = /^(?:(plugin|command|tool):)?(.*)$/s.exec(typed) ?? [];
   const found: Target[] = [];
   const named = await commands.explain(ctx.actor, name);
   const [first] = named;

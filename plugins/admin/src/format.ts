@@ -2,9 +2,12 @@ import {
   type AccessPolicy,
   type Actor,
   type CommandContext,
+  formatDuration,
   inWords,
   type PluginState,
   permissionName,
+  type SettingInfo,
+  type SettingType,
   type Suggest,
   type Tier,
   t,
@@ -26,9 +29,32 @@ export function code(value: unknown): string {
   return shown.trim() === '' ? t('`(empty)`') : `\`${shown}\``;
 }
 
-/** The value of a setting; of a secret one only whether it is set. */
-export const codeOfSetting = (value: unknown, secret: boolean): string =>
-  code(secret && typeof value === 'string' ? translated(value) : value);
+type Shown = Pick<SettingInfo, 'control' | 'secret'>;
+
+/** The value of a setting as people read it: channels, roles and members as mentions, durations as they are typed; of a secret one only whether it is set. */
+export function shownSetting({ control, secret }: Shown, value: unknown): string {
+  if (secret) return code(typeof value === 'string' ? translated(value) : value);
+  return shownAs(control, value) ?? code(value);
+}
+
+/** `undefined` for what is shown as it is stored. */
+function shownAs(type: SettingType, value: unknown): string | undefined {
+  switch (type.kind) {
+    case 'mention':
+      if (typeof value !== 'string' || !/^\d+$/.test(value)) return undefined;
+      return type.of === 'channel' ? `<#${value}>` : type.of === 'role' ? `<@&${value}>` : `<@${value}>`;
+    case 'duration':
+      return typeof value === 'number' ? code(formatDuration(value)) : undefined;
+    case 'list': {
+      const items = Array.isArray(value) ? value.map((item) => shownAs(type.of, item)) : [];
+      return items.length === 0 || items.includes(undefined) ? undefined : items.join(', ');
+    }
+    case 'either':
+      return type.of.map((one) => shownAs(one, value)).find((text) => text !== undefined);
+    default:
+      return undefined;
+  }
+}
 
 export function codes(values: readonly string[]): string {
   return values.map(code).join(', ');

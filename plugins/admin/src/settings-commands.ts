@@ -14,7 +14,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 import type { AdminContext } from './context.js';
-import { code, codeOfSetting, codes, guildOf, MAX_SUGGESTIONS, readablePrefix, suggestFrom } from './format.js';
+import { code, codes, guildOf, MAX_SUGGESTIONS, readablePrefix, shownSetting, suggestFrom } from './format.js';
 
 const RESET_WORD = 'reset';
 
@@ -176,19 +176,21 @@ function section(title: string | undefined, settings: readonly SettingInfo[]): r
 }
 
 /** "`style` = `plain` for this server. Card style. One of plain, cyberpunk, terminal; default `plain`." */
-function settingLine({ key, value, scope, description, type, default: byDefault, secret }: SettingInfo): string {
+function settingLine(setting: SettingInfo): string {
+  const { key, value, scope, description, type, default: byDefault } = setting;
   const about = description === '' ? '' : ` ${sentence(description)}`;
-  const kind = sentence(t('{type}; default {value}', { type: capital(type), value: codeOfSetting(byDefault, secret) }));
-  return `\`${key}\` = ${codeOfSetting(value, secret)} ${placeWords(scope)}.${about} ${kind}`;
+  const kind = sentence(t('{type}; default {value}', { type: capital(type), value: shownSetting(setting, byDefault) }));
+  return `\`${key}\` = ${shownSetting(setting, value)} ${placeWords(scope)}.${about} ${kind}`;
 }
 
 /** After a change. */
-export function changedText({ key, plugin, value, scope, inForce, secret }: SettingInfo): string {
-  const words = { key, plugin: code(plugin), value: codeOfSetting(value, secret), place: placeWords(scope) };
+export function changedText(setting: SettingInfo): string {
+  const { key, plugin, value, scope, inForce } = setting;
+  const words = { key, plugin: code(plugin), value: shownSetting(setting, value), place: placeWords(scope) };
   if (inForce !== undefined && JSON.stringify(inForce.value) !== JSON.stringify(value))
     return t('`{key}` of {plugin} is saved as {value} {place}, but here {held} holds: {origin} decides.', {
       ...words,
-      held: codeOfSetting(inForce.value, secret),
+      held: shownSetting(setting, inForce.value),
       origin: inForce.origin,
     });
   return t('`{key}` of {plugin} is {value} {place} now.', words);

@@ -22,7 +22,7 @@ import {
   SelectMenuDefaultValueType,
   TextInputStyle,
 } from 'discord.js';
-import { code, codeOfSetting } from './format.js';
+import { code, shownSetting } from './format.js';
 
 /** Groups of scopes as people think of them, the narrowest first. Settings by role are left to `!set`: each role has its own. */
 export const TABS = {
@@ -149,8 +149,8 @@ export function listPage(id: CustomId, { plugin, tabs, tab, settings, page: want
     content: contentOf(notice, [
       t('**Settings of {plugin}**: {tab}', { plugin, tab: tabWords(tab) }),
       ...items.map(
-        ({ key, value, default: byDefault, description, secret }) =>
-          `${isSame(value, byDefault) ? '•' : '✎'} \`${key}\` = ${shortCode(value, secret)} ${clip(translated(description), 80)}`,
+        (setting) =>
+          `${isSame(setting.value, setting.default) ? '•' : '✎'} \`${setting.key}\` = ${shortly(setting)} ${clip(translated(setting.description), 80)}`,
       ),
     ]),
     components: [
@@ -182,8 +182,8 @@ export function settingPage(id: CustomId, { setting, guild, page, notice, typed 
       ...(description === '' ? [] : [translated(description)]),
       t('It takes: {type}.', { type }),
       t('Now {value}; by default {byDefault}.', {
-        value: codeOfSetting(value, secret),
-        byDefault: codeOfSetting(byDefault, secret),
+        value: shownSetting(setting, value),
+        byDefault: shownSetting(setting, byDefault),
       }),
     ]),
     components: [
@@ -373,8 +373,9 @@ export function plainValue(value: unknown): string {
   return clip(text.replaceAll(/\s+/g, ' ').trim() || '–', 50);
 }
 
-function shortCode(value: unknown, secret: boolean): string {
-  return codeOfSetting(plainValue(value), secret);
+function shortly(setting: SettingInfo): string {
+  const shown = shownSetting(setting, setting.value);
+  return shown.length <= 60 ? shown : code(plainValue(setting.value));
 }
 
 export function isSame(one: unknown, other: unknown): boolean {

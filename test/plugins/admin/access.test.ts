@@ -81,6 +81,7 @@ describe('admin: access rules', () => {
     expect(why).to.include('⛔ `drink`: refused').and.to.include('✓ the plugin "bar" is switched on here');
     expect(why).to.include(`✗ a rule of this server denies the command \`drink\` in <#${host.general.id}>`);
     expect(await say(host.you, `!access explain ${alice} pour`)).to.include('✅ `pour`: allowed');
+    expect(await say(host.you, `!access explain ${alice} "pour"`)).to.include('✅ `pour`: allowed');
     expect(await say(host.you, `!access explain ${alice} tab`))
       .to.include('✅ `tab show`')
       .and.to.include('⛔ `tab ban`');
