@@ -43,10 +43,16 @@ const disabled = () => t('This does not work here at the moment: the plugin behi
 export function createComponents(parts: ComponentServices): ComponentService {
   const registered = new Map<string, Registered>();
 
-  const tell = (interaction: ComponentInteraction, sentence: string) => {
-    notice(interaction, sentence).catch((error: unknown) =>
-      parts.log.warn('a stale component could not be answered', { customId: interaction.customId, error }),
-    );
+  /** In the language of the member. */
+  const inTheirs = <T>({ guildId, user, locale }: ComponentInteraction, task: () => T | Promise<T>) =>
+    parts.languages.serve({ guildId, userId: user.id }, locale, task);
+
+  const tell = async (interaction: ComponentInteraction, sentence: () => string) => {
+    try {
+      await inTheirs(interaction, () => notice(interaction, sentence()));
+    } catch (error) {
+      parts.log.warn('a stale component could not be answered', { customId: interaction.customId, error });
+    }
   };
 
   return {
@@ -65,14 +71,12 @@ export function createComponents(parts: ComponentServices): ComponentService {
       const id = decodeCustomId(interaction.customId);
       if (id === undefined) return false;
       const entry = registered.get(`${id.plugin}:${id.name}`);
-      if (entry === undefined) tell(interaction, stale());
-      else if (!parts.enabledIn(interaction.guildId, entry.owner.plugin)) tell(interaction, disabled());
+      if (entry === undefined) void tell(interaction, stale);
+      else if (!parts.enabledIn(interaction.guildId, entry.owner.plugin)) void tell(interaction, disabled);
       else {
         const { owner, definition } = entry;
         void parts.boundary.run(owner, interaction.guildId, `component ${definition.name}`, () =>
-          parts.languages.serve({ guildId: interaction.guildId, userId: interaction.user.id }, interaction.locale, () =>
-            runComponent(parts, owner, definition, interaction, id.args),
-          ),
+          inTheirs(interaction, () => runComponent(parts, owner, definition, interaction, id.args)),
         );
       }
       return true;

@@ -15,7 +15,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 import { MOST_ROLES, MOST_RULES } from '../access/rules.js';
-import type { GuildStates } from '../contracts.js';
+import type { GuildState, GuildStates } from '../contracts.js';
 import type { OpenedPlugin } from '../storage/storage.js';
 import {
   contentSchema,
@@ -80,7 +80,6 @@ export function createGuildFiles(parts: GuildFileParts): GuildFileService {
   ): Promise<GuildContent> => {
     const { guildId, switchable } = context;
     const state = await states.load(guildId);
-    const chosen = Object.entries(state.plugins).filter(([id]) => switchable.get(id)?.required === false);
     const settings = await Promise.all(
       Object.keys(like.settings ?? {}).map(
         async (id) => [id, (await storedOf(context, id)?.get('guild', guildId)) ?? {}] as const,
@@ -97,20 +96,20 @@ export function createGuildFiles(parts: GuildFileParts): GuildFileService {
       }),
     );
     return {
-      ...(like.plugins === undefined ? {} : { plugins: Object.fromEntries(chosen) }),
-      ...(like.prefixes === undefined ? {} : { prefixes: state.prefixes === undefined ? null : [...state.prefixes] }),
-      ...(like.roles === undefined ? {} : { roles: { mod: [...state.modRoles], admin: [...state.adminRoles] } }),
-      ...(like.rules === undefined ? {} : { rules: [...state.accessRules] }),
-      ...(like.tools === undefined ? {} : { tools: { ...state.toolPolicies } }),
+      ...ofState(state, like, switchable),
       ...(like.settings === undefined ? {} : { settings: Object.fromEntries(settings) }),
       ...(like.channels === undefined ? {} : { channels: Object.fromEntries(channels) }),
     };
   };
 
-  /** Makes the sections of `next` hold. Repeating it changes nothing. */
+  /**
+   * Makes the sections of `next` hold. Repeating it changes nothing. What is kept of the guild as a whole comes last, in one step.
+   * @throws UserError when an admin has changed that meanwhile
+   */
   const write = async (context: FileContext, next: GuildContent, channelIds: ReadonlySet<string>): Promise<void> => {
     const { guildId, switchable } = context;
     const before = await present(context, next, channelIds);
+    const whole = ofState(await states.load(guildId), next, switchable);
     for (const { plugin, scope, key, changes } of changesOf(guildId, before, next)) {
       const stored = storedOf(context, plugin);
       if (stored !== undefined) await stored.set(scope, key, changes);
@@ -118,6 +117,7 @@ export function createGuildFiles(parts: GuildFileParts): GuildFileService {
     }
     const { plugins, prefixes, roles, rules, tools } = next;
     await states.update(guildId, (draft) => {
+      if (!isDeepStrictEqual(ofState(draft, next, switchable), whole)) throw changedMeanwhile();
       const unknown = Object.entries(draft.plugins).filter(([id]) => switchable.get(id)?.required !== false);
       return {
         ...draft,
@@ -140,7 +140,9 @@ export function createGuildFiles(parts: GuildFileParts): GuildFileService {
     channelIds: ReadonlySet<string>,
   ): Promise<void> => {
     try {
-      await write(context, before, channelIds);
+      // The rest was not written: it comes last.
+      const { settings, channels } = before;
+      await write(context, { settings, channels }, channelIds);
       await documents.of(context.guildId).set({ previous });
     } catch (cause) {
       throw new UserError(
@@ -167,13 +169,16 @@ export function createGuildFiles(parts: GuildFileParts): GuildFileService {
     const differences = differencesOf(before, next, context.directory);
     const apply = async (actor: Actor) => {
       await complete(guildId);
-      if (!isDeepStrictEqual(await present(context, next, channelIds), before))
-        throw new UserError(
-          t('Something has been changed here since then. Nothing has been applied: please plan it again.'),
-        );
+      const isAsPlanned = async () => isDeepStrictEqual(await present(context, next, channelIds), before);
+      if (!(await isAsPlanned())) throw changedMeanwhile();
       const document = documents.of(guildId);
       const { previous } = await document.get();
       await document.set({ pending: { next, before }, previous });
+      // That took its time, too.
+      if (!(await isAsPlanned())) {
+        await takeBack(context, { before: {}, previous }, channelIds);
+        throw changedMeanwhile();
+      }
       try {
         await write(context, next, channelIds);
       } catch (error) {
@@ -240,6 +245,25 @@ export function createGuildFiles(parts: GuildFileParts): GuildFileService {
     async recover() {
       for await (const [guildId] of documents.entries()) await mutex.run(guildId, () => complete(guildId));
     },
+  };
+}
+
+const changedMeanwhile = () =>
+  new UserError(t('Something has been changed here since then. Nothing has been applied: please plan it again.'));
+
+/** What is kept of a guild as a whole, in the sections of `like`. */
+function ofState(
+  { plugins, prefixes, modRoles, adminRoles, accessRules, toolPolicies }: GuildState,
+  like: GuildContent,
+  switchable: FileContext['switchable'],
+): GuildContent {
+  const chosen = Object.entries(plugins).filter(([id]) => switchable.get(id)?.required === false);
+  return {
+    ...(like.plugins === undefined ? {} : { plugins: Object.fromEntries(chosen) }),
+    ...(like.prefixes === undefined ? {} : { prefixes: prefixes === undefined ? null : [...prefixes] }),
+    ...(like.roles === undefined ? {} : { roles: { mod: [...modRoles], admin: [...adminRoles] } }),
+    ...(like.rules === undefined ? {} : { rules: [...accessRules] }),
+    ...(like.tools === undefined ? {} : { tools: { ...toolPolicies } }),
   };
 }
 

@@ -10,6 +10,7 @@ import {
   t,
   textMessages,
   UserError,
+  visible,
 } from '@cinnabar/sdk';
 import type { Guild, SendableChannels } from 'discord.js';
 import type { AdminContext } from './context.js';
@@ -56,7 +57,7 @@ export function messageCommands(context: AdminContext): readonly Subcommand[] {
         const key = `contact:${random.id()}`;
         const content = [
           t('**Message from {name}** ({id}), {place}:', { name: plainText(ctx.user.username), id: ctx.user.id, place }),
-          message,
+          ...message.split('\n').map((line) => `> ${plainText(visible(line))}`),
         ].join('\n');
         const sent = await Promise.all(
           owners.map((id) =>

@@ -54,6 +54,8 @@ interface AskFirstParts extends Pick<Registrar, 'component'> {
   readonly access?: AccessPolicy;
 }
 
+/** Discord's limit of a message. */
+const LONGEST = 2_000;
 /** How long a question can be answered. */
 const WAITS_MS = 5 * 60_000;
 
@@ -90,10 +92,10 @@ export function createAskFirst({ component, clock, random, name = 'ask-first', a
       });
       return;
     }
-    await interaction.update({
-      content: isYes ? `${asked.content}\n\n…` : `${asked.content}\n\n${t('Not done.')}`,
-      components: [],
-    });
+    // Of a long question, it is the last of its messages that has the buttons.
+    const { content } = interaction.message;
+    const answered = `${content}\n\n${isYes ? '…' : t('Not done.')}`;
+    await interaction.update({ content: answered.length <= LONGEST ? answered : content, components: [] });
     if (!isYes) return;
     const show = async (content: string) => {
       await interaction.editReply({ content, allowedMentions: { parse: [] } });

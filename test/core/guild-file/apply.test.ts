@@ -1,7 +1,7 @@
 import type { Driver } from '@cinnabar/core/internal/storage/driver';
 import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
 import { createTestHost } from '@cinnabar/core/testing';
-import { definePlugin, GuildFiles, z } from '@cinnabar/sdk';
+import { AccessRules, definePlugin, GuildFiles, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 
 const settings = { guild: z.object({ price: z.int().default(1).describe('Price') }) };
@@ -48,6 +48,36 @@ const FILE = ['plugins: { one: off }', 'prefixes: ["?"]', 'settings: { one: { pr
 );
 
 describe('applying a file of a guild', () => {
+  it('loses nothing that another admin changes while it is being applied', async () => {
+    const inner = createMemoryDriver();
+    let meanwhile: (() => Promise<unknown>) | undefined;
+    const driver: Driver = {
+      ...inner,
+      async write(path, stored) {
+        const task = path[0]?.includes('host') && path.includes('guild-files') ? meanwhile : undefined;
+        meanwhile = task === undefined ? meanwhile : undefined;
+        await task?.();
+        return inner.write(path, stored);
+      },
+    };
+    await using host = await createTestHost({ plugins: [one, two], driver });
+    const { guild } = host;
+    const actor = { userId: host.you.id, guildId: guild.id, channelId: host.general.id };
+    const files = host.resolve(GuildFiles);
+    const text = 'rules: [{ effect: deny, plugin: two, everyone: true }]\nsettings: { one: { price: 5 } }';
+    const plan = await files.plan(guild.id, text, actor);
+    const rule = { effect: 'deny', target: { kind: 'plugin', name: 'one' }, subject: { kind: 'everyone' } } as const;
+    meanwhile = () => host.resolve(AccessRules).set(guild.id, rule);
+    const outcome = await plan.apply(actor).catch((error: unknown) => String(error));
+    expect(outcome).to.include('Something has been changed here since then');
+    expect(await host.resolve(AccessRules).list(guild.id)).to.deep.equal([rule]);
+    expect(await files.export(guild.id)).to.not.include('price');
+    await (await files.plan(guild.id, text, actor)).apply(actor);
+    expect(await files.export(guild.id))
+      .to.include('price: 5')
+      .and.not.include('plugin: one');
+  });
+
   it('is all or nothing whichever write fails, and is completed by the next start when the bot dies in it', async () => {
     for (const [writes, deaths] of [0, 1, 2, 3, 4].flatMap((count) => [[count, 1] as const, [count, 1_000] as const])) {
       const medium = createMemoryDriver();

@@ -20,7 +20,17 @@ const clerk = (given: Given) =>
   definePlugin({
     manifest: { id: 'clerk', version: '1.0.0', description: 'Counts' },
     inject: { languages: Languages },
-    setup({ command, services }) {
+    setup({ command, component, services }) {
+      const button = component({ name: 'count', run: (interaction) => interaction.reply('1') });
+      command({
+        name: 'card',
+        description: 'Shows a button',
+        run: (ctx) =>
+          ctx.reply({
+            content: 'Count',
+            components: [{ type: 1, components: [{ type: 2, style: 1, label: 'Go', custom_id: button.customId() }] }],
+          }),
+      });
       given.languages = services.languages;
       given.locale = currentLocale();
       command({
@@ -85,6 +95,19 @@ describe('languages', () => {
     expect(inBackground).to.equal('Nothing was chosen.');
     await say(host.you, '!language server auto');
     expect(await say(host.alice, '!language show')).to.include('I write to you in English.');
+  });
+
+  it('says in it, too, that what is pressed is switched off', async () => {
+    await say(host.you, '!card');
+    const card = host.general.messages.at(-1);
+    if (card === undefined) throw new Error('there is no card');
+    await say(host.you, '!plugin disable clerk');
+    host.alice.locale = Locale.German;
+    const press = host.alice.click(card, 'Go');
+    await host.settled();
+    expect(press.messages.at(-1)?.content).to.include('Das geht hier im Moment nicht');
+    host.alice.locale = Locale.EnglishUS;
+    await say(host.you, '!plugin enable clerk');
   });
 
   it('does not stay with what a command began: a plugin that is reloaded in German starts in English', async () => {

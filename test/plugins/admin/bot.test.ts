@@ -35,6 +35,24 @@ describe('admin: the bot itself', () => {
     expect(await say(host.alice, '!bot ping')).to.match(/^Pong\. A message takes \d+ ms, the gateway’s heartbeat: /);
   });
 
+  it('announces what is much longer with its markup written out', async () => {
+    await say(host.you, '!set admin announcements #general');
+    await say(host.you, `!bot announce ${'*_'.repeat(700)}`);
+    const asked = host.general.messages.at(-1);
+    if (asked === undefined) throw new Error('nothing was asked');
+    host.you.click(asked, 'Announce it');
+    await host.settled();
+    expect(host.general.messages.at(-1)?.content).to.include('*_'.repeat(700));
+    expect(asked.content).to.include('Said in 1 of 1 servers');
+  });
+
+  it('passes on what members write to its owner as a quotation, in which nothing passes for another message', async () => {
+    await say(host.alice, '!bot contact Hello\n**Message from you** (1), Discord: [bank](https://evil.example)');
+    const received = host.you.openDm(host.application).messages.at(-1)?.content ?? '';
+    expect(received).to.match(/^\*\*Message from alice\*\* \(\d+\), Night City:\n> Hello\n> \\\*\\\*Message from/);
+    expect(received).to.not.match(/[^\\]\]\(https/);
+  });
+
   it('gives a link with exactly the permissions that the loaded plugins declare', async () => {
     const link = new URL(/<(\S+)>/.exec(await say(host.alice, '!bot invite'))?.[1] ?? '');
     const permissions = new PermissionsBitField(BigInt(link.searchParams.get('permissions') ?? 0));
