@@ -1,4 +1,5 @@
 import { join, resolve, sep } from 'node:path';
+import { t } from '@cinnabar/sdk';
 
 /** Folders and files of a data folder that are no data: the lock, what can be made anew, what other bots own, and what backups themselves keep. */
 const NO_DATA = ['lock', 'logs', 'cache', 'plugins', 'bots', 'backups'];
@@ -40,10 +41,11 @@ export function pathProblem(path: string): string | undefined {
   const names = path.split('/');
   const isPlain = names.every((name) => name !== '' && name !== '.' && name !== '..');
   // A drive or a stream of Windows, and what it takes for a slash.
-  if (!isPlain || /[\\:\p{Cc}]|\p{Surrogate}/u.test(path)) return `${JSON.stringify(path)} is no path below the data`;
+  if (!isPlain || /[\\:\p{Cc}]|\p{Surrogate}/u.test(path))
+    return t('{path} is no path below the data', { path: JSON.stringify(path) });
   if (Buffer.byteLength(path) > MOST_PATH_BYTES || names.some((name) => Buffer.byteLength(name) > MOST_NAME_BYTES))
-    return `${JSON.stringify(path.slice(0, 60))}… is too long`;
-  return isData(names[0] ?? '') ? undefined : `${JSON.stringify(path)} is no data`;
+    return t('{path} is too long', { path: `${JSON.stringify(path.slice(0, 60))}…` });
+  return isData(names[0] ?? '') ? undefined : t('{path} is no data', { path: JSON.stringify(path) });
 }
 
 /** What is wrong with the paths of an archive together: two that a file system could take for one, or a file that is also a folder. */
@@ -51,12 +53,13 @@ export function pathsProblem(paths: readonly string[]): string | undefined {
   const files = new Set<string>();
   for (const path of paths) {
     const folded = path.normalize('NFC').toLowerCase();
-    if (files.has(folded)) return `${JSON.stringify(path)} is there twice`;
+    if (files.has(folded)) return t('{path} is there twice', { path: JSON.stringify(path) });
     files.add(folded);
   }
   for (const folded of files) {
     for (let at = folded.indexOf('/'); at !== -1; at = folded.indexOf('/', at + 1)) {
-      if (files.has(folded.slice(0, at))) return `${JSON.stringify(folded.slice(0, at))} is a file and a folder`;
+      if (files.has(folded.slice(0, at)))
+        return t('{path} is a file and a folder', { path: JSON.stringify(folded.slice(0, at)) });
     }
   }
   return undefined;

@@ -105,7 +105,7 @@ async function entriesOf({ services }: AdminContext, guildId: string): Promise<r
 
 function entryOfAct({ at, userId, act, outcome, reason, plugin = '' }: AuditedAct): Entry {
   const why = reason === undefined ? '' : ` (${plainText(visible(reason))})`;
-  const end = outcome === 'done' ? '' : ` — ${outcome}${why}`;
+  const end = outcome === 'done' ? '' : ` — ${endWord(outcome)}${why}`;
   return {
     at,
     userId,
@@ -120,9 +120,35 @@ function entryOfCall({ createdAt, actor, tool, plugin, state, decidedBy }: Ledge
   return {
     at: createdAt,
     userId: actor.userId,
-    line: `${timeOf(createdAt)} <@${actor.userId}> ${t('tool {name}', { name: code(tool) })} — ${state}${decision}`,
+    line: `${timeOf(createdAt)} <@${actor.userId}> ${t('tool {name}', { name: code(tool) })} — ${endWord(state)}${decision}`,
     words: `${plugin} ${tool} ${decidedBy ?? ''}`,
   };
+}
+
+/** How an act ended, or where a call is. */
+function endWord(end: AuditedAct['outcome'] | LedgerEntry['state']): string {
+  switch (end) {
+    case 'proposed':
+      return t('proposed');
+    case 'pending':
+      return t('pending');
+    case 'approved':
+      return t('approved');
+    case 'executing':
+      return t('executing');
+    case 'done':
+      return t('done');
+    case 'failed':
+      return t('failed');
+    case 'denied':
+      return t('denied');
+    case 'refused':
+      return t('refused');
+    case 'expired':
+      return t('expired');
+    case 'unknown':
+      return t('unknown');
+  }
 }
 
 /** What a file has changed is not a member's act, and names itself. */

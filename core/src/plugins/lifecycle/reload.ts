@@ -131,7 +131,9 @@ function changesBetween(before: Visible, after: Visible): readonly string[] {
 function countChanges(before: readonly string[], after: readonly string[]): readonly string[] {
   return [...new Set([...before, ...after])].flatMap((label) => {
     const difference = count(after, label) - count(before, label);
-    return Array.from({ length: Math.abs(difference) }, () => `${label} ${difference > 0 ? 'added' : 'removed'}`);
+    return Array.from({ length: Math.abs(difference) }, () =>
+      difference > 0 ? t('{what} added', { what: label }) : t('{what} removed', { what: label }),
+    );
   });
 }
 
@@ -155,8 +157,8 @@ function describe(field: z.core.$ZodType): string {
 
 function settingChanges(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): readonly string[] {
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((label) => {
-    if (!before.has(label)) return `${label} added`;
-    if (!after.has(label)) return `${label} removed`;
-    return before.get(label) === after.get(label) ? [] : `${label} changed`;
+    if (!before.has(label)) return t('{what} added', { what: label });
+    if (!after.has(label)) return t('{what} removed', { what: label });
+    return before.get(label) === after.get(label) ? [] : t('{what} changed', { what: label });
   });
 }
