@@ -1,4 +1,5 @@
 /** The small part of the SDK for modules that run in worker threads; the whole of it takes longer to load than most jobs do. */
 export { z } from 'zod';
 export * from './errors.js';
+export { t } from './text/language.js';
 export { sanitizeName } from './text/untrusted.js';

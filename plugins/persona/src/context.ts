@@ -5,6 +5,7 @@ import type {
   Commands,
   FrontDoor,
   KeyedMutex,
+  Languages,
   Ledger,
   Llm,
   Logger,
@@ -40,6 +41,7 @@ export interface PersonaContext {
   readonly conversations: ConversationStore;
   readonly frontDoor: FrontDoor | undefined;
   readonly hub: EventHub;
+  readonly languages: Pick<Languages, 'speak'>;
   readonly ledger: Pick<Ledger, 'get'>;
   readonly llm: Llm | undefined;
   readonly log: Logger;

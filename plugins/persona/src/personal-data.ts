@@ -1,6 +1,6 @@
 import { findPlace, type PersonalData } from '@cinnabar/sdk';
 import type { PersonaContext } from './context.js';
-import type { PersonaCollections } from './state/persona-store.js';
+import { changeText, type PersonaCollections } from './state/persona-store.js';
 import { dropFreeTexts, dropItems, type Item, type StoredPersona } from './state/state.js';
 
 /** Everything that is kept of one member: what they said, what is remembered, the runs that they had a part in, what they changed. */
@@ -63,7 +63,9 @@ async function exportFromStates(collections: PersonaCollections, userId: string,
       const revisions = history.filter((revision) => revision.userId === userId);
       const changes = revisions.map(async ({ at, what, changedIn }) => ({
         at,
-        what: (await mayRead(changedIn === null ? placeOf(id) : { channelId: changedIn })) ? what : WITHHELD,
+        what: (await mayRead(changedIn === null ? placeOf(id) : { channelId: changedIn }))
+          ? what.map(changeText)
+          : WITHHELD,
       }));
       const theirs = {
         goals: await told(state.goals),

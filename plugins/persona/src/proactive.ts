@@ -40,7 +40,9 @@ async function runUnasked(
   const { signal } = persona;
   const unasked = { actor: undefined, tools: [], message: null, send: post(channel, persona) };
   try {
-    await runPersona({ ...unasked, trigger, channel, guildId, reflection, signal }, persona);
+    await persona.languages.speak({ guildId }, () =>
+      runPersona({ ...unasked, trigger, channel, guildId, reflection, signal }, persona),
+    );
   } catch (error) {
     persona.log.info('a persona could not act of its own accord', {
       channelId: channel.id,

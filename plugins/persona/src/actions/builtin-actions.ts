@@ -4,7 +4,7 @@ import type { ConversationStore, Line } from '../conversation/conversation-store
 import type { Memories } from '../memory/memories.js';
 import { isMember, type NewMemory } from '../memory/types.js';
 import type { PersonaStore } from '../state/persona-store.js';
-import { addItem, LIMITS, removeItem, type State, tidyText } from '../state/state.js';
+import { addItem, LIMITS, removeItem, type State, tidyText, type Wish } from '../state/state.js';
 import { type Action, defineAction, type TurnRun } from './action.js';
 import { useTool } from './use-tool.js';
 
@@ -164,7 +164,6 @@ const updateText = (
     },
   });
 
-type Wish = 'goal' | 'desire';
 const wishesIn = ({ goals, desires }: State, wish: Wish) => (wish === 'goal' ? goals : desires);
 
 const addWish = (store: PersonaStore, wish: Wish, wording: Wording) =>

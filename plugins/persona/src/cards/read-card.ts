@@ -1,11 +1,28 @@
 import { inflateSync } from 'node:zlib';
-import { sanitizeName, UserError, z } from '@cinnabar/sdk/worker';
+import { sanitizeName, z } from '@cinnabar/sdk/worker';
 import { type Item, LIMITS, NEW_STATE, type State, tidy } from '../state/state.js';
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 /** The newer format first: an image may carry both. */
 const KEYWORDS = ['ccv3', 'chara'];
-const BROKEN = 'This image is damaged: its parts are not as long as they say.';
+
+/** What is wrong with a file. Put into words where that is shown: this module runs in a worker, in which no language is set. */
+export type CardProblem =
+  | { readonly kind: 'damaged' | 'absent' | 'packed' | 'file-too-large' | 'unreadable' | 'format' | 'nameless' }
+  | { readonly kind: 'too-long'; readonly kilobytes: number; readonly isImage: boolean }
+  /** `expected`: the type that it has to have, where that is known. */
+  | { readonly kind: 'field'; readonly path: string; readonly expected: string | undefined };
+
+/** Thrown for a file that is no usable character card. */
+export class CardError extends Error {
+  readonly problem: CardProblem;
+
+  constructor(problem: CardProblem) {
+    super(problem.kind);
+    this.name = 'CardError';
+    this.problem = problem;
+  }
+}
 
 function isPng(bytes: Buffer): boolean {
   return bytes.subarray(0, SIGNATURE.length).equals(SIGNATURE);
@@ -14,12 +31,12 @@ function isPng(bytes: Buffer): boolean {
 /**
  * The text of a character card in a PNG image, as it is embedded: base64. Only chunks of the two keywords are looked into.
  * @param mostBytes how long the text may be, also when it was compressed
- * @throws UserError when there is none, the image is damaged, or the text is too long
+ * @throws CardError when there is none, the image is damaged, or the text is too long
  */
 function cardTextIn(png: Buffer, mostBytes: number): string {
   const found = textChunks(png);
   const chunk = KEYWORDS.map((keyword) => found.get(keyword)).find((one) => one !== undefined);
-  if (chunk === undefined) throw new UserError('There is no character card in this image.');
+  if (chunk === undefined) throw new CardError({ kind: 'absent' });
   return READERS[chunk.type](chunk.rest, mostBytes);
 }
 
@@ -37,7 +54,7 @@ function textChunks(png: Buffer): ReadonlyMap<string, TextChunk> {
     const length = png.readUInt32BE(at);
     const type = png.toString('latin1', at + 4, at + 8);
     const end = at + 8 + length;
-    if (end + 4 > png.length) throw new UserError(BROKEN);
+    if (end + 4 > png.length) throw new CardError({ kind: 'damaged' });
     if (isText(type)) {
       const [keyword, rest] = untilZero(png.subarray(at + 8, end));
       if (KEYWORDS.includes(keyword) && !found.has(keyword)) found.set(keyword, { type, rest });
@@ -78,12 +95,12 @@ function inflate(data: Buffer, mostBytes: number): Buffer {
     return inflateSync(data, { maxOutputLength: mostBytes });
   } catch (error) {
     const isLong = error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
-    throw isLong ? tooLong(mostBytes) : new UserError('The character card in this image cannot be unpacked.');
+    throw isLong ? tooLong(mostBytes) : new CardError({ kind: 'packed' });
   }
 }
 
-function tooLong(mostBytes: number): UserError {
-  return new UserError(`The character card in this image is longer than ${Math.round(mostBytes / 1024)} KB.`);
+function tooLong(mostBytes: number): CardError {
+  return new CardError({ kind: 'too-long', kilobytes: Math.round(mostBytes / 1024), isImage: true });
 }
 
 /** A card of that size as an image; pictures may be large. */
@@ -93,26 +110,22 @@ const MOST_CARD_BYTES = 2 * 1024 * 1024;
 
 /**
  * Reads a character card: JSON, or a PNG image that carries it. Everything in it is its author's text, never an instruction.
- * @throws UserError saying what is wrong with it
+ * @throws CardError saying what is wrong with it
  */
 export function readCard(bytes: Buffer): Card {
-  if (bytes.length > MOST_FILE_BYTES) throw new UserError('This file is too large for a character card.');
+  if (bytes.length > MOST_FILE_BYTES) throw new CardError({ kind: 'file-too-large' });
   const json = isPng(bytes)
     ? unwrap(cardTextIn(bytes, Math.ceil((MOST_CARD_BYTES * 4) / 3) + 4))
     : bytes.toString('utf8');
   if (Buffer.byteLength(json) > MOST_CARD_BYTES) {
-    throw new UserError(`This character card is longer than ${MOST_CARD_BYTES / 1024} KB.`);
+    throw new CardError({ kind: 'too-long', kilobytes: MOST_CARD_BYTES / 1024, isImage: false });
   }
   const parsed = cardSchema.safeParse(parse(json));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  const where =
-    issue === undefined || issue.path.length === 0 ? '' : `${issue.path.map(String).join('.').slice(0, 80)}: `;
-  const what =
-    where.startsWith('spec') || where === ''
-      ? 'expected a card of format V2 or V3'
-      : (issue?.message ?? z.prettifyError(parsed.error));
-  throw new UserError(`This is no character card that I can read. ${where}${what}`);
+  const path = issue?.path.map(String).join('.').slice(0, 80) ?? '';
+  if (path === '' || path.startsWith('spec')) throw new CardError({ kind: 'format' });
+  throw new CardError({ kind: 'field', path, expected: issue?.code === 'invalid_type' ? issue.expected : undefined });
 }
 
 /** In images the JSON stands in base64; some tools leave that out. */
@@ -124,7 +137,7 @@ function parse(json: string): unknown {
   try {
     return JSON.parse(json.replace(/^\uFEFF/, ''));
   } catch {
-    throw new UserError('This is no character card that I can read: it is neither JSON nor an image with JSON in it.');
+    throw new CardError({ kind: 'unreadable' });
   }
 }
 
@@ -193,21 +206,28 @@ export interface ImportedCard {
   readonly state: State;
   /** What only an export needs: greetings, tags, the author, extensions; JSON. Empty when it is too long to be kept. */
   readonly rest: string;
-  /** What had to be left out, in sentences. */
-  readonly notes: readonly string[];
+  /** What had to be left out. */
+  readonly notes: readonly CardNote[];
 }
+
+/** A text that was cut, or `rest`, which was too long to be kept. */
+export type CardNote =
+  | { readonly kind: 'cut'; readonly field: CardField; readonly most: number }
+  | { readonly kind: 'rest' };
+
+type CardField = 'description' | keyof State['profile'];
 
 const MOST_REST = 200_000;
 export const OWN_EXTENSION = 'cinnabar';
 
-/** @throws UserError when nothing readable is left of its name */
+/** @throws CardError when nothing readable is left of its name */
 export function applyCard(card: Card): ImportedCard {
   const { data } = card;
-  const notes: string[] = [];
+  const notes: CardNote[] = [];
   const name = sanitizeName((card.spec === 'chara_card_v3' && card.data.nickname) || data.name);
-  if (name === '') throw new UserError('This character card has no name that could be used.');
-  const kept = (label: string, text: string, most: number) => {
-    if (text.length > most) notes.push(`Its ${label} was cut to ${most} characters.`);
+  if (name === '') throw new CardError({ kind: 'nameless' });
+  const kept = (field: CardField, text: string, most: number) => {
+    if (text.length > most) notes.push({ kind: 'cut', field, most });
     return tidy(text, most);
   };
   const own = ownExtension.safeParse(data.extensions?.[OWN_EXTENSION]).data;
@@ -226,14 +246,14 @@ export function applyCard(card: Card): ImportedCard {
     profile: {
       personality: kept('personality', data.personality, LIMITS.profile),
       scenario: kept('scenario', data.scenario, LIMITS.profile),
-      greeting: kept('first message', data.first_mes, LIMITS.profile),
-      examples: kept('example dialogue', data.mes_example, LIMITS.profile),
-      instructions: kept('system prompt', data.system_prompt, LIMITS.profile),
-      closing: kept('closing instructions', data.post_history_instructions, LIMITS.profile),
+      greeting: kept('greeting', data.first_mes, LIMITS.profile),
+      examples: kept('examples', data.mes_example, LIMITS.profile),
+      instructions: kept('instructions', data.system_prompt, LIMITS.profile),
+      closing: kept('closing', data.post_history_instructions, LIMITS.profile),
     },
   };
   const rest = JSON.stringify(plainJson(data));
-  if (rest.length > MOST_REST) notes.push('What it holds beside the character is too long to be kept for an export.');
+  if (rest.length > MOST_REST) notes.push({ kind: 'rest' });
   return { state, rest: rest.length > MOST_REST ? '' : rest, notes };
 }
 

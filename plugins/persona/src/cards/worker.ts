@@ -1,10 +1,14 @@
 import { z } from '@cinnabar/sdk/worker';
 import { tidy } from '../state/state.js';
-import { applyCard, type ImportedCard, readCard } from './read-card.js';
+import { applyCard, CardError, type CardProblem, type ImportedCard, readCard } from './read-card.js';
 
-/** @throws UserError saying what is wrong with the file */
-export function importCard(file: Uint8Array): ImportedCard {
-  return applyCard(readCard(Buffer.from(file.buffer, file.byteOffset, file.byteLength)));
+export function importCard(file: Uint8Array): ImportedCard | { readonly problem: CardProblem } {
+  try {
+    return applyCard(readCard(Buffer.from(file.buffer, file.byteOffset, file.byteLength)));
+  } catch (error) {
+    if (error instanceof CardError) return { problem: error.problem };
+    throw error;
+  }
 }
 
 export function lore({ rest, text }: { readonly rest: string; readonly text: string }): readonly string[] {

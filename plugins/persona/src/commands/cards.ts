@@ -4,11 +4,12 @@ import {
   downloadAttachment,
   option,
   subcommand,
+  t,
   UserError,
   z,
 } from '@cinnabar/sdk';
 import type { Attachment } from 'discord.js';
-import { MOST_FILE_BYTES } from '../cards/read-card.js';
+import { type CardNote, type CardProblem, MOST_FILE_BYTES } from '../cards/read-card.js';
 import { writeCard } from '../cards/write-card.js';
 import type { PersonaContext } from '../context.js';
 import { authorOf, placeOf, SHAPE, shown } from './command-context.js';
@@ -25,16 +26,15 @@ export const importCommand = (persona: PersonaContext) =>
       await ctx.defer();
       const bytes = await downloadCard(card, attachmentDownloads(persona.client, persona));
       const group = ctx.actor.guildId ?? ctx.actor.userId;
-      const { state, rest, notes } = await persona.cardFiles.run('importCard', bytes, {
-        group,
-        signal: persona.signal,
-      });
+      const imported = await persona.cardFiles.run('importCard', bytes, { group, signal: persona.signal });
+      if ('problem' in imported) throw new UserError(problemText(imported.problem));
+      const { state, rest, notes } = imported;
       const place = placeOf(ctx);
       const id = await persona.cards.keep(place, rest);
-      await persona.store.change(place, authorOf(ctx, persona), `imported ${state.name}`, (draft) => {
+      await persona.store.change(place, authorOf(ctx, persona), `imported: ${state.name}`, (draft) => {
         Object.assign(draft, state, { card: id });
       });
-      await ctx.reply([`**${shown(state.name)}** is here now.`, ...notes].join('\n'));
+      await ctx.reply([t('**{name}** is here now.', { name: shown(state.name) }), ...notes.map(noteText)].join('\n'));
     },
   });
 
@@ -56,22 +56,61 @@ export const exportCommand = (persona: PersonaContext) =>
           .replace(/[^a-z0-9]+/g, '-')
           .replace(/^-+|-+$/g, '') || 'persona'
       }.${version}.json`;
-      await ctx.reply({ content: 'Here is its card:', files: [{ attachment: Buffer.from(json), name: file }] });
+      await ctx.reply({ content: t('Here is its card:'), files: [{ attachment: Buffer.from(json), name: file }] });
     },
   });
 
-const TOO_LARGE = `This file is too large: a character card has at most ${MOST_FILE_BYTES / 1024 / 1024} MB.`;
-const GONE = 'This file cannot be fetched from Discord at the moment. Please try again.';
+function problemText(problem: CardProblem): string {
+  switch (problem.kind) {
+    case 'damaged':
+      return t('This image is damaged: its parts are not as long as they say.');
+    case 'absent':
+      return t('There is no character card in this image.');
+    case 'packed':
+      return t('The character card in this image cannot be unpacked.');
+    case 'file-too-large':
+      return t('This file is too large for a character card.');
+    case 'too-long':
+      return problem.isImage
+        ? t('The character card in this image is longer than {kilobytes} KB.', { kilobytes: problem.kilobytes })
+        : t('This character card is longer than {kilobytes} KB.', { kilobytes: problem.kilobytes });
+    case 'unreadable':
+      return t('This is no character card that I can read: it is neither JSON nor an image with JSON in it.');
+    case 'format':
+      return t('This is no character card that I can read: it has to be of format V2 or V3.');
+    case 'nameless':
+      return t('This character card has no name that could be used.');
+    case 'field':
+      return problem.expected === undefined
+        ? t('This is no character card that I can read. {path} is not right.', { path: problem.path })
+        : t(
+            'This is no character card that I can read. {path} has to be {expected, select, string {a text} number {a number} array {a list} other {an object}}.',
+            { path: problem.path, expected: problem.expected },
+          );
+  }
+}
+
+function noteText(note: CardNote): string {
+  if (note.kind === 'rest') return t('What it holds beside the character is too long to be kept for an export.');
+  return t(
+    'Its {field, select, description {description} personality {personality} scenario {scenario} greeting {first message} examples {example dialogue} instructions {system prompt} other {closing instructions}} was cut to {most} characters.',
+    { field: note.field, most: note.most },
+  );
+}
 
 /** Fetches the file of a character card. @throws UserError */
 async function downloadCard(
   { url, size }: Pick<Attachment, 'url' | 'size'>,
   options: Omit<DownloadOptions, 'maxBytes' | 'cut'>,
 ): Promise<Buffer> {
-  if (size > MOST_FILE_BYTES) throw new UserError(TOO_LARGE);
+  if (size > MOST_FILE_BYTES)
+    throw new UserError(
+      t('This file is too large: a character card has at most {most} MB.', { most: MOST_FILE_BYTES / 1024 / 1024 }),
+    );
   const address = new URL(url);
-  if (!options.mayFetch(address)) throw new UserError('I only read files that are attached on Discord.');
+  if (!options.mayFetch(address)) throw new UserError(t('I only read files that are attached on Discord.'));
   const bytes = await downloadAttachment(address, { ...options, maxBytes: MOST_FILE_BYTES });
-  if (typeof bytes === 'string') throw new UserError(GONE);
+  if (typeof bytes === 'string')
+    throw new UserError(t('This file cannot be fetched from Discord at the moment. Please try again.'));
   return bytes;
 }

@@ -8,6 +8,7 @@ import {
   type Registrar,
   sanitizeName,
   subcommand,
+  t,
   UserError,
   z,
 } from '@cinnabar/sdk';
@@ -39,16 +40,23 @@ export const createCommand = (persona: PersonaContext) =>
     examples: ['persona create Judy A braindance technician who trusts few people and loves bad puns.'],
     async run(ctx, { name, description }) {
       const plain = sanitizeName(name);
-      if (plain === '') throw new UserError('That name has nothing readable in it.');
-      const stored = await persona.store.change(placeOf(ctx), authorOf(ctx, persona), `created ${plain}`, (state) => {
+      if (plain === '') throw unreadableName();
+      const stored = await persona.store.change(placeOf(ctx), authorOf(ctx, persona), `created: ${plain}`, (state) => {
         Object.assign(state, structuredClone(NEW_STATE), {
           name: plain,
           description: tidy(description, LIMITS.description),
         });
       });
-      await ctx.reply(`**${shown(stored.state.name)}** is here now. \`${ctx.prefix}ai use persona\` lets it answer.`);
+      await ctx.reply(
+        t('**{name}** is here now. `{prefix}ai use persona` lets it answer.', {
+          name: shown(stored.state.name),
+          prefix: ctx.prefix,
+        }),
+      );
     },
   });
+
+const unreadableName = () => new UserError(t('That name has nothing readable in it.'));
 
 const FIELDS = ['name', 'description', 'appearance', 'environment', 'personality'] as const;
 type Field = (typeof FIELDS)[number];
@@ -68,7 +76,7 @@ function fieldOf(state: State, field: Field): string {
 /** @throws UserError for a name with nothing readable in it */
 function setField(state: State, field: Field, text: string): void {
   const value = field === 'name' ? sanitizeName(text) : tidy(text, FIELD_LIMITS[field]);
-  if (field === 'name' && value === '') throw new UserError('That name has nothing readable in it.');
+  if (field === 'name' && value === '') throw unreadableName();
   if (field === 'personality') state.profile.personality = value;
   else state[field] = value;
 }
@@ -89,21 +97,32 @@ export const editCommand = (persona: PersonaContext, form: ComponentHandle) =>
         const button = {
           type: ComponentType.Button,
           style: ButtonStyle.Primary,
-          label: 'Open the form',
+          label: t('Open the form'),
           custom_id: form.customId(),
         } as const;
         await ctx.reply({
-          content: 'Here is the form:',
+          content: t('Here is the form:'),
           components: [{ type: ComponentType.ActionRow, components: [button] }],
         });
         return;
       }
-      if (text === undefined) throw new UserError(`What should its ${field} be? Write that after the word.`);
+      if (text === undefined)
+        throw new UserError(
+          t(
+            'What should its {field, select, name {name} description {description} appearance {appearance} environment {environment} other {personality}} be? Write that after the word.',
+            { field },
+          ),
+        );
       const author = authorOf(ctx, persona);
       const { state } = await persona.store.change(placeOf(ctx), author, `${field}: ${text}`, (draft) =>
         setField(draft, field, text),
       );
-      await ctx.reply(`Its ${field} is now: ${shown(fieldOf(state, field))}`);
+      await ctx.reply(
+        t(
+          'Its {field, select, name {name} description {description} appearance {appearance} environment {environment} other {personality}} is now: {text}',
+          { field, text: shown(fieldOf(state, field)) },
+        ),
+      );
     },
   });
 
@@ -131,7 +150,7 @@ export function registerForm({ component }: Pick<Registrar, 'component'>, person
 function formFor(state: State, customId: string): ModalBuilder {
   return new ModalBuilder()
     .setCustomId(customId)
-    .setTitle('Who the persona is')
+    .setTitle(t('Who the persona is'))
     .addComponents(
       editable(state).map((field) => new ActionRowBuilder<TextInputBuilder>().addComponents(inputFor(state, field))),
     );
@@ -145,12 +164,27 @@ function editable(state: State): readonly Field[] {
 function inputFor(state: State, field: Field): TextInputBuilder {
   const input = new TextInputBuilder()
     .setCustomId(field)
-    .setLabel(`${field.charAt(0).toUpperCase()}${field.slice(1)}`)
+    .setLabel(labelOf(field))
     .setStyle(field === 'name' ? TextInputStyle.Short : TextInputStyle.Paragraph)
     .setMaxLength(Math.min(FIELD_LIMITS[field], MOST_CHARACTERS))
     .setRequired(field === 'name');
   const value = fieldOf(state, field);
   return value === '' ? input : input.setValue(value);
+}
+
+function labelOf(field: Field): string {
+  switch (field) {
+    case 'name':
+      return t('Name');
+    case 'description':
+      return t('Description');
+    case 'appearance':
+      return t('Appearance');
+    case 'environment':
+      return t('Environment');
+    case 'personality':
+      return t('Personality');
+  }
 }
 
 async function takeIn(interaction: ModalSubmitInteraction, { store, random }: PersonaContext): Promise<void> {
@@ -171,7 +205,8 @@ async function takeIn(interaction: ModalSubmitInteraction, { store, random }: Pe
       for (const { field, text } of given) setField(draft, field, text);
     },
   );
-  const content = given.length === 0 ? 'Nothing has changed.' : `**${shown(changed.name)}** is up to date.`;
+  const content =
+    given.length === 0 ? t('Nothing has changed.') : t('**{name}** is up to date.', { name: shown(changed.name) });
   await interaction.reply({ content, flags: MessageFlags.Ephemeral });
 }
 
@@ -199,31 +234,38 @@ export const resetCommand = (persona: PersonaContext, askFirst: AskFirst) =>
     examples: ['persona reset', 'persona reset memories', 'persona reset everything forever:true'],
     async run(ctx, { what, forever }) {
       if (forever && what === 'state')
-        throw new UserError('Who it is can always be brought back: leave out `forever`.');
+        throw new UserError(t('Who it is can always be brought back: leave out `forever`.'));
       await askFirst(ctx, {
-        content: `This makes the persona forget ${SCOPES[what]}. ${forever ? 'It is deleted **for good** and cannot be undone.' : `\`${ctx.prefix}persona undo\` brings it back.`}`,
-        yes: forever ? 'Delete it for good' : 'Reset it',
+        content: [
+          t(
+            'This makes the persona forget {what, select, state {who it is and how it feels} conversation {what was said in this channel} memories {all that it remembers} other {who it is, all that it remembers, and what was said in all its channels}}.',
+            { what },
+          ),
+          forever ? t('It is deleted **for good** and cannot be undone.') : undoHint(ctx),
+        ].join(' '),
+        yes: forever ? t('Delete it for good') : t('Reset it'),
         async run() {
           await (forever ? deleteForGood(what, ctx, persona) : putAside(what, ctx, persona));
-          return `${DONE[what]}${forever ? '' : ` \`${ctx.prefix}persona undo\` brings it back.`}`;
+          return forever ? doneText(what) : `${doneText(what)} ${undoHint(ctx)}`;
         },
       });
     },
   });
 
-const SCOPES: Readonly<Record<What, string>> = {
-  state: 'who it is and how it feels',
-  conversation: 'what was said in this channel',
-  memories: 'all that it remembers',
-  everything: 'who it is, all that it remembers, and what was said in all its channels',
-};
+const undoHint = ({ prefix }: CommandContext) => t('`{prefix}persona undo` brings it back.', { prefix });
 
-const DONE: Readonly<Record<What, string>> = {
-  state: 'The persona is as new.',
-  conversation: 'What was said here is forgotten.',
-  memories: 'All memories are gone.',
-  everything: 'The persona is as new, and remembers nothing.',
-};
+function doneText(what: What): string {
+  switch (what) {
+    case 'state':
+      return t('The persona is as new.');
+    case 'conversation':
+      return t('What was said here is forgotten.');
+    case 'memories':
+      return t('All memories are gone.');
+    case 'everything':
+      return t('The persona is as new, and remembers nothing.');
+  }
+}
 
 /** All of it is one change, which is undone together. */
 async function putAside(what: What, ctx: CommandContext, persona: PersonaContext): Promise<void> {

@@ -1,4 +1,4 @@
-import { type CommandContext, subcommand, TIERS, UserError, z } from '@cinnabar/sdk';
+import { type CommandContext, subcommand, TIERS, t, UserError, z } from '@cinnabar/sdk';
 import type { PersonaContext } from '../context.js';
 import type { Memory } from '../memory/types.js';
 import { placeOf, shown } from './command-context.js';
@@ -23,11 +23,13 @@ export const memoriesCommand = (persona: PersonaContext) =>
     async run(ctx, { what, id }) {
       if (what === 'forget') await ctx.reply(await forget(ctx, id, persona));
       else if (what === 'me')
-        await ctx.reply(listing(await mine(ctx, persona), 'I remember nothing that you said, or that is about you.'));
+        await ctx.reply(
+          listing(await mine(ctx, persona), t('I remember nothing that you said, or that is about you.')),
+        );
       else {
         await assertMod(ctx, persona);
         const place = await persona.store.memoryPlace(placeOf(ctx));
-        await ctx.reply(listing(await persona.memories.list(place), 'I remember nothing that may be told here.'));
+        await ctx.reply(listing(await persona.memories.list(place), t('I remember nothing that may be told here.')));
       }
     },
   });
@@ -41,29 +43,35 @@ async function mine({ actor }: CommandContext, { store, memories }: PersonaConte
 
 /** Moderators may delete every memory that may be known here, others their own. */
 async function forget(ctx: CommandContext, id: string | undefined, persona: PersonaContext): Promise<string> {
-  if (id === undefined) throw new UserError('Which one? Its id stands in front of it; `all` deletes all of yours.');
+  if (id === undefined) throw new UserError(t('Which one? Its id stands in front of it; `all` deletes all of yours.'));
   const place = await persona.store.memoryPlace(placeOf(ctx));
   const theirs = await mine(ctx, persona);
   const ids = id === 'all' ? theirs.map((memory) => memory.id) : [id];
   if (id !== 'all') {
     const isTheirs = theirs.some((memory) => memory.id === id);
-    if (!isTheirs && !(await isMod(ctx, persona))) throw new UserError('There is no memory of yours with that id.');
+    if (!isTheirs && !(await isMod(ctx, persona))) throw new UserError(t('There is no memory of yours with that id.'));
   }
   let gone = 0;
   for (const each of ids) gone += await persona.memories.remove(place, each);
   await persona.traces.forgetEverywhere({ memoryIds: ids });
-  if (gone === 0) throw new UserError('There is nothing to forget.');
-  return gone === 1 ? 'Forgotten for good.' : `${gone} memories are forgotten for good.`;
+  if (gone === 0) throw new UserError(t('There is nothing to forget.'));
+  return t('{gone, plural, one {Forgotten for good.} other {# memories are forgotten for good.}}', { gone });
 }
 
 function listing(memories: readonly Memory[], none: string): string {
   if (memories.length === 0) return none;
   const lines = memories.slice(0, MOST_SHOWN).map(({ id, text, at, supersededBy, setAsideAt }) => {
-    const past = supersededBy !== null ? ' *(no longer true)*' : setAsideAt !== null ? ' *(put out of mind)*' : '';
-    return `\`${id}\` ${shown(text)}${past} · <t:${Math.floor(at / 1000)}:d>`;
+    const plain = shown(text);
+    const told =
+      supersededBy !== null
+        ? t('{text} *(no longer true)*', { text: plain })
+        : setAsideAt !== null
+          ? t('{text} *(put out of mind)*', { text: plain })
+          : plain;
+    return `\`${id}\` ${told} · <t:${Math.floor(at / 1000)}:d>`;
   });
   const more = memories.length - lines.length;
-  return [...lines, ...(more > 0 ? [`… and ${more} more`] : [])].join('\n');
+  return [...lines, ...(more > 0 ? [t('… and {more} more', { more })] : [])].join('\n');
 }
 
 async function isMod({ actor }: CommandContext, { access }: PersonaContext): Promise<boolean> {
@@ -71,5 +79,5 @@ async function isMod({ actor }: CommandContext, { access }: PersonaContext): Pro
 }
 
 async function assertMod(ctx: CommandContext, persona: PersonaContext): Promise<void> {
-  if (!(await isMod(ctx, persona))) throw new UserError('Only moderators may see what I remember of everybody.');
+  if (!(await isMod(ctx, persona))) throw new UserError(t('Only moderators may see what I remember of everybody.'));
 }

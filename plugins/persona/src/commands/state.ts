@@ -1,7 +1,7 @@
-import { type CommandContext, option, type PersonaEvent, subcommand, UserError, z } from '@cinnabar/sdk';
+import { type CommandContext, option, type PersonaEvent, subcommand, t, translated, UserError, z } from '@cinnabar/sdk';
 import type { PersonaContext } from '../context.js';
 import { selfName } from '../running/run-context.js';
-import { addItem, LIMITS, removeItem, tidy, visibleTo } from '../state/state.js';
+import { addItem, LIMITS, NEW_STATE, removeItem, type State, tidy, visibleTo, type Wish } from '../state/state.js';
 import { authorOf, listed, placeOf, SHAPE, shown } from './command-context.js';
 
 export const showCommand = (persona: PersonaContext) =>
@@ -13,19 +13,22 @@ export const showCommand = (persona: PersonaContext) =>
       const told = persona.store.audienceAt(placeOf(ctx));
       const { kind } = await persona.store.home(placeOf(ctx));
       const { mood, appearance, environment } = state;
+      const name = shown(nameIn(ctx, state.name));
       await ctx.reply(
         [
-          `**${shown(nameIn(ctx, state.name))}** (${kind === 'guild' ? 'everywhere in this server' : 'in this channel'}, version ${version})`,
-          shown(state.description, 600),
-          `**Mood** ${shown(mood.name)} (${mood.intensity} of 10)`,
-          ...(appearance === '' ? [] : [`**Appearance** ${shown(appearance)}`]),
-          ...(environment === '' ? [] : [`**Environment** ${shown(environment)}`]),
+          kind === 'guild'
+            ? t('**{name}** (everywhere in this server, version {version})', { name, version })
+            : t('**{name}** (in this channel, version {version})', { name, version }),
+          shown(inOurWords(state.description, NEW_STATE.description), 600),
+          t('**Mood** {mood} ({intensity} of 10)', { mood: moodText(mood), intensity: mood.intensity }),
+          ...(appearance === '' ? [] : [t('**Appearance** {text}', { text: shown(appearance) })]),
+          ...(environment === '' ? [] : [t('**Environment** {text}', { text: shown(environment) })]),
           ...listed(
-            'Goals',
+            t('Goals'),
             visibleTo(state.goals, told).map(({ text }) => text),
           ),
           ...listed(
-            'Desires',
+            t('Desires'),
             visibleTo(state.desires, told).map(({ text }) => text),
           ),
         ].join('\n'),
@@ -36,8 +39,13 @@ export const showCommand = (persona: PersonaContext) =>
 /** What the persona is called where the command was given. */
 export function nameIn({ channel, guild, message }: CommandContext, own: string): string {
   if (channel.isSendable()) return selfName(own, channel);
-  return own || (guild?.members.me?.displayName ?? message?.client.user.displayName ?? 'the persona');
+  return own || (guild?.members.me?.displayName ?? message?.client.user.displayName ?? t('the persona'));
 }
+
+/** What is as it was at first is in our words; anything else is in those of who set it. */
+const inOurWords = (text: string, byDefault: string) => (text === byDefault ? translated(text) : text);
+
+const moodText = ({ name }: State['mood']) => shown(inOurWords(name, NEW_STATE.mood.name));
 
 export const moodCommand = (persona: PersonaContext) =>
   subcommand({
@@ -52,21 +60,23 @@ export const moodCommand = (persona: PersonaContext) =>
       if (mood !== undefined) {
         await ctx.requireAccess(SHAPE);
         const name = tidy(mood, LIMITS.mood);
-        if (name === '') throw new UserError('That mood has nothing readable in it.');
+        if (name === '') throw new UserError(t('That mood has nothing readable in it.'));
         await persona.store.change(placeOf(ctx), authorOf(ctx, persona), `mood: ${name} (${intensity})`, (state) => {
           state.mood = { name, intensity };
         });
       }
       const { state } = await persona.store.read(placeOf(ctx));
-      await ctx.reply(`Mood: ${shown(state.mood.name)} (${state.mood.intensity} of 10)`);
+      await ctx.reply(
+        t('Mood: {mood} ({intensity} of 10)', { mood: moodText(state.mood), intensity: state.mood.intensity }),
+      );
     },
   });
 
 interface Wishes {
   readonly key: 'goals' | 'desires';
-  readonly one: 'goal' | 'desire';
-  readonly title: string;
+  readonly one: Wish;
   readonly description: string;
+  readonly textDescription: string;
   readonly example: string;
 }
 
@@ -74,8 +84,8 @@ export const goalsCommand = (persona: PersonaContext) =>
   wishesCommand(persona, {
     key: 'goals',
     one: 'goal',
-    title: 'Goals',
     description: 'Show what the persona wants to achieve; add or remove a goal (admins)',
+    textDescription: 'The goal; to remove one, its number is enough',
     example: 'Learn everybody’s birthday',
   });
 
@@ -83,25 +93,26 @@ export const desiresCommand = (persona: PersonaContext) =>
   wishesCommand(persona, {
     key: 'desires',
     one: 'desire',
-    title: 'Desires',
     description: 'Show what the persona wants here and now; add or remove a desire (admins)',
+    textDescription: 'The desire; to remove one, its number is enough',
     example: 'Hear a good story',
   });
 
-function wishesCommand(persona: PersonaContext, { key, one, title, description, example }: Wishes) {
+function wishesCommand(persona: PersonaContext, { key, one, description, textDescription, example }: Wishes) {
   return subcommand({
     name: key,
     description,
     options: {
       change: z.enum(['list', 'add', 'remove']).default('list').describe('What to do'),
-      text: option.rest().optional().describe(`The ${one}; to remove one, its number is enough`),
+      text: option.rest().optional().describe(textDescription),
     },
     examples: [`persona ${key}`, `persona ${key} add ${example}`, `persona ${key} remove 1`],
     async run(ctx, { change, text: given = '' }) {
       if (change !== 'list') {
         await ctx.requireAccess(SHAPE);
         const text = tidy(given, LIMITS.short);
-        if (text === '') throw new UserError(`Which ${one}? Write it after the word.`);
+        if (text === '')
+          throw new UserError(t('Which {one, select, goal {goal} other {desire}}? Write it after the word.', { one }));
         await persona.store.change(placeOf(ctx), authorOf(ctx, persona), `${change} ${one}: ${text}`, (state, at) => {
           if (change === 'add') addItem(state[key], { text, userId: ctx.actor.userId, at }, one);
           else removeItem(state[key], text, at, one);
@@ -109,8 +120,9 @@ function wishesCommand(persona: PersonaContext, { key, one, title, description, 
       }
       const { state } = await persona.store.read(placeOf(ctx));
       const texts = visibleTo(state[key], persona.store.audienceAt(placeOf(ctx))).map(({ text }) => text);
-      const lines = listed(title, texts);
-      await ctx.reply(lines.length === 0 ? `It has no ${key}.` : lines.join('\n'));
+      const lines = listed(key === 'goals' ? t('Goals') : t('Desires'), texts);
+      const none = () => t('It has no {key, select, goals {goals} other {desires}}.', { key });
+      await ctx.reply(lines.length === 0 ? none() : lines.join('\n'));
     },
   });
 }
@@ -123,9 +135,9 @@ export const undoCommand = (persona: PersonaContext) =>
     access: SHAPE,
     async run(ctx) {
       const undone = await persona.store.undo(placeOf(ctx));
-      if (undone === undefined) await ctx.reply('There is nothing to undo.');
-      else if (undone.length === 0) await ctx.reply('Taken back.');
-      else await ctx.reply(['Taken back:', ...undone.map((what) => `• ${shown(what, 150)}`)].join('\n'));
+      if (undone === undefined) await ctx.reply(t('There is nothing to undo.'));
+      else if (undone.length === 0) await ctx.reply(t('Taken back.'));
+      else await ctx.reply([t('Taken back:'), ...undone.map((what) => `• ${shown(what, 150)}`)].join('\n'));
     },
   });
 
@@ -142,7 +154,7 @@ export const traceCommand = (persona: PersonaContext) =>
       const events = await persona.traces.recent(channelId);
       const sessions = [...new Set(events.map(({ sessionId }) => sessionId))].slice(-runs);
       if (sessions.length === 0) {
-        await ctx.reply('The persona has not done anything here yet.');
+        await ctx.reply(t('The persona has not done anything here yet.'));
         return;
       }
       const showsThoughts = isPrivate(ctx) && (await persona.settingsFor(guildId)).thoughts === 'trace';
@@ -166,7 +178,7 @@ function lineFor(event: PersonaEvent, showsThoughts: boolean): string {
       return `${event.failed ? '✗' : '✓'} ${event.tool}: ${shown(event.result, 200)}`;
     case 'text':
       if (!event.isThought) return `💬 ${shown(event.content, 200)}`;
-      return `💭 ${showsThoughts ? shown(event.content, 400) : '(a thought)'}`;
+      return `💭 ${showsThoughts ? shown(event.content, 400) : t('(a thought)')}`;
     case 'system':
       return `• ${event.event}: ${shown(event.message, 200)}${showsThoughts && event.reasoning ? ` — ${shown(event.reasoning, 300)}` : ''}`;
   }

@@ -1,4 +1,4 @@
-import { type Charge, openJournal, type Random } from '@cinnabar/sdk';
+import { type Charge, openJournal, type Random, t } from '@cinnabar/sdk';
 import { createMemoryFiles, type FileOptions, type MemoryFile } from './memory-files.js';
 import { byTime, type Change, createEmbedding, isStanding, type MemoryIndex } from './memory-index.js';
 import { rank } from './search.js';
@@ -52,8 +52,8 @@ export function createMemories(options: MemoryOptions) {
     responder: 'persona',
     trigger,
   });
-  const indexingOf = (place: Place) => chargeFor(place, 'I prepared memories for search by meaning');
-  const searchIn = (place: Place) => chargeFor(place, 'I searched my memories');
+  const indexingOf = (place: Place) => chargeFor(place, t('I prepared memories for search by meaning'));
+  const searchIn = (place: Place) => chargeFor(place, t('I searched my memories'));
 
   /** Within `run` of the file. */
   async function addTo(file: MemoryFile, given: NewMemory): Promise<Added> {

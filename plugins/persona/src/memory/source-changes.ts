@@ -1,3 +1,4 @@
+import { t } from '@cinnabar/sdk';
 import { distance } from 'fastest-levenshtein';
 import type { MayRead } from '../personal-data.js';
 import { type MemoryFile, type MemoryFiles, spaceOf } from './memory-files.js';
@@ -243,7 +244,7 @@ function withheld({ id, at }: Memory) {
     id,
     at: new Date(at).toISOString(),
     text: null,
-    withheld: 'from a place that you cannot read now',
+    withheld: t('from a place that you cannot read now'),
   };
 }
 

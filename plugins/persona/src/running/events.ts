@@ -8,6 +8,7 @@ import {
   type PersonaPlace,
   type PersonaSystemEvent,
   type Personas,
+  t,
   textMessages,
   z,
 } from '@cinnabar/sdk';
@@ -211,7 +212,7 @@ type Threads = Collection<{ threadId: string }, 'channel'>;
 
 /** Shows thoughts in a thread, where a guild has chosen that. @returns stops it */
 export function showThoughts(threads: Threads, persona: PersonaContext): () => void {
-  const { background, hub, settingsFor, client, signal } = persona;
+  const { background, hub, languages, settingsFor, client, signal } = persona;
   const inOrder = createKeyedMutex();
   const show = async ({ channelId, guildId }: PersonaPlace, thought: string) => {
     if (signal.aborted || guildId === null || (await settingsFor(guildId)).thoughts !== 'thread') return;
@@ -221,7 +222,10 @@ export function showThoughts(threads: Threads, persona: PersonaContext): () => v
   };
   return hub.subscribe({}, (event: PersonaEvent) => {
     if (event.type !== 'text' || !event.isThought) return;
-    background.run('showing a thought', () => inOrder.run(event.channelId, () => show(event, event.content)));
+    const { guildId } = event;
+    // The thread is for all, not for the member who is answered.
+    const inGuild = () => languages.speak({ guildId }, () => show(event, event.content));
+    background.run('showing a thought', () => inOrder.run(event.channelId, inGuild));
   });
 }
 
@@ -233,7 +237,7 @@ async function threadOf(
   if (channel.type !== ChannelType.GuildText) return undefined;
   const known = await knownThread(client, (await threads.of(channel.id).find())?.threadId);
   if (known !== undefined) return known;
-  const thread = await channel.threads.create({ name: 'Thoughts', type: ChannelType.PublicThread });
+  const thread = await channel.threads.create({ name: t('Thoughts'), type: ChannelType.PublicThread });
   await threads.of(channel.id).set({ threadId: thread.id });
   return thread;
 }

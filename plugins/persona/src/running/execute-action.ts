@@ -1,4 +1,4 @@
-import { CinnabarError, type CompletedAction, sentenceOf } from '@cinnabar/sdk';
+import { CinnabarError, type CompletedAction, sentenceOf, t } from '@cinnabar/sdk';
 import type { PreparedAction } from '../actions/action.js';
 import { inert } from '../conversation/render.js';
 import type { EventEmitter } from './events.js';
@@ -45,7 +45,7 @@ export async function executeAction(
     emitEnd(outcome, planned, toolId, emitter);
     return outcome;
   } catch (error) {
-    if (action.kind === 'tool') emitter.finished(toolId, action.name, 'not done: the run broke off', true);
+    if (action.kind === 'tool') emitter.finished(toolId, action.name, t('not done: the run broke off'), true);
     throw error;
   }
 }
@@ -159,9 +159,9 @@ function emitEnd(outcome: ActionOutcome, { action }: PlannedAction, toolId: stri
 function resultText(outcome: Exclude<ActionOutcome, { kind: 'end' }>): string {
   switch (outcome.kind) {
     case 'repetition':
-      return `not done: ${outcome.pattern.sentence}`;
+      return t('not done: {why}', { why: outcome.pattern.sentence });
     case 'bound':
-      return `not done: ${outcome.message}`;
+      return t('not done: {why}', { why: outcome.message });
     default:
       return outcome.completed.summary;
   }

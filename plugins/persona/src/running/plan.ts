@@ -1,4 +1,4 @@
-import { type PersonaChain, type PersonaTrigger, z } from '@cinnabar/sdk';
+import { type PersonaChain, type PersonaTrigger, t, z } from '@cinnabar/sdk';
 import { messageLink } from 'discord.js';
 import type { Action } from '../actions/action.js';
 import { type ActionOutcome, assertNotCancelled, executeAction } from './execute-action.js';
@@ -144,10 +144,8 @@ export function nextBatch(planned: readonly PlannedAction[]): readonly PlannedAc
   return batch;
 }
 
-const UNUSABLE = 'I could not make up my mind about that. Please say it again, or put it differently.';
-const TOO_MUCH = 'I did not get to an answer: my plan was longer than I may go on for. Please ask for less at once.';
-const CIRCLES = 'I was going round in circles, so I stopped. Please put it differently.';
-const WORDLESS = 'I could not find the words for an answer. Please try again.';
+const tooMuch = () =>
+  t('I did not get to an answer: my plan was longer than I may go on for. Please ask for less at once.');
 const MOST_REASONING = 1_000;
 
 /** How far a plan has been executed. */
@@ -176,24 +174,24 @@ export async function executePlan(active: ActiveRun): Promise<string | undefined
   const answer = await askForPlan(active);
   if (answer.kind === 'bound') {
     events.system('bound_reached', answer.message);
-    return TOO_MUCH;
+    return tooMuch();
   }
   if (answer.kind === 'malformed') {
     events.system('plan_refused', answer.detail);
-    return UNUSABLE;
+    return t('I could not make up my mind about that. Please say it again, or put it differently.');
   }
   const execution = startExecution(answer.value, active);
   while (execution.queue.length > 0) {
     const stop = await executeNext(execution, active);
     if (stop === 'repetition') return sender.texts.length > 0 ? undefined : saidAlready(execution, active);
-    if (stop !== undefined) return stop === 'bound' && wantsToSpeak(execution) ? TOO_MUCH : undefined;
+    if (stop !== undefined) return stop === 'bound' && wantsToSpeak(execution) ? tooMuch() : undefined;
   }
-  return execution.wordless ? WORDLESS : undefined;
+  return execution.wordless ? t('I could not find the words for an answer. Please try again.') : undefined;
 }
 
 function startExecution(plan: Plan, active: ActiveRun): PlanExecution {
   const queue = sequence(plan, active);
-  active.events.system('planned', namesOf(queue) || 'nothing', plan.reasoning.slice(0, MOST_REASONING));
+  active.events.system('planned', namesOf(queue) || t('nothing'), plan.reasoning.slice(0, MOST_REASONING));
   return { queue, extensible: plan.can_extend, checks: 0, stale: false, wordless: false, repeated: undefined };
 }
 
@@ -204,7 +202,7 @@ async function executeNext(execution: PlanExecution, active: ActiveRun): Promise
   assertNotCancelled(context.run.signal);
   const batch = nextBatch(execution.queue).slice(0, Math.max(0, maxActions - completed.length));
   if (batch.length === 0) {
-    events.system('bound_reached', `${maxActions} actions are the limit for one run`);
+    events.system('bound_reached', t('{count} actions are the limit for one run', { count: maxActions }));
     return 'bound';
   }
   const outcomes = await executeBatch(batch, active);
@@ -255,12 +253,12 @@ function recordOutcome(
       events.system('bound_reached', outcome.message);
       return 'bound';
     case 'repetition':
-      events.system('repetition_stopped', `Stopped due to repetition: ${outcome.pattern.sentence}`);
+      events.system('repetition_stopped', t('Stopped due to repetition: {what}', { what: outcome.pattern.sentence }));
       execution.repeated = outcome.pattern;
       return 'repetition';
     default:
       if (outcome.kind === 'done' && outcome.insteadOf !== undefined) {
-        events.system('reworded', `Put another way, because it ${outcome.insteadOf.sentence}`);
+        events.system('reworded', t('Put another way, because it {repeats}', { repeats: outcome.insteadOf.sentence }));
       }
       completed.push(outcome.completed);
       execution.stale ||= outcome.kind === 'failed' || planned?.action.revealing === true || isNewThought(planned);
@@ -282,12 +280,17 @@ async function extend(execution: PlanExecution, active: ActiveRun): Promise<void
   const answer = await askForExtension(active);
   // Without an answer, what was planned before can still go on as far as its results are there.
   execution.extensible = answer.kind === 'answer' && answer.value.can_extend;
-  if (answer.kind === 'malformed') events.system('plan_refused', `an extension: ${answer.detail}`);
+  if (answer.kind === 'malformed')
+    events.system('plan_refused', t('an extension: {detail}', { detail: answer.detail }));
   if (answer.kind !== 'answer') return;
   const added = sequence(answer.value, active);
   if (added.length === 0) return;
   execution.queue = [...execution.queue.filter(({ action }) => action.kind !== 'end'), ...added];
-  events.system('extended', `added: ${namesOf(added)}`, answer.value.reasoning.slice(0, MOST_REASONING));
+  events.system(
+    'extended',
+    t('added: {actions}', { actions: namesOf(added) }),
+    answer.value.reasoning.slice(0, MOST_REASONING),
+  );
 }
 
 function sequence({ actions }: Plan, { repertoire, context, completed, events }: ActiveRun): readonly PlannedAction[] {
@@ -295,8 +298,9 @@ function sequence({ actions }: Plan, { repertoire, context, completed, events }:
   // One more than fits: a plan that is too long reaches the bound, and an event says so.
   const most = context.settings.maxActions + 1;
   const { planned, dropped, surplus } = toSequence(actions, repertoire, most, done);
-  for (const name of dropped) events.system('action_dropped', `there is no action called ${JSON.stringify(name)}`);
-  if (surplus > 0) events.system('action_dropped', `${surplus} more than one run may carry out`);
+  for (const name of dropped)
+    events.system('action_dropped', t('there is no action called {name}', { name: JSON.stringify(name) }));
+  if (surplus > 0) events.system('action_dropped', t('{count} more than one run may carry out', { count: surplus }));
   return planned;
 }
 
@@ -304,13 +308,17 @@ function sequence({ actions }: Plan, { repertoire, context, completed, events }:
 function saidAlready(execution: PlanExecution, { context }: ActiveRun): string | undefined {
   const { repeated, extensible } = execution;
   if (repeated === undefined) return undefined;
-  if (repeated.kind === 'loop') return extensible || wantsToSpeak(execution) ? CIRCLES : undefined;
+  if (repeated.kind === 'loop')
+    return extensible || wantsToSpeak(execution)
+      ? t('I was going round in circles, so I stopped. Please put it differently.')
+      : undefined;
   const { place, lines } = context.run;
   const { guildId, channelId } = place;
   const line = lines.findLast(({ userId, text }) => userId === null && text.startsWith(repeated.earlier));
   const [messageId] = line?.messageIds ?? [];
-  if (messageId === undefined) return 'I have just told you that.';
-  return `I have just told you that: ${guildId === null ? messageLink(channelId, messageId) : messageLink(channelId, messageId, guildId)}`;
+  if (messageId === undefined) return t('I have just told you that.');
+  const link = guildId === null ? messageLink(channelId, messageId) : messageLink(channelId, messageId, guildId);
+  return t('I have just told you that: {link}', { link });
 }
 
 const wantsToSpeak = ({ queue }: PlanExecution): boolean => queue.some(({ action }) => action.kind === 'speech');

@@ -12,6 +12,7 @@ import {
   type PersonaChain,
   type ToolInfo,
   type ToolSource,
+  t,
   tokensOf,
   z,
 } from '@cinnabar/sdk';
@@ -319,8 +320,9 @@ export function createBounds(limits: Limits, clock: Pick<Clock, 'now'>) {
   return {
     /** The bound that no other call to the model would keep, in words. */
     callRefusal(): string | undefined {
-      if (calls >= limits.maxCalls) return `${limits.maxCalls} calls of the language model are the limit for one run`;
-      if (tokens >= limits.maxTokens) return `${limits.maxTokens} tokens are the limit for one run`;
+      if (calls >= limits.maxCalls)
+        return t('{count} calls of the language model are the limit for one run', { count: limits.maxCalls });
+      if (tokens >= limits.maxTokens) return t('{count} tokens are the limit for one run', { count: limits.maxTokens });
       if (clock.now() - startedAt >= limits.maxSeconds * 1_000) return timeUp(limits);
       return undefined;
     },
@@ -338,5 +340,5 @@ export function createBounds(limits: Limits, clock: Pick<Clock, 'now'>) {
 }
 
 export function timeUp({ maxSeconds }: Pick<Limits, 'maxSeconds'>): string {
-  return `${maxSeconds} seconds are the limit for one run`;
+  return t('{count} seconds are the limit for one run', { count: maxSeconds });
 }

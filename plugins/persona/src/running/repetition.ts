@@ -1,4 +1,4 @@
-import type { CompletedAction } from '@cinnabar/sdk';
+import { type CompletedAction, t } from '@cinnabar/sdk';
 import { differencesOf, wordsOf } from '../memory/words.js';
 
 /**
@@ -46,13 +46,18 @@ export function repeatedSpeech(text: string, said: readonly string[], trigger: s
   const asked = wordingOf(trigger).distinct;
   const earlier = said.slice(-RECENTLY_SAID).map(wordingOf).reverse();
   const kinds = [
-    ['exact', 'says again', isSame],
-    ['template', 'says with a word changed', isSameTemplate],
-    ['paraphrase', 'says in other words', isParaphrase],
+    ['exact', isSame],
+    ['template', isSameTemplate],
+    ['paraphrase', isParaphrase],
   ] as const;
-  for (const [kind, verb, matches] of kinds) {
+  for (const [kind, matches] of kinds) {
     const found = earlier.find((other) => matches(mine, other, asked));
-    if (found !== undefined) return { kind, sentence: `${verb}: ${shortened(found.text)}`, earlier: found.text };
+    if (found === undefined) continue;
+    const sentence = t(
+      '{kind, select, exact {says again} template {says with a word changed} other {says in other words}}: {text}',
+      { kind, text: shortened(found.text) },
+    );
+    return { kind, sentence, earlier: found.text };
   }
   return undefined;
 }
@@ -133,18 +138,22 @@ const ALIKE = 0.5;
 export function actionLoop(completed: readonly Purpose[], proposed: Purpose): RepetitionPattern | undefined {
   const recent = completed.slice(-RECENT_ACTIONS);
   const same = recent.findLast((past) => past.action === proposed.action && isSamePurpose(past, proposed));
-  if (same !== undefined)
-    return loop(`${proposed.action} again for the same purpose: ${shortened(same.context)}`, same);
+  if (same !== undefined) {
+    const about = { action: proposed.action, purpose: shortened(same.context) };
+    return loop(t('{action} again for the same purpose: {purpose}', about), same);
+  }
   const run = recent.slice(-RUN);
   const [first] = run;
   if (first !== undefined && run.length === RUN && run.every((past) => isAgain(past, proposed))) {
-    return loop(`${proposed.action} ${RUN + 1} times in a row`, first);
+    return loop(t('{action} {times} times in a row', { action: proposed.action, times: RUN + 1 }), first);
   }
   const [one, other, again, otherAgain] = recent.slice(-4);
   if (one === undefined || other === undefined || again === undefined || otherAgain === undefined) return undefined;
   const takesTurns =
     one.action !== other.action && isAgain(one, again) && isAgain(other, otherAgain) && isAgain(again, proposed);
-  return takesTurns ? loop(`${one.action} and ${other.action} take turns`, again) : undefined;
+  return takesTurns
+    ? loop(t('{one} and {other} take turns', { one: one.action, other: other.action }), again)
+    : undefined;
 }
 
 const loop = (sentence: string, { action, context }: Purpose): RepetitionPattern => ({

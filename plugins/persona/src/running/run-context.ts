@@ -16,6 +16,7 @@ import {
   type TextLimits,
   type ToolInfo,
   type Turn,
+  t,
   type WorkCharge,
   withoutNotes,
   withoutNoticeMark,
@@ -122,17 +123,17 @@ export function happening(trigger: PersonaTrigger): Readonly<Record<string, unkn
 export function reasonFor(trigger: PersonaTrigger): string {
   switch (trigger.type) {
     case 'user_input':
-      return 'I was spoken to';
+      return t('I was spoken to');
     case 'tool_result':
-      return `A call of ${trigger.tool} that had to wait has ended`;
+      return t('A call of {tool} that had to wait has ended', { tool: trigger.tool });
     case 'timer':
-      return 'It was time to think of my own accord';
+      return t('It was time to think of my own accord');
     case 'self_reflection':
-      return 'Enough had happened to reflect on it';
+      return t('Enough had happened to reflect on it');
     case 'reaction':
-      return 'Somebody reacted to what I had said';
+      return t('Somebody reacted to what I had said');
     case 'member_joined':
-      return 'Somebody joined';
+      return t('Somebody joined');
   }
 }
 

@@ -7,6 +7,7 @@ import {
   type PersonaTrigger,
   sentenceOf,
   type Turn,
+  t,
   UserError,
   type WorkCharge,
 } from '@cinnabar/sdk';
@@ -35,10 +36,6 @@ import {
   type TriggerContext,
   userInput,
 } from './run-context.js';
-
-const NO_MODEL =
-  'No language model is set up, so I cannot think. The owner of the bot can load the `llm` plugin and configure one.';
-const TOO_LONG = 'I could not make up my mind in time. Please ask again.';
 
 /** A run in progress: what its steps work with. */
 export interface ActiveRun extends Pick<PersonaContext, 'clock' | 'log'> {
@@ -86,7 +83,7 @@ export async function respond(turn: Turn, persona: PersonaContext): Promise<void
   if (spoke) return;
   if (refusal !== undefined) throw new UserError(refusal);
   // A slash command has to be answered, or Discord shows a failure.
-  if (message === null) await turn.reply({ content: '*(says nothing)*', notice: true });
+  if (message === null) await turn.reply({ content: t('*(says nothing)*'), notice: true });
   else {
     const { silentReaction } = await persona.settingsFor(guildId);
     if (silentReaction === '') return;
@@ -102,7 +99,13 @@ export async function respond(turn: Turn, persona: PersonaContext): Promise<void
  */
 export async function runPersona(triggered: TriggerContext, persona: PersonaContext): Promise<RunEnd> {
   const { llm, runs, clock, signal } = persona;
-  if (llm === undefined) throw new UserError(NO_MODEL);
+  if (llm === undefined) {
+    throw new UserError(
+      t(
+        'No language model is set up, so I cannot think. The owner of the bot can load the `llm` plugin and configure one.',
+      ),
+    );
+  }
   return runs.run(triggered.channel.id, async () => {
     const { maxSeconds } = await persona.settingsFor(triggered.guildId);
     const deadline = createDeadline(clock, maxSeconds * 1_000, [triggered.signal, signal]);
@@ -132,13 +135,18 @@ async function runWith(
   try {
     const refusal = await executePlan(active);
     const spoke = sender.texts.length > 0;
-    if (!spoke && refusal === undefined) events.system('silent', 'nothing was said');
+    if (!spoke && refusal === undefined) events.system('silent', t('nothing was said'));
     return { spoke, refusal: spoke ? undefined : refusal };
   } catch (error) {
     return brokenOff(error, active, deadline, persona);
   } finally {
-    const actions = `${completed.length} ${completed.length === 1 ? 'action' : 'actions'}`;
-    events.system('finished', `${actions}, ${bounds.calls} ${bounds.calls === 1 ? 'call' : 'calls'}`);
+    events.system(
+      'finished',
+      t('{actions, plural, one {# action} other {# actions}}, {calls, plural, one {# call} other {# calls}}', {
+        actions: completed.length,
+        calls: bounds.calls,
+      }),
+    );
     await afterRun(active, persona);
   }
 }
@@ -191,9 +199,9 @@ function brokenOff(
   const spoke = sender.texts.length > 0;
   if (deadline.isUp && (isCancelled(error) || deadline.signal.aborted)) {
     events.system('bound_reached', timeUp(context.settings));
-    return { spoke, refusal: spoke ? undefined : TOO_LONG };
+    return { spoke, refusal: spoke ? undefined : t('I could not make up my mind in time. Please ask again.') };
   }
-  events.system('stopped', sentenceOf(error) ?? 'something went wrong inside');
+  events.system('stopped', sentenceOf(error) ?? t('something went wrong inside'));
   if (!spoke) throw error;
   log.warn('a run of a persona broke off', { error });
   return { spoke, refusal: undefined };
@@ -273,17 +281,18 @@ async function keepReceipt(
     messageIds: sender.messageIds,
     tools: calls,
     details: [
-      `Actions: ${completed.map(({ action }) => action).join(', ') || 'none'}`,
-      `Read: ${count(run.lines.length, 'message', 'messages')}, ${count(context.recalled.length, 'memory', 'memories')}`,
+      completed.length === 0
+        ? t('Actions: none')
+        : t('Actions: {names}', { names: completed.map(({ action }) => action).join(', ') }),
+      t(
+        'Read: {messages, plural, one {# message} other {# messages}}, {memories, plural, one {# memory} other {# memories}}',
+        { messages: run.lines.length, memories: context.recalled.length },
+      ),
     ],
     notes: events.events.flatMap((event) =>
       event.type === 'system' && NOTED.has(event.event) ? [`${event.event}: ${event.message}`] : [],
     ),
   });
-}
-
-function count(number: number, one: string, several: string): string {
-  return `${number} ${number === 1 ? one : several}`;
 }
 
 const NOTED: ReadonlySet<string> = new Set([

@@ -1,4 +1,4 @@
-import { type Collection, type Document, type PersonaPlace, type Random, z } from '@cinnabar/sdk';
+import { type Collection, type Document, type PersonaPlace, type Random, t, translated, z } from '@cinnabar/sdk';
 import type { PersonaContext } from '../context.js';
 import type { Place as MemoryPlace } from '../memory/types.js';
 import {
@@ -51,7 +51,8 @@ export type PersonaStore = ReturnType<typeof createPersonaStore>;
 
 const CONVERSATION = 'reset: what was said';
 const MEMORIES = 'reset: all memories';
-const ELSEWHERE = 'something of another channel';
+const AS_NEW = 'everything as new';
+const RESETS: readonly string[] = [CONVERSATION, MEMORIES, AS_NEW];
 const MAX_REVISIONS = 25;
 const MAX_ENTRIES = 40;
 const MAX_LENGTH = 200;
@@ -110,7 +111,10 @@ export function createPersonaStore(
       // In words only where it may be known here; not at all when it was deleted meanwhile.
       const memory = await memories.find(await memoryPlace(place), id);
       const done = await (kind === 'added' ? memories.retract(there, id) : memories.restore(there, id));
-      if (Number(done) > 0) what.push(`${kind === 'added' ? 'remembered' : 'forgot'}: ${memory?.text ?? ELSEWHERE}`);
+      if (Number(done) > 0) {
+        const text = memory?.text ?? t('something of another channel');
+        what.push(kind === 'added' ? t('remembered: {text}', { text }) : t('forgot: {text}', { text }));
+      }
     }
     const { conversations: cleared = [], memoriesAt } = latest?.reset ?? {};
     for (const { channelId, clearedAt } of cleared) await conversations.bringBack(channelId, clearedAt);
@@ -168,7 +172,7 @@ export function createPersonaStore(
         }
       });
     },
-    /** Takes the latest revision back, with what it did to the memories. Resolves with what it was, in words; `undefined` when there is none. */
+    /** Takes the latest revision back, with what it did to the memories. Resolves with what it was, in words for people; `undefined` when there is none. */
     async undo(place: PersonaPlace): Promise<readonly string[] | undefined> {
       const document = await documentOf(place);
       const latest = (await document.get()).history.at(-1);
@@ -182,7 +186,10 @@ export function createPersonaStore(
       });
       if (latest === undefined || !isUndone) return undefined;
       const isTold = latest.channelId === null || latest.channelId === place.channelId;
-      return [...(isTold ? latest.what : latest.what.slice(0, 1).map(() => ELSEWHERE)), ...what];
+      const told = isTold
+        ? latest.what.map(changeText)
+        : latest.what.slice(0, 1).map(() => t('something of another channel'));
+      return [...told, ...what];
     },
     /** What came of these messages goes: goals and desires, and what is kept of them to be undone. */
     async forgetMessages(place: PersonaPlace, messageIds: readonly string[]): Promise<void> {
@@ -201,11 +208,44 @@ export function createPersonaStore(
     wipe: async (place: PersonaPlace): Promise<void> => (await documentOf(place)).delete(),
     /** Back to a new persona; can be undone. */
     async reset(place: PersonaPlace, author: Author): Promise<void> {
-      await revise(place, author, 'everything as new', (draft) => {
+      await revise(place, author, AS_NEW, (draft) => {
         draft.state = structuredClone(NEW_STATE);
       });
     },
   };
+}
+
+/** The kinds of changes, as they stand before the colon in the history. */
+const KINDS: ReadonlySet<string> = new Set([
+  'created',
+  'imported',
+  'edited',
+  'name',
+  'description',
+  'personality',
+  'mood',
+  'appearance',
+  'environment',
+  'new goal',
+  'add goal',
+  'remove goal',
+  'goal completed',
+  'goal abandoned',
+  'new desire',
+  'add desire',
+  'remove desire',
+  'desire satisfied',
+  'desire abandoned',
+]);
+
+/** A change of the history, which is kept in English, in the current language: what was set stays in its own words. */
+export function changeText(what: string): string {
+  if (RESETS.includes(what)) return translated(what);
+  const [, kind = '', text = ''] = /^([a-z ]+): (.*)$/s.exec(what) ?? [];
+  if (!KINDS.has(kind)) return what;
+  const fields =
+    kind === 'edited' ? text.split(', ').map((field) => (KINDS.has(field) ? translated(field) : field)) : [text];
+  return `${translated(kind)}: ${fields.join(', ')}`;
 }
 
 const HOUR_MS = 3_600_000;

@@ -1,4 +1,4 @@
-import { UserError, z } from '@cinnabar/sdk/worker';
+import { t, UserError, z } from '@cinnabar/sdk/worker';
 import type { Author } from './persona-store.js';
 
 /** The longest texts that are kept; longer ones are cut. */
@@ -119,7 +119,7 @@ const revision = z.object({
   channelId: z.string().nullable().default(null),
   /** Where it was changed; `null`: before this was kept. */
   changedIn: z.string().nullable().default(null),
-  /** In words: "mood: glad (6)". */
+  /** In English words, of a kind that `changeText` knows: "mood: glad (6)". */
   what: z.array(z.string()),
   /** The changed parts as they were. */
   before: shape.partial(),
@@ -153,13 +153,21 @@ export function tidyText(most: number) {
     .pipe(z.string().min(1));
 }
 
+export type Wish = 'goal' | 'desire';
+
 /** Adds a goal or desire. @throws UserError when it is there already, or there are too many */
-export function addItem(items: Item[], given: Given, what: string): void {
+export function addItem(items: Item[], given: Given, what: Wish): void {
   const { text, userId, at, origin = null } = given;
-  if (visibleTo(items, at).some((item) => sameText(item.text, text))) throw new UserError(`That is a ${what} already.`);
+  if (visibleTo(items, at).some((item) => sameText(item.text, text)))
+    throw new UserError(t('That is a {what, select, goal {goal} other {desire}} already.', { what }));
   // What came of private talk elsewhere must not show here, not even by the room that it takes.
   if (visibleTo(items, at).length >= LIMITS.items) {
-    throw new UserError(`There are ${LIMITS.items} ${what}s already: one has to go before another is added.`);
+    throw new UserError(
+      t(
+        'There are {most} {what, select, goal {goals} other {desires}} already: one has to go before another is added.',
+        { most: LIMITS.items, what },
+      ),
+    );
   }
   items.push({ text: text.slice(0, LIMITS.short), userId, origin });
 }
@@ -187,10 +195,11 @@ export function visibleTo(items: readonly Item[], { channelId, isOpen }: Audienc
 }
 
 /** Removes the one of that text or number (from 1) among those told in the channel, and returns it. @throws UserError when there is none */
-export function removeItem(items: Item[], named: string, at: Audience, what: string): string {
+export function removeItem(items: Item[], named: string, at: Audience, what: Wish): string {
   const told = visibleTo(items, at);
   const item = told[indexOf(told, named.trim())];
-  if (item === undefined) throw new UserError(`There is no such ${what}.`);
+  if (item === undefined)
+    throw new UserError(t('There is no such {what, select, goal {goal} other {desire}}.', { what }));
   items.splice(items.indexOf(item), 1);
   return item.text;
 }
