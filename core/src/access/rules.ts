@@ -282,6 +282,18 @@ export function createTierRoles(states: GuildStates): TierRoles {
   };
 }
 
+/** Chooses the rules for a member. */
+export const names =
+  (userId: string) =>
+  ({ subject }: AccessRule): boolean =>
+    subject.kind === 'user' && subject.id === userId;
+
+/** Chooses the rules that admit a member. */
+export const admits =
+  (userId: string) =>
+  (rule: AccessRule): boolean =>
+    rule.effect === 'allow' && names(userId)(rule);
+
 /**
  * The rules that name a member, for the export and deletion of what is held of them. What admits them goes; what refuses or ignores them stays: a
  * blocked member must not lift the block by asking to be forgotten.
@@ -289,14 +301,13 @@ export function createTierRoles(states: GuildStates): TierRoles {
 export function personalRules(
   guilds: Pick<Collection<{ readonly accessRules: readonly AccessRule[] }>, 'entries'>,
   states: Pick<GuildStates, 'update'>,
+  ownerState: OwnerState,
 ): PersonalData {
-  const names =
-    (userId: string) =>
-    ({ subject }: AccessRule) =>
-      subject.kind === 'user' && subject.id === userId;
   return {
     async export(userId) {
       const found: Record<string, readonly AccessRule[]> = {};
+      const everywhere = ownerState.peek().accessRules.filter(names(userId));
+      if (everywhere.length > 0) found.everywhere = everywhere;
       for await (const [guildId, { accessRules }] of guilds.entries()) {
         const theirs = accessRules.filter(names(userId));
         if (theirs.length > 0) found[guildId] = theirs;
@@ -304,7 +315,12 @@ export function personalRules(
       return found;
     },
     async forget(userId) {
-      const isAdmission = (rule: AccessRule) => rule.effect === 'allow' && names(userId)(rule);
+      const isAdmission = admits(userId);
+      if (ownerState.peek().accessRules.some(isAdmission))
+        await ownerState.update((draft) => ({
+          ...draft,
+          accessRules: draft.accessRules.filter((rule) => !isAdmission(rule)),
+        }));
       for await (const [guildId, { accessRules }] of guilds.entries()) {
         if (!accessRules.some(isAdmission)) continue;
         await states.update(guildId, (draft) => ({
@@ -313,6 +329,6 @@ export function personalRules(
         }));
       }
     },
-    stays: ['rules by which admins of a server refuse you something'],
+    stays: ['rules by which admins of a server, or the owner of the bot, refuse you something'],
   };
 }

@@ -86,9 +86,11 @@ export async function writeArchive(
   for (const { path, source, size } of files) listed.push({ path, size, sha256: await sha256Of(source, size, count) });
   const manifest: Manifest = { program: 'cinnabar', format: FORMAT, ...about, files: listed };
   await makeFolder(dirname(path));
+  // What a process that died has left, or somebody has put there to be written through.
+  await rm(fresh, { force: true });
   try {
     const entries = tarOf(manifest, files, count);
-    await pipeline(Readable.from(entries), createGzip(), createWriteStream(fresh, { mode: 0o600, flags: 'w' }));
+    await pipeline(Readable.from(entries), createGzip(), createWriteStream(fresh, { mode: 0o600, flags: 'wx' }));
     const handle = await open(fresh, 'r+');
     await handle.sync().finally(() => handle.close());
     await readArchive(fresh, { onProgress: (read) => onProgress((2 * total) / 3 + read, total) });

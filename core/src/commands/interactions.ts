@@ -48,6 +48,12 @@ type Parts = Pick<CommandServices, 'enabledIn' | 'boundary' | 'access' | 'langua
 export function createInteractionRouter(parts: Parts, registry: Registry, execution: Execution) {
   const { enabledIn, boundary, languages, log } = parts;
 
+  /** In the language of the member. */
+  const inTheirs = <T>(
+    { guildId, user, locale }: ChatInputCommandInteraction | AutocompleteInteraction,
+    task: () => T | Promise<T>,
+  ) => languages.serve({ guildId, userId: user.id }, locale, task);
+
   return (interaction: Interaction): boolean => {
     const typing = interaction.isAutocomplete();
     if (!typing && !interaction.isChatInputCommand()) return false;
@@ -55,14 +61,16 @@ export function createInteractionRouter(parts: Parts, registry: Registry, execut
     const entry = commandOf(interaction, registry.find);
     if (entry === undefined || !enabledIn(guildId, entry.owner.plugin)) {
       // Discord's list is behind ours for a moment, or a member's client is.
-      const answer = typing ? interaction.respond([]) : notice(interaction, notAvailable());
-      answer.catch((error: unknown) =>
+      const answer = typing
+        ? interaction.respond([])
+        : inTheirs(interaction, () => notice(interaction, notAvailable()));
+      Promise.resolve(answer).catch((error: unknown) =>
         log.warn('an unknown slash command could not be answered', { command: interaction.commandName, error }),
       );
       return true;
     }
     void boundary.run(entry.owner, guildId, `command ${entry.name}`, () =>
-      languages.serve({ guildId, userId: interaction.user.id }, interaction.locale, () =>
+      inTheirs(interaction, () =>
         typing ? autocomplete(parts, interaction, entry) : runInteraction(execution, interaction, entry, log),
       ),
     );

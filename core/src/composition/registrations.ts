@@ -211,7 +211,9 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
         rules: personalRules(
           get(KEYS.storage).collection('guilds', { scope: 'guild', version: 1, schema: guildStateSchema }),
           get(KEYS.guildStates),
+          get(KEYS.ownerState),
         ),
+        files: get(KEYS.guildFiles).personalData,
         audit: get(KEYS.audit).personalData,
         // After what may still write to them.
         logs: {

@@ -85,6 +85,8 @@ const fileSchema = z.strictObject({
 
 const MAX_BYTES = 500_000;
 const MOST_PROBLEMS = 10;
+/** To find the line of one takes a look at all keys around it. */
+const MOST_FOUND = 100;
 
 /** The guild that a file says it is for. @throws UserError when it says none, or is no YAML */
 export function guildOfFile(yaml: string): string {
@@ -113,8 +115,13 @@ export async function readContent(
 ): Promise<GuildContent> {
   const reading = readYaml(yaml, { maxBytes: MAX_BYTES });
   if (!reading.ok) throw unreadable(reading);
-  const problems: { readonly line: number; readonly text: string }[] = [];
+  const problems: Problem[] = [];
+  let more = 0;
   const wrong = (path: readonly PropertyKey[], problem: string) => {
+    if (problems.length === MOST_FOUND) {
+      more += 1;
+      return;
+    }
     const key = path.filter((part) => typeof part !== 'symbol');
     problems.push({ line: reading.lineOf(key), text: `${key.length === 0 ? '' : `${key.join('.')}: `}${problem}` });
   };
@@ -125,20 +132,25 @@ export async function readContent(
         for (const key of issue.keys) wrong([...issue.path, key], unknownKey(key, Object.keys(fileSchema.shape)));
       else wrong(issue.path, plainIssue(translated(issue.message)));
     }
-    throw asError(problems);
+    throw asError(problems, more);
   }
   const content = contentOf(parsed.data, context, wrong);
   if (problems.length === 0) await check(content, wrong);
-  if (problems.length > 0) throw asError(problems);
+  if (problems.length > 0) throw asError(problems, more);
   return content;
 }
 
-function asError(problems: readonly { readonly line: number; readonly text: string }[]): UserError {
+interface Problem {
+  readonly line: number;
+  readonly text: string;
+}
+
+function asError(problems: readonly Problem[], uncounted: number): UserError {
   const sorted = problems.toSorted((a, b) => a.line - b.line);
   const lines = sorted
     .slice(0, MOST_PROBLEMS)
     .map((one) => t('line {line}: {problem}', { line: one.line, problem: one.text }));
-  const more = sorted.length - lines.length;
+  const more = sorted.length - lines.length + uncounted;
   if (more > 0) lines.push(t('{more} more', { more }));
   return new UserError([t('The file cannot be used. Nothing has changed.'), ...lines].join('\n'));
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  type AccessRule,
   type Actor,
   type AuditLog,
   type Collection,
@@ -10,11 +11,12 @@ import {
   type Logger,
   lineOfDifference,
   type Manifest,
+  type PersonalData,
   t,
   UserError,
   z,
 } from '@cinnabar/sdk';
-import { MOST_ROLES, MOST_RULES } from '../access/rules.js';
+import { admits, MOST_ROLES, MOST_RULES, names } from '../access/rules.js';
 import type { GuildState, GuildStates } from '../contracts.js';
 import type { OpenedPlugin } from '../storage/storage.js';
 import {
@@ -57,6 +59,8 @@ export interface GuildFileParts {
 export interface GuildFileService extends GuildFiles {
   /** At start: completes what a run that was cut off was applying. */
   recover(): Promise<void>;
+  /** The rules for a member in what is kept of the files: what admits them goes, as it does from the rules that hold. */
+  readonly personalData: PersonalData;
 }
 
 /** Reads, writes and applies files of a guild's choices, over the guild states and the settings of the plugins. */
@@ -242,6 +246,33 @@ export function createGuildFiles(parts: GuildFileParts): GuildFileService {
         const { previous } = await documents.of(guildId).get();
         return previous === undefined ? undefined : planFor(await contextOf(guildId), previous, 'server undo');
       }),
+    personalData: {
+      async export(userId) {
+        const found: Record<string, readonly AccessRule[]> = {};
+        for await (const [guildId, { pending, previous }] of documents.entries()) {
+          const all = [pending?.next, pending?.before, previous].flatMap((content) => content?.rules ?? []);
+          const theirs = all.filter(names(userId));
+          if (theirs.length > 0) found[guildId] = theirs;
+        }
+        return found;
+      },
+      async forget(userId) {
+        const isAdmission = admits(userId);
+        const without = (content: GuildContent): GuildContent =>
+          content.rules === undefined
+            ? content
+            : { ...content, rules: content.rules.filter((one) => !isAdmission(one)) };
+        for await (const [guildId] of documents.entries())
+          await mutex.run(guildId, () =>
+            documents.of(guildId).update((draft) => {
+              const { pending, previous } = draft;
+              if (pending !== undefined)
+                draft.pending = { next: without(pending.next), before: without(pending.before) };
+              if (previous !== undefined) draft.previous = without(previous);
+            }),
+          );
+      },
+    },
     async recover() {
       for await (const [guildId] of documents.entries()) await mutex.run(guildId, () => complete(guildId));
     },
@@ -296,7 +327,12 @@ function everything({ opened, directory }: FileContext): GuildContent {
   };
 }
 
-function checkLimits({ rules = [], roles = { mod: [], admin: [] } }: GuildContent, wrong: Wrong): void {
+/** Far more than there are tools; also of plugins that are not loaded now. */
+const MOST_TOOLS = 1_000;
+
+function checkLimits({ rules = [], roles = { mod: [], admin: [] }, tools = {} }: GuildContent, wrong: Wrong): void {
+  if (Object.keys(tools).length > MOST_TOOLS)
+    wrong(['tools'], t('a server has at most {count} tool policies', { count: MOST_TOOLS }));
   if (rules.length > MOST_RULES) wrong(['rules'], t('a server has at most {count} rules', { count: MOST_RULES }));
   for (const tier of ['mod', 'admin'] as const)
     if (roles[tier].length > MOST_ROLES)

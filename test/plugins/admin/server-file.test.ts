@@ -1,6 +1,6 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalRole, LocalUser } from '@cinnabar/local-discord';
-import { definePlugin, GuildFiles, option, Plugins, z } from '@cinnabar/sdk';
+import { definePlugin, GuildFiles, option, PersonalDataStore, Plugins, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { answering } from './town.js';
@@ -168,6 +168,32 @@ describe('admin: the file of a server', () => {
     expect(await say(host.you, `!set shop staff ${role.id}`)).to.include('this server has no such role');
     expect(await say(host.you, `!set shop staff ${fixers.id}`)).to.include(fixers.id);
     await say(host.you, '!unset shop guild');
+  });
+
+  it('names the first of very many mistakes, and takes no more tool policies than there can be', async () => {
+    const many = (line: (n: number) => string) => Array.from({ length: 1_001 }, (_, n) => line(n)).join('\n');
+    expect(await give('plan', `plugins:\n${many((n) => `  a${n}: on`)}`))
+      .to.include('line 2: plugins.a0: there is no such plugin')
+      .and.match(/\n991 more$/);
+    expect(await give('plan', `tools:\n${many((n) => `  a${n}: deny`)}`)).to.include('at most 1000 tool policies');
+  });
+
+  it('lets no undo bring back what admitted a member whose data were deleted', async () => {
+    const rule = {
+      effect: 'allow',
+      target: { kind: 'tool', name: 'sell' },
+      subject: { kind: 'user', id: host.alice.id },
+    };
+    const apply = async (yaml: string) =>
+      (await host.resolve(GuildFiles).plan(host.guild.id, yaml, actor())).apply(actor());
+    await apply(`rules: [{ effect: allow, tool: sell, user: "${host.alice.id}" }]`);
+    await apply('rules: []');
+    const store = host.resolve(PersonalDataStore);
+    expect(await store.export(host.alice.id)).to.deep.include({ files: { [host.guild.id]: [rule] } });
+    await store.forget(host.alice.id);
+    expect(await store.export(host.alice.id)).to.not.have.property('files');
+    const undo = await host.resolve(GuildFiles).planUndo(host.guild.id);
+    expect(undo?.differences).to.deep.equal([]);
   });
 
   it('shows each change as one line, whatever is in its value', async () => {
