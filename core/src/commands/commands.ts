@@ -113,7 +113,7 @@ export interface CommandServices {
   /** What became of a message that named a command, for `!why`. */
   readonly decisions?: Pick<MessageDecisions, 'note'>;
   readonly boundary: Boundary;
-  readonly languages: Pick<LanguageService, 'serve'>;
+  readonly languages: Pick<LanguageService, 'serve' | 'forDiscord'>;
   readonly metrics: Metrics;
   /** Where it is kept what Discord's lists of slash commands hold; in memory alone when left out. Asked for once the bot is logged in. */
   readonly syncedLists?: () => SyncedListsDocument;

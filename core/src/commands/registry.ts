@@ -165,7 +165,10 @@ function infoOf(
       name: spec.name,
       description: spec.description,
       required: spec.required,
-      type: typeText(spec),
+      // In the language of those who are shown it.
+      get type() {
+        return typeText(spec);
+      },
     })),
     examples,
     access: base.policy,

@@ -12,19 +12,25 @@ import {
   type RESTPostAPIChatInputApplicationCommandsJSONBody,
   ApplicationCommandOptionType as Type,
 } from 'discord.js';
+import type { Localizations } from '../languages/languages.js';
 import { fallback, type OptionSpec } from './options.js';
 import { type CommandEntry, type Entry, type GroupEntry, leavesOf, MAX_OPTIONS } from './registry.js';
 
 export type CommandPayload = RESTPostAPIChatInputApplicationCommandsJSONBody;
 
 /** A command as it is sent to Discord; `keep` says which commands of a group are among it. */
-function commandPayload(entry: Entry, scope: SlashScope, keep: (command: CommandEntry) => boolean): CommandPayload {
+function commandPayload(
+  entry: Entry,
+  scope: SlashScope,
+  languages: Localizations,
+  keep: (command: CommandEntry) => boolean,
+): CommandPayload {
   const kept = (command: CommandEntry) => belongs(command, scope) && keep(command);
   return {
     type: ApplicationCommandType.ChatInput,
     name: entry.key,
-    description: entry.description,
-    options: entry.kind === 'command' ? basicOptions(entry) : nested(entry, kept),
+    ...describedIn(languages, entry.description),
+    options: entry.kind === 'command' ? basicOptions(entry, languages) : nested(entry, languages, kept),
     ...(scope === 'guild' ? guildFields(entry.policy) : DM_FIELDS),
   };
 }
@@ -42,35 +48,52 @@ function guildFields({ tier, member }: AccessPolicy) {
   };
 }
 
-function basicOptions(command: CommandEntry): APIApplicationCommandBasicOption[] {
-  return command.specs.map(optionPayload);
+function basicOptions(command: CommandEntry, languages: Localizations): APIApplicationCommandBasicOption[] {
+  return command.specs.map((spec) => optionPayload(spec, languages));
 }
 
 type Nested = APIApplicationCommandSubcommandGroupOption | APIApplicationCommandSubcommandOption;
 
-function nested(group: GroupEntry, kept: (command: CommandEntry) => boolean): Nested[] {
+function nested(group: GroupEntry, languages: Localizations, kept: (command: CommandEntry) => boolean): Nested[] {
+  const subcommands = (child: Entry) => (child.kind === 'command' && kept(child) ? [subcommand(child, languages)] : []);
   return group.children.flatMap((child): Nested[] => {
-    if (child.kind === 'command') return kept(child) ? [subcommand(child)] : [];
-    const options = child.children.flatMap((one) => (one.kind === 'command' && kept(one) ? [subcommand(one)] : []));
-    const { key: name, description } = child;
+    if (child.kind === 'command') return subcommands(child);
+    const options = child.children.flatMap(subcommands);
+    const described = describedIn(languages, child.description);
     return options.length === 0
       ? []
-      : [{ type: ApplicationCommandOptionType.SubcommandGroup, name, description, options }];
+      : [{ type: ApplicationCommandOptionType.SubcommandGroup, name: child.key, ...described, options }];
   });
 }
 
-function subcommand(command: CommandEntry): APIApplicationCommandSubcommandOption {
+function subcommand(command: CommandEntry, languages: Localizations): APIApplicationCommandSubcommandOption {
   return {
     type: ApplicationCommandOptionType.Subcommand,
     name: command.key,
-    description: command.description,
-    options: basicOptions(command),
+    ...describedIn(languages, command.description),
+    options: basicOptions(command, languages),
+  };
+}
+
+/**
+ * A description, and what Discord shows in its place to members of other languages.
+ * https://docs.discord.com/developers/interactions/application-commands#localization
+ */
+function describedIn(languages: Localizations, text: string, value?: string) {
+  const others = languages.flatMap(([locale, { translate }]) => {
+    const translation = translate(text);
+    return translation === undefined ? [] : [[locale, withDefault(translation, value, translate('default'))] as const];
+  });
+  return {
+    description: withDefault(text, value),
+    ...(others.length === 0 ? {} : { description_localizations: Object.fromEntries(others) }),
   };
 }
 
 /** An option as it is sent for Discord's slash menu. */
-function optionPayload(spec: OptionSpec): APIApplicationCommandBasicOption {
-  const base = { name: spec.name, description: described(spec), required: spec.required };
+function optionPayload(spec: OptionSpec, languages: Localizations): APIApplicationCommandBasicOption {
+  const described = describedIn(languages, spec.description, fallback(spec));
+  const base = { name: spec.name, ...described, required: spec.required };
   switch (spec.kind) {
     case 'integer':
       return { type: Type.Integer, ...base, ...range(spec) };
@@ -111,10 +134,10 @@ function allowedTypes(types: readonly ChannelType[]) {
 }
 
 /** Discord has no field for a default, so the description tells it where it fits. */
-function described(spec: OptionSpec): string {
-  const value = fallback(spec);
-  const text = value === undefined ? spec.description : `${spec.description} (default: ${value})`;
-  return text.length <= MAX_DESCRIPTION ? text : spec.description;
+function withDefault(description: string, value: string | undefined, word = 'default'): string {
+  const text = value === undefined ? description : `${description} (${word}: ${value})`;
+  if (text.length <= MAX_DESCRIPTION) return text;
+  return description.length <= MAX_DESCRIPTION ? description : `${description.slice(0, MAX_DESCRIPTION - 1)}…`;
 }
 
 function range({ min, max }: OptionSpec) {
@@ -147,7 +170,7 @@ export interface Fitted {
  * The slash commands of one list, within Discord's limits. What stays is always the same: the first hundred commands by name,
  * and the first commands of a group in the order of their declaration. The rest works with a prefix only.
  */
-export function fitCommands(roots: readonly Entry[], scope: SlashScope): Fitted {
+export function fitCommands(roots: readonly Entry[], scope: SlashScope, languages: Localizations = []): Fitted {
   const candidates = roots.filter((root) => anyBelongs(root, scope)).sort((a, b) => (a.key < b.key ? -1 : 1));
   const overflow: CinnabarError[] = [];
   const report = (cap: number, kind: string, count: number, names: readonly string[]) => {
@@ -155,17 +178,17 @@ export function fitCommands(roots: readonly Entry[], scope: SlashScope): Fitted 
     overflow.push(new CinnabarError('CINNABAR_COMMAND_CAP', { cap, kind, count, names: names.join(', ') }));
   };
   report(MAX_COMMANDS, 'chat input', candidates.length, candidates.slice(MAX_COMMANDS).map(nameOf));
-  const payloads = candidates.slice(0, MAX_COMMANDS).flatMap((root) => fitOne(root, scope, report));
+  const payloads = candidates.slice(0, MAX_COMMANDS).flatMap((root) => fitOne(root, scope, languages, report));
   return { payloads, overflow };
 }
 
 type Report = (cap: number, kind: string, count: number, names: readonly string[]) => void;
 
-function fitOne(root: Entry, scope: SlashScope, report: Report): readonly CommandPayload[] {
+function fitOne(root: Entry, scope: SlashScope, languages: Localizations, report: Report): readonly CommandPayload[] {
   const declared = leavesOf(root).filter((leaf) => belongs(leaf, scope));
   const listed = root.kind === 'command' ? declared : listable(root, scope, report);
   const kept = [...listed];
-  const build = () => commandPayload(root, scope, (leaf) => kept.includes(leaf));
+  const build = () => commandPayload(root, scope, languages, (leaf) => kept.includes(leaf));
   let payload = build();
   const size = sizeOf(payload);
   while (kept.length > 0 && sizeOf(payload) > MAX_CHARACTERS) {
@@ -189,20 +212,31 @@ function nameOf(entry: Entry): string {
   return entry.name;
 }
 
-/** What Discord counts towards the limit of one command: names, descriptions and choice values, all the way down. */
+/** What Discord counts towards the limit of one command: names, descriptions (in the language that has the longest) and choice values, all the way down. */
 function sizeOf(payload: CommandPayload): number {
   return countIn(payload);
 }
 
-const COUNTED: ReadonlySet<string> = new Set(['name', 'description', 'value']);
+const COUNTED: ReadonlySet<string> = new Set(['name', 'value']);
+
+const descriptions = z.object({
+  description: z.string(),
+  description_localizations: z.record(z.string(), z.string()).optional(),
+});
+
+function longestDescription(payload: object): number {
+  const { description, description_localizations = {} } = descriptions.parse(payload);
+  return Math.max(...[description, ...Object.values(description_localizations)].map(({ length }) => length));
+}
 
 function countIn(value: unknown): number {
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + countIn(item), 0);
   if (typeof value !== 'object' || value === null) return 0;
-  return Object.entries(value).reduce(
-    (sum, [key, item]) => sum + (COUNTED.has(key) && typeof item === 'string' ? item.length : countIn(item)),
-    0,
-  );
+  return Object.entries(value).reduce((sum, [key, item]) => {
+    if (key === 'description_localizations') return sum;
+    if (key === 'description') return sum + longestDescription(value);
+    return sum + (COUNTED.has(key) && typeof item === 'string' ? item.length : countIn(item));
+  }, 0);
 }
 
 /** https://discord.com/developers/docs/interactions/application-commands#registering-a-command */
@@ -266,10 +300,13 @@ function get(value: object, key: string): unknown {
 /** Discord adds ids and defaults, and leaves out what is empty; in this form its list and ours can be compared. */
 const choice = z.object({ name: z.string(), value: z.union([z.string(), z.number()]) });
 
+const localizations = orElse(z.record(z.string(), z.string()), {});
+
 const leafOption = z.object({
   type: z.number(),
   name: z.string(),
   description: z.string(),
+  description_localizations: localizations,
   required: orElse(z.boolean(), false),
   autocomplete: orElse(z.boolean(), false),
   choices: orElse(z.array(choice), []),
@@ -285,6 +322,7 @@ const option = leafOption.extend({ options: orElse(z.array(innerOption), []) });
 const command = z.object({
   name: z.string(),
   description: z.string(),
+  description_localizations: localizations,
   default_member_permissions: orElse(z.string().nullable(), null),
   contexts: orElse(z.array(z.number()).nullable(), null),
   options: orElse(z.array(option), []),

@@ -3,6 +3,7 @@ import { CinnabarError, type Clock, type Document, isTransient, type Logger, sle
 import { ApplicationCommandType, type Client, Routes } from 'discord.js';
 import { LRUCache } from 'lru-cache';
 import PQueue from 'p-queue';
+import type { Localizations } from '../languages/languages.js';
 import type { CommandServices } from './commands.js';
 import type { Entry, Registry } from './registry.js';
 import {
@@ -27,7 +28,7 @@ const SAVED_AFTER = 100;
 const FIRST_RETRY_MS = 30_000;
 const LONGEST_RETRY_MS = 30 * 60_000;
 
-type Parts = Pick<CommandServices, 'client' | 'enabledIn' | 'clock' | 'log' | 'syncedLists'>;
+type Parts = Pick<CommandServices, 'client' | 'enabledIn' | 'languages' | 'clock' | 'log' | 'syncedLists'>;
 
 /** What one list should be. */
 interface Wanted extends Fitted {
@@ -36,12 +37,12 @@ interface Wanted extends Fitted {
 }
 
 /** Keeps Discord's lists of slash commands the same as the registry. Nothing is sent that Discord knows already, or while not logged in. */
-export function createSlashSync({ client, enabledIn, clock, log, syncedLists }: Parts, registry: Registry) {
+export function createSlashSync({ client, enabledIn, languages, clock, log, syncedLists }: Parts, registry: Registry) {
   const warned = new LRUCache<string, true>({ max: 100 });
   const synced = createSyncedLists(syncedLists, clock, log);
   const closing = new AbortController();
   const turn = createPace(clock, closing.signal);
-  const wantedIn = createWanted(registry, enabledIn);
+  const wantedIn = createWanted(registry, enabledIn, languages.forDiscord);
 
   const warnOnce = (error: CinnabarError) => {
     if (warned.has(error.message)) return;
@@ -127,7 +128,11 @@ const scopeOf = (guildId: string | null): SlashScope => (guildId === null ? 'dm'
 const isUnwritten = (error: unknown) => error instanceof CinnabarError && error.code === 'CINNABAR_STORAGE_WRITE';
 
 /** Works out what a list should be: once for all guilds in which the same plugins are on, as long as no command comes or goes. */
-function createWanted(registry: Registry, enabledIn: Parts['enabledIn']): (guildId: string | null) => Wanted {
+function createWanted(
+  registry: Registry,
+  enabledIn: Parts['enabledIn'],
+  languages: () => Localizations,
+): (guildId: string | null) => Wanted {
   let roots: readonly Entry[] | undefined;
   const known = new Map<string, Wanted>();
   return (guildId) => {
@@ -146,6 +151,7 @@ function createWanted(registry: Registry, enabledIn: Parts['enabledIn']): (guild
       const fitted = fitCommands(
         current.filter(({ owner }) => !off.includes(owner.id)),
         scope,
+        languages(),
       );
       const normal = fitted.payloads.map((command) => normalise(command, scope));
       found = { ...fitted, normal, digest: digestOf(normal) };
@@ -181,9 +187,12 @@ interface RemoteCommands {
   readonly others: Listed;
 }
 
+/** Otherwise Discord tells the English texts alone. */
+const WITH_LOCALIZATIONS = new URLSearchParams({ with_localizations: 'true' });
+
 /** `null` is the global list. */
 async function fetchCommands(client: Client<true>, guildId: string | null): Promise<RemoteCommands> {
-  const found = listed.parse(await client.rest.get(routeOf(client, guildId)));
+  const found = listed.parse(await client.rest.get(routeOf(client, guildId), { query: WITH_LOCALIZATIONS }));
   // A list may show those of the other kind, too: to send them back would make a second copy of each.
   const all = found.filter(({ guild_id: of = null }) => of === guildId);
   const isChatInput = (one: Listed[number]) => one.type === ApplicationCommandType.ChatInput;

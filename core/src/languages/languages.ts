@@ -11,6 +11,7 @@ import {
   speaking,
   z,
 } from '@cinnabar/sdk';
+import { Locale } from 'discord.js';
 import { formatIcuMessage } from './format.js';
 
 /** The languages of the host, as its own services use them. */
@@ -22,9 +23,14 @@ export interface LanguageService extends Languages {
    * @param shown the locale of the member's Discord, where an interaction tells it; a choice of the member's own comes first
    */
   serve<T>(audience: Audience, shown: string | undefined, task: () => T | Promise<T>): T | Promise<T>;
+  /** The languages other than English, for each of Discord's locales that one serves. */
+  forDiscord(): Localizations;
   /** Reads the catalogues anew when they are next wanted: plugins have come, gone or changed. */
   reread(): void;
 }
+
+/** Languages by Discord's locale. */
+export type Localizations = readonly (readonly [locale: Locale, language: Language])[];
 
 interface LanguageServices {
   /** Folders that may have a `locales/<language>.json`: the host's own and those of the plugins that are known. */
@@ -82,6 +88,11 @@ export function createLanguages({ folders, log }: LanguageServices): LanguageSer
       return locales();
     },
     find,
+    forDiscord: () =>
+      Object.values(Locale).flatMap((locale) => {
+        const language = find(locale);
+        return language === undefined ? [] : [[locale, language] as const];
+      }),
     serve,
     speak: async (audience, task) => serve(audience, undefined, task),
     chooseBy(choice) {

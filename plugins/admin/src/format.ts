@@ -10,6 +10,7 @@ import {
   type SettingType,
   type Suggest,
   type Tier,
+  type ToolInfo,
   t,
   translated,
   UserError,
@@ -123,3 +124,7 @@ export function suggestFrom(names: () => readonly string[]): Suggest {
       .slice(0, MAX_SUGGESTIONS)
       .map((name) => ({ name, value: name }));
 }
+
+/** A tool's risk, as people read it. */
+export const riskWord = (risk: ToolInfo['risk']): string =>
+  ({ read: t('read'), write: t('write'), destructive: t('destructive') })[risk];

@@ -1,6 +1,16 @@
-import { type CommandContext, type CommandInfo, option, type PluginInfo, TIERS, type ToolInfo } from '@cinnabar/sdk';
+import {
+  type CommandContext,
+  type CommandInfo,
+  currentLocale,
+  option,
+  type PluginInfo,
+  TIERS,
+  type ToolInfo,
+  t,
+  translated,
+} from '@cinnabar/sdk';
 import type { AdminContext } from './context.js';
-import { code, readablePrefix, whoMay } from './format.js';
+import { code, readablePrefix, riskWord, whoMay } from './format.js';
 
 /** `!help`: from the declarations of the plugins, only the commands and tools that the member may use in that place. */
 export function registerHelp({ command, services }: AdminContext): void {
@@ -44,8 +54,10 @@ async function indexFor(
 
 function unknown(words: string, index: HelpIndex, { commands }: AdminContext['services']): string {
   const similar = commands.similar(words, topicsOf(index));
-  const hint = similar.length === 0 ? '' : ` Did you mean ${similar.slice(0, 3).map(code).join(' or ')}?`;
-  return `There is no command, plugin or tool called ${code(words)} that you can use here.${hint}`;
+  const none = t('There is no command, plugin or tool called {words} that you can use here.', { words: code(words) });
+  if (similar.length === 0) return none;
+  const list = new Intl.ListFormat(currentLocale(), { type: 'disjunction' });
+  return `${none} ${t('Did you mean {similar}?', { similar: list.format(similar.slice(0, 3).map(code)) })}`;
 }
 
 function withoutPrefix(words: string, prefix: string): string {
@@ -103,10 +115,13 @@ function overviewPage(index: HelpIndex, style: Style): string {
   const help = (rest: string) => written(`help ${rest}`, 'both', style);
   const [first] = shown;
   return [
-    '**What I can do for you here**',
+    t('**What I can do for you here**'),
     ...plugins,
-    ...(missing.length === 0 ? [] : [`Not set up: ${missing.join(', ')}.`]),
-    `More about one: ${help(first?.id ?? 'help')}. To search: ${help('<words>')}.`,
+    ...(missing.length === 0 ? [] : [t('Not set up: {plugins}.', { plugins: missing.join(', ') })]),
+    t('More about one: {example}. To search: {search}.', {
+      example: help(first?.id ?? 'help'),
+      search: help(t('<words>')),
+    }),
   ].join('\n');
 }
 
@@ -114,8 +129,8 @@ function pluginLine({ id, manifest }: PluginInfo, { commands, tools }: HelpIndex
   const names = [
     ...new Set(commands.filter(({ plugin }) => plugin === id).map(({ name }) => name.split(' ')[0] ?? name)),
   ];
-  const asked = tools.some(({ plugin }) => plugin === id) ? ['ask me'] : [];
-  return `• **${id}**: ${manifest.description} (${[...names.map(code), ...asked].join(', ')})`;
+  const asked = tools.some(({ plugin }) => plugin === id) ? [t('ask me')] : [];
+  return `• **${id}**: ${translated(manifest.description)} (${[...names.map(code), ...asked].join(', ')})`;
 }
 
 /** The plugins, commands and tools with all of the words in their name or description; `undefined` when there are none. */
@@ -125,18 +140,21 @@ function searchPage(words: string, page: number, index: HelpIndex, style: Style)
   const has = (text: string) => wanted.every((word) => text.toLowerCase().includes(word));
   const lines = [
     ...plugins
-      .filter(({ id, manifest }) => offersAnything(id, index) && has(`${id} ${manifest.description}`))
+      .filter(({ id, manifest }) => offersAnything(id, index) && has(`${id} ${bothOf(manifest.description)}`))
       .map((plugin) => pluginLine(plugin, index)),
     ...commands
-      .filter(({ name, description, help }) => has(`${name} ${description} ${help ?? ''}`))
+      .filter(({ name, description, help }) => has(`${name} ${bothOf(description)} ${bothOf(help ?? '')}`))
       .map((each) => commandLine(each, style)),
     ...tools
-      .filter(({ name, description, examples }) => has(`${name} ${description} ${examples[0] ?? ''}`))
+      .filter(({ name, description, examples }) => has(`${name} ${bothOf(description)} ${examples[0] ?? ''}`))
       .map(toolLine),
   ];
   if (wanted.length === 0 || wanted.join('').length < 3 || lines.length === 0) return undefined;
-  return pageOf(`**Found for ${code(words)}**`, lines, page, words, style);
+  return pageOf(t('**Found for {words}**', { words: code(words) }), lines, page, words, style);
 }
+
+/** A description in English and in the member's language: words of either find it. */
+const bothOf = (description: string) => `${description} ${translated(description)}`;
 
 /** How commands are written in the channel of the request. */
 interface Style {
@@ -174,7 +192,15 @@ function pageOf(title: string, lines: readonly string[], page: number, topic: st
   const more =
     pages === 1
       ? []
-      : [`Page ${at} of ${pages}${at < pages ? `; next: ${written(`help ${topic} ${at + 1}`, 'both', style)}` : ''}`];
+      : [
+          at < pages
+            ? t('Page {page} of {pages}; next: {next}', {
+                page: at,
+                pages,
+                next: written(`help ${topic} ${at + 1}`, 'both', style),
+              })
+            : t('Page {page} of {pages}', { page: at, pages }),
+        ];
   return [title, ...shown, ...more].join('\n');
 }
 
@@ -183,28 +209,30 @@ function pluginPage({ id, manifest }: PluginInfo, { commands, tools }: HelpIndex
     ...commands.filter(({ plugin }) => plugin === id).map((command) => commandLine(command, style)),
     ...tools.filter(({ plugin }) => plugin === id).map(toolLine),
   ];
-  return pageOf(`**${id}**: ${manifest.description}`, lines, page, id, style);
+  return pageOf(`**${id}**: ${translated(manifest.description)}`, lines, page, id, style);
 }
 
 function commandLine(command: CommandInfo, style: Style): string {
-  return `${signature(command, style)} ${command.description}`;
+  return `${signature(command, style)} ${translated(command.description)}`;
 }
 
 function commandPage(command: CommandInfo, style: Style): string {
   const { description, help, options, aliases, examples, access, surface } = command;
   const optionLines = options.map(
     (each) =>
-      `• \`${each.name}\`: ${[each.type, each.required ? undefined : 'optional', each.description || undefined].filter((part) => part !== undefined).join('; ')}`,
+      `• \`${each.name}\`: ${[each.type, each.required ? '' : t('optional'), translated(each.description)].filter((part) => part !== '').join('; ')}`,
   );
   return [
-    `${signature(command, style)} ${description}`,
-    ...(help === undefined ? [] : [help]),
-    ...(optionLines.length === 0 ? [] : ['Options:', ...optionLines]),
+    `${signature(command, style)} ${translated(description)}`,
+    ...(help === undefined ? [] : [translated(help)]),
+    ...(optionLines.length === 0 ? [] : [t('Options:'), ...optionLines]),
     ...(aliases.length === 0
       ? []
-      : [`Also called: ${aliases.map((alias) => written(alias, surface, style)).join(', ')}`]),
-    ...(examples.length === 0 ? [] : [`Examples: ${examples.map((each) => written(each, surface, style)).join(', ')}`]),
-    `Who may use it: ${whoMay(access)}`,
+      : [t('Also called: {names}', { names: aliases.map((alias) => written(alias, surface, style)).join(', ') })]),
+    ...(examples.length === 0
+      ? []
+      : [t('Examples: {examples}', { examples: examples.map((each) => written(each, surface, style)).join(', ') })]),
+    t('Who may use it: {who}', { who: whoMay(access) }),
   ].join('\n');
 }
 
@@ -220,17 +248,18 @@ function written(command: string, surface: CommandInfo['surface'], { prefix }: S
 /** Tools are used by asking: an example says how. */
 function toolLine({ name, description, examples }: ToolInfo): string {
   const example = examples[0];
-  return `${example === undefined ? 'Ask me' : `Say “${utterance(example)}”`}: ${description} (${code(name)})`;
+  const how = example === undefined ? t('Ask me') : t('Say “{example}”', { example: utterance(example) });
+  return `${how}: ${translated(description)} (${code(name)})`;
 }
 
 function toolPage({ name, description, examples, risk, access }: ToolInfo): string {
   return [
-    `**${name}**: ${description}`,
+    `**${name}**: ${translated(description)}`,
     ...(examples.length === 0
       ? []
-      : ['Ask me, for example:', ...examples.slice(0, MAX_EXAMPLES).map((each) => `• ${utterance(each)}`)]),
-    `Risk: ${risk}`,
-    `Who may use it: ${whoMay(access)}`,
+      : [t('Ask me, for example:'), ...examples.slice(0, MAX_EXAMPLES).map((each) => `• ${utterance(each)}`)]),
+    t('Risk: {risk}', { risk: riskWord(risk) }),
+    t('Who may use it: {who}', { who: whoMay(access) }),
   ].join('\n');
 }
 

@@ -19,7 +19,7 @@ import {
 } from '@cinnabar/sdk';
 import { PermissionsBitField, type PermissionsString } from 'discord.js';
 import { type AdminContext, ID } from './context.js';
-import { code, codes, guildOf, stateWord, suggestFrom } from './format.js';
+import { code, codes, guildOf, riskWord, stateWord, suggestFrom } from './format.js';
 
 const OWNER = { tier: 'botOwner' } as const;
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
@@ -200,9 +200,9 @@ function listOfPlugins(plugins: Plugins, guildId: string | null): string {
     .list()
     .map(
       (info) =>
-        `• ${code(info.id)} ${info.manifest.version}, ${stateIn(plugins, info, guildId)}: ${info.manifest.description}`,
+        `• ${code(info.id)} ${info.manifest.version}, ${stateIn(plugins, info, guildId)}: ${translated(info.manifest.description)}`,
     );
-  return [`**Plugins** (${lines.length})`, ...lines].join('\n');
+  return [t('**Plugins** ({count})', { count: lines.length }), ...lines].join('\n');
 }
 
 /** "running, on here" */
@@ -250,7 +250,7 @@ function detailsOf({ info, state, need, settings, tools, isOperator, missing }: 
     [t('⚠️ Missing here'), missing.map(permissionName).join(', ')],
     [t('Environment'), codes(info.env)],
     [t('Hosts'), codes(manifest.hosts ?? [])],
-    [t('Tools'), tools.map(({ name, risk }) => `${code(name)} (${risk})`).join(', ')],
+    [t('Tools'), tools.map(({ name, risk }) => `${code(name)} (${riskWord(risk)})`).join(', ')],
     [t('Provides'), codes(info.provides)],
     [t('Injects'), codes(info.injects)],
     [t('Settings'), codes(settings.map(({ key }) => key))],
@@ -265,7 +265,7 @@ function detailsOf({ info, state, need, settings, tools, isOperator, missing }: 
           ),
         ];
   return [
-    `**${manifest.id}** ${manifest.version}: ${manifest.description}`,
+    `**${manifest.id}** ${manifest.version}: ${translated(manifest.description)}`,
     ...lines.filter(([, value]) => value !== '').map(([label, value]) => `${label}: ${value}`),
     ...power,
   ].join('\n');

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { IntlMessageFormat } from 'intl-messageformat';
+import { type DeclaredTexts, declaredTexts } from '../../support/declared-texts.js';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
@@ -13,18 +14,23 @@ interface Package {
   readonly name: string;
   readonly sources: readonly string[];
   readonly locales: string;
+  readonly declared: DeclaredTexts;
 }
+
+const NOTHING: DeclaredTexts = { texts: new Set(), inMenus: new Set() };
 
 async function packages(): Promise<readonly Package[]> {
   const plugins = (await readdir(join(ROOT, 'plugins'))).filter((name) =>
     existsSync(join(ROOT, 'plugins', name, 'src')),
   );
+  const declared = await declaredTexts();
   return [
-    { name: 'core', sources: ['core/src', 'sdk/src'], locales: 'core/locales' },
+    { name: 'core', sources: ['core/src', 'sdk/src'], locales: 'core/locales', declared: NOTHING },
     ...plugins.map((name) => ({
       name: `plugins/${name}`,
       sources: [`plugins/${name}/src`],
       locales: `plugins/${name}/locales`,
+      declared: declared.get(name) ?? NOTHING,
     })),
   ];
 }
@@ -97,30 +103,48 @@ function argumentsOf(message: string): readonly string[] {
 }
 
 describe('catalogues', () => {
+  let all: readonly Package[];
+  before(async () => {
+    all = await packages();
+  });
+
   it('are complete and have nothing that the code does not say', async () => {
-    for (const { name, sources, locales } of await packages()) {
+    for (const { name, sources, locales, declared } of all) {
       const { messages, literals, hidden } = await textsIn(sources);
       expect(hidden, 'the text of `t` is written where it is called').to.deep.equal([]);
       if (!existsSync(join(ROOT, locales))) continue;
       for (const file of await readdir(join(ROOT, locales))) {
         const translations = await catalogue(join(ROOT, locales, file));
         const missing = Object.fromEntries(
-          [...messages].filter((one) => !Object.hasOwn(translations, one)).map((one) => [one, '']),
+          [...messages, ...declared.texts].filter((one) => !Object.hasOwn(translations, one)).map((one) => [one, '']),
         );
         expect(missing, `${name}/locales/${file} lacks:\n${JSON.stringify(missing, null, 2)}`).to.deep.equal({});
-        const stale = Object.keys(translations).filter((one) => !messages.has(one) && !literals.has(one));
+        const stale = Object.keys(translations).filter(
+          (one) => !messages.has(one) && !literals.has(one) && !declared.texts.has(one),
+        );
         expect(stale, `${name}/locales/${file} has texts that the code does not say`).to.deep.equal([]);
       }
     }
   });
 
   it('take the same arguments as the English texts, in ICU syntax', async () => {
-    for (const { locales } of await packages()) {
+    for (const { locales } of all) {
       if (!existsSync(join(ROOT, locales))) continue;
       for (const file of await readdir(join(ROOT, locales))) {
         for (const [message, translation] of Object.entries(await catalogue(join(ROOT, locales, file)))) {
           expect(argumentsOf(translation), translation).to.deep.equal(argumentsOf(message));
         }
+      }
+    }
+  });
+
+  it('fit where Discord shows them', async () => {
+    for (const { name, locales, declared } of all) {
+      if (!existsSync(join(ROOT, locales))) continue;
+      for (const file of await readdir(join(ROOT, locales))) {
+        const translations = await catalogue(join(ROOT, locales, file));
+        const tooLong = [...declared.inMenus].filter((text) => (translations[text]?.length ?? 0) > 100);
+        expect(tooLong, `${name}/locales/${file} has descriptions of over 100 characters`).to.deep.equal([]);
       }
     }
   });

@@ -3,6 +3,7 @@ import {
   ApplicationCommandType,
   ApplicationIntegrationType,
   InteractionContextType,
+  Locale,
   ApplicationCommandOptionType as T,
 } from 'discord-api-types/v10';
 import { z } from 'zod';
@@ -27,7 +28,10 @@ function commandOf(context: RestContext) {
 
 function routesUnder(base: string): Route[] {
   return [
-    route('GET', base, (context) => [...commandsIn(scopeOf(context)).values()]),
+    route('GET', base, (context) => {
+      const commands = [...commandsIn(scopeOf(context)).values()];
+      return context.query.get('with_localizations') === 'true' ? commands : commands.map(inOneLanguage);
+    }),
     route('POST', base, (context) => {
       const { command, created } = upsertCommand(context.world, scopeOf(context), context.form(commandForm));
       return created ? new Created(command) : command;
@@ -43,6 +47,14 @@ function routesUnder(base: string): Route[] {
       return undefined;
     }),
   ];
+}
+
+/** https://docs.discord.com/developers/interactions/application-commands#retrieving-localized-commands */
+function inOneLanguage(declared: unknown): unknown {
+  if (Array.isArray(declared)) return declared.map(inOneLanguage);
+  if (typeof declared !== 'object' || declared === null) return declared;
+  const shown = Object.entries(declared).filter(([key]) => !key.endsWith('_localizations'));
+  return Object.fromEntries(shown.map(([key, value]) => [key, inOneLanguage(value)]));
 }
 
 /** Global commands and those of a guild; both work alike. */
@@ -167,7 +179,9 @@ function toCommand(
   };
 }
 
-const localizations = z.record(z.string(), z.string().nullable()).nullish();
+const localizations = (longest: number) =>
+  z.partialRecord(z.enum(Locale), z.string().min(1).max(longest).nullable()).nullish();
+const localizedDescriptions = localizations(100);
 
 const options = z
   .array(
@@ -184,9 +198,9 @@ const options = z
 
 const fields = {
   name: z.string().min(1).max(32),
-  name_localizations: localizations,
+  name_localizations: localizations(32),
   description: z.string().max(100).nullish(),
-  description_localizations: localizations,
+  description_localizations: localizedDescriptions,
   options: options.nullish(),
   default_member_permissions: z.string().regex(/^\d+$/).nullish(),
   dm_permission: z.boolean().nullish(),
@@ -306,6 +320,9 @@ function checkOption(option: APIApplicationCommandOption): FormIssue[] {
   }
   if (option.description.length < 1 || option.description.length > 100) {
     issues.push({ path: ['description'], ...badLength(1, 100) });
+  }
+  if (!localizedDescriptions.safeParse(option.description_localizations).success) {
+    issues.push({ path: ['description_localizations'], ...badLength(1, 100) });
   }
   if ('choices' in option && option.choices) issues.push(...checkChoices(option.choices));
   if ('options' in option && option.options) {

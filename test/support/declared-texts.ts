@@ -1,0 +1,122 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { describeOptions } from '@cinnabar/core/internal/commands/registry';
+import { fieldsOf } from '@cinnabar/core/internal/storage/catalog/fields';
+import { renderCard } from '@cinnabar/core/internal/tools/presentation';
+import { createTestHost } from '@cinnabar/core/testing';
+import {
+  type CommandDefinition,
+  type ErasedContext,
+  type GroupDefinition,
+  type Plugin,
+  type Subcommand,
+  type Subgroup,
+  type ToolDefinition,
+  Tools,
+  z,
+} from '@cinnabar/sdk';
+
+const PLUGINS = fileURLToPath(new URL('../../../plugins', import.meta.url));
+
+/** What a plugin declares and people read. */
+export interface DeclaredTexts {
+  readonly texts: ReadonlySet<string>;
+  /** Those among them that Discord shows in its menu of commands, in at most 100 characters. */
+  readonly inMenus: ReadonlySet<string>;
+}
+
+/**
+ * The declared texts of every bundled plugin, by its id: descriptions of plugins, commands, options, tools, responders, settings and secrets, and
+ * the words of tools on cards.
+ */
+export async function declaredTexts(): Promise<ReadonlyMap<string, DeclaredTexts>> {
+  const recorded = await Promise.all((await pluginFolders()).map(load));
+  const host = await createTestHost({ plugins: recorded.map(({ plugin }) => plugin) });
+  try {
+    const tools = host.resolve(Tools).list();
+    const actor = { kind: 'user', userId: host.you.id, guildId: host.guild.id, channelId: host.general.id } as const;
+    const words = async (definition: ToolDefinition) => {
+      const info = tools.find(({ name }) => name === definition.name);
+      if (info === undefined) return [];
+      const all = Object.keys(z.record(z.string(), z.unknown()).parse(info.inputSchema.properties ?? {}));
+      const given = Object.fromEntries(all.map((name) => [name, '']));
+      const card = await renderCard(info, definition, given, actor, (text) => text);
+      return [definition.description, card.action, ...card.fields.map(({ label }) => label)];
+    };
+    const entries = recorded.map(async ({ plugin, commands, definitions, responders }) => {
+      const { manifest, env } = plugin;
+      const inMenus = commands.flatMap(menuTexts);
+      const secrets = Object.values(env?.shape ?? {}).map((schema) => z.globalRegistry.get(schema)?.description);
+      const texts = [
+        manifest.description,
+        manifest.disabling,
+        ...inMenus,
+        ...commands.flatMap(helpTexts),
+        ...fieldsOf(plugin).map(({ description }) => description),
+        ...secrets,
+        ...responders,
+        ...(await Promise.all(definitions.map(words))).flat(),
+      ];
+      const isText = (text: string | undefined): text is string => text !== undefined && /\p{L}/u.test(text);
+      return [manifest.id, { texts: new Set(texts.filter(isText)), inMenus: new Set(inMenus) }] as const;
+    });
+    return new Map(await Promise.all(entries));
+  } finally {
+    await host[Symbol.asyncDispose]();
+  }
+}
+
+async function pluginFolders(): Promise<readonly string[]> {
+  const entries = await readdir(PLUGINS, { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(PLUGINS, name));
+}
+
+type Command = CommandDefinition | GroupDefinition | Subcommand | Subgroup;
+
+interface Recorded {
+  readonly plugin: Plugin;
+  /** Filled in when it is set up. */
+  readonly commands: Command[];
+  readonly definitions: ToolDefinition[];
+  readonly responders: string[];
+}
+
+/** A bundled plugin that notes what it registers. */
+async function load(folder: string): Promise<Recorded> {
+  const module: { readonly default: Plugin } = await import(pathToFileURL(join(folder, 'dist', 'index.js')).href);
+  const commands: Command[] = [];
+  const definitions: ToolDefinition[] = [];
+  const responders: string[] = [];
+  const setup = (context: ErasedContext) =>
+    module.default.setup({
+      ...context,
+      command(definition) {
+        commands.push(definition);
+        return context.command(definition);
+      },
+      group(definition) {
+        commands.push(definition);
+        return context.group(definition);
+      },
+      tool(definition) {
+        definitions.push(definition);
+        return context.tool(definition);
+      },
+      responder(definition) {
+        responders.push(definition.description);
+        return context.responder(definition);
+      },
+    });
+  return { plugin: { ...module.default, setup }, commands, definitions, responders };
+}
+
+function menuTexts(command: Command): readonly string[] {
+  if ('commands' in command) return [command.description, ...command.commands.flatMap(menuTexts)];
+  const options = describeOptions(command.name, command.options ?? {});
+  return [command.description, ...options.map(({ description }) => description)];
+}
+
+function helpTexts(command: Command): readonly (string | undefined)[] {
+  return [command.help, ...('commands' in command ? command.commands.flatMap(helpTexts) : [])];
+}
