@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { type CommandDefinition, option, subcommand, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { Routes } from 'discord.js';
@@ -59,6 +60,29 @@ describe('slash sync', () => {
     expect(bench.discord.requests.all).to.deep.equal([]);
     await bench.commands.sync(bench.guild.id, true);
     expect(bench.discord.requests.of('GET', GUILD_LIST)).to.have.length(1);
+    expect(writes()).to.deep.equal([]);
+  });
+
+  it('sends descriptions in the languages that there are catalogues for, and nothing when it looks again', async () => {
+    bench.catalogues.push(fileURLToPath(new URL('../../../../fixtures/languages/commands', import.meta.url)));
+    bench.commands.group(bench.owner('bag'), {
+      name: 'bag',
+      description: 'Dice',
+      commands: [subcommand({ name: 'throw', description: 'Throws dice', run })],
+    });
+    register('roll', {
+      description: 'Throws dice',
+      options: { sides: z.int().default(6).describe('How many sides') },
+    });
+    await bench.commands.syncAll();
+    const commands = [...(bench.app.guildCommands.get(bench.guild.id)?.values() ?? [])];
+    const told = (value: object) => ({ description_localizations: value });
+    expect(commands[0]).to.deep.include({ description_localizations: null });
+    expect(commands[0]?.options?.[0]).to.deep.include(told({ de: 'Wirft Würfel' }));
+    expect(commands[1]).to.deep.include(told({ de: 'Wirft Würfel' }));
+    expect(commands[1]?.options?.[0]).to.deep.include(told({ de: 'Wie viele Seiten (Vorgabe: 6)' }));
+    bench.discord.requests.reset();
+    await bench.commands.sync(bench.guild.id, true);
     expect(writes()).to.deep.equal([]);
   });
 

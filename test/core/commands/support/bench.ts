@@ -39,6 +39,8 @@ export interface Bench extends AsyncDisposable {
   readonly disabled: Set<string>;
   /** Messages that ran a command, by what `onMessage` said. */
   readonly ran: ReadonlySet<string>;
+  /** Folders with catalogues of translations; none at first. */
+  readonly catalogues: string[];
   owner(id: string): Owner;
   settled(): Promise<void>;
   /** Says it, lets everything follow from it, and gives the contents of what the bot answered. */
@@ -80,6 +82,7 @@ export async function createBench(): Promise<Bench> {
   const disabled = new Set<string>();
   const ran = new Set<string>();
   const state = { prefixes: ['!'] as readonly string[], references: 0 };
+  const catalogues: string[] = [];
   const parts = {
     client,
     prefixes: () => state.prefixes,
@@ -87,7 +90,7 @@ export async function createBench(): Promise<Bench> {
     access: ownerAccess(you.id),
     audit: { record: () => undefined },
     boundary,
-    languages: createLanguages({ folders: () => [], log }),
+    languages: createLanguages({ folders: () => catalogues, log }),
     metrics: createMetrics(log).host,
     clock,
     random: { next: () => 0, id: () => `ref${++state.references}` },
@@ -131,6 +134,7 @@ export async function createBench(): Promise<Bench> {
     logged: entries,
     disabled,
     ran,
+    catalogues,
     get prefixes() {
       return state.prefixes;
     },
