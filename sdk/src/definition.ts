@@ -4,6 +4,7 @@ import type { CheckContext, CheckResult, ErasedCheckContext } from './checks.js'
 import type { CollectionDefinitions } from './collections.js';
 import type { ErasedContext, PluginContext } from './context.js';
 import { CinnabarError } from './errors.js';
+import type { ErasedGuildFilePart, GuildFileContext, GuildFilePart } from './guild-files.js';
 import type { ErasedImporter, ImportContext, ImporterDefinition } from './importers.js';
 import type { SettingsSchemas } from './settings.js';
 import type { Injections, Token } from './token.js';
@@ -25,6 +26,8 @@ export interface PluginDefinition<
   readonly configuration?: z.ZodObject;
   /** What it takes over from other bots. */
   readonly importers?: readonly ImporterDefinition<S, C>[];
+  /** What it keeps of a guild beside its settings, for `!server export` and `apply`: made by `guildFilePart`. */
+  readonly guildFile?: GuildFilePart<NoInfer<S>, NoInfer<C>>;
   /**
    * What `!doctor` and `cinnabar doctor` check of it: keys, addresses, servers.
    * @example checks: async ({ env, signal }) => [{ ok: (await fetch(env.API, { signal })).ok, text: 'The server answers', remedy: 'Look at API.' }],
@@ -45,6 +48,7 @@ export interface Plugin {
   readonly env: EnvSchema | undefined;
   readonly configuration: z.ZodObject | undefined;
   readonly importers: readonly ErasedImporter[];
+  readonly guildFile?: ErasedGuildFilePart;
   checks?(context: ErasedCheckContext): Promise<readonly CheckResult[]> | readonly CheckResult[];
   setup(context: ErasedContext): unknown;
 }
@@ -89,11 +93,24 @@ export function definePlugin<
       // Built from this very definition, as the context of `setup` is.
       run: (data, context) => importer.run(data, context as ImportContext<S, C>),
     })),
+    ...(definition.guildFile === undefined ? {} : { guildFile: erased(definition.guildFile) }),
     ...(definition.checks === undefined
       ? {}
       : { checks: (context) => definition.checks?.(context as CheckContext<S, E>) ?? [] }),
     // The host builds settings, collections, services and env from this very definition.
     setup: (context) => definition.setup(context as PluginContext<S, C, I, E>),
+  };
+}
+
+function erased<S extends SettingsSchemas, C extends CollectionDefinitions>(
+  part: GuildFilePart<S, C>,
+): ErasedGuildFilePart {
+  return {
+    schema: part.schema,
+    // Built from the same definition, as the context of `setup` is.
+    read: (context) => part.read(context as GuildFileContext<S, C>),
+    problemsOf: (value, context) => part.problemsOf(value, context as GuildFileContext<S, C>),
+    write: (value, context) => part.write(value, context as GuildFileContext<S, C>),
   };
 }
 

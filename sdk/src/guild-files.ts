@@ -1,6 +1,82 @@
+import type { z } from 'zod';
 import type { Actor } from './access.js';
+import type { Clock } from './clock.js';
+import type { CollectionDefinitions, Collections } from './collections.js';
+import type { Logger } from './observability.js';
+import type { Settings, SettingsSchemas } from './settings.js';
 import { visible } from './text/untrusted.js';
 import { defineToken } from './token.js';
+
+/** What a plugin's part of the file of a guild works with. The bot need not run: there is neither a client nor services. */
+export interface GuildFileContext<S extends SettingsSchemas, C extends CollectionDefinitions> {
+  readonly guildId: string;
+  readonly settings: Settings<S>;
+  readonly collections: Collections<C>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Why a part cannot be applied, at a place of it: `{ at: ['roles'], problem: 'at most 25 roles can have a limit' }`. */
+export interface GuildFileProblem {
+  readonly at: readonly string[];
+  readonly problem: string;
+}
+
+/** A plugin's part of the file of a guild, as `guildFilePart` makes it. */
+export interface GuildFilePart<S extends SettingsSchemas, C extends CollectionDefinitions> {
+  readonly schema: z.ZodObject;
+  read(context: GuildFileContext<S, C>): Promise<object>;
+  problemsOf(value: object, context: GuildFileContext<S, C>): Promise<readonly GuildFileProblem[]>;
+  write(value: object, context: GuildFileContext<S, C>): Promise<void>;
+}
+
+/** A part whose context the host does not know: it builds it from the plugin's own declarations. */
+export interface ErasedGuildFilePart {
+  readonly schema: z.ZodObject;
+  read(context: ErasedGuildFileContext): Promise<object>;
+  problemsOf(value: object, context: ErasedGuildFileContext): Promise<readonly GuildFileProblem[]>;
+  write(value: object, context: ErasedGuildFileContext): Promise<void>;
+}
+
+export interface ErasedGuildFileContext extends Pick<GuildFileContext<never, never>, 'guildId' | 'clock' | 'log'> {
+  readonly settings: object;
+  readonly collections: object;
+}
+
+/**
+ * Declares what a plugin keeps of a guild beside its settings as a section of the guild's file, `parts.<plugin>`: exported, planned, applied all or
+ * nothing with the rest, and undone. `write` makes exactly what it is given hold, and changes nothing when it is repeated; `read` gives what was
+ * chosen, without what belongs to the bot's owner. Plain JSON; no secrets. Texts, and keys of records, that are ids of roles, channels or users are
+ * marked with `.meta({ kind: 'role' })`: they may stand in a file by name.
+ * @example
+ * type Context = GuildFileContext<typeof settings, typeof collections>;
+ * const limitsOfFile = guildFilePart({
+ *   schema: z.strictObject({ limits: z.record(z.string().meta({ kind: 'role' }), z.number()).default({}) }),
+ *   read: async ({ guildId, collections }: Context) => ({ limits: (await collections.limits.of(guildId).get()).byRole }),
+ *   async write({ limits }, { guildId, collections }: Context) {
+ *     await collections.limits.of(guildId).set({ byRole: limits });
+ *   },
+ * });
+ */
+export function guildFilePart<
+  D extends z.ZodObject,
+  S extends SettingsSchemas,
+  C extends CollectionDefinitions,
+>(definition: {
+  readonly schema: D;
+  read(context: GuildFileContext<S, C>): Promise<z.input<D>>;
+  /** What the schema does not tell: limits, ceilings. */
+  problemsOf?(value: z.output<D>, context: GuildFileContext<S, C>): Promise<readonly GuildFileProblem[]>;
+  write(value: z.output<D>, context: GuildFileContext<S, C>): Promise<void>;
+}): GuildFilePart<S, C> {
+  const { schema, read, problemsOf, write } = definition;
+  return {
+    schema,
+    read,
+    problemsOf: async (value, context) => (await problemsOf?.(schema.parse(value), context)) ?? [],
+    write: (value, context) => write(schema.parse(value), context),
+  };
+}
 
 /** One thing that a file of a guild adds, changes or removes. */
 export interface GuildFileDifference {
@@ -25,9 +101,9 @@ export interface GuildFilePlan {
 }
 
 /**
- * Everything that can be chosen for a guild as one YAML file: plugins, prefixes, roles, access rules, tool policies and the settings of all plugins.
- * A section that the file does not have is left alone; one that it has is complete: what is not in it goes back to the default. In `settings` and
- * `channels` each plugin is a section of its own. Secrets are neither written nor read.
+ * Everything that can be chosen for a guild as one YAML file: plugins, prefixes, roles, access rules, tool policies, the settings of all plugins and
+ * what else they declare (`guildFilePart`). A section that the file does not have is left alone; one that it has is complete: what is not in it goes
+ * back to the default. In `settings`, `channels`, `roleSettings` and `parts` each plugin is a section of its own. Secrets are neither written nor read.
  */
 export interface GuildFiles {
   export(guildId: string): Promise<string>;

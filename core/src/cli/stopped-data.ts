@@ -116,6 +116,7 @@ export async function onStoppedData<T>(
       refusalOf: async () => undefined,
       audit,
       switched: () => undefined,
+      clock,
       log,
     });
     await guildFiles.recover();

@@ -195,6 +195,7 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
       refusalOf: get(KEYS.storage).catalog.refusalOf,
       audit: get(KEYS.audit),
       switched: (guildId, plugins) => onChange({ plugins, guildId }),
+      clock: get(KEYS.clock),
       log: get(KEYS.logs).logger('host'),
     }),
   );

@@ -1,9 +1,11 @@
 import {
   type AccessRule,
+  defined,
   type FindNamed,
   fileRuleSchema,
   formatDuration,
   issueLanguage,
+  type NamedKind,
   parseDuration,
   plainIssue,
   readYaml,
@@ -37,6 +39,10 @@ export const contentSchema = z.object({
   settings: z.record(z.string(), values).optional(),
   /** By plugin, channel and key. */
   channels: z.record(z.string(), z.record(z.string(), values)).optional(),
+  /** By plugin, role and key. */
+  roleSettings: z.record(z.string(), z.record(z.string(), values)).optional(),
+  /** By plugin: what it keeps of the guild beside its settings. */
+  parts: z.record(z.string(), values).optional(),
 });
 export type GuildContent = z.output<typeof contentSchema>;
 
@@ -81,6 +87,8 @@ const fileSchema = z.strictObject({
   tools: record(z.enum(TOOL_POLICIES)).optional(),
   settings: record(record(z.unknown())).optional(),
   channels: record(record(record(z.unknown()))).optional(),
+  roleSettings: record(record(record(z.unknown()))).optional(),
+  parts: record(record(z.unknown())).optional(),
 });
 
 const MAX_BYTES = 500_000;
@@ -189,7 +197,7 @@ function contentOf(file: z.output<typeof fileSchema>, context: FileContext, wron
     return [];
   });
   const read = (
-    scope: 'guild' | 'channel',
+    scope: FileScope,
     path: readonly string[],
     given: Readonly<Record<string, unknown>>,
     plugin: OpenedPlugin,
@@ -212,9 +220,8 @@ function contentOf(file: z.output<typeof fileSchema>, context: FileContext, wron
         return [];
       }),
     );
-  const pluginNamed = (section: 'settings' | 'channels', id: string): OpenedPlugin | undefined => {
-    const scope = section === 'settings' ? 'guild' : 'channel';
-    const having = withSettings(opened, scope);
+  const pluginNamed = (section: keyof typeof SECTION_SCOPES | 'parts', id: string): OpenedPlugin | undefined => {
+    const having = section === 'parts' ? withPart(opened) : withSettings(opened, SECTION_SCOPES[section]);
     const plugin = having.find((one) => one.plugin.manifest.id === id);
     if (plugin !== undefined) return plugin;
     const isKnown = switchable.has(id);
@@ -233,33 +240,128 @@ function contentOf(file: z.output<typeof fileSchema>, context: FileContext, wron
     const plugin = pluginNamed('settings', id);
     return plugin === undefined ? [] : [[id, read('guild', ['settings', id], given, plugin)] as const];
   });
-  const channels = Object.entries(file.channels ?? {}).flatMap(([id, given]) => {
-    const plugin = pluginNamed('channels', id);
-    if (plugin === undefined) return [];
-    const ofChannels = Object.entries(given).flatMap(([named, keys]) => {
-      const path = ['channels', id, named];
-      const found = find('channel', named);
-      if ('problem' in found) wrong(path, found.problem);
-      else if (directory?.channels.some((channel) => channel.id === found.id) !== true)
-        wrong(path, t('this server has no such channel'));
-      else return [[found.id, read('channel', path, keys, plugin)] as const];
-      return [];
+  const keptBy = (section: 'channels' | 'roleSettings') => {
+    const scope = SECTION_SCOPES[section];
+    const there = new Set(directory?.[scope === 'channel' ? 'channels' : 'roles'].map(({ id }) => id));
+    return mappedEntries(file[section] ?? {}, (given, id) => {
+      const plugin = pluginNamed(section, id);
+      if (plugin === undefined) return undefined;
+      return Object.fromEntries(
+        Object.entries(given).flatMap(([named, keys]) => {
+          const path = [section, id, named];
+          const found = find(scope, named);
+          if ('problem' in found) wrong(path, found.problem);
+          else if (!there.has(found.id))
+            wrong(path, scope === 'channel' ? t('this server has no such channel') : t('this server has no such role'));
+          else return [[found.id, read(scope, path, keys, plugin)] as const];
+          return [];
+        }),
+      );
     });
-    return [[id, Object.fromEntries(ofChannels)] as const];
-  });
+  };
+  const partIn = (id: string, part: Readonly<Record<string, unknown>>) => {
+    const schema = pluginNamed('parts', id)?.plugin.guildFile?.schema;
+    return schema === undefined ? undefined : readPart(schema, part, find, ['parts', id], wrong);
+  };
   const { plugins, prefixes, tools } = file;
   return {
-    ...(plugins === undefined ? {} : { plugins }),
+    ...defined({ plugins, tools }),
     ...(prefixes === undefined ? {} : { prefixes: prefixes === DEFAULT ? null : [...new Set(prefixes)] }),
     ...(file.roles === undefined
       ? {}
       : { roles: { mod: [...new Set(rolesOf('mod'))], admin: [...new Set(rolesOf('admin'))] } }),
     // Of two for the same, the later one counts, as it does in Discord.
     ...(rules === undefined ? {} : { rules: [...new Map(rules.map((rule) => [slotOf(rule), rule])).values()] }),
-    ...(tools === undefined ? {} : { tools }),
     ...(file.settings === undefined ? {} : { settings: Object.fromEntries(settings) }),
-    ...(file.channels === undefined ? {} : { channels: Object.fromEntries(channels) }),
+    ...(file.channels === undefined ? {} : { channels: keptBy('channels') }),
+    ...(file.roleSettings === undefined ? {} : { roleSettings: keptBy('roleSettings') }),
+    ...(file.parts === undefined ? {} : { parts: mappedEntries(file.parts, (part, id) => partIn(id, part)) }),
   };
+}
+
+/** The scopes of settings that a file has sections for. */
+export type FileScope = 'guild' | 'channel' | 'role';
+export const SECTION_SCOPES = { settings: 'guild', channels: 'channel', roleSettings: 'role' } as const;
+
+function mappedEntries<T, U>(
+  entries: Readonly<Record<string, T>>,
+  change: (value: T, key: string) => U | undefined,
+): Record<string, U> {
+  return Object.fromEntries(
+    Object.entries(entries).flatMap(([key, value]) => {
+      const changed = change(value, key);
+      return changed === undefined ? [] : [[key, changed] as const];
+    }),
+  );
+}
+
+/** A plugin's part as its schema reads it; `undefined` for one that it does not take. */
+function readPart(
+  schema: z.ZodObject,
+  part: Readonly<Record<string, unknown>>,
+  find: FindNamed,
+  path: readonly string[],
+  wrong: Wrong,
+): Record<string, unknown> | undefined {
+  const parsed = schema.safeParse(withIds(schema, part, find, path, wrong), issueLanguage());
+  if (parsed.success) return parsed.data;
+  for (const issue of parsed.error.issues) wrong([...path, ...issue.path], plainIssue(translated(issue.message)));
+  return undefined;
+}
+
+/** A plugin's part with ids in the place of names, where its schema says what a text or the key of a record names. */
+function withIds(
+  schema: z.core.$ZodType,
+  given: unknown,
+  find: FindNamed,
+  path: readonly PropertyKey[],
+  wrong: Wrong,
+): unknown {
+  const inner = unwrapped(schema);
+  const kind = kindOf(schema) ?? kindOf(inner);
+  if (kind !== undefined && typeof given === 'string') return idOf(kind, given, find, path, wrong);
+  if (inner instanceof z.ZodArray && Array.isArray(given))
+    return given.map((item, index) => withIds(inner.element, item, find, [...path, index], wrong));
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
+  const entries = Object.entries(given);
+  if (inner instanceof z.ZodRecord) {
+    const named = kindOf(inner.keyType);
+    return Object.fromEntries(
+      entries.map(([key, value]) => [
+        named === undefined ? key : idOf(named, key, find, [...path, key], wrong),
+        withIds(inner.valueType, value, find, [...path, key], wrong),
+      ]),
+    );
+  }
+  if (!(inner instanceof z.ZodObject)) return given;
+  const fields = new Map<string, z.core.$ZodType>(Object.entries(inner.shape));
+  return Object.fromEntries(
+    entries.map(([key, value]) => {
+      const field = fields.get(key);
+      return [key, field === undefined ? value : withIds(field, value, find, [...path, key], wrong)];
+    }),
+  );
+}
+
+function idOf(kind: NamedKind, named: string, find: FindNamed, path: readonly PropertyKey[], wrong: Wrong): string {
+  const found = find(kind, named);
+  if ('id' in found) return found.id;
+  wrong(path, found.problem);
+  return named;
+}
+
+function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
+  return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault
+    ? unwrapped(schema.unwrap())
+    : schema;
+}
+
+const NAMED: readonly NamedKind[] = ['user', 'role', 'channel', 'category'];
+
+/** What a text names, by its `.meta({ kind })`. */
+function kindOf(schema: z.core.$ZodType): NamedKind | undefined {
+  const kind = schema instanceof z.ZodType ? schema.meta()?.kind : undefined;
+  return kind === 'member' ? 'user' : NAMED.find((one) => one === kind);
 }
 
 function unknownPlugin(id: string, known: readonly string[]): string {
@@ -270,8 +372,13 @@ function unknownPlugin(id: string, known: readonly string[]): string {
 }
 
 /** The plugins that have settings of a scope. */
-export function withSettings(opened: readonly OpenedPlugin[], scope: 'guild' | 'channel'): readonly OpenedPlugin[] {
+export function withSettings(opened: readonly OpenedPlugin[], scope: FileScope): readonly OpenedPlugin[] {
   return opened.filter(({ plugin }) => fieldsOf(plugin).some((field) => field.scope === scope && !field.secret));
+}
+
+/** The plugins that have a part of their own. */
+export function withPart(opened: readonly OpenedPlugin[]): readonly OpenedPlugin[] {
+  return opened.filter(({ plugin }) => plugin.guildFile !== undefined);
 }
 
 /** The value of a setting that stands in a file: roles and channels also by name, durations also as `1h30m`. */
@@ -330,7 +437,7 @@ function forFile(type: SettingType, value: unknown): unknown {
 
 /** The YAML of what is chosen for a guild, with the names of roles and channels as comments. */
 export function writeContent(content: GuildContent, { guildId, directory, opened }: FileContext): string {
-  const ofPlugin = (id: string, scope: 'guild' | 'channel', given: Readonly<Record<string, unknown>>) => {
+  const ofPlugin = (id: string, scope: FileScope, given: Readonly<Record<string, unknown>>) => {
     const plugin = opened.find((one) => one.plugin.manifest.id === id);
     const fields = plugin === undefined ? [] : fieldsOf(plugin.plugin).filter((field) => field.scope === scope);
     return mapped(given, (value, key) => {
@@ -338,7 +445,9 @@ export function writeContent(content: GuildContent, { guildId, directory, opened
       return type === undefined ? value : forFile(type, value);
     });
   };
-  const { plugins, prefixes, roles, rules, tools, settings, channels } = content;
+  const keptBy = (scope: 'channel' | 'role', kept: NonNullable<GuildContent['channels']>) =>
+    mapped(kept, (ofEach, id) => mapped(ofEach, (given) => ofPlugin(id, scope, given)));
+  const { plugins, prefixes, roles, rules, tools, settings, channels, roleSettings, parts } = content;
   const file = {
     server: guildId,
     ...(plugins === undefined ? {} : { plugins: mapped(plugins, (on) => (on ? 'on' : 'off')) }),
@@ -347,11 +456,9 @@ export function writeContent(content: GuildContent, { guildId, directory, opened
     ...(rules === undefined ? {} : { rules: rules.map(ruleForFile) }),
     ...(tools === undefined ? {} : { tools }),
     ...(settings === undefined ? {} : { settings: mapped(settings, (given, id) => ofPlugin(id, 'guild', given)) }),
-    ...(channels === undefined
-      ? {}
-      : {
-          channels: mapped(channels, (ofChannels, id) => mapped(ofChannels, (given) => ofPlugin(id, 'channel', given))),
-        }),
+    ...(channels === undefined ? {} : { channels: keptBy('channel', channels) }),
+    ...(roleSettings === undefined ? {} : { roleSettings: keptBy('role', roleSettings) }),
+    ...(parts === undefined ? {} : { parts }),
   };
   return writeYaml(file, (id) =>
     id === guildId ? directory?.name : /^\d{15,22}$/.test(id) ? nameIn(directory, id) : undefined,

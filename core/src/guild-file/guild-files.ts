@@ -3,6 +3,7 @@ import {
   type AccessRule,
   type Actor,
   type AuditLog,
+  type Clock,
   type Collection,
   createKeyedMutex,
   type GuildFileDifference,
@@ -22,10 +23,13 @@ import type { OpenedPlugin } from '../storage/storage.js';
 import {
   contentSchema,
   type FileContext,
+  type FileScope,
   type GuildContent,
   readContent,
+  SECTION_SCOPES,
   slotOf,
   type Wrong,
+  withPart,
   withSettings,
   writeContent,
 } from './content.js';
@@ -53,6 +57,7 @@ export interface GuildFileParts {
   readonly audit: AuditLog;
   /** After plugins have been switched on or off. */
   readonly switched: (guildId: string, plugins: readonly string[]) => void;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -65,7 +70,7 @@ export interface GuildFileService extends GuildFiles {
 
 /** Reads, writes and applies files of a guild's choices, over the guild states and the settings of the plugins. */
 export function createGuildFiles(parts: GuildFileParts): GuildFileService {
-  const { documents, states, opened, manifests, directory, refusalOf, audit, switched, log } = parts;
+  const { documents, states, opened, manifests, directory, refusalOf, audit, switched, clock, log } = parts;
   const mutex = createKeyedMutex();
 
   const contextOf = async (guildId: string, isTemplate = false): Promise<FileContext> => ({
@@ -76,11 +81,45 @@ export function createGuildFiles(parts: GuildFileParts): GuildFileService {
     switchable: new Map(manifests().map(({ id, required = false }) => [id, { required }])),
   });
 
-  /** What holds now, in the sections of `like`. */
+  /** A plugin's part of the file; `undefined` for one that has none, or does not run. */
+  const partOf = (context: FileContext, id: string) => {
+    const one = context.opened.find(({ plugin }) => plugin.manifest.id === id);
+    const part = one?.plugin.guildFile;
+    if (one === undefined || part === undefined) return undefined;
+    const { settings, collections } = one.storage;
+    const own = { guildId: context.guildId, settings, collections, clock, log };
+    return {
+      read: async () => part.schema.parse(await part.read(own)),
+      problemsOf: (value: object) => part.problemsOf(value, own),
+      write: (value: object) => part.write(value, own),
+    };
+  };
+
+  /** What plugins keep by channel or role. @param places ids of the guild's channels and roles */
+  const keptBy = async (
+    context: FileContext,
+    scope: 'channel' | 'role',
+    plugins: object,
+    places: ReadonlySet<string>,
+  ) => {
+    const kept = await Promise.all(
+      Object.keys(plugins).map(async (id) => {
+        const stored = storedOf(context, id);
+        const keys = (await stored?.keys(scope))?.filter((key) => places.has(key)) ?? [];
+        const ofEach = await Promise.all(
+          keys.map(async (key) => [key, (await stored?.get(scope, key)) ?? {}] as const),
+        );
+        return [id, Object.fromEntries(ofEach.filter(([, values]) => Object.keys(values).length > 0))] as const;
+      }),
+    );
+    return Object.fromEntries(kept);
+  };
+
+  /** What holds now, in the sections of `like`. @param places ids of the guild's channels and roles */
   const present = async (
     context: FileContext,
     like: GuildContent,
-    channelIds: ReadonlySet<string>,
+    places: ReadonlySet<string>,
   ): Promise<GuildContent> => {
     const { guildId, switchable } = context;
     const state = await states.load(guildId);
@@ -89,20 +128,17 @@ export function createGuildFiles(parts: GuildFileParts): GuildFileService {
         async (id) => [id, (await storedOf(context, id)?.get('guild', guildId)) ?? {}] as const,
       ),
     );
-    const channels = await Promise.all(
-      Object.keys(like.channels ?? {}).map(async (id) => {
-        const stored = storedOf(context, id);
-        const keys = (await stored?.keys('channel'))?.filter((key) => channelIds.has(key)) ?? [];
-        const ofChannels = await Promise.all(
-          keys.map(async (key) => [key, (await stored?.get('channel', key)) ?? {}] as const),
-        );
-        return [id, Object.fromEntries(ofChannels.filter(([, values]) => Object.keys(values).length > 0))] as const;
-      }),
+    const parts = await Promise.all(
+      Object.keys(like.parts ?? {}).map(async (id) => [id, (await partOf(context, id)?.read()) ?? {}] as const),
     );
     return {
       ...ofState(state, like, switchable),
       ...(like.settings === undefined ? {} : { settings: Object.fromEntries(settings) }),
-      ...(like.channels === undefined ? {} : { channels: Object.fromEntries(channels) }),
+      ...(like.channels === undefined ? {} : { channels: await keptBy(context, 'channel', like.channels, places) }),
+      ...(like.roleSettings === undefined
+        ? {}
+        : { roleSettings: await keptBy(context, 'role', like.roleSettings, places) }),
+      ...(like.parts === undefined ? {} : { parts: Object.fromEntries(parts) }),
     };
   };
 
@@ -110,14 +146,20 @@ export function createGuildFiles(parts: GuildFileParts): GuildFileService {
    * Makes the sections of `next` hold. Repeating it changes nothing. What is kept of the guild as a whole comes last, in one step.
    * @throws UserError when an admin has changed that meanwhile
    */
-  const write = async (context: FileContext, next: GuildContent, channelIds: ReadonlySet<string>): Promise<void> => {
+  const write = async (context: FileContext, next: GuildContent, places: ReadonlySet<string>): Promise<void> => {
     const { guildId, switchable } = context;
-    const before = await present(context, next, channelIds);
+    const before = await present(context, next, places);
     const whole = ofState(await states.load(guildId), next, switchable);
     for (const { plugin, scope, key, changes } of changesOf(guildId, before, next)) {
       const stored = storedOf(context, plugin);
       if (stored !== undefined) await stored.set(scope, key, changes);
       else log.warn('settings of a file were left out: their plugin does not run', { guildId, plugin });
+    }
+    for (const [id, value] of entriesOf(next.parts)) {
+      if (isDeepStrictEqual(before.parts?.[id], value)) continue;
+      const part = partOf(context, id);
+      if (part !== undefined) await part.write(value);
+      else log.warn('a part of a file was left out: its plugin does not run', { guildId, plugin: id });
     }
     const { plugins, prefixes, roles, rules, tools } = next;
     await states.update(guildId, (draft) => {
@@ -141,12 +183,12 @@ export function createGuildFiles(parts: GuildFileParts): GuildFileService {
   const takeBack = async (
     context: FileContext,
     { before, previous }: { readonly before: GuildContent; readonly previous: GuildContent | undefined },
-    channelIds: ReadonlySet<string>,
+    places: ReadonlySet<string>,
   ): Promise<void> => {
     try {
       // The rest was not written: it comes last.
-      const { settings, channels } = before;
-      await write(context, { settings, channels }, channelIds);
+      const { settings, channels, roleSettings, parts: ofPlugins } = before;
+      await write(context, { settings, channels, roleSettings, parts: ofPlugins }, places);
       await documents.of(context.guildId).set({ previous });
     } catch (cause) {
       throw new UserError(
@@ -161,32 +203,32 @@ export function createGuildFiles(parts: GuildFileParts): GuildFileService {
   const complete = async (guildId: string): Promise<void> => {
     const { pending } = await documents.of(guildId).get();
     if (pending === undefined) return;
-    await write(await contextOf(guildId), pending.next, channelsIn(pending.next, pending.before));
+    await write(await contextOf(guildId), pending.next, placesIn(pending.next, pending.before));
     await documents.of(guildId).set({ previous: pending.before });
     log.info('a file that was being applied when the bot stopped is applied now', { guildId });
   };
 
   const planFor = async (context: FileContext, next: GuildContent, act: string): Promise<GuildFilePlan> => {
     const { guildId } = context;
-    const channelIds = new Set([...(context.directory?.channels.map(({ id }) => id) ?? []), ...channelsIn(next)]);
-    const before = await present(context, next, channelIds);
+    const places = new Set([...placesOf(context), ...placesIn(next)]);
+    const before = await present(context, next, places);
     const differences = differencesOf(before, next, context.directory);
     const apply = async (actor: Actor) => {
       await complete(guildId);
-      const isAsPlanned = async () => isDeepStrictEqual(await present(context, next, channelIds), before);
+      const isAsPlanned = async () => isDeepStrictEqual(await present(context, next, places), before);
       if (!(await isAsPlanned())) throw changedMeanwhile();
       const document = documents.of(guildId);
       const { previous } = await document.get();
       await document.set({ pending: { next, before }, previous });
       // That took its time, too.
       if (!(await isAsPlanned())) {
-        await takeBack(context, { before: {}, previous }, channelIds);
+        await takeBack(context, { before: {}, previous }, places);
         throw changedMeanwhile();
       }
       try {
-        await write(context, next, channelIds);
+        await write(context, next, places);
       } catch (error) {
-        await takeBack(context, { before, previous }, channelIds);
+        await takeBack(context, { before, previous }, places);
         throw error;
       }
       // It holds by now; what stays pending is completed, which changes nothing, the next time.
@@ -206,12 +248,21 @@ export function createGuildFiles(parts: GuildFileParts): GuildFileService {
   /** What the shape of a file does not tell: limits, the schemas of whole documents, and what plugins refuse. */
   const check = async (context: FileContext, content: GuildContent, actor: Actor, wrong: Wrong): Promise<void> => {
     checkLimits(content, wrong);
-    const before = await present(context, content, channelIdsOf(context));
+    const before = await present(context, content, placesOf(context));
     for (const change of changesOf(context.guildId, before, content)) {
-      const path = change.scope === 'guild' ? ['settings', change.plugin] : ['channels', change.plugin, change.key];
+      const { plugin, scope, key: of } = change;
+      const section = scope === 'channel' ? 'channels' : 'roleSettings';
+      const path = scope === 'guild' ? ['settings', plugin] : [section, plugin, of];
       for (const { key, detail } of await problemsOf(context, change, actor))
         wrong(key === undefined ? path : [...path, key], detail);
     }
+    await checkParts(context, content, wrong);
+  };
+
+  const checkParts = async (context: FileContext, { parts }: GuildContent, wrong: Wrong): Promise<void> => {
+    for (const [id, value] of entriesOf(parts))
+      for (const { at, problem } of (await partOf(context, id)?.problemsOf(value)) ?? [])
+        wrong(['parts', id, ...at], problem);
   };
 
   const problemsOf = async (context: FileContext, change: DocumentChange, actor: Actor) => {
@@ -231,7 +282,7 @@ export function createGuildFiles(parts: GuildFileParts): GuildFileService {
   return {
     async export(guildId) {
       const context = await contextOf(guildId);
-      return writeContent(await present(context, everything(context), channelIdsOf(context)), context);
+      return writeContent(await present(context, everything(context), placesOf(context)), context);
     },
     plan: (guildId, text, actor, { template = false } = {}) =>
       mutex.run(guildId, async () => {
@@ -301,21 +352,27 @@ function ofState(
 const storedOf = ({ opened }: FileContext, id: string) =>
   opened.find(({ plugin }) => plugin.manifest.id === id)?.stored;
 
-const channelIdsOf = ({ directory }: FileContext): ReadonlySet<string> =>
-  new Set(directory?.channels.map(({ id }) => id));
+/** Ids of the guild's channels and roles. */
+const placesOf = ({ directory }: FileContext): ReadonlySet<string> =>
+  new Set([...(directory?.channels ?? []), ...(directory?.roles ?? [])].map(({ id }) => id));
 
-const channelsIn = (...contents: readonly GuildContent[]): ReadonlySet<string> =>
-  new Set(contents.flatMap(({ channels = {} }) => Object.values(channels).flatMap((one) => Object.keys(one))));
+const placesIn = (...contents: readonly GuildContent[]): ReadonlySet<string> =>
+  new Set(
+    contents.flatMap(({ channels = {}, roleSettings = {} }) =>
+      [...Object.values(channels), ...Object.values(roleSettings)].flatMap((one) => Object.keys(one)),
+    ),
+  );
 
 /** All sections, empty. The channels of a guild are not known without its directory. */
 function everything({ opened, directory }: FileContext): GuildContent {
-  const empty = (scope: 'guild' | 'channel') =>
+  const named = (plugins: readonly OpenedPlugin[]) =>
     Object.fromEntries(
-      withSettings(opened, scope)
+      plugins
         .map(({ plugin }) => plugin.manifest.id)
         .sort()
         .map((id) => [id, {}]),
     );
+  const empty = (scope: FileScope) => named(withSettings(opened, scope));
   return {
     plugins: {},
     prefixes: null,
@@ -323,7 +380,8 @@ function everything({ opened, directory }: FileContext): GuildContent {
     rules: [],
     tools: {},
     settings: empty('guild'),
-    ...(directory === undefined ? {} : { channels: empty('channel') }),
+    ...(directory === undefined ? {} : { channels: empty('channel'), roleSettings: empty('role') }),
+    parts: named(withPart(opened)),
   };
 }
 
@@ -341,7 +399,7 @@ function checkLimits({ rules = [], roles = { mod: [], admin: [] }, tools = {} }:
 
 interface DocumentChange {
   readonly plugin: string;
-  readonly scope: 'guild' | 'channel';
+  readonly scope: FileScope;
   readonly key: string;
   /** `undefined`: back to the default. */
   readonly changes: Readonly<Record<string, unknown>>;
@@ -351,7 +409,7 @@ interface DocumentChange {
 function changesOf(guildId: string, before: GuildContent, next: GuildContent): readonly DocumentChange[] {
   const change = (
     plugin: string,
-    scope: 'guild' | 'channel',
+    scope: FileScope,
     key: string,
     from: Readonly<Record<string, unknown>> = {},
     to: Readonly<Record<string, unknown>> = {},
@@ -364,10 +422,12 @@ function changesOf(guildId: string, before: GuildContent, next: GuildContent): r
     ...Object.entries(next.settings ?? {}).flatMap(([plugin, to]) =>
       change(plugin, 'guild', guildId, before.settings?.[plugin], to),
     ),
-    ...Object.entries(next.channels ?? {}).flatMap(([plugin, to]) => {
-      const from = before.channels?.[plugin] ?? {};
-      return union(from, to).flatMap((key) => change(plugin, 'channel', key, from[key], to[key]));
-    }),
+    ...(['channels', 'roleSettings'] as const).flatMap((section) =>
+      entriesOf(next[section]).flatMap(([plugin, to]) => {
+        const from = before[section]?.[plugin] ?? {};
+        return union(from, to).flatMap((key) => change(plugin, SECTION_SCOPES[section], key, from[key], to[key]));
+      }),
+    ),
   ];
 }
 
@@ -436,7 +496,7 @@ function flatten(content: GuildContent, directory: GuildDirectory | undefined): 
     for (const [key, value] of Object.entries(values)) leaf(`${what}.${key}`, value, { key: `${path}.${key}` });
   };
   const name = (id: string) => shown(id, directory);
-  const { plugins, prefixes, roles, rules = [], tools, settings, channels } = content;
+  const { plugins, prefixes, roles, rules = [], tools, settings, channels, roleSettings, parts } = content;
   for (const [id, on] of entriesOf(plugins)) leaf(`plugins.${id}`, on ? 'on' : 'off');
   if (prefixes !== undefined && prefixes !== null) leaf('prefixes', prefixes, { text: prefixes.join(' ') });
   for (const [tier, ids] of entriesOf(roles))
@@ -449,10 +509,25 @@ function flatten(content: GuildContent, directory: GuildDirectory | undefined): 
   }
   for (const [tool, policy] of entriesOf(tools)) leaf(`tools.${tool}`, policy);
   for (const [id, values] of entriesOf(settings)) leavesOf(`settings.${id}`, values);
-  for (const [id, ofChannels] of entriesOf(channels))
-    for (const [channel, values] of entriesOf(ofChannels))
-      leavesOf(`channels.${id}.${channel}`, values, `channels.${id}.${name(channel)}`);
+  for (const [section, id, place, values] of [...keptIn('channels', channels), ...keptIn('roleSettings', roleSettings)])
+    leavesOf(`${section}.${id}.${place}`, values, `${section}.${id}.${name(place)}`);
+  for (const [path, value] of leavesIn(parts ?? {}))
+    leaf(['parts', ...path.map(name)].join('.'), value, { key: ['parts', ...path].join('.') });
   return leaves;
+}
+
+/** The settings of a section by plugin and place. */
+const keptIn = (section: string, kept: GuildContent['channels']) =>
+  entriesOf(kept).flatMap(([id, ofEach]) =>
+    entriesOf(ofEach).map(([place, values]) => [section, id, place, values] as const),
+  );
+
+/** Everything in an object that is none, with its path. */
+function leavesIn(value: unknown): readonly (readonly [path: readonly string[], value: unknown])[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [[[], value]];
+  return Object.entries(value).flatMap(([key, part]) =>
+    leavesIn(part).map(([path, leaf]) => [[key, ...path], leaf] as const),
+  );
 }
 
 const entriesOf = <T>(record: Readonly<Record<string, T>> = {}) => Object.entries(record);

@@ -5,6 +5,8 @@ import {
   type DayLimit,
   formatCount,
   formatUsd,
+  type GuildFileContext,
+  guildFilePart,
   option,
   subcommand,
   t,
@@ -14,10 +16,11 @@ import {
 import type { Client } from 'discord.js';
 import { isLimited, type LimitsInForce, strictest } from './budgets.js';
 import { dayOf, NO_USE, usedIn } from './receipts.js';
-import type { AccountsContext } from './service.js';
+import type { AccountsContext, collections, settings } from './service.js';
 
 const amount = z.number().min(0).optional();
-const limit = z.object({ tokensPerDay: amount, usdPerDay: amount, tokensPerMonth: amount, usdPerMonth: amount });
+const amounts = { tokensPerDay: amount, usdPerDay: amount, tokensPerMonth: amount, usdPerMonth: amount };
+const limit = z.object(amounts);
 const limits = z.object({ guild: limit.prefault({}), channel: limit.prefault({}), member: limit.prefault({}) });
 
 /** The limits of a guild that were set from Discord. */
@@ -31,6 +34,8 @@ export const guildBudgetsSchema = z.object({
 });
 type GuildBudgets = z.output<typeof guildBudgetsSchema>;
 type Limit = z.output<typeof limit>;
+/** A mistyped key must not pass for no limit. */
+const limitOfFile = z.strictObject(amounts);
 type LimitName = keyof Limit;
 
 const NAMES = ['tokensPerDay', 'usdPerDay', 'tokensPerMonth', 'usdPerMonth'] as const satisfies readonly LimitName[];
@@ -51,6 +56,53 @@ export function createGuildLimits(
     const chosen = ofRoles === undefined ? own.chosen : { ...own.chosen, member: ofRoles };
     return strictest(files, strictest(own.ceiling, chosen));
   };
+}
+
+/** The budgets' part of a guild's file: what the admins chose. The ceilings are the bot owner's. */
+export const budgetsOfFile = guildFilePart({
+  schema: z.strictObject({
+    server: limitOfFile.prefault({}),
+    channel: limitOfFile.prefault({}),
+    member: limitOfFile.prefault({}),
+    roles: z.record(z.string().meta({ kind: 'role' }), limitOfFile).default({}),
+  }),
+  async read({ guildId, collections }: BudgetFileContext) {
+    const { chosen, roles } = await budgetsIn(collections, guildId);
+    return { server: chosen.guild, channel: chosen.channel, member: chosen.member, roles };
+  },
+  async problemsOf({ roles, ...chosen }, { guildId, collections }: BudgetFileContext) {
+    const { ceiling } = await budgetsIn(collections, guildId);
+    const above = (at: readonly string[], most: DayLimit, wanted: Limit) => {
+      const problem = aboveCeiling(most, wanted);
+      return problem === undefined ? [] : [{ at, problem }];
+    };
+    return [
+      ...HOLDERS.flatMap((whose) => above([whose], ceiling[KEYS[whose]], chosen[whose])),
+      ...Object.entries(roles).flatMap(([id, one]) => above(['roles', id], ceiling.member, one)),
+      ...(Object.keys(roles).length > MOST_ROLES ? [{ at: ['roles'], problem: tooManyRoles() }] : []),
+    ];
+  },
+  async write({ roles, server, channel, member }, { guildId, collections }: BudgetFileContext) {
+    await collections.guildBudgets.of(guildId).update((draft) => {
+      draft.chosen = { guild: server, channel, member };
+      draft.roles = roles;
+    });
+  },
+});
+
+type BudgetFileContext = GuildFileContext<typeof settings, typeof collections>;
+
+const budgetsIn = async ({ guildBudgets }: AccountsContext['collections'], guildId: string) =>
+  guildBudgetsSchema.parse((await guildBudgets.of(guildId).find()) ?? {});
+
+const tooManyRoles = () => t('At most {most} roles can have a limit of their own.', { most: MOST_ROLES });
+
+/** Why a limit is too high; `undefined` when it is not. */
+function aboveCeiling(ceiling: DayLimit, wanted: Limit): string | undefined {
+  const name = NAMES.find((one) => (wanted[one] ?? 0) > (ceiling[one] ?? Number.POSITIVE_INFINITY));
+  return name === undefined
+    ? undefined
+    : t('The owner of the bot allows at most {limit} here.', { limit: textOfLimit({ [name]: ceiling[name] }) });
 }
 
 /** The roles of a member that have a limit of their own. */
@@ -122,13 +174,8 @@ export function registerBudgetCommands(context: AccountsContext, ofFiles: Limits
   };
   /** @throws UserError when the owner of the bot allows less */
   const assertBelow = (ceiling: DayLimit, change: Partial<Limit>) => {
-    for (const name of NAMES) {
-      const [most, wanted] = [ceiling[name], change[name]];
-      if (most === undefined || wanted === undefined || wanted <= most) continue;
-      throw new UserError(
-        t('The owner of the bot allows at most {limit} here.', { limit: textOfLimit({ [name]: most }) }),
-      );
-    }
+    const problem = aboveCeiling(ceiling, change);
+    if (problem !== undefined) throw new UserError(problem);
   };
   const ceilingOf = async (guildId: string) =>
     strictest(await ofFiles(guildId), (await stores.guildBudgets.of(guildId).find())?.ceiling ?? {});
@@ -197,7 +244,7 @@ export function registerBudgetCommands(context: AccountsContext, ofFiles: Limits
           await set(guildId, ({ roles }) => {
             if (change === undefined) delete roles[id];
             else if (roles[id] === undefined && Object.keys(roles).length >= MOST_ROLES)
-              throw new UserError(t('At most {most} roles can have a limit of their own.', { most: MOST_ROLES }));
+              throw new UserError(tooManyRoles());
             else roles[id] = changed(roles[id] ?? {}, change);
           });
           const own = (await stores.guildBudgets.of(guildId).get()).roles[id] ?? {};

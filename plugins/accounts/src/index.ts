@@ -1,7 +1,7 @@
 import { Accounts, definePlugin } from '@cinnabar/sdk';
 import { budgetsConfiguration, createLimitsInForce } from './budgets.js';
 import { registerCommands } from './commands.js';
-import { registerBudgetCommands } from './guild-budgets.js';
+import { budgetsOfFile, registerBudgetCommands } from './guild-budgets.js';
 import { collections, createAccounts, inject, settings } from './service.js';
 
 export default definePlugin({
@@ -17,6 +17,7 @@ export default definePlugin({
   collections,
   inject,
   provides: [Accounts],
+  guildFile: budgetsOfFile,
   setup(context) {
     const { provide, personalData } = context;
     const ofFiles = createLimitsInForce(context.services.configuration, context.log);

@@ -1,7 +1,7 @@
 import type { Driver } from '@cinnabar/core/internal/storage/driver';
 import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
 import { createTestHost } from '@cinnabar/core/testing';
-import { AccessRules, definePlugin, GuildFiles, z } from '@cinnabar/sdk';
+import { AccessRules, definePlugin, type GuildFileContext, GuildFiles, guildFilePart, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 
 const settings = { guild: z.object({ price: z.int().default(1).describe('Price') }) };
@@ -10,9 +10,22 @@ const one = definePlugin({
   settings,
   setup: () => undefined,
 });
+const twoSettings = { ...settings, role: z.object({ color: z.string().optional().describe('Color') }) };
+const collections = {
+  notes: { scope: 'guild', version: 1, schema: z.object({ text: z.string().default('') }) },
+} as const;
+type Context = GuildFileContext<typeof twoSettings, typeof collections>;
 const two = definePlugin({
   manifest: { id: 'two', version: '1.0.0', description: 'Two' },
-  settings,
+  settings: twoSettings,
+  collections,
+  guildFile: guildFilePart({
+    schema: z.strictObject({ text: z.string().default('') }),
+    read: ({ guildId, collections }: Context) => collections.notes.of(guildId).get(),
+    async write(note, { guildId, collections }: Context) {
+      await collections.notes.of(guildId).set(note);
+    },
+  }),
   setup: () => undefined,
 });
 
@@ -43,9 +56,12 @@ function failing(inner: Driver) {
   };
 }
 
-const FILE = ['plugins: { one: off }', 'prefixes: ["?"]', 'settings: { one: { price: 5 }, two: { price: 7 } }'].join(
-  '\n',
-);
+const FILE = [
+  'plugins: { one: off }',
+  'prefixes: ["?"]',
+  'settings: { one: { price: 5 }, two: { price: 7 } }',
+  'parts: { two: { text: hi } }',
+].join('\n');
 
 describe('applying a file of a guild', () => {
   it('loses nothing that another admin changes while it is being applied', async () => {
@@ -79,7 +95,10 @@ describe('applying a file of a guild', () => {
   });
 
   it('is all or nothing whichever write fails, and is completed by the next start when the bot dies in it', async () => {
-    for (const [writes, deaths] of [0, 1, 2, 3, 4].flatMap((count) => [[count, 1] as const, [count, 1_000] as const])) {
+    for (const [writes, deaths] of [0, 1, 2, 3, 4, 5].flatMap((count) => [
+      [count, 1] as const,
+      [count, 1_000] as const,
+    ])) {
       const medium = createMemoryDriver();
       const { driver, arm } = failing(medium);
       const host = await createTestHost({ plugins: [one, two], driver });
