@@ -28,6 +28,8 @@ export interface Actor {
   readonly channelId: string;
   /** The id of the `Identity` under which an agent acts for the person: it narrows what they may, and is looked up anew each time. */
   readonly identity?: string;
+  /** They may do no more than this tier may, whoever they are: so it is with a command that they gave by an alias of another member. */
+  readonly atMost?: Tier;
 }
 
 /** Where something takes effect. Without a channel: the guild as a whole. */

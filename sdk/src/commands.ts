@@ -14,7 +14,7 @@ import type {
   User,
 } from 'discord.js';
 import { z } from 'zod';
-import type { AccessPolicy, Actor, Decision, DecisionReason } from './access.js';
+import type { AccessPolicy, Actor, Decision, DecisionReason, Tier } from './access.js';
 import { defineToken } from './token.js';
 
 /** Where a reply goes and how; a string is its content. */
@@ -187,6 +187,13 @@ export interface GuildCommand {
   run(context: CommandContext, text: string): unknown;
 }
 
+/** What an alias stands for. */
+export interface AliasExpansion {
+  readonly text: string;
+  /** The tier that its maker had. Members who use it may do no more by it: they may not know what it stands for. */
+  readonly tier: Tier;
+}
+
 /**
  * The commands and aliases that members have made, by guild. They run as all others do: access rules name them, help lists them, the audit
  * records what was refused. Where a plugin has a command of the same name, that one runs. Asked for messages that begin with a prefix: answer from memory.
@@ -199,7 +206,7 @@ export interface GuildCommands {
    * What an alias stands for: words of another command, without a prefix. That command decides who may use it.
    * @param rest what was typed after the alias: it has to be in what is returned, where it is to count
    */
-  expand?(guildId: string, name: string, rest: string): string | undefined;
+  expand?(guildId: string, name: string, rest: string): AliasExpansion | undefined;
 }
 
 /** One command of a `group`, with its option types inferred. */

@@ -84,9 +84,9 @@ export function createAccess(parts: AccessParts): AccessService {
     }
   };
 
-  const judged = (subject: Subject, actor: Actor, request: AccessRequest) => {
+  const judged = (subject: Subject, { guildId, atMost }: Pick<Actor, 'guildId' | 'atMost'>, request: AccessRequest) => {
     try {
-      return judge(subject, request, pluginIn(actor.guildId, request.plugin));
+      return judge(subject, request, pluginIn(guildId, request.plugin), atMost);
     } catch (error) {
       return [failedCheck('policy', error)];
     }
@@ -103,7 +103,7 @@ export function createAccess(parts: AccessParts): AccessService {
       const subject = elsewhere ? await subjects.elsewhere(place, fresh) : await subjects.here(who, fresh);
       // A refusal must tell nothing of a place that the actor cannot see.
       if ('because' in subject) return refuse(elsewhere ? outOfReach() : ofAbsence(subject));
-      return conclude(judged(subject, who, request));
+      return conclude(judged(subject, { ...actor, guildId }, request));
     } catch (error) {
       return refuse(failedCheck('reach', error));
     }
@@ -156,7 +156,7 @@ export function createAccess(parts: AccessParts): AccessService {
       // An agent has no tier of its own: what it may do depends on the grant for each call.
       if (actor.identity !== undefined) return 'everyone';
       const subject = await stand(actor, false);
-      return 'rule' in subject ? 'everyone' : tierIn(subject);
+      return 'rule' in subject ? 'everyone' : lower(tierIn(subject), actor.atMost);
     },
     isOwner: owners.has,
     async owners() {
@@ -247,6 +247,7 @@ export interface Case {
   readonly ignoring: FoundRule | undefined;
   /** The access rule that decides about the request, if one applies. */
   readonly found: FoundRule | undefined;
+  readonly atMost: Tier | undefined;
 }
 
 /** One check. `undefined`: the request asks nothing of the kind. */
@@ -299,9 +300,16 @@ const CHECKS: readonly Check[] = [
   },
   {
     rule: 'tier',
-    look({ subject, request: { policy }, found }) {
+    look({ subject, request: { policy }, found, atMost }) {
       const needed = (subject.place === 'dm' ? policy.dmTier : undefined) ?? policy.tier ?? 'everyone';
       if (needed === 'everyone') return { allowed: true, text: t('everyone may use this') };
+      if (atMost !== undefined && !reaches(atMost, needed)) {
+        const [maker, most] = [tierName(atMost), tierName(needed)];
+        return {
+          allowed: false,
+          text: t('this is for {most}, and the alias was made by {maker}: type the command itself', { most, maker }),
+        };
+      }
       const actual = tierIn(subject);
       if (reaches(actual, needed)) return { allowed: true, text: t('you are {tier}', { tier: tierName(actual) }) };
       // What is for owners is not an admin's to give.
@@ -335,7 +343,12 @@ const CHECKS: readonly Check[] = [
 ];
 
 /** Every reason for and against, in order. Pure: what it is given is all there is. */
-export function judge(subject: Subject, request: AccessRequest, plugin: PluginThere): readonly DecisionReason[] {
+export function judge(
+  subject: Subject,
+  request: AccessRequest,
+  plugin: PluginThere,
+  atMost?: Tier,
+): readonly DecisionReason[] {
   const levels = levelsFor(subject, plugin);
   const of: Case = {
     subject,
@@ -343,6 +356,7 @@ export function judge(subject: Subject, request: AccessRequest, plugin: PluginTh
     plugin,
     ignoring: ignoringFor(subject, levels, plugin),
     found: decidingRule(levels, subject, request),
+    atMost,
   };
   const reasons: DecisionReason[] = [];
   for (const { rule, look } of CHECKS) {
@@ -395,6 +409,10 @@ const HOLDS: readonly (readonly [Tier, (subject: Subject) => boolean])[] = [
 
 function tierIn(subject: Subject): Tier {
   return HOLDS.find(([, holds]) => holds(subject))?.[0] ?? 'everyone';
+}
+
+function lower(tier: Tier, other: Tier | undefined): Tier {
+  return other === undefined || reaches(other, tier) ? tier : other;
 }
 
 function reaches(actual: Tier, needed: Tier): boolean {

@@ -117,14 +117,11 @@ export function isForStaff({ tier = 'everyone' }: AccessPolicy): boolean {
 }
 
 /** The command as it was given. */
-function actOf({ entry, message, prefix, given }: Call): string {
+function actOf({ entry, message, prefix, given, typed }: Call): string {
   const { name, withheld } = entry;
   if (withheld === true) return name;
   const isWhole = withheld === false;
-  if (isWhole && message !== null) {
-    const { content } = message;
-    return content.startsWith(prefix) ? content.slice(prefix.length) : content;
-  }
+  if (isWhole && typed !== undefined) return typed.startsWith(prefix) ? typed.slice(prefix.length) : typed;
   const read = given();
   if ('problem' in read) return name;
   const hidden = isWhole ? [] : withheld(Object.fromEntries(read.given));
@@ -192,6 +189,8 @@ export interface Call {
   readonly actor: Actor;
   readonly place: Place;
   readonly message: Message | null;
+  /** The text of the message, with an alias replaced by what it stands for. */
+  readonly typed?: string;
   readonly answers: Answers;
   channel(): Promise<Channel> | Channel;
   member(): Promise<GuildMember | null> | GuildMember | null;

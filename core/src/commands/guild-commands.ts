@@ -1,4 +1,12 @@
-import { type Disposer, type GuildCommand, type GuildCommands, option } from '@cinnabar/sdk';
+import {
+  type AliasExpansion,
+  type Disposer,
+  type GuildCommand,
+  type GuildCommands,
+  option,
+  TIERS,
+  type Tier,
+} from '@cinnabar/sdk';
 import type { EnabledIn, Owner } from '../contracts.js';
 import { skipSpace, skipWord } from './arguments.js';
 import { buildCommand, type CommandEntry } from './registry.js';
@@ -62,10 +70,11 @@ export function createGuildCommands(enabledIn: EnabledIn) {
       content: string,
       start: number,
       isTaken: (word: string) => boolean,
-    ): string | undefined {
+    ): AliasExpansion | undefined {
       if (guildId === null || sources.size === 0) return undefined;
       const among = of(guildId);
       let text = content;
+      let tier: Tier = 'botOwner';
       for (let times = 0; times < MOST_EXPANSIONS; times += 1) {
         const end = skipWord(text, start);
         const word = text.slice(start, end).toLowerCase();
@@ -73,9 +82,10 @@ export function createGuildCommands(enabledIn: EnabledIn) {
         const rest = text.slice(skipSpace(text, end));
         const [meant] = among.flatMap(({ made }) => made.expand?.(guildId, word, rest) ?? []);
         if (meant === undefined) break;
-        text = (text.slice(0, start) + meant.trimStart()).slice(0, LONGEST_EXPANDED);
+        text = (text.slice(0, start) + meant.text.trimStart()).slice(0, LONGEST_EXPANDED);
+        if (TIERS.indexOf(meant.tier) < TIERS.indexOf(tier)) tier = meant.tier;
       }
-      return text === content ? undefined : text;
+      return text === content ? undefined : { text, tier };
     },
   };
 }

@@ -3,10 +3,12 @@ import {
   type Actor,
   type Audience,
   createRateLimiter,
+  defined,
   isTransient,
   mayRefer,
   type SuggestionChoice,
   sendOnce,
+  type Tier,
   t,
   translated,
 } from '@cinnabar/sdk';
@@ -80,27 +82,31 @@ function runMessage(
   execution: Execution,
   message: Message,
   entry: Entry,
-  { prefix, end, content }: Recognised,
+  { prefix, end, content, atMost }: Recognised,
 ): Promise<void> | undefined {
   if (!message.channel.isSendable()) return undefined;
   const answers = answerMessage(message, message.channel, execution, entry.owner);
   const descent = descend(entry, content, end);
   return 'command' in descent
-    ? execute(execution, callOf(message, descent.command, { prefix, content, end: descent.end }, answers))
+    ? execute(
+        execution,
+        callOf(message, descent.command, { prefix, content, end: descent.end, ...defined({ atMost }) }, answers),
+      )
     : explainGroup(execution, message, descent.group, shownPrefix(prefix, message.client), descent.stray, answers);
 }
 
 function callOf(
   message: Message,
   entry: CommandEntry,
-  { prefix, content, end }: Pick<Recognised, 'prefix' | 'content' | 'end'>,
+  { prefix, content, end, atMost }: Pick<Recognised, 'prefix' | 'content' | 'end' | 'atMost'>,
   answers: Answers,
 ): Call {
   return {
     entry,
     source: 'prefix',
     prefix,
-    actor: actorOf(message),
+    typed: content,
+    actor: { ...actorOf(message), ...defined({ atMost }) },
     place: {
       client: message.client,
       guild: message.guild,
@@ -145,6 +151,8 @@ interface Recognised {
   readonly end: number;
   /** The message, with an alias replaced by what it stands for. */
   readonly content: string;
+  /** What is run by an alias may do no more than its maker may. */
+  readonly atMost?: Tier;
 }
 
 type MaybeLater<T> = T | Promise<T>;
@@ -171,8 +179,10 @@ function createRecogniser(parts: Parts, registry: Registry, made: GuildCommandDi
     if (entry !== undefined) return { entry, prefix, word, end, content };
     const meant = made.expand(guildId, content, start, (name) => called(name) !== undefined);
     if (meant === undefined) return { entry, prefix, word, end, content };
-    const meantEnd = skipWord(meant, start);
-    return { entry: called(meant.slice(start, meantEnd).toLowerCase()), prefix, word, end: meantEnd, content: meant };
+    const { text, tier } = meant;
+    const meantEnd = skipWord(text, start);
+    const named = called(text.slice(start, meantEnd).toLowerCase());
+    return { entry: named, prefix, word, end: meantEnd, content: text, atMost: tier };
   };
 }
 

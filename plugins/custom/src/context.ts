@@ -1,4 +1,4 @@
-import { Access, Clock, Commands, type PluginContext, Random, z } from '@cinnabar/sdk';
+import { Access, Clock, Commands, type PluginContext, Random, TIERS, z } from '@cinnabar/sdk';
 
 export const LIMITS = { answers: 10, text: 2_000, alias: 500, seconds: 86_400 } as const;
 
@@ -38,6 +38,8 @@ const alias = z.object({
   text: z.string(),
   authorId: z.string(),
   isByMember: z.boolean().default(false),
+  /** That its maker had: who uses the alias may do no more by it. */
+  tier: z.enum(TIERS).default('mod'),
   madeAt: z.number(),
 });
 export type Alias = z.output<typeof alias>;

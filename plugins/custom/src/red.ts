@@ -74,7 +74,7 @@ const aliases = redImporter({
         else if (!NAME.test(name)) leftOut(what, 'a name is 1 to 32 letters, digits, - and _');
         else if (text.length > LIMITS.alias) leftOut(what, `it has more than ${LIMITS.alias} characters`);
         else {
-          draft.made.push({ name, text, authorId: creator, isByMember: false, madeAt: clock.now() });
+          draft.made.push({ name, text, authorId: creator, isByMember: false, tier: 'mod', madeAt: clock.now() });
           taken(`${what}, as it stands: see whether that command has the same name here`);
         }
       }

@@ -71,7 +71,9 @@ export function createCustomStore(context: CustomContext) {
     list: (guildId) => [...(made.get(guildId)?.commands.values() ?? [])].map(({ entry }) => entry),
     expand(guildId, name, rest) {
       const alias = made.get(guildId)?.aliases.get(name);
-      return alias === undefined ? undefined : expandAlias(alias.text, rest);
+      if (alias === undefined) return undefined;
+      const { text, tier, isByMember } = alias;
+      return { text: expandAlias(text, rest), tier: isByMember ? 'everyone' : tier };
     },
   };
 
@@ -192,6 +194,7 @@ export function createCustomStore(context: CustomContext) {
         text: meant,
         authorId: actor.userId,
         isByMember: !(await isModerator(actor)),
+        tier: await services.access.tierOf(actor),
         madeAt: services.clock.now(),
       };
       await collections.aliases.of(guildOf(actor)).update((draft) => void draft.made.push(alias));

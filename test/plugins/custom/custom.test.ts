@@ -1,6 +1,6 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { expandAlias } from '@cinnabar/plugin-custom/dist/store.js';
-import { definePlugin, PersonalDataStore, Tools } from '@cinnabar/sdk';
+import { AuditLog, definePlugin, PersonalDataStore, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
 
@@ -161,6 +161,29 @@ describe('aliases', () => {
     await say(you, '!alias delete greet');
     await say(you, '!alias add greet twice');
     expect(await say(alice, '!greet x')).to.equal('');
+  });
+
+  it('do for who uses them no more than their maker may, and stand in the audit as what they ran', async () => {
+    await using world = await openCustom();
+    const { host, say } = world;
+    const { you, alice, bob, guild } = host;
+    const [mods, admins] = [
+      guild.createRole({ name: 'Mods', permissions: ['KickMembers'] }),
+      guild.createRole({ name: 'Admins', permissions: ['ManageGuild'] }),
+    ];
+    guild.giveRole(alice, mods);
+    guild.giveRole(bob, admins);
+    await host.settled();
+    await say(alice, '!alias add hello roles admin add Mods');
+    await say(alice, '!alias add colour set admin suggestions off');
+    await say(bob, '!alias add hey access global deny everything servers');
+    await say(bob, '!alias add pre prefix add');
+    expect(await say(you, '!hello')).to.include('the alias was made by a moderator: type the command itself');
+    expect(await say(you, '!colour')).to.include('only an admin may change guild settings');
+    expect(await say(you, '!hey')).to.include('the alias was made by an admin: type the command itself');
+    expect(await say(you, '!roles list')).to.include('Admins: no role');
+    expect(await say(you, '!pre ?')).to.include('`?`');
+    expect((await host.resolve(AuditLog).recent(guild.id, 1))[0]).to.include({ act: 'prefix add ?', userId: you.id });
   });
 
   it('lose and repeat no word, whatever is typed', () => {
