@@ -353,8 +353,11 @@ const MEMBERS_ARE_ASKED =
 
 const CRASH_ALERT: OwnerAlert = {
   kind: 'restart-after-crash',
-  text: 'The bot was started again after a run that did not stop cleanly: it crashed, was killed, ran out of memory, or the power failed.',
-  remedy: 'The end of the error log, and the log of the system (`journalctl`, `docker logs`), say which.',
+  text: () =>
+    t(
+      'The bot was started again after a run that did not stop cleanly: it crashed, was killed, ran out of memory, or the power failed.',
+    ),
+  remedy: () => t('The end of the error log, and the log of the system (`journalctl`, `docker logs`), say which.'),
 };
 
 /** A step of stopping. */

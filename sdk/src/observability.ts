@@ -121,17 +121,20 @@ export interface OwnerAlert {
    */
   readonly kind: string;
   /** What is the matter, as a sentence that is still true when it is read later: `The model gpt-5 failed five times in a row.` */
-  readonly text: string;
+  readonly text: Wording;
   /** What to do about it, as a sentence. */
-  readonly remedy: string;
+  readonly remedy: Wording;
 }
+
+/** A sentence, or with `t` for each language that an owner may read it in: it is called at once, in one language after the other. */
+export type Wording = string | (() => string);
 
 /** The way to the bot's owners, by direct message and in the log. Provided by the host. */
 export interface OwnerNotices {
   /**
    * Logs the alert at once and sends it to the owners as soon as Discord can be reached. What is not sent yet, and the hour, survive a restart.
    * An owner who could not be reached when another was is tried again for a day. Never throws.
-   * @example notices.alert({ kind: 'disk-full', text: 'The disk is full.', remedy: 'Free some space: nothing can be saved until then.' });
+   * @example notices.alert({ kind: 'disk-full', text: () => t('The disk is full.'), remedy: () => t('Free some space.') });
    */
   alert(alert: OwnerAlert): void;
 }

@@ -114,8 +114,20 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
       onProblem: ({ document, detail, keptAs }) =>
         get(KEYS.notices).alert({
           kind: 'document-damaged',
-          text: `The stored document ${document} was damaged (${detail}). It was put aside${keptAs === undefined ? '' : ` as ${keptAs}`}; its last good copy is used.`,
-          remedy: 'If this happens again, check the disk.',
+          text: () =>
+            keptAs === undefined
+              ? t(
+                  'The stored document {document} was damaged ({detail}). It was put aside; its last good copy is used.',
+                  {
+                    document,
+                    detail,
+                  },
+                )
+              : t(
+                  'The stored document {document} was damaged ({detail}). It was put aside as {file}; its last good copy is used.',
+                  { document, detail, file: keptAs },
+                ),
+          remedy: () => t('If this happens again, check the disk.'),
         }),
     }),
   );
@@ -127,6 +139,7 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
       document: () =>
         get(KEYS.storage).collection('notices', { scope: 'global', version: 1, schema: alertsSchema }).of('owners'),
       redact: (text) => get(KEYS.logs).redactor.text(text),
+      languages: () => get(KEYS.languages),
       clock: get(KEYS.clock),
       log: get(KEYS.logs).logger('host'),
     }),

@@ -89,8 +89,8 @@ export function createSecrets(options: SecretsOptions): SecretsService {
         await renameFile(file, `${file}.corrupt`);
         alert({
           kind: 'secrets-damaged',
-          text: t('The file of stored secrets could not be read, and was put aside.'),
-          remedy: t('Set them again with `secrets`.'),
+          text: () => t('The file of stored secrets could not be read, and was put aside.'),
+          remedy: () => t('Set them again with `secrets`.'),
         });
         return;
       }

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { CinnabarError, type Clock, type Logger, type OwnerAlert, sentenceOf } from '@cinnabar/sdk';
+import { CinnabarError, type Clock, type Logger, type OwnerAlert, sentenceOf, t } from '@cinnabar/sdk';
 import type { Boundary, Owner } from '../contracts.js';
 import type { Watchdog } from '../process/watchdog.js';
 
@@ -35,8 +35,20 @@ export function createBoundary({ clock, log, inFlight, blockage, isDiscordFailur
       });
       alert({
         kind: 'plugin-suspended',
-        text: `The plugin ${owner.id} failed 10 times within a minute ${guildId === null ? 'in direct messages' : `in the server ${guildId}`}; its listeners pause there for a minute.`,
-        remedy: `The error log has the reason; until it is mended, \`!plugin disable ${owner.id}\` keeps it quiet.`,
+        text: () =>
+          guildId === null
+            ? t(
+                'The plugin {plugin} failed 10 times within a minute in direct messages; its listeners pause there for a minute.',
+                { plugin: owner.id },
+              )
+            : t(
+                'The plugin {plugin} failed 10 times within a minute in the server {server}; its listeners pause there for a minute.',
+                { plugin: owner.id, server: guildId },
+              ),
+        remedy: () =>
+          t('The error log has the reason; until it is mended, `!plugin disable {plugin}` keeps it quiet.', {
+            plugin: owner.id,
+          }),
       });
     }
   };

@@ -7,6 +7,7 @@ import {
   type OwnerAlert,
   operatorSentenceOf,
   type Random,
+  t,
 } from '@cinnabar/sdk';
 import type { WebSocketManager } from '@discordjs/ws';
 import {
@@ -152,8 +153,12 @@ export function createGatewayClient({ discordApi, clock, random, log, alert }: P
     log.error(`Discord refused the intents ${names}; going on without them`);
     alert({
       kind: 'intents-refused',
-      text: `A plugin asked for intents that Discord does not approve for this bot: ${names}. The bot goes on without them, and the plugin hears less than it needs.`,
-      remedy: 'Switch them on in the Developer Portal → Bot and start the bot again, or disable the plugin.',
+      text: () =>
+        t(
+          'A plugin asked for intents that Discord does not approve for this bot: {names}. The bot goes on without them, and the plugin hears less than it needs.',
+          { names },
+        ),
+      remedy: () => t('Switch them on in the Developer Portal → Bot and start the bot again, or disable the plugin.'),
     });
     return true;
   };
@@ -170,8 +175,8 @@ export function createGatewayClient({ discordApi, clock, random, log, alert }: P
     if (everReady)
       alert({
         kind: 'gateway-closed',
-        text: error.message,
-        remedy: 'The bot has ended; start it again when that is done.',
+        text: () => operatorSentenceOf(error) ?? error.message,
+        remedy: () => t('The bot has ended; start it again when that is done.'),
       });
     end(error);
     return true;

@@ -1,4 +1,4 @@
-import type { Clock, Logger, OwnerAlert } from '@cinnabar/sdk';
+import { type Clock, type Logger, type OwnerAlert, t } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 
 /** How a connection ended, or why there was none. Codes below 4000 are of WebSocket itself; 1006: no close frame came. */
@@ -248,14 +248,25 @@ export function alertOfAbsence(status: GatewayStatus, clock: Clock, alert: (aler
     alertedSince = since;
     const { lastClose, shards } = status;
     const away = shards.filter(({ state }) => state !== 'ready').length;
-    const who = shards.length > 1 ? `${away} of ${shards.length} shards were` : 'The bot was';
     const from = `<t:${Math.floor(since / 1000)}:f>`;
-    const why = lastClose === undefined ? '' : ` (last close: ${`${lastClose.code} ${lastClose.reason}`.trim()})`;
+    const values = {
+      away,
+      shards: shards.length,
+      from,
+      closed: lastClose === undefined ? 'no' : 'yes',
+      close: lastClose === undefined ? '' : `${lastClose.code} ${lastClose.reason}`.trim(),
+    };
     alert({
       kind: 'gateway-away',
-      text: `${who} without a connection to Discord's gateway for more than 5 minutes, from ${from} on${why}.`,
-      remedy:
-        'The bot goes on trying by itself. Look at https://discordstatus.com; when Discord is well, look at the network of the machine.',
+      text: () =>
+        t(
+          "{shards, plural, one {The bot was} other {{away} of # shards were}} without a connection to Discord's gateway for more than 5 minutes, from {from} on{closed, select, yes { (last close: {close})} other {}}.",
+          values,
+        ),
+      remedy: () =>
+        t(
+          'The bot goes on trying by itself. Look at https://discordstatus.com; when Discord is well, look at the network of the machine.',
+        ),
     });
   };
 

@@ -1,15 +1,22 @@
 import {
   asNotice,
   type Clock,
+  currentLocale,
   type Document,
   isRefusal,
+  type Language,
   type Logger,
+  type OwnerAlert,
   type OwnerNotices,
   sendOnce,
+  speaking,
   splitMessage,
+  t,
+  type Wording,
   z,
 } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
+import type { LanguageService } from '../languages/languages.js';
 
 const LONGEST_MESSAGE = 1_900;
 
@@ -23,12 +30,13 @@ interface Parts {
   readonly document: () => Document<z.output<typeof alertsSchema>>;
   /** Takes secrets out of a text. */
   readonly redact: (text: string) => string;
+  readonly languages: () => Pick<LanguageService, 'available' | 'find' | 'speak'>;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /** Builds the way to the owners, by direct message, for what they would not see in time in a log file. */
-export function createOwnerNotices({ client, owners, document, redact, clock, log }: Parts): HostNotices {
+export function createOwnerNotices({ client, owners, document, redact, languages, clock, log }: Parts): HostNotices {
   const sendTo = async (userId: string, content: string) => {
     const channel = await client.users.createDM(userId);
     for (const part of splitMessage(content, LONGEST_MESSAGE)) {
@@ -37,10 +45,11 @@ export function createOwnerNotices({ client, owners, document, redact, clock, lo
       await sendOnce(channel, message, `notice ${userId} ${clock.now()} ${part}`, { clock, pausesMs: [] });
     }
   };
-  const send = async (content: string, to?: string): Promise<Delivery> => {
+  const send = async (write: () => string, to?: string): Promise<Delivery> => {
     let isDone = false;
-    const missed: string[] = [];
+    const missed: Missed[] = [];
     for (const userId of (await owners()).filter((id) => to === undefined || id === to)) {
+      const content = await languages().speak({ guildId: null, userId }, write);
       try {
         await sendTo(userId, redact(content));
         isDone = true;
@@ -48,7 +57,7 @@ export function createOwnerNotices({ client, owners, document, redact, clock, lo
         log.warn('a notice could not be delivered to an owner of the bot', { userId, error });
         // An owner who takes no direct messages does not take them later either.
         if (isRefusal(error)) isDone = true;
-        else missed.push(userId);
+        else missed.push({ userId, content });
       }
     }
     return { isDone, missed };
@@ -57,6 +66,7 @@ export function createOwnerNotices({ client, owners, document, redact, clock, lo
     reachable: async () => client.token !== null && (await owners()).length > 0,
     send,
     document,
+    languages: () => languages().available.flatMap((locale) => languages().find(locale) ?? []),
     clock,
     log,
   });
@@ -91,9 +101,12 @@ const MOST_UNDELIVERED = 50;
 /** Alerts of one kind that differ: beyond these they are only counted. */
 const WORDED = 3;
 
-const raisedSchema = z.object({
-  text: z.string(),
-  remedy: z.string(),
+const wordsSchema = z.object({ text: z.string(), remedy: z.string() });
+type Words = z.output<typeof wordsSchema>;
+
+const raisedSchema = wordsSchema.extend({
+  /** By locale, in other languages than English. */
+  translated: z.record(z.string(), wordsSchema).default({}),
   /** When it was first raised, in milliseconds since the Unix epoch. */
   at: z.number(),
   count: z.int().positive(),
@@ -126,12 +139,15 @@ export const alertsSchema = z.object({
   undelivered: z.array(undeliveredSchema).default([]),
 });
 
+/** A message that an owner does not have, in the language of the owner. */
+type Missed = Pick<Undelivered, 'userId' | 'content'>;
+
 /** What became of a message. */
 interface Delivery {
   /** Some owner has it, or trying again would help with none. */
   readonly isDone: boolean;
   /** Owners who do not have it, with whom trying again may help. */
-  readonly missed: readonly string[];
+  readonly missed: readonly Missed[];
 }
 
 /** Alerts on their way to the bot's owners. */
@@ -151,8 +167,10 @@ interface AlertQueue extends OwnerNotices {
 interface AlertQueueParts {
   /** Whether anybody can be sent anything at the moment. */
   readonly reachable: () => Promise<boolean>;
-  /** Sends a message to the owners, or to one of them. Never rejects. */
-  readonly send: (content: string, to?: string) => Promise<Delivery>;
+  /** Sends a message to the owners, or to one of them, written in the language of each. Never rejects. */
+  readonly send: (write: () => string, to?: string) => Promise<Delivery>;
+  /** In which owners may read, beside English. */
+  readonly languages: () => readonly Language[];
   /** Where alerts are kept. */
   readonly document: () => Document<z.output<typeof alertsSchema>>;
   readonly clock: Clock;
@@ -163,7 +181,7 @@ interface AlertQueueParts {
  * Builds the queue of alerts: what comes in a burst is one message, each kind is sent at most once an hour, and neither a restart nor a Discord
  * that is away loses any or repeats any.
  */
-export function createAlertQueue({ reachable, send, document, clock, log }: AlertQueueParts): AlertQueue {
+export function createAlertQueue({ reachable, send, document, languages, clock, log }: AlertQueueParts): AlertQueue {
   const kinds = new Map<string, Kind>();
   let undelivered: Undelivered[] = [];
   let sentences: string[] = [];
@@ -280,7 +298,7 @@ export function createAlertQueue({ reachable, send, document, clock, log }: Aler
     // Saved before, as below.
     await save();
     for (const { userId, content, at, attempts } of due) {
-      const { missed } = await send(content, userId);
+      const { missed } = await send(() => content, userId);
       if (missed.length > 0) keepFor({ userId, content, at, attempts: attempts + 1 });
     }
     await save();
@@ -289,15 +307,15 @@ export function createAlertQueue({ reachable, send, document, clock, log }: Aler
     if (!(await reachable())) return postpone();
     await redeliverDue();
     const taken = takeDue();
-    const parts = [...taken.told, ...taken.due.map(([, kind]) => wordsOf(kind, clock.now()))];
-    if (parts.length === 0) return;
+    if (taken.told.length === 0 && taken.due.length === 0) return;
     // Saved as sent before it is sent: when the process dies between the two, the log has it, and the next start does not repeat it.
     if (taken.due.length > 0) await save();
-    const content = parts.map((part) => `⚠️ ${part}`).join('\n');
-    const { isDone, missed } = await send(content);
+    const { isDone, missed } = await send(() =>
+      [...taken.told, ...taken.due.map(([, kind]) => wordsOf(kind, clock.now()))].map((part) => `⚠️ ${part}`).join('\n'),
+    );
     if (isDone) {
       retryMs = FIRST_RETRY_MS;
-      for (const userId of missed) keepFor({ userId, content, at: clock.now(), attempts: 1 });
+      for (const one of missed) keepFor({ ...one, at: clock.now(), attempts: 1 });
       startHour(taken);
       return;
     }
@@ -314,15 +332,19 @@ export function createAlertQueue({ reachable, send, document, clock, log }: Aler
   };
 
   return {
-    alert({ kind: name, text, remedy }) {
-      log.warn(`${text} ${remedy}`, { alert: name });
+    alert(alert) {
+      const { kind: name } = alert;
+      const words = speaking(undefined, () => worded(alert));
+      log.warn(`${words.text} ${words.remedy}`, { alert: name });
       if (closed) return;
       const kind = kinds.get(name) ?? { sentAt: 0, waiting: [], more: 0 };
       if (kind.waiting.length === 0) setDue(name, kind);
       kinds.set(name, kind);
       add(kind, {
-        text: text.slice(0, LONGEST_PART),
-        remedy: remedy.slice(0, LONGEST_PART),
+        ...bounded(words),
+        translated: Object.fromEntries(
+          languages().map((language) => [language.locale, bounded(speaking(language, () => worded(alert)))]),
+        ),
         at: clock.now(),
         count: 1,
       });
@@ -377,16 +399,31 @@ function add(kind: Kind, raised: Raised): void {
   else kind.more += raised.count;
 }
 
+const wordingOf = (wording: Wording) => (typeof wording === 'string' ? wording : wording());
+
+const worded = ({ text, remedy }: OwnerAlert): Words => ({ text: wordingOf(text), remedy: wordingOf(remedy) });
+
+const bounded = ({ text, remedy }: Words): Words => ({
+  text: text.slice(0, LONGEST_PART),
+  remedy: remedy.slice(0, LONGEST_PART),
+});
+
+/** In the current language. */
 function wordsOf({ waiting, more }: Kind, now: number): string {
-  const lines = waiting.map(({ text, remedy, at, count }) => {
+  const lines = waiting.map((raised) => {
+    const { at, count } = raised;
+    const { text, remedy } = raised.translated[currentLocale()] ?? raised;
     // Discord shows this as the reader's own time of the day.
     const when = now - at > LATE_MS ? ` (<t:${Math.floor(at / 1000)}:f>)` : '';
-    return `${text}${when} ${remedy}${count > 1 ? ` (and ${times(count - 1)})` : ''}`;
+    const again =
+      count > 1 ? ` ${t('(and {count, plural, one {# more time} other {# more times}})', { count: count - 1 })}` : '';
+    return `${text}${when} ${remedy}${again}`;
   });
-  if (more > 0) lines.push(`… and ${times(more)} of this kind: the log has them.`);
+  if (more > 0) {
+    const values = { count: more };
+    lines.push(
+      t('… and {count, plural, one {# more time} other {# more times}} of this kind: the log has them.', values),
+    );
+  }
   return lines.join('\n');
-}
-
-function times(count: number): string {
-  return count === 1 ? '1 more time' : `${count} more times`;
 }

@@ -1,6 +1,6 @@
 import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Clock, Logger, OwnerAlert } from '@cinnabar/sdk';
+import { type Clock, type Logger, type OwnerAlert, t } from '@cinnabar/sdk';
 import type { Boundary } from '../contracts.js';
 import { runningPlugin, trackOrigins } from '../gateway/boundary.js';
 
@@ -122,8 +122,18 @@ export function createUncaught({ plugins, boundary, alert, clock, log }: Uncaugh
     if (nth > 1) return;
     alert({
       kind: 'plugin-suspended',
-      text: `The plugin ${plugin} threw an error outside of its handlers${place} (${messageOf(error)}); its listeners pause for a minute everywhere.`,
-      remedy: `The error log has the stack. Until it is mended, \`!plugin unload ${plugin}\` stops it.`,
+      text: () =>
+        at === undefined
+          ? t(
+              'The plugin {plugin} threw an error outside of its handlers ({error}); its listeners pause for a minute everywhere.',
+              { plugin, error: messageOf(error) },
+            )
+          : t(
+              'The plugin {plugin} threw an error outside of its handlers at {place} ({error}); its listeners pause for a minute everywhere.',
+              { plugin, place: at, error: messageOf(error) },
+            ),
+      remedy: () =>
+        t('The error log has the stack. Until it is mended, `!plugin unload {plugin}` stops it.', { plugin }),
     });
   };
 
@@ -139,8 +149,8 @@ export function createUncaught({ plugins, boundary, alert, clock, log }: Uncaugh
     if (nth > 1) return;
     alert({
       kind: 'uncaught-error',
-      text: `Something failed outside of any plugin (${messageOf(error)}); the bot goes on.`,
-      remedy: 'The error log has the stack. If the bot behaves oddly, restart it.',
+      text: () => t('Something failed outside of any plugin ({error}); the bot goes on.', { error: messageOf(error) }),
+      remedy: () => t('The error log has the stack. If the bot behaves oddly, restart it.'),
     });
   };
 }

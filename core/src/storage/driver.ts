@@ -13,6 +13,8 @@ import {
   type SettingScope,
   storageReadError,
   storageWriteError,
+  t,
+  translated,
   type WriteWatch,
   z,
 } from '@cinnabar/sdk';
@@ -218,15 +220,21 @@ export function createDiskWatch(options: {
   let unreadableAt = Number.NEGATIVE_INFINITY;
 
   const remedyFor = ({ remedy }: DiskTrouble) =>
-    `${remedy} Each change is tried anew, so nothing else has to be done once that helps.`;
+    t('{remedy} Each change is tried anew, so nothing else has to be done once that helps.', {
+      remedy: translated(remedy),
+    });
 
   const block = (trouble: DiskTrouble, file: string, error: unknown) => {
     const toldAt = blocked.get(file);
     if (toldAt === undefined) log.error(`a file cannot be saved: ${trouble.words}`, { file, error });
     if (toldAt !== undefined && clock.now() - toldAt < REMIND_MS) return;
     blocked.set(file, clock.now());
-    const text = `I could not save ${file}: ${trouble.words} (${trouble.code}).`;
-    alert({ kind: 'disk', text, remedy: remedyFor(trouble) });
+    const { words, code } = trouble;
+    alert({
+      kind: 'disk',
+      text: () => t('I could not save {file}: {trouble} ({code}).', { file, trouble: translated(words), code }),
+      remedy: () => remedyFor(trouble),
+    });
   };
   const removed = (file: string) => {
     if (blocked.delete(file)) log.info('a file can be saved again', { file });
@@ -247,8 +255,8 @@ export function createDiskWatch(options: {
       condition = undefined;
       alert({
         kind: 'disk-recovered',
-        text: 'I could save data again.',
-        remedy: 'What members read could not be saved has to be done again.',
+        text: () => t('I could save data again.'),
+        remedy: () => t('What members read could not be saved has to be done again.'),
       });
     },
     failed(error, file) {
@@ -262,8 +270,13 @@ export function createDiskWatch(options: {
         if (isNew) condition = { ...trouble, since: clock.now() };
         alert({
           kind: FULL.includes(trouble.code) ? 'disk-full' : 'disk',
-          text: `I could not save anything: ${trouble.words} (${trouble.code}, ${file}).`,
-          remedy: remedyFor(trouble),
+          text: () =>
+            t('I could not save anything: {trouble} ({code}, {file}).', {
+              trouble: translated(trouble.words),
+              code: trouble.code,
+              file,
+            }),
+          remedy: () => remedyFor(trouble),
         });
       }
     },
@@ -274,8 +287,9 @@ export function createDiskWatch(options: {
       unreadableAt = clock.now();
       alert({
         kind: 'disk-read',
-        text: `What is stored as ${document} cannot be read: ${diskTroubleText(error)}.`,
-        remedy: trouble.remedy,
+        text: () =>
+          t('What is stored as {document} cannot be read: {trouble}.', { document, trouble: diskTroubleText(error) }),
+        remedy: () => translated(trouble.remedy),
       });
     },
   };

@@ -29,12 +29,12 @@ export function registerBackups(context: AdminContext): void {
       log.error('a backup on schedule failed', { error });
       notices.alert({
         kind: 'backup-failed',
-        text: t('A backup on schedule failed: {detail}', {
-          detail: sentenceOf(error) ?? (error instanceof Error ? error.message : String(error)),
-        }),
-        remedy: t(
-          'Look at the disk and at the settings of backups (`set admin`). It is tried again every ten minutes.',
-        ),
+        text: () =>
+          t('A backup on schedule failed: {detail}', {
+            detail: sentenceOf(error) ?? (error instanceof Error ? error.message : String(error)),
+          }),
+        remedy: () =>
+          t('Look at the disk and at the settings of backups (`set admin`). It is tried again every ten minutes.'),
       });
     }
   };

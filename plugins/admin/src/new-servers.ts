@@ -31,10 +31,11 @@ export function registerNewServers(context: AdminContext): void {
       log.warn('a new server could not be set up from the template of the owner', { guildId: guild.id, error });
       services.notices.alert({
         kind: 'template-unusable',
-        text: t('A new server could not be set up as your file says: {detail}', {
-          detail: operatorSentenceOf(error) ?? t('the log has the reason'),
-        }),
-        remedy: t('Look at `newservers show`, and give another file with `newservers set`.'),
+        text: () =>
+          t('A new server could not be set up as your file says: {detail}', {
+            detail: operatorSentenceOf(error) ?? t('the log has the reason'),
+          }),
+        remedy: () => t('Look at `newservers show`, and give another file with `newservers set`.'),
       });
     }
   });

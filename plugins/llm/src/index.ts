@@ -81,13 +81,15 @@ export function llmPlugin(providers: readonly ProviderDefinition[]) {
       const breakers = createBreakers(clock, log, (vendor, model) =>
         notices.alert({
           kind: 'model-resting',
-          text: t('The model {model} of {vendor} failed five times in a row and was left alone for half a minute.', {
-            model,
-            vendor,
-          }),
-          remedy: t(
-            '`!llm status` shows whether it answers now; if not, look at its address and key, or choose another model.',
-          ),
+          text: () =>
+            t('The model {model} of {vendor} failed five times in a row and was left alone for half a minute.', {
+              model,
+              vendor,
+            }),
+          remedy: () =>
+            t(
+              '`!llm status` shows whether it answers now; if not, look at its address and key, or choose another model.',
+            ),
         }),
       );
       // Members read a plain sentence; address, variable and the provider's words are the owner's.
@@ -95,8 +97,8 @@ export function llmPlugin(providers: readonly ProviderDefinition[]) {
         if (error.code !== 'CINNABAR_LLM_REFUSED' && error.code !== 'CINNABAR_LLM_NOT_CONFIGURED') return;
         notices.alert({
           kind: 'model-refused',
-          text: error.message,
-          remedy: t('`!llm status` shows the address, whether a key is set, and whether the model answers.'),
+          text: () => operatorSentenceOf(error) ?? error.message,
+          remedy: () => t('`!llm status` shows the address, whether a key is set, and whether the model answers.'),
         });
       };
       const bodies = createBodies(clock, services.redaction, log);

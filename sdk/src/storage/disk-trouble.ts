@@ -1,4 +1,5 @@
 import { CinnabarError } from '../errors.js';
+import { t, translated } from '../text/language.js';
 
 /** Why a disk did not do what it was asked for, in words for those who run the bot. */
 export interface DiskTrouble {
@@ -35,7 +36,8 @@ export function diskTroubleOf(error: unknown): DiskTrouble | undefined {
     if (!('code' in at) || typeof at.code !== 'string') continue;
     const [words, remedy] = TROUBLES[at.code] ?? [];
     if (words !== undefined && remedy !== undefined) return { code: at.code, words, remedy };
-    if ('syscall' in at) return { code: at.code, words: `the disk failed with ${at.code}`, remedy: 'See the log.' };
+    if ('syscall' in at)
+      return { code: at.code, words: t('the disk failed with {code}', { code: at.code }), remedy: t('See the log.') };
   }
   return undefined;
 }
@@ -45,7 +47,7 @@ export function diskTroubleText(error: unknown): string {
   const trouble = diskTroubleOf(error);
   if (trouble === undefined) return error instanceof Error ? error.message : String(error);
   const path = error instanceof Error && 'path' in error && typeof error.path === 'string' ? `, ${error.path}` : '';
-  return `${trouble.words} (${trouble.code}${path})`;
+  return `${translated(trouble.words)} (${trouble.code}${path})`;
 }
 
 /** What a write that failed is thrown as: its message may be read by members, the rest is for the log. */

@@ -1,6 +1,8 @@
+import { formatIcuMessage } from '@cinnabar/core/internal/languages/format';
 import { alertsSchema, createAlertQueue } from '@cinnabar/core/internal/observability/owner-notices';
 import { createStorage } from '@cinnabar/core/internal/storage/storage';
 import { createMemoryDriver } from '@cinnabar/core/testing';
+import { formatMessagesWith } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -25,12 +27,14 @@ function setUp() {
   const start = async () => {
     const queue = createAlertQueue({
       reachable: async () => owner.reachable,
-      async send(content) {
-        if (!owner.answers) return { isDone: false, missed: ['you'] };
+      async send(write) {
+        const content = write();
+        if (!owner.answers) return { isDone: false, missed: [{ userId: 'you', content }] };
         sent.push({ at: clock.now(), content });
         return { isDone: true, missed: [] };
       },
       document,
+      languages: () => [],
       clock,
       log,
     });
@@ -99,6 +103,8 @@ async function play({ clock, owner, start }: World, steps: readonly Step[]): Pro
 }
 
 describe('the queue of alerts', () => {
+  before(() => formatMessagesWith(formatIcuMessage));
+
   it('sends each kind at most once an hour and every alert once, whatever fails and however often it is started again', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {

@@ -17,8 +17,8 @@ const watchman = definePlugin({
   manifest: { id: 'watchman', version: '1.0.0', description: 'Warns', intents: ['GuildMessages', 'MessageContent'] },
   inject: { notices: OwnerNotices },
   setup({ on, services }) {
-    on('messageCreate', ({ content, author }) => {
-      if (author.bot) return;
+    on('messageCreate', ({ content, author, guildId }) => {
+      if (author.bot || guildId === null) return;
       if (content === 'fail') throw new Error('boom');
       const [kind = '', text = ''] = content.split(': ');
       services.notices.alert({ kind, text, remedy: 'Do something.' });
@@ -82,6 +82,22 @@ describe("notices to the bot's owner", () => {
     await host.advance(5_000);
     expect(received(host)).to.deep.equal([
       '⚠️ The disk is full. Do something. (and 2 more times)\n⚠️ The model a failed. Do something.\nThe model b failed. Do something.',
+    ]);
+  });
+
+  it('are written for each owner in the language of each', async () => {
+    const world = await createTeamWorld();
+    await using host = await createTestHost({ plugins: ['admin', watchman], world });
+    const heard = (user: LocalUser) => user.openDm(world.application).messages.map(({ content }) => content);
+    world.you.say(world.you.openDm(world.application), '!language me de');
+    await say(host, ...Array.from({ length: 11 }, () => 'fail'));
+    await host.advance(5_000);
+    const server = host.guild.id;
+    expect(heard(world.bob)).to.deep.equal([
+      `⚠️ The plugin watchman failed 10 times within a minute in the server ${server}; its listeners pause there for a minute. The error log has the reason; until it is mended, \`!plugin disable watchman\` keeps it quiet.`,
+    ]);
+    expect(heard(world.you).slice(-1)).to.deep.equal([
+      `⚠️ Das Plugin watchman ist auf dem Server ${server} in einer Minute 10-mal gescheitert; seine Listener pausieren dort eine Minute. Der Grund steht im Fehlerprotokoll; bis das behoben ist, hält \`!plugin disable watchman\` es ruhig.`,
     ]);
   });
 

@@ -18,7 +18,7 @@ function setUp() {
   const uncaught = createUncaught({
     plugins: () => PLUGINS,
     boundary: { suspend: (plugin) => void suspended.push(plugin) },
-    alert: ({ kind, text }) => void alerts.push(`${kind}: ${text}`),
+    alert: ({ kind, text }) => void alerts.push(`${kind}: ${typeof text === 'string' ? text : text()}`),
     clock,
     log,
   });

@@ -11,7 +11,7 @@ function openDisk(fails: (name: string) => string | undefined) {
   const watch = createDiskWatch({
     clock: createManualClock(),
     log: recordingLogger(),
-    alert: ({ text }) => void alerts.push(text),
+    alert: ({ text }) => void alerts.push(typeof text === 'string' ? text : text()),
   });
   const memory = createMemoryDriver();
   const driver = watchedDriver(

@@ -111,13 +111,13 @@ export function createPrefillNotices(notices: OwnerNotices) {
     told.add(model);
     notices.alert({
       kind: 'prefill-unavailable',
-      text: t('`mode: prefill` is set ({origin}), but the model {model} does not take it, so mode `chat` is used.', {
-        origin: translated(origin.mode ?? 'default'),
-        model: traits.model,
-      }),
-      remedy: t(
-        'Set `mode: chat`, or choose a model that takes prefill. `!ai status` shows the mode in force in a channel.',
-      ),
+      text: () =>
+        t('`mode: prefill` is set ({origin}), but the model {model} does not take it, so mode `chat` is used.', {
+          origin: translated(origin.mode ?? 'default'),
+          model: traits.model,
+        }),
+      remedy: () =>
+        t('Set `mode: chat`, or choose a model that takes prefill. `!ai status` shows the mode in force in a channel.'),
     });
   };
 }

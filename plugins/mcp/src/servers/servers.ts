@@ -68,11 +68,12 @@ export function createServers(parts: ServersParts): Servers {
   const tellOwner = (name: string, pending: readonly ListedTool[]) =>
     parts.alert({
       kind: 'mcp-tools-changed',
-      text: t('The MCP server {name} has changed or added {count} of its tools: they are not offered.', {
-        name,
-        count: pending.length,
-      }),
-      remedy: t('Look at them with `!mcp tools {name}`, and let them in with `!mcp accept {name}`.', { name }),
+      text: () =>
+        t('The MCP server {name} has changed or added {count} of its tools: they are not offered.', {
+          name,
+          count: pending.length,
+        }),
+      remedy: () => t('Look at them with `!mcp tools {name}`, and let them in with `!mcp accept {name}`.', { name }),
     });
   const servers = Object.entries(parts.settings)
     .filter(([, settings]) => settings.enabled)
