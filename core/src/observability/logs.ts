@@ -336,20 +336,38 @@ export function createAuditLog(
       return acts.slice(-limit).reverse();
     },
     personalData: {
-      export: async () => ({}),
+      async export(userId) {
+        const found: Record<string, unknown> = {};
+        for await (const [guildId, { acts }] of documents.entries()) {
+          const own = acts.filter((one) => one.userId === userId);
+          if (own.length > 0) found[guildId] = own;
+        }
+        return found;
+      },
       async forget(userId) {
         for await (const [guildId, { acts }] of documents.entries()) {
-          if (!acts.some((one) => one.userId === userId)) continue;
+          if (!acts.some((one) => one.userId === userId || names(one, userId))) continue;
           await documents.of(guildId).update((draft) => {
-            draft.acts = draft.acts.map((one) =>
-              one.userId === userId ? { ...one, act: FORGOTTEN, reason: undefined } : one,
-            );
+            draft.acts = draft.acts.map((one) => withoutWordsOf(one, userId));
           });
         }
       },
       stays: ['that you did something for a server as its admin, or were refused it, and when; without your words'],
     },
   };
+}
+
+type Act = z.output<typeof auditSchema>['acts'][number];
+
+const names = ({ act, reason = '' }: Act, userId: string): boolean => act.includes(userId) || reason.includes(userId);
+
+/** Their own words go; of what others did about them, everything after their name. */
+function withoutWordsOf(one: Act, userId: string): Act {
+  if (one.userId === userId) return { ...one, act: FORGOTTEN, reason: undefined };
+  if (!names(one, userId)) return one;
+  const [before = '', after] = one.act.split(userId, 2);
+  if (after === undefined || after === '' || after === '>') return { ...one, reason: undefined };
+  return { ...one, act: `${before}${userId}${after.startsWith('>') ? '>' : ''} …`, reason: undefined };
 }
 
 const short = (text: string): string => (text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`);
