@@ -1,8 +1,6 @@
 import { type Actor, plainText, t, UserError } from '@cinnabar/sdk';
 import type { Reminder, ReminderContext } from './context.js';
-import { type Reading, readReminder, readWhen, type When } from './when.js';
-
-export const LONGEST_TEXT = 1_000;
+import { LONGEST_TEXT, type Reading, readReminder, readWhen, tooLong, type When } from './when.js';
 
 export type Reminders = ReturnType<typeof createReminders>;
 
@@ -219,9 +217,7 @@ function firstFree(taken: readonly number[]): number {
 function checkText(text: string): string {
   const trimmed = text.trim();
   if (trimmed === '') throw new UserError(t('Say what I am to remind you of, too: `remind in 2h tea`.'));
-  if (trimmed.length > LONGEST_TEXT) {
-    throw new UserError(t('That is too long: a reminder has at most {most} characters.', { most: LONGEST_TEXT }));
-  }
+  if (trimmed.length > LONGEST_TEXT) throw tooLong();
   return trimmed;
 }
 

@@ -1,7 +1,8 @@
 import { type Registrar, type ToolDefinition, t, visible, z } from '@cinnabar/sdk';
 import { confirmation } from './commands.js';
 import type { Reminder } from './context.js';
-import { LONGEST_TEXT, lineOf, type Reminders } from './store.js';
+import { lineOf, type Reminders } from './store.js';
+import { LONGEST_TEXT } from './when.js';
 
 const when = z
   .string()

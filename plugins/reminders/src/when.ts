@@ -5,6 +5,10 @@ const DAY_MS = 86_400_000;
 /** A date without a time of day means the morning. */
 const MORNING = { hour: 9, minute: 0 } as const;
 const LONGEST_MS = 5 * 365 * DAY_MS;
+/** Of a reminder, in characters. */
+export const LONGEST_TEXT = 1_000;
+/** What says when is beside it. */
+const LONGEST_SAID = LONGEST_TEXT + 200;
 
 /** How something repeats. `minutes` are those since midnight, by the clock of the reminder's time zone. */
 export type Repeat =
@@ -36,12 +40,13 @@ interface Found extends When {
 
 /**
  * Reads `in 2h drink tea`, `tomorrow at 9 call Bob`, `to call Bob on friday`, `every Monday at 18:00 raid`, in English and German.
- * @throws UserError when no time is said, it has passed, or it is too far away
+ * @throws UserError when no time is said, it has passed, or it is too far away, and for a text that is too long
  */
 export async function readReminder(
   said: string,
   reading: Reading,
 ): Promise<When & { readonly text: string; readonly said: string }> {
+  if (said.length > LONGEST_SAID) throw tooLong();
   const whole = said.trim().replace(/^(?:me|mich|uns|us)\b[\s,:]*/iu, '');
   const found = readStart(whole, reading) ?? readEnd(whole, reading) ?? (await readDate(whole, reading));
   if (found === undefined) throw unreadable();
@@ -80,6 +85,10 @@ function unreadable(): UserError {
   );
 }
 
+export function tooLong(): UserError {
+  return new UserError(t('That is too long: a reminder has at most {most} characters.', { most: LONGEST_TEXT }));
+}
+
 /** The next time after `at`. */
 export function nextTime(repeat: Repeat, at: number, timeZone: string): number {
   if (repeat.kind === 'interval') return at + repeat.everyMs;
@@ -108,6 +117,8 @@ export function nextTime(repeat: Repeat, at: number, timeZone: string): number {
 
 // Durations and repetitions.
 
+/** Between words. Bounded: several without a bound beside each other take a time that grows with the cube of the spaces in a text. */
+const GAP = '\\s{0,4}';
 const MONTH = '(?:mo|months?|monate?n?)';
 const UNITS: readonly (readonly [pattern: string, ms: number])[] = [
   ['(?:w|weeks?|wochen?)', 7 * DAY_MS],
@@ -117,10 +128,10 @@ const UNITS: readonly (readonly [pattern: string, ms: number])[] = [
   ['(?:s|secs?|seconds?|sek\\.?|sekunden?)', 1_000],
 ];
 const ANY_UNIT = UNITS.map(([pattern]) => pattern).join('|');
-const COUNT = '\\d{1,6}(?:[.,]\\d+)?\\s*';
-const COUNT_IN_WORDS = '(?:half\\s+an?|an?|one|eine[rn]?\\s+halben?|eine[rnm]?)\\s+';
+const COUNT = `\\d{1,6}(?:[.,]\\d{1,6})?${GAP}`;
+const COUNT_IN_WORDS = '(?:half\\s{1,4}an?|an?|one|eine[rn]?\\s{1,4}halben?|eine[rnm]?)\\s{1,4}';
 const AMOUNT = `(?:(?:${COUNT})(?:${ANY_UNIT})(?=[^\\p{L}]|$)|${COUNT_IN_WORDS}(?:${ANY_UNIT})(?![\\p{L}]))`;
-const DURATION = new RegExp(`^(?:in\\s+)?${AMOUNT}(?:\\s*(?:,|and|und)?\\s*${AMOUNT})*`, 'iu');
+const DURATION = new RegExp(`^(?:in\\s+)?${AMOUNT}(?:${GAP}(?:,|and|und)?${GAP}${AMOUNT})*`, 'iu');
 const PARTS = new RegExp(`(${COUNT}|${COUNT_IN_WORDS})(${ANY_UNIT})(?![\\p{L}])`, 'giu');
 
 function durationMs(words: string): number {
@@ -149,7 +160,7 @@ const WEEKDAYS: readonly RegExp[] = [
   /^(?:sat(?:urdays?)?|sa|samstags?|sonnabends?)$/iu,
 ];
 const WEEKDAY = '\\p{L}{2,10}';
-const TIME = '(?:\\s*,?\\s*(?:at|um)?\\s*(\\d{1,2})(?:[:.](\\d{2}))?\\s*(am|pm|uhr|o’clock)?(?![\\p{L}\\d]))';
+const TIME = `(?:${GAP},?${GAP}(?:at|um)?${GAP}(\\d{1,2})(?:[:.](\\d{2}))?${GAP}(am|pm|uhr|o’clock)?(?![\\p{L}\\d]))`;
 const EVERY = /^(?:every|each|jede[nrs]?|alle)\s+/iu;
 const EVERY_COUNT = new RegExp(`^(?:(\\d{1,4})\\s*)?(${MONTH}|${ANY_UNIT}|years?|jahre?)(?![\\p{L}])`, 'iu');
 const DAY_OF_MONTH = /^\s+(?:on\s+(?:the\s+)?|am\s+)(\d{1,2})(?:st|nd|rd|th|\.)?(?![\p{L}\d:])/iu;
@@ -175,14 +186,16 @@ function readEnd(text: string, reading: Reading): Found | undefined {
   return undefined;
 }
 
+/** `in 3 days at 8` is a date. */
+const AT = new RegExp(`^${GAP},?${GAP}(?:at|um)\\s`, 'iu');
+
 function readDuration(text: string, { now }: Reading): Found | undefined {
   const words = DURATION.exec(text)?.[0];
   const lasts = words === undefined ? 0 : durationMs(words);
   if (words === undefined || lasts <= 0) return undefined;
-  // `in 3 days at 8` is a date.
   if (
     new RegExp(`^${TIME}`, 'iu').test(text.slice(words.length)) &&
-    /^\s*,?\s*(?:at|um)\s/iu.test(text.slice(words.length))
+    AT.test(text.slice(words.length))
   )
     return undefined;
   return { dueAt: now + lasts, repeat: undefined, isByClock: false, index: 0, length: words.length };

@@ -96,4 +96,14 @@ describe('when a reminder comes', () => {
       { numRuns: 200 },
     );
   });
+
+  it('is read in a moment, however many spaces are typed', async () => {
+    const gap = ' '.repeat(1_150);
+    const begun = process.cpuUsage();
+    for (const said of [`every day${gap}x`, `1h${gap}x`, `24.12.${gap}x`, `every Monday${gap},x`])
+      await readReminder(said, reading).catch(() => undefined);
+    expect(process.cpuUsage(begun).user / 1_000).to.be.below(1_000);
+    const refused = await readReminder(`1h${' '.repeat(3_900)}x`, reading).catch((error: Error) => error.message);
+    expect(refused).to.equal('That is too long: a reminder has at most 1000 characters.');
+  });
 });
