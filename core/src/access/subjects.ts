@@ -21,6 +21,7 @@ import {
   IN_DIRECT_MESSAGES,
   isPrivateThread,
   mayEnter,
+  missingPermissions,
   NO_PERMISSIONS,
   permissionsIn,
   whileTimedOut,
@@ -169,8 +170,9 @@ export function createSubjects(
       }
       const entry = await enter(place, false);
       if ('because' in entry) return false;
-      const held = permissionsAt(entry.channel, entry.member);
-      return permissions.every((permission) => held.has(permission));
+      const { channel, member } = entry;
+      const held = activePermissions(member, permissionsAt(channel, member), clock);
+      return missingPermissions(held, permissions, channel?.isThread() === true).length === 0;
     },
   };
 }
@@ -263,9 +265,14 @@ class GuildSubject implements Subject {
   }
 
   #asFarAsActive(member: GuildMember, permissions: Permissions): Permissions {
-    const timedOut = (member.communicationDisabledUntilTimestamp ?? 0) > this.#clock.now();
-    return timedOut ? whileTimedOut(permissions) : permissions;
+    return activePermissions(member, permissions, this.#clock);
   }
+}
+
+/** What is left of a member's permissions while they are in time-out. */
+function activePermissions(member: GuildMember, permissions: Permissions, clock: Pick<Clock, 'now'>): Permissions {
+  const timedOut = (member.communicationDisabledUntilTimestamp ?? 0) > clock.now();
+  return timedOut ? whileTimedOut(permissions) : permissions;
 }
 
 /** A thread is in its channel, too. */

@@ -1,5 +1,16 @@
-import { type CommandContext, isTimeZone, option, plainText, subcommand, t, UserError, z } from '@cinnabar/sdk';
-import { ComponentType } from 'discord.js';
+import {
+  type Access,
+  type Actor,
+  type CommandContext,
+  isTimeZone,
+  option,
+  plainText,
+  subcommand,
+  t,
+  UserError,
+  z,
+} from '@cinnabar/sdk';
+import { ComponentType, type Role } from 'discord.js';
 import type { Reminder, ReminderContext } from './context.js';
 import { discordTime, lineOf, type Order, type Reminders } from './store.js';
 
@@ -27,6 +38,8 @@ const COMMON_ZONES = [
   'UTC',
 ] as const;
 
+/** Who may set reminders for others. */
+export const MODERATORS = { tier: 'mod', where: 'guild' } as const;
 const COOLDOWN = { uses: 5, perMs: 60_000 } as const;
 const numbered = z.number().int().min(1).max(10_000).describe('Its number in the list');
 
@@ -169,21 +182,20 @@ export function registerCommands(context: ReminderContext, reminders: Reminders)
       subcommand({
         name: 'role',
         description: 'Remind a role in this channel',
-        access: { tier: 'mod', where: 'guild' },
+        access: MODERATORS,
         options: { role: option.role().describe('Whom'), what: said },
         examples: ['reminder role @Raiders every Monday at 18:00 raid'],
         async run(ctx, { role, what }) {
           if (role.id === role.guild.id) throw new UserError(t('I do not call everyone. Choose a role.'));
-          const mayMention =
-            role.mentionable || (await services.access.mayEnter(ctx.actor, ctx.actor, ['MentionEveryone']));
-          if (!mayMention) throw new UserError(t('You may not mention that role.'));
+          if (!(await mayMention(services.access, ctx.actor, role)))
+            throw new UserError(t('You may not mention that role.'));
           return set(ctx, { said: what, to: 'here', roleId: role.id });
         },
       }),
       subcommand({
         name: 'channel',
         description: 'Put a reminder into a channel, for all who read it',
-        access: { tier: 'mod', where: 'guild' },
+        access: MODERATORS,
         options: { channel: option.channel().describe('Where'), what: said },
         examples: ['reminder channel #general tomorrow at 9 the server restarts'],
         async run(ctx, { channel, what }) {
@@ -197,6 +209,10 @@ export function registerCommands(context: ReminderContext, reminders: Reminders)
     ],
   });
 }
+
+/** Whether a member may mention a role where they are. */
+export const mayMention = async (access: Pick<Access, 'mayEnter'>, actor: Actor, { mentionable }: Role) =>
+  mentionable || (await access.mayEnter(actor, actor, ['MentionEveryone']));
 
 /** Whether its words are not for those who read along. */
 function isHidden({ isPublic }: Reminder, ctx: CommandContext): boolean {

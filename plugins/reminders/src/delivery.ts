@@ -10,6 +10,7 @@ import {
   UserError,
 } from '@cinnabar/sdk';
 import { ButtonStyle, ComponentType, type MessageCreateOptions, type SendableChannels } from 'discord.js';
+import { MODERATORS, mayMention } from './commands.js';
 import type { Reminder, ReminderContext } from './context.js';
 import { discordTime, type Reminders } from './store.js';
 import { nextTime } from './when.js';
@@ -91,8 +92,27 @@ export function registerDelivery(context: ReminderContext, reminders: Reminders)
     }
   }
 
+  /** As it is due now: into a channel for others only as long as its member may do that, to themselves afterwards. */
+  async function asAllowed(reminder: Reminder): Promise<Reminder> {
+    const { roleId, ...own } = reminder;
+    if (roleId === undefined || (await mayCall(roleId, reminder))) return reminder;
+    return { ...own, channelId: null };
+  }
+
+  /** Whether the member may still call a role, or (empty) speak to a whole channel. */
+  async function mayCall(roleId: string, { userId, guildId, channelId }: Reminder): Promise<boolean> {
+    if (guildId === null || channelId === null) return false;
+    const actor = { userId, guildId, channelId };
+    const name = roleId === '' ? 'reminder channel' : 'reminder role';
+    const request = { kind: 'command', name, plugin: 'reminders', policy: MODERATORS } as const;
+    if (!(await access.decide(actor, request)).allowed) return false;
+    const role = client.guilds.cache.get(guildId)?.roles.cache.get(roleId);
+    return roleId === '' || (role !== undefined && mayMention(access, actor, role));
+  }
+
   /** @returns whether it reached its member. @throws while Discord fails: then it is tried again */
-  async function send(id: string, reminder: Reminder, lateMs: number, begunAt: number | undefined): Promise<boolean> {
+  async function send(id: string, stored: Reminder, lateMs: number, begunAt: number | undefined): Promise<boolean> {
+    const reminder = await asAllowed(stored);
     const { userId, guildId, channelId, setIn, isPublic, times } = reminder;
     const attempt = async (channel: SendableChannels | undefined, notes: readonly string[], isShown = true) => {
       if (channel === undefined) return false;
@@ -111,7 +131,8 @@ export function registerDelivery(context: ReminderContext, reminders: Reminders)
     const inChannel = async (at: string) => {
       const place = { guildId, channelId: at };
       const actor = { userId, guildId, channelId: at };
-      if (guildId !== null && !(await access.mayEnter(actor, place))) return undefined;
+      // A member in time-out, or shut out of the channel, does not speak there through the bot either.
+      if (guildId !== null && !(await access.mayEnter(actor, place, ['SendMessages']))) return undefined;
       return findSendable(client, at);
     };
 
@@ -121,7 +142,7 @@ export function registerDelivery(context: ReminderContext, reminders: Reminders)
       throw error;
     });
     const moved =
-      channelId === null ? [] : [t('I could not write it, or you cannot see it, in <#{channelId}>.', { channelId })];
+      channelId === null ? [] : [t('It was for <#{channelId}>, where one of us cannot write now.', { channelId })];
     if (await attempt(dm, moved)) return true;
     if (channelId !== null || guildId === null) {
       log.info('a reminder could not be delivered', { guildId, userId });

@@ -193,10 +193,7 @@ function readDuration(text: string, { now }: Reading): Found | undefined {
   const words = DURATION.exec(text)?.[0];
   const lasts = words === undefined ? 0 : durationMs(words);
   if (words === undefined || lasts <= 0) return undefined;
-  if (
-    new RegExp(`^${TIME}`, 'iu').test(text.slice(words.length)) &&
-    AT.test(text.slice(words.length))
-  )
+  if (new RegExp(`^${TIME}`, 'iu').test(text.slice(words.length)) && AT.test(text.slice(words.length)))
     return undefined;
   return { dueAt: now + lasts, repeat: undefined, isByClock: false, index: 0, length: words.length };
 }

@@ -121,6 +121,18 @@ describe('access on a real client', () => {
     await discord.settled();
     expect(await access.tierOf(actor(alice))).to.equal('everyone');
     expect((await access.decide(actor(alice), subject({ member: ['SendMessages'] }))).allowed).to.equal(false);
+    expect(await access.mayEnter(actor(alice), actor(alice), ['ReadMessageHistory'])).to.equal(true);
+    expect(await access.mayEnter(actor(alice), actor(alice), ['SendMessages'])).to.equal(false);
+  });
+
+  it('asks in a thread for the permission to send in threads', async () => {
+    await using town = await openTown();
+    const { access, actor, guild, general, alice, discord } = town;
+    const thread = alice.startThread(general, 'aside');
+    guild.overwrite(general, { for: alice, allow: ['SendMessages'], deny: ['SendMessagesInThreads'] });
+    await discord.settled();
+    expect(await access.mayEnter(actor(alice), actor(alice), ['SendMessages'])).to.equal(true);
+    expect(await access.mayEnter(actor(alice), actor(alice, thread.id), ['SendMessages'])).to.equal(false);
   });
 
   it('without the members intent asks Discord again at execution, so that a lost role counts', async () => {

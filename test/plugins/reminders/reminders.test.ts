@@ -88,7 +88,7 @@ describe('reminders', () => {
     await host.advance(HOUR);
     expect(host.general.messages.length).to.equal(count);
     expect(byDm(host.alice).at(-1)).to.match(
-      /^⏰ <@\d+> tea\n-# I could not write it, or you cannot see it, in <#\d+>\.$/,
+      /^⏰ <@\d+> tea\n-# It was for <#\d+>, where one of us cannot write now\.$/,
     );
   });
 
@@ -114,6 +114,40 @@ describe('reminders', () => {
     await say(host.you, `!reminder role <@&${role.id}> in 1h raid @everyone`);
     await host.advance(HOUR);
     expect(said()).to.equal(`⏰ <@&${role.id}> raid @everyone`);
+  });
+
+  it('call no role any more once who set them may not', async () => {
+    await using world = await openReminders();
+    const { host, say, said, byDm } = world;
+    const [raiders, helpers] = ['Raiders', 'Helpers'].map((name) => host.guild.createRole({ name, mentionable: true }));
+    if (raiders === undefined || helpers === undefined) throw new Error('no roles');
+    await host.settled();
+    await say(host.you, `!roles mod add <@&${helpers.id}>`);
+    host.guild.giveRole(host.bob, helpers);
+    await host.settled();
+    await say(host.bob, `!reminder role <@&${raiders.id}> every 1h raid`);
+    await host.advance(HOUR);
+    expect(said()).to.include(`⏰ <@&${raiders.id}> raid`);
+    host.guild.takeRole(host.bob, helpers);
+    await host.settled();
+    await say(host.bob, '!reminder edit 1 spam');
+    const count = host.general.messages.length;
+    await host.advance(HOUR);
+    expect(host.general.messages.length).to.equal(count);
+    expect(byDm(host.bob).at(-1)).to.include(`⏰ <@${host.bob.id}> spam`);
+  });
+
+  it('do not speak for a member in time-out', async () => {
+    await using world = await openReminders();
+    const { host, say, byDm } = world;
+    await say(host.alice, '!remind in 1h spam');
+    const member = await host.client.guilds.cache.get(host.guild.id)?.members.fetch(host.alice.id);
+    await member?.disableCommunicationUntil(host.clock.now() + 2 * HOUR);
+    await host.settled();
+    const count = host.general.messages.length;
+    await host.advance(HOUR);
+    expect(host.general.messages.length).to.equal(count);
+    expect(byDm(host.alice).at(-1)).to.include('where one of us cannot write now');
   });
 
   it('are limited for a member, set by tools too, and gone when their member is forgotten', async () => {
