@@ -104,7 +104,9 @@ export function createBackups({ config, contents, clock, log }: BackupsOptions):
     const found: BackupFile[] = [];
     for (const name of await filesIn(folder)) {
       const parts = names.read(name);
-      if (parts !== undefined) found.push({ name, ...parts, bytes: (await stat(join(folder, name))).size });
+      // What leads nowhere, or has gone meanwhile, is no backup.
+      const entry = parts === undefined ? undefined : await stat(join(folder, name)).catch(() => undefined);
+      if (parts !== undefined && entry?.isFile() === true) found.push({ name, ...parts, bytes: entry.size });
     }
     return found.sort((one, other) => other.createdAt - one.createdAt);
   };

@@ -20,7 +20,9 @@ export function registerBackups(context: AdminContext): void {
     const { backupHours, backupKeep, backupFolder } = await settings.global.get();
     if (backupHours === 0) return;
     try {
-      const last = (await backups.list(backupFolder)).find(({ scheduled }) => scheduled);
+      // One of the future is from before the clock was set right.
+      const made = (await backups.list(backupFolder)).filter(({ createdAt }) => createdAt <= clock.now());
+      const last = made.find(({ scheduled }) => scheduled);
       if (last !== undefined && clock.now() - last.createdAt < backupHours * 3_600_000) return;
       const { name } = await backups.create({ folder: backupFolder, scheduled: true });
       const pruned = await backups.prune(backupKeep, backupFolder);

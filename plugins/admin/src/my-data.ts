@@ -1,4 +1,4 @@
-import { type CommandContext, replyPrivately, subcommand, t, translated, z } from '@cinnabar/sdk';
+import { type CommandContext, replyPrivately, subcommand, t, translated, UserError, z } from '@cinnabar/sdk';
 import { AttachmentBuilder } from 'discord.js';
 import type { AdminContext } from './context.js';
 
@@ -43,6 +43,7 @@ export function registerMyData({ group, services: { personalData: store } }: Adm
               ),
             );
           }
+          assertTyped(ctx);
           const gone = await store.forget(ctx.actor.userId);
           const stays = [...store.stays().map(translated), ...alwaysStays()].map((one) => `- ${one}`);
           return ctx.reply(
@@ -81,6 +82,7 @@ export function registerMyData({ group, services: { personalData: store } }: Adm
               ),
             );
           }
+          assertTyped(ctx);
           const gone = await store.forget(of);
           return ctx.reply(
             t(
@@ -92,6 +94,14 @@ export function registerMyData({ group, services: { personalData: store } }: Adm
       }),
     ],
   });
+}
+
+/** @throws UserError for an alias, of which its user may not know what it stands for */
+function assertTyped({ actor }: CommandContext): void {
+  if (actor.atMost !== undefined)
+    throw new UserError(
+      t('Type this command itself: by an alias, a member could delete their data without knowing it.'),
+    );
 }
 
 /** Only the requester may see it: ephemeral for a slash command, otherwise by direct message. */

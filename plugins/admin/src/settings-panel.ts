@@ -117,9 +117,9 @@ export function registerSettingsPanel({ command, component, services }: AdminCon
     return listPage(id, { plugin: panel.plugin, tabs, tab, settings: inTab, page, notice });
   };
 
-  /** Who may not use `!set` here, by a rule of the server, may not use this either. */
-  const assertMayChange = async (actor: Actor): Promise<void> => {
-    const decision = await access.decide(actor, { kind: 'command', name: 'set', plugin: ID, policy: {} });
+  /** Who may not use the command here, by a rule of the server, may not use the pages either: those, too, that were opened before. */
+  const assertMayUse = async (name: 'settings' | 'set', actor: Actor): Promise<void> => {
+    const decision = await access.decide(actor, { kind: 'command', name, plugin: ID, policy: {} });
     if (decision.allowed) return;
     const reasons = decision.reasons
       .filter(({ allowed }) => !allowed)
@@ -132,7 +132,7 @@ export function registerSettingsPanel({ command, component, services }: AdminCon
   const save = async (before: SettingInfo, value: Value, actor: Actor): Promise<string> => {
     const { plugin, key } = before;
     const expected = { value: before.value };
-    await assertMayChange(actor);
+    for (const name of ['settings', 'set'] as const) await assertMayUse(name, actor);
     if (value !== undefined)
       return changedText(await catalog.set(plugin, key, value, actor, { expected, privately: true }));
     await catalog.reset(plugin, key, actor, { expected });
@@ -172,6 +172,8 @@ export function registerSettingsPanel({ command, component, services }: AdminCon
   const press = async (interaction: ComponentInteraction, pressed: Pressed): Promise<unknown> => {
     const { user, guild, guildId, channelId } = interaction;
     const actor: Actor = { userId: user.id, guildId, channelId: channelId ?? '' };
+    // What was typed is not lost: saving it asks, too.
+    if (!interaction.isModalSubmit()) await assertMayUse('settings', actor);
     if (pressed.action === 'open') {
       const page = await render(openPanel(actor.userId, pressed.argument), actor, guild);
       return interaction.reply({ ...asMessage(page), flags: MessageFlags.Ephemeral });

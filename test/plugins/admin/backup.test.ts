@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalUser } from '@cinnabar/local-discord';
@@ -77,5 +77,13 @@ describe('admin: backups', () => {
     await host.advance(11 * 60_000);
     expect(readdirSync(elsewhere.path)).to.have.length(1);
     expect(existsSync(join(host.dataDir, '.snapshot'))).to.equal(false);
+
+    // As from before the clock was set right, and a link that leads nowhere.
+    const future = 'cinnabar-29990101T000000000Z-auto.tar.gz';
+    writeFileSync(join(elsewhere.path, future), 'x');
+    symlinkSync(join(elsewhere.path, 'gone'), join(elsewhere.path, 'cinnabar-20200101T000000000Z-auto.tar.gz'));
+    const before = readdirSync(elsewhere.path);
+    await host.advance(6.2 * HOUR);
+    expect(readdirSync(elsewhere.path).filter((name) => !before.includes(name))).to.have.length(1);
   });
 });

@@ -219,6 +219,20 @@ describe('admin: the settings pages', () => {
     expect(await audited()).to.include({ outcome: 'denied', userId: host.bob.id });
   });
 
+  it('change nothing more once a rule refuses them, though they were opened before', async () => {
+    const page = await settingOf(host.you, 'open');
+    const own = await slash(host.alice, { plugin: 'extra00' });
+    await choose(host.alice, own, 'Change a setting', 'n');
+    const form = await click(host.alice, own, 'Change …');
+    host.you.say(host.general, `!access deny settings <@${host.alice.id}>`);
+    await host.settled();
+    await done(host.alice.submit(form, { value: '7' }));
+    expect(own.content).to.include('⚠️ You may not do that').and.include('Now `0`');
+    expect(said(await click(host.alice, own, 'Back'))).to.not.include('extra00');
+    await click(host.you, page, 'Back');
+    expect(page.content).to.include('**Settings of shop**');
+  });
+
   it('say so when they are too old, give back what was typed, and show a way on', async () => {
     const page = await settingOf(host.you, 'most');
     const form = await click(host.you, page, 'Change …');

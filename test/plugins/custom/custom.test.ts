@@ -181,6 +181,8 @@ describe('aliases', () => {
     expect(await say(you, '!hello')).to.include('the alias was made by a moderator: type the command itself');
     expect(await say(you, '!colour')).to.include('only an admin may change guild settings');
     expect(await say(you, '!hey')).to.include('the alias was made by an admin: type the command itself');
+    await say(bob, '!alias add hi mydata forget everything');
+    expect(await say(alice, '!hi')).to.include('Type this command itself');
     expect(await say(you, '!roles list')).to.include('Admins: no role');
     expect(await say(you, '!pre ?')).to.include('`?`');
     expect((await host.resolve(AuditLog).recent(guild.id, 1))[0]).to.include({ act: 'prefix add ?', userId: you.id });
