@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { type LocalDiscord, type PrivilegedIntent, startLocalDiscord } from '@cinnabar/local-discord';
 import { hang, say, startOpenAiStandIn } from '@cinnabar/local-models';
 import { expect } from 'chai';
@@ -60,6 +61,29 @@ describe('npm start with a token', function () {
     child.kill('SIGINT');
     child.kill('SIGTERM');
     expect((await ended).code).to.equal(130);
+  });
+
+  it('starts again at `!bot restart`, says so where that was said, and stays down after `!bot shutdown`', async () => {
+    await using discord = await startLocalDiscord();
+    const { you, bot, general } = inhabit(discord);
+    // As `npm start` says it to the process that it begins.
+    const CINNABAR_LAUNCHER = JSON.stringify([
+      fileURLToPath(import.meta.resolve('@cinnabar/core/internal/cli/main')),
+      'start',
+    ]);
+    const { ended, prints } = start({ ...environment(discord, bot.token), CINNABAR_LAUNCHER });
+    await prints(/ready/);
+    you.say(general, '!prefix add ?');
+    await discord.expectMessage({ author: bot, content: /Commands start with/, timeoutMs: 5_000 });
+    const restart = you.say(general, '!bot restart');
+    await discord.expectMessage({ author: bot, content: /^I am back/, since: restart, timeoutMs: 20_000 });
+    const asked = you.say(general, '?bot uptime');
+    await discord.expectMessage({ author: bot, content: /Up for \ds/, since: asked, timeoutMs: 5_000 });
+    you.say(general, '?bot shutdown');
+    you.click(await discord.expectMessage({ author: bot, content: /^Stop the bot\?/, timeoutMs: 5_000 }), 'Stop it');
+    const { code, signal, out } = await ended;
+    expect({ code, signal }).to.deep.equal({ code: 0, signal: null });
+    expect(out.match(/is ready as/g)).to.have.length(2);
   });
 
   it('explains a login that Discord refuses, without repeating the token', async () => {
