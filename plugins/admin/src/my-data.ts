@@ -10,6 +10,44 @@ const alwaysStays = () => [
   t('what you have set up for a server as its admin, which belongs to the server'),
 ];
 
+/** What backups still hold, and for how long: those that the bot can see, and how it keeps them. */
+async function inBackups({ settings, services: { backups } }: AdminContext): Promise<readonly string[]> {
+  const { backupHours, backupKeep, backupFolder } = await settings.global.get();
+  const there = await backups.list(backupFolder).catch(() => []);
+  const byHand = there.filter(({ scheduled }) => !scheduled);
+  const isScheduled = backupHours > 0 || there.length > byHand.length;
+  return [
+    ...(isScheduled && backupHours > 0
+      ? [
+          t(
+            'copies in the backups that I make every {hours, plural, one {hour} other {# hours}}: the last {keep} are kept, so the data are in them for about {duration}',
+            { hours: backupHours, keep: backupKeep, duration: spanOf(backupHours * backupKeep) },
+          ),
+        ]
+      : []),
+    ...(isScheduled && backupHours === 0
+      ? [t('copies in earlier backups of mine, which nothing removes while backups are not made by themselves')]
+      : []),
+    byHand.length > 0
+      ? t(
+          'copies in {count, plural, one {a backup that was} other {# backups that were}} made by hand, and in those that the owner of the bot has put elsewhere: until the owner deletes them',
+          { count: byHand.length },
+        )
+      : t(
+          'copies in backups that the owner of the bot has put elsewhere, if there are any: until the owner deletes them',
+        ),
+    ...(there.length > 0 || isScheduled
+      ? [t('when a backup is restored, the data are back: ask me to forget them again')]
+      : []),
+  ];
+}
+
+function spanOf(hours: number): string {
+  return hours < 48
+    ? t('{hours, plural, one {# hour} other {# hours}}', { hours })
+    : t('{days, plural, one {# day} other {# days}}', { days: Math.ceil(hours / 24) });
+}
+
 /** Also of one who has left, or whose account is gone. */
 const user = z
   .string()
@@ -17,7 +55,11 @@ const user = z
   .describe('The id of the user');
 
 /** `!mydata …`: the requester's own data, and for the owner that of any user. */
-export function registerMyData({ group, services: { personalData: store } }: AdminContext): void {
+export function registerMyData(context: AdminContext): void {
+  const {
+    group,
+    services: { personalData: store },
+  } = context;
   group({
     name: 'mydata',
     description: 'See or delete what I hold of you',
@@ -45,7 +87,8 @@ export function registerMyData({ group, services: { personalData: store } }: Adm
           }
           assertTyped(ctx);
           const gone = await store.forget(ctx.actor.userId);
-          const stays = [...store.stays().map(translated), ...alwaysStays()].map((one) => `- ${one}`);
+          const kept = [...store.stays().map(translated), ...alwaysStays(), ...(await inBackups(context))];
+          const stays = kept.map((one) => `- ${one}`);
           return ctx.reply(
             [
               t(
@@ -84,11 +127,16 @@ export function registerMyData({ group, services: { personalData: store } }: Adm
           }
           assertTyped(ctx);
           const gone = await store.forget(of);
+          const stays = [...store.stays().map(translated), ...(await inBackups(context))].map((one) => `- ${one}`);
           return ctx.reply(
-            t(
-              'Done. I have deleted what I held of this user ({gone, plural, one {# document} other {# documents}}). That you did so is in the audit.',
-              { gone },
-            ),
+            [
+              t(
+                'Done. I have deleted what I held of this user ({gone, plural, one {# document} other {# documents}}). That you did so is in the audit.',
+                { gone },
+              ),
+              t('What stays:'),
+              ...stays,
+            ].join('\n'),
           );
         },
       }),

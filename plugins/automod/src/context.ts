@@ -118,6 +118,7 @@ export const collections = {
         .array(z.object({ filter: z.enum(['words', 'invites', 'mentions']), id: z.string(), written: z.string() }))
         .default([]),
     }),
+    personal: 'none',
   },
 } as const;
 

@@ -86,4 +86,29 @@ describe('admin: backups', () => {
     await host.advance(6.2 * HOUR);
     expect(readdirSync(elsewhere.path).filter((name) => !before.includes(name))).to.have.length(1);
   });
+
+  it('are named to members who have their data deleted: where they are still in, and for how long', async () => {
+    const forget = async () => {
+      await host.advance(61_000);
+      const dm = host.alice.openDm(host.application);
+      host.alice.say(dm, '!mydata forget everything');
+      await host.settled();
+      return dm.messages.at(-1)?.content ?? '';
+    };
+    using folder = makeFolder();
+    await say(host.you, `!set admin backupFolder ${folder.path}`);
+    await say(host.you, '!set admin backupHours 0');
+    expect(await forget())
+      .to.include('- copies in backups that the owner of the bot has put elsewhere, if there are any')
+      .and.not.include('that I make every');
+    await say(host.you, '!backup');
+    expect(await forget()).to.include('- copies in a backup that was made by hand, and in those');
+    await say(host.you, '!set admin backupHours 24');
+    await say(host.you, '!set admin backupKeep 7');
+    expect(await forget())
+      .to.include(
+        '- copies in the backups that I make every 24 hours: the last 7 are kept, so the data are in them for about 7 days',
+      )
+      .and.include('- when a backup is restored, the data are back: ask me to forget them again');
+  });
 });
