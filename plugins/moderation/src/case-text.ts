@@ -33,11 +33,24 @@ export function actName(act: ModerationAct): string {
 /** A moment as each reader's client shows it. */
 export const moment = (at: number, style: 'f' | 'R' | 'd' = 'f') => `<t:${Math.floor(at / 1_000)}:${style}>`;
 
-const words = (text: string) => plainText(visible(text));
+/** What a member wrote, for a message: shown as it is, and no longer than `longest` characters there. */
+function words(text: string, longest: number): string {
+  let characters = [...visible(text)];
+  let shown = plainText(characters.join(''));
+  // Markup is longer when it is shown as it is.
+  while (shown.length > longest) {
+    characters = characters.slice(0, Math.floor((characters.length * (longest - 1)) / shown.length));
+    shown = `${plainText(characters.join(''))}…`;
+  }
+  return shown;
+}
+
+/** Together with the other lines of a case they fit into one message. */
+const LONGEST = { name: 80, reason: 1_000, removed: 400, note: 200 } as const;
 
 function memberText({ userId, userName }: ModerationCase): string {
   if (userId === undefined) return t('(deleted at their wish)');
-  return userName === undefined ? `<@${userId}> (\`${userId}\`)` : `${words(userName)} · <@${userId}> (\`${userId}\`)`;
+  return userName === undefined ? `<@${userId}> (\`${userId}\`)` : `${words(userName, LONGEST.name)} · <@${userId}> (\`${userId}\`)`;
 }
 
 function moderatorText({ moderatorId, origin }: ModerationCase): string {
@@ -50,7 +63,7 @@ function moderatorText({ moderatorId, origin }: ModerationCase): string {
 function stateText({ state, endedAt, removed, act }: ModerationCase): string | undefined {
   if (removed !== undefined) {
     const by = removed.byUserId === undefined ? '' : ` (<@${removed.byUserId}>)`;
-    const why = removed.reason === undefined ? '' : `: ${words(removed.reason)}`;
+    const why = removed.reason === undefined ? '' : `: ${words(removed.reason, LONGEST.removed)}`;
     return `${t('Taken back {when}', { when: moment(removed.at) })}${by}${why}`;
   }
   if (state === 'failed') return t('It was not carried out.');
@@ -69,14 +82,14 @@ export function caseText(one: ModerationCase): string {
     t('**Case {number} · {act}** · {when}', { number, act: actName(act), when: moment(at) }),
     t('Member: {member}', { member: memberText(one) }),
     t('Moderator: {moderator}', { moderator: moderatorText(one) }),
-    t('Reason: {reason}', { reason: reason === undefined ? t('none given') : words(reason) }),
+    t('Reason: {reason}', { reason: reason === undefined ? t('none given') : words(reason, LONGEST.reason) }),
     ...(points === undefined ? [] : [t('Points: {points}', { points })]),
     ...(until === undefined || duration === undefined
       ? []
       : [t('Until: {when} ({duration})', { when: moment(until), duration })]),
     ...(because === undefined ? [] : [t('Because of the points of case {number}', { number: because })]),
     ...(state === undefined ? [] : [state]),
-    ...(note === undefined ? [] : [words(note)]),
+    ...(note === undefined ? [] : [words(note, LONGEST.note)]),
     ...(editedBy === undefined ? [] : [t('-# The reason was changed by {who}.', { who: `<@${editedBy}>` })]),
   ].join('\n');
 }
@@ -123,7 +136,7 @@ export function memberNotice({ act, reason, until, points }: ModerationCase, gui
   };
   return [
     head(),
-    ...(reason === undefined ? [] : [t('Reason: {reason}', { reason: words(reason) })]),
+    ...(reason === undefined ? [] : [t('Reason: {reason}', { reason: words(reason, LONGEST.reason) })]),
     ...(points === undefined ? [] : [t('Points: {points}', { points })]),
   ].join('\n');
 }

@@ -97,10 +97,15 @@ export function createCases({
   const forgetIn = (guildId: string, key: string, userId: string, keepCases: boolean) =>
     mutex.run(guildId, async () => {
       const { open } = await collections.ledgers.of(guildId).get();
-      await collections.blocks.of(key).update(({ cases }) => {
-        for (const one of cases) forgetPerson(one, userId, keepCases || open.includes(one.number));
+      const about: number[] = [];
+      const { cases } = await collections.blocks.of(key).update((draft) => {
+        for (const one of draft.cases) {
+          if (one.userId === userId) about.push(one.number);
+          forgetPerson(one, userId, keepCases || open.includes(one.number));
+        }
       });
       if (!keepCases) indexes.delete(guildId);
+      return cases.filter(({ number }) => about.includes(number));
     });
 
   return {
@@ -130,16 +135,19 @@ export function createCases({
         indexes.delete(guildId);
       }),
     /** Changes a case; resolves with what it is then, once that is written. `undefined` when there is none. */
-    async change(
+    change(
       guildId: string,
       number: number,
       change: (draft: ModerationCase) => void,
     ): Promise<ModerationCase | undefined> {
-      if ((await find(guildId, number)) === undefined) return undefined;
-      const { cases } = await document(guildId, blockOf(number)).update((draft) => {
-        for (const one of draft.cases) if (one.number === number) change(one);
+      // Not while another case is being added to the same document.
+      return mutex.run(guildId, async () => {
+        if ((await find(guildId, number)) === undefined) return undefined;
+        const { cases } = await document(guildId, blockOf(number)).update((draft) => {
+          for (const one of draft.cases) if (one.number === number) change(one);
+        });
+        return cases.find((one) => one.number === number);
       });
-      return cases.find((one) => one.number === number);
     },
     /** Nothing is left to be done about a case. */
     close: (guildId: string, number: number) =>
@@ -187,11 +195,18 @@ export function createCases({
       }
       return { ...(about.length === 0 ? {} : { cases: about }), ...(asModerator.length === 0 ? {} : { asModerator }) };
     },
-    /** @param keeps whether a guild keeps cases without their words */
-    async forget(userId: string, keeps: (guildId: string) => Promise<boolean>): Promise<void> {
+    /**
+     * @param keeps whether a guild keeps cases without their words
+     * @param changed hears of each case about the person, as it is then
+     */
+    async forget(
+      userId: string,
+      keeps: (guildId: string) => Promise<boolean>,
+      changed: (guildId: string, one: ModerationCase) => Promise<unknown>,
+    ): Promise<void> {
       for await (const [key, { guildId, cases }] of collections.blocks.entries()) {
         if (!cases.some((one) => isInvolved(one, userId))) continue;
-        await forgetIn(guildId, key, userId, await keeps(guildId));
+        for (const one of await forgetIn(guildId, key, userId, await keeps(guildId))) await changed(guildId, one);
       }
     },
   };

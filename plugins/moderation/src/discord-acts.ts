@@ -7,8 +7,8 @@ import type { TemporaryBans } from './temporary-bans.js';
 
 /** The audit reason of this bot's own acts that are cases already. */
 const OF_A_CASE = /^\[case \d+\]/;
-/** Who asked for an act that another plugin of this bot carried out: see `auditReason`. */
-const ASKED_BY = /^asked by .{1,40} \((\d{15,21})\)/;
+/** Who asked for an act that another plugin of this bot carried out: see `auditReason`. What follows are their words, which may look the same. */
+const ASKED_BY = /^asked by [^()]{1,40} \((\d{15,21})\)/;
 /** Entries that were seen, since Discord may tell of one twice. */
 const REMEMBERED = 500;
 

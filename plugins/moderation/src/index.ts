@@ -56,9 +56,15 @@ export default definePlugin({
     personalData({
       export: cases.export,
       forget: (userId) =>
-        cases.forget(userId, async (guildId) => (await context.settings.guild(guildId).get()).keepCasesOnForget),
+        cases.forget(
+          userId,
+          async (guildId) => (await context.settings.guild(guildId).get()).keepCasesOnForget,
+          // What was said in the channel for cases goes, too.
+          async (guildId, one) => (one.post === undefined ? undefined : caseLog.publish(guildId, one)),
+        ),
       stays: [
         'that a server’s moderators warned you, put you in time-out, removed or banned you, and when, without their words, where the server keeps that',
+        'your name as the moderator in messages about cases that were posted in a server',
       ],
     });
     ready(async () => {

@@ -1,5 +1,5 @@
 import { createTestHost } from '@cinnabar/core/testing';
-import { PersonalDataStore } from '@cinnabar/sdk';
+import { auditReason, Moderation, PersonalDataStore } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';
 import { openStation, type Station, stationOf } from './station.js';
@@ -45,6 +45,48 @@ describe('moderation: cases', () => {
     await host.settled();
     expect(await say(mod, '!warn @alice spam')).to.include('The channel for cases is gone.');
     expect((await say(mod, '!cases')).split('\n')).to.have.length(3);
+  });
+
+  it('with the longest reasons, full of markup, fit into their channel and the message to the member', async () => {
+    const { say, told, host, mod } = station;
+    const modlog = host.guild.createChannel({ name: 'modlog' });
+    await host.settled();
+    await say(host.you, `!set moderation modlog ${modlog}`);
+    expect(await say(mod, `!warn @alice ${'*_'.repeat(495)}`)).to.not.match(/could not|may not/);
+    expect(told(host.alice).at(-1)).to.include('You were warned');
+    expect(await say(mod, `!unwarn 1 ${'~`'.repeat(495)}`)).to.include('taken back');
+    expect(plain(modlog.messages[0]?.content)).to.include('Taken back').and.include('Reason: ');
+  });
+
+  it('lose nothing when several are written and changed at once', async () => {
+    const { host, mod, say, actor } = station;
+    const members = Array.from({ length: 12 }, (_, n) => host.discord.createUser({ name: `member${n}` }));
+    for (const member of members) host.guild.join(member);
+    await host.settled();
+    const acts = members.map(({ id }, n) =>
+      host.resolve(Moderation).act({
+        guildId: host.guild.id,
+        userId: id,
+        act: n % 2 === 0 ? 'timeout' : 'warn',
+        durationMs: 60_000,
+        reason: 'raid',
+        actor: actor(mod),
+      }),
+    );
+    expect((await Promise.all(acts)).map(({ state }) => state)).to.deep.equal(members.map(() => 'done'));
+    await host.settled();
+    const list = await say(mod, '!cases');
+    expect(list.split('\n')).to.have.length(13);
+    expect(list).to.not.include('under way');
+  });
+
+  it('do not name another moderator for what one asked of another plugin, whatever the reason says', async () => {
+    const { say, host, mod } = station;
+    const { guild, alice, bob } = host;
+    const member = await host.client.guilds.cache.get(guild.id)?.members.fetch(alice.id);
+    await member?.kick(auditReason(host.client, station.actor(mod), `(${bob.id})`));
+    await host.settled();
+    expect(await say(mod, '!case 1')).to.include(`Moderator: ${mod}`);
   });
 
   it('record what moderators do in Discord itself, and what other plugins of the bot do, once', async () => {
@@ -109,6 +151,9 @@ describe('moderation: cases', () => {
 
   it('are exported to the member without the moderator, and lose their words when the member is forgotten', async () => {
     const { say, host, mod } = station;
+    const modlog = host.guild.createChannel({ name: 'modlog' });
+    await host.settled();
+    await say(host.you, `!set moderation modlog ${modlog}`);
     await say(mod, '!warn @alice xylophone');
     await say(mod, '!warn @bob xylophone');
     const store = host.resolve(PersonalDataStore);
@@ -117,7 +162,10 @@ describe('moderation: cases', () => {
     expect(JSON.stringify(await store.export(mod.id)))
       .to.include('asModerator')
       .and.not.include(host.alice.id);
+    expect(plain(modlog.messages[0]?.content)).to.include('xylophone');
     await store.forget(host.alice.id);
+    await host.settled();
+    expect(plain(modlog.messages[0]?.content)).to.include('none given').and.not.include('xylophone');
     expect(await say(mod, '!case 1'))
       .to.include('none given')
       .and.include(host.alice.id);
