@@ -38,6 +38,9 @@ export interface ActResult {
 /** Told of it, as long as the bot still shares the guild with them. */
 const TOLD: ReadonlySet<ModerationAct> = new Set(['warn', 'timeout', 'kick', 'ban', 'tempban', 'softban']);
 
+/** After these the bot may share no guild with the member any more: they are told before. Of all others only once they are done. */
+const PARTING: ReadonlySet<ModerationAct> = new Set(['kick', 'ban', 'tempban', 'softban']);
+
 const DAY_S = 86_400;
 /** Discord's limit for the reason in an audit log. */
 const LONGEST_AUDIT_REASON = 512;
@@ -207,7 +210,7 @@ export function createActs(context: ModerationContext, cases: Cases, caseLog: Ca
     const target = await check(ask);
     const { guild } = target;
     const one = await cases.open(guild.id, await draftOf(ask, target));
-    const told = await tell(one, target);
+    const toldBefore = PARTING.has(one.act) ? await tell(one, target) : undefined;
     let done = one;
     if (one.state === 'pending') {
       try {
@@ -217,6 +220,7 @@ export function createActs(context: ModerationContext, cases: Cases, caseLog: Ca
         done = await failed(error, one, guild);
       }
     }
+    const told = PARTING.has(one.act) ? toldBefore : await tell(done, target);
     return { told, ...(await conclude(guild, done)) };
   };
 

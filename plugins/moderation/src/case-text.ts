@@ -50,7 +50,9 @@ const LONGEST = { name: 80, reason: 1_000, removed: 400, note: 200 } as const;
 
 function memberText({ userId, userName }: ModerationCase): string {
   if (userId === undefined) return t('(deleted at their wish)');
-  return userName === undefined ? `<@${userId}> (\`${userId}\`)` : `${words(userName, LONGEST.name)} · <@${userId}> (\`${userId}\`)`;
+  return userName === undefined
+    ? `<@${userId}> (\`${userId}\`)`
+    : `${words(userName, LONGEST.name)} · <@${userId}> (\`${userId}\`)`;
 }
 
 function moderatorText({ moderatorId, origin }: ModerationCase): string {

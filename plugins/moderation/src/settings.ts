@@ -19,7 +19,7 @@ const DAY_MS = 86_400_000;
 /** Discord's limit. */
 export const LONGEST_TIMEOUT_MS = 28 * DAY_MS;
 export const LONGEST_TEMPBAN_MS = 5 * 365 * DAY_MS;
-/** What a case keeps of a reason; a message shows all of it. */
+/** What a case keeps of a reason; a message shows all of it, but for one full of markup. */
 export const LONGEST_REASON = 1_000;
 /** What one command deletes at most. */
 export const MOST_PURGED = 1_000;

@@ -61,6 +61,17 @@ describe('moderation: acts on members', () => {
     );
   });
 
+  it('tells no member of a time-out that Discord refused', async () => {
+    const { say, told, host, mod } = station;
+    host.discord.faults.rest.fail(403, {
+      route: '/guilds/:guildId/members/:userId',
+      method: 'PATCH',
+      body: { message: 'Missing Permissions', code: 50013 },
+    });
+    expect(await say(mod, '!timeout @alice 1h spam')).to.include('That was not done (case 1)');
+    expect(told(host.alice)).to.deep.equal([]);
+  });
+
   it('kicks, having told the member before', async () => {
     const { say, host, mod, told } = station;
     expect(await say(mod, '!kick @alice spam')).to.equal('✓ **alice** was removed from the server (case 1).');
