@@ -64,7 +64,7 @@ export const ERRORS = {
   CINNABAR_ACCESS_DENIED: forMembers('You may not do that: {reasons}'),
   CINNABAR_IGNORED: forMembers('I do not answer you here: {reasons}'),
   CINNABAR_OPTION_INVALID: forMembers('{detail}', ['detail']),
-  CINNABAR_COOLDOWN: forMembers('Please wait {seconds} s before using this again.'),
+  CINNABAR_COOLDOWN: forMembers('Please wait {wait} before using this again.'),
   CINNABAR_TOOL_UNKNOWN: forMembers('There is no tool called "{tool}".', ['tool']),
   CINNABAR_TOOL_ARGUMENTS: forMembers('The arguments for {tool} are not right: {detail}', ['detail']),
   CINNABAR_TOOL_DENIED: forMembers('The tool {tool} may not be used: {reasons}'),

@@ -30,7 +30,7 @@ describe('the table of errors', () => {
   });
 
   it('fills the sentence with what it is about', () => {
-    const error = new CinnabarError('CINNABAR_COOLDOWN', { seconds: 5 });
+    const error = new CinnabarError('CINNABAR_COOLDOWN', { wait: '5 s' });
     expect(error.message).to.equal('Please wait 5 s before using this again.');
     expect(error.code).to.equal('CINNABAR_COOLDOWN' satisfies ErrorCode);
   });
@@ -87,7 +87,7 @@ describe('what members read of an error', () => {
   it('is a sentence with a reference where the reason is in the log, and the words alone where they are for members', () => {
     const refused = new CinnabarError('CINNABAR_LLM_REFUSED', { detail: 'the key in OPENAI_API_KEY' });
     expect(sentenceOf(refused, 'r7')).to.match(/^The language model did not accept .*\(reference `r7`\)\.$/);
-    expect(sentenceOf(new CinnabarError('CINNABAR_COOLDOWN', { seconds: 2 }), 'r7')).not.to.include('r7');
+    expect(sentenceOf(new CinnabarError('CINNABAR_COOLDOWN', { wait: '2 s' }), 'r7')).not.to.include('r7');
     expect(sentenceOf(new UserError('Empty.'), 'r7')).to.equal('Empty.');
   });
 

@@ -9,6 +9,7 @@ import {
   type CommandContext,
   createRateLimiter,
   type DecisionReason,
+  formatDuration,
   isTransient,
   isUnreachable,
   type Logger,
@@ -250,8 +251,7 @@ export function createCooldowns(clock: Clock) {
       const limiter = limiters.get(entry) ?? createRateLimiter(clock, perMs, REMEMBERED);
       limiters.set(entry, limiter);
       const excess = limiter.take(keyOf(by, actor), uses);
-      if (excess !== undefined)
-        throw new CinnabarError('CINNABAR_COOLDOWN', { seconds: Math.ceil(excess.waitMs / 1000) });
+      if (excess !== undefined) throw new CinnabarError('CINNABAR_COOLDOWN', { wait: waitInWords(excess.waitMs) });
     },
   };
 }
@@ -301,4 +301,12 @@ export function createLostAnswers(log: Logger) {
 export function isUnsayable(error: unknown): boolean {
   if (isUnreachable(error)) return true;
   return error instanceof DiscordAPIError && error.code === RESTJSONErrorCodes.InvalidWebhookToken;
+}
+
+const MINUTE_MS = 60_000;
+
+/** Seconds as long as they are few: `90 s`, `1h12m`. */
+function waitInWords(waitMs: number): string {
+  if (waitMs <= 2 * MINUTE_MS) return `${Math.ceil(waitMs / 1000)} s`;
+  return formatDuration(Math.ceil(waitMs / MINUTE_MS) * MINUTE_MS);
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalUser } from '@cinnabar/local-discord';
-import { definePlugin } from '@cinnabar/sdk';
+import { definePlugin, SettingsCatalog } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { ActivityType, PermissionsBitField } from 'discord.js';
 import { answering } from './town.js';
@@ -44,6 +44,44 @@ describe('admin: the bot itself', () => {
     await host.settled();
     expect(host.general.messages.at(-1)?.content).to.include('*_'.repeat(700));
     expect(asked.content).to.include('Said in 1 of 1 servers');
+  });
+
+  it('announces where a server reads it, pings nobody, and says how many servers that are', async () => {
+    const quiet = host.discord.createGuild({ name: 'Quiet', owner: host.alice });
+    quiet.invite(host.application);
+    const shut = host.discord.createGuild({ name: 'Shut', owner: host.bob });
+    shut.invite(host.application);
+    const news = shut.createChannel({ name: 'news' });
+    await host.settled();
+    await host.resolve(SettingsCatalog).set('admin', 'announcements', `<#${news.id}>`, {
+      userId: host.bob.id,
+      guildId: shut.id,
+      channelId: news.id,
+    });
+    expect(await say(host.alice, '!bot announce Hi')).to.include("you need to be at least the bot's owner");
+    expect(await say(host.you, '!bot announce @everyone tonight')).to.match(
+      /^Say this in 2 servers\? 1 have no channel/,
+    );
+    const asked = host.general.messages.at(-1);
+    if (asked === undefined) throw new Error('nothing was asked');
+    shut.deleteChannel(news);
+    host.you.click(asked, 'Announce it');
+    await host.settled();
+    expect(asked.content).to.include('Said in 1 of 3 servers.');
+    const said = host.general.messages.at(-1);
+    expect(said?.content).to.include('@everyone tonight');
+    expect(said?.mentions.everyone).to.equal(false);
+    for (const guild of [quiet, shut]) await say(host.you, `!bot leave ${guild.id}`);
+  });
+
+  it('takes two words an hour to its owner from each member, and says when the owner cannot be reached', async () => {
+    for (const text of ['one', 'two'])
+      expect(await say(host.bob, `!bot contact ${text}`)).to.equal('I have passed it on to the owner of the bot.');
+    expect(await say(host.bob, '!bot contact three')).to.equal('Please wait 1h before using this again.');
+    await host.advance(61 * 60_000);
+    host.you.dmsClosed = true;
+    expect(await say(host.bob, '!bot contact three')).to.equal('The owner of the bot cannot be reached at the moment.');
+    host.you.dmsClosed = false;
   });
 
   it('passes on what members write to its owner as a quotation, in which nothing passes for another message', async () => {
