@@ -190,12 +190,15 @@ export function refusalReasons(decision: Decision): string {
 }
 
 const RETRY_AFTER_MS = 30_000;
+/** How long what Discord says of the owners holds. */
+const HOLDS_MS = 60 * 60_000;
 
 /** The bot's owners: those configured, else the application's owner or team as Discord has it. */
 function createOwners({ client, owners: configured, clock, log }: AccessParts) {
   let ids: ReadonlySet<string> = new Set(configured);
   let known = configured.length > 0;
   let retryAt = 0;
+  let askAgainAt = configured.length > 0 ? Number.POSITIVE_INFINITY : 0;
   let asking: Promise<void> | undefined;
 
   const ask = async () => {
@@ -204,15 +207,23 @@ function createOwners({ client, owners: configured, clock, log }: AccessParts) {
       if (application === undefined) return;
       ids = new Set(ownerIds(application.owner));
       known = true;
+      askAgainAt = clock.now() + HOLDS_MS;
     } catch (error) {
       retryAt = clock.now() + RETRY_AFTER_MS;
+      askAgainAt = clock.now() + HOLDS_MS;
+      if (known) return log.info('Discord did not say again who owns the bot; what it said before holds', { error });
       log.warn("Discord did not say who owns the bot; until it does, no user counts as the bot's owner", { error });
     } finally {
       asking = undefined;
     }
   };
 
-  const settled = () => known || clock.now() < retryAt;
+  const settled = () => {
+    if (!known) return clock.now() < retryAt;
+    // Who has left the team is an owner no more. Until Discord has answered, its last answer holds.
+    if (clock.now() >= askAgainAt) asking ??= ask();
+    return true;
+  };
 
   return {
     has: (userId: string) => ids.has(userId),

@@ -1,3 +1,4 @@
+import { createManualClock } from '@cinnabar/core/testing';
 import type { AccessPolicy, AccessRequest, AccessRule } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { openTown } from './town.js';
@@ -32,6 +33,25 @@ describe('access on a real client', () => {
       true,
       false,
     ]);
+  });
+
+  it('counts who has left the team as owner no more, within the hour', async () => {
+    const clock = createManualClock();
+    await using crew = await openTown({ team: true, clock });
+    const { access, actor, alice, you, application, discord } = crew;
+    expect(await access.tierOf(actor(alice))).to.equal('botOwner');
+    Object.assign(application.team ?? {}, { members: [you] });
+    clock.advance(61 * 60_000);
+    discord.faults.rest.fail(500, { route: '/applications/@me', times: 10 });
+    await access.tierOf(actor(alice));
+    await discord.settled();
+    expect(await access.tierOf(actor(alice))).to.equal('botOwner');
+    discord.faults.rest.clear();
+    clock.advance(61 * 60_000);
+    await access.tierOf(actor(alice));
+    await discord.settled();
+    expect(await access.tierOf(actor(alice))).to.equal('everyone');
+    expect(await access.tierOf(actor(you))).to.equal('botOwner');
   });
 
   it('counts nobody as owner while Discord cannot be asked, and does not ask at every decision', async () => {

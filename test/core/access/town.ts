@@ -6,7 +6,7 @@ import { Client, type GatewayIntentsString } from 'discord.js';
 import { memoryGuildStates, memoryOwnerState } from '../../support/guild-states.js';
 import { recordingLogger } from '../../support/logs.js';
 
-interface TownOptions extends Partial<Pick<AccessParts, 'owners'>> {
+interface TownOptions extends Partial<Pick<AccessParts, 'owners' | 'clock'>> {
   readonly intents?: readonly GatewayIntentsString[];
   readonly team?: boolean;
 }
