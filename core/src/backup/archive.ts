@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { makeFolder, syncFolder, t, UserError, z } from '@cinnabar/sdk';
+import { makeFolder, syncFolder, t, UserError, visible, z } from '@cinnabar/sdk';
 import type { ReadEntry } from 'tar';
 import { pathProblem, pathsProblem } from './paths.js';
 
@@ -19,6 +19,12 @@ const BLOCK = 512;
 /** Loaded with the first backup: a start does without it. */
 const loadTar = () => import('tar');
 type Tar = Awaited<ReturnType<typeof loadTar>>;
+
+/** What is printed where the archive is looked at. */
+const words = z
+  .string()
+  .max(300)
+  .regex(/^[^\p{Cc}\p{Cf}]*$/u);
 
 const fileSchema = z.object({
   path: z.string().superRefine((path, ctx) => {
@@ -34,15 +40,15 @@ const manifestSchema = z.object({
   program: z.literal('cinnabar'),
   format: z.literal(FORMAT),
   /** Version of the host that made it. */
-  host: z.string(),
+  host: words,
   /** In milliseconds since 1970. */
   createdAt: z.number(),
   /** The bot's name as chosen by `--bot`; `null` when none was. */
-  bot: z.string().nullable(),
+  bot: words.nullable(),
   withSecrets: z.boolean(),
   /** Settings that were left out because they are secret: `llm: vendors`. */
-  leftOut: z.array(z.string()),
-  plugins: z.array(z.object({ id: z.string(), version: z.string() })),
+  leftOut: z.array(words),
+  plugins: z.array(z.object({ id: words, version: words })),
   files: z.array(fileSchema).superRefine((files, ctx) => {
     const problem = pathsProblem(files.map(({ path }) => path));
     if (problem !== undefined) ctx.addIssue({ code: 'custom', message: problem });
@@ -281,13 +287,13 @@ function createChecker({ onManifest, onFile, onProgress = () => undefined }: Rea
   return {
     async entry(entry: ReadEntry): Promise<void> {
       if (entry.type !== 'File' && entry.type !== 'OldFile')
-        throw damaged(t('{path} is not a plain file', { path: entry.path }));
+        throw damaged(t('{path} is not a plain file', { path: visible(entry.path) }));
       if (manifest === undefined) return manifestIn(entry);
       const file = manifest.files[next];
       next += 1;
-      if (file === undefined) throw damaged(t('{path} is not in its list of files', { path: entry.path }));
+      if (file === undefined) throw damaged(t('{path} is not in its list of files', { path: visible(entry.path) }));
       if (entry.path !== file.path)
-        throw damaged(t('where {path} should be there is {found}', { path: file.path, found: entry.path }));
+        throw damaged(t('where {path} should be there is {found}', { path: file.path, found: visible(entry.path) }));
       if (entry.size !== file.size)
         throw damaged(t('{path} has another size than its list of files says', { path: file.path }));
       const hash = createHash('sha256');

@@ -271,6 +271,7 @@ describe('restoring a backup', () => {
     ['a broken manifest', [file('manifest.json', '{')], /list of files cannot be read/],
     ['another program', [file('manifest.json', '{"program":"red","format":1}')], /another program/],
     ['a newer format', [manifestWith([good], { format: 2 }), good], /made by a newer version/],
+    ['what would move the cursor', [manifestWith([good], { leftOut: ['\u001b[2J'] }), good], /not right.*leftOut/],
     ['a newer host', [manifestWith([good], { host: '99.0.0' }), good], /made by Cinnabar 99\.0\.0.*Update/],
     [
       'more than the disk holds',
