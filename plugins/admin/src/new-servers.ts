@@ -5,7 +5,15 @@ import type { AdminContext } from './context.js';
 import { guildOf } from './format.js';
 
 /** What a server gets that the bot is added to: a file as `!server export` writes it. */
-export const newServers = { scope: 'global', version: 1, schema: z.object({ file: z.string() }) } as const;
+export const newServers = {
+  scope: 'global',
+  version: 1,
+  schema: z.object({
+    file: z.string(),
+    /** Since when it holds: servers that the bot was in before are not new. */
+    since: z.number().default(Number.MAX_SAFE_INTEGER),
+  }),
+} as const;
 /** Servers that have had it: what their admins chose since then stays when the bot comes back. */
 export const begunServers = { scope: 'guild', version: 1, schema: z.object({ at: z.number() }) } as const;
 
@@ -13,10 +21,10 @@ const TEMPLATE = 'template';
 
 /** `!newservers …`: with which choices the bot begins in a server that it is added to. */
 export function registerNewServers(context: AdminContext): void {
-  const { group, on, collections, services, log } = context;
+  const { client, group, on, ready, collections, services, log } = context;
   const template = collections.newServers.of(TEMPLATE);
 
-  on('guildCreate', async (guild) => {
+  const begin = async (guild: Guild): Promise<void> => {
     const known = await template.find();
     if (known === undefined || !(await isNew(context, guild))) return;
     // First: a server that could not take it is not tried again each time that the bot is added.
@@ -38,6 +46,14 @@ export function registerNewServers(context: AdminContext): void {
         remedy: () => t('Look at `newservers show`, and give another file with `newservers set`.'),
       });
     }
+  };
+  on('guildCreate', begin);
+  // Those that it was added to while it did not run.
+  ready(async () => {
+    const known = await template.find();
+    if (known === undefined) return;
+    for (const guild of client.guilds.cache.values())
+      if (guild.available && guild.joinedTimestamp >= known.since) await begin(guild);
   });
 
   group({
@@ -54,7 +70,7 @@ export function registerNewServers(context: AdminContext): void {
           const text = await attachedText(context, file);
           // What cannot be used here cannot be used there.
           await services.guildFiles.plan(guildOf(ctx.actor), text, ctx.actor, { template: true });
-          await template.set({ file: text });
+          await template.set({ file: text, since: services.clock.now() });
           await ctx.reply(t('Servers that I am added to from now on begin as this file says.'));
         },
       }),

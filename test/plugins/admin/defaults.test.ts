@@ -101,6 +101,27 @@ describe('admin: what holds where nobody has chosen', () => {
     expect(host.resolve(Prefixes).get(guild.id)).to.deep.equal(['!', '#']);
   });
 
+  it('is for servers, too, that the bot is added to while it does not run', async () => {
+    const { dataDir, discord, application, guild, general, you, alice, bob, clock } = host;
+    await say(you, '!newservers clear');
+    const old = discord.createGuild({ name: 'Old', owner: bob });
+    old.invite(application);
+    await host.settled();
+    await host.advance(1_000);
+    await set('prefixes: ["?"]');
+    await host.stop();
+    const fresh = discord.createGuild({ name: 'Fifth', owner: bob });
+    fresh.invite(application);
+    const world = { discord, application, guild, general, you, alice, bob, clock };
+    const again = await createTestHost({ plugins: ['admin', bar], dataDir, world });
+    const prefixes = [guild, old, fresh].map(({ id }) => again.resolve(Prefixes).get(id));
+    expect(prefixes).to.deep.equal([['!'], ['!'], ['?']]);
+    await again.stop();
+    await host[Symbol.asyncDispose]();
+    host = await createTestHost({ plugins: ['admin', bar] });
+    say = answering(host);
+  });
+
   it('shows tools by plugin, risk and policy, in pages', async () => {
     expect(await say(host.you, '!tool list bar destructive')).to.match(/^\*\*Tools\*\* \(1\)\n• `close_bar`/);
     await say(host.you, '!tool policy pour deny');
