@@ -4,7 +4,7 @@ import { link, open } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { hostname, uptime } from 'node:os';
 import { join, resolve } from 'node:path';
-import { CinnabarError, type Clock, makeFolder, sleep, syncFolder } from '@cinnabar/sdk';
+import { CinnabarError, type Clock, makeFolder, sleep, syncFolder, t } from '@cinnabar/sdk';
 import { z } from 'zod';
 
 const NAME = 'lock';
@@ -203,8 +203,11 @@ function asideOf(path: string): string {
 }
 
 function wordsFor(holder: Holder | undefined): string {
-  if (holder === undefined) return 'a process that has left no name in the file `lock`';
-  return `process ${holder.pid}${holder.host === thisProcess().host ? '' : ` on ${holder.host}`}`;
+  if (holder === undefined) return t('a process that has left no name in the file `lock`');
+  const { pid, host } = holder;
+  return host === thisProcess().host
+    ? t('process {pid}', { pid: String(pid) })
+    : t('process {pid} on {host}', { pid: String(pid), host });
 }
 
 function inUse(dataDir: string, holder: string): CinnabarError {

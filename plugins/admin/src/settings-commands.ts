@@ -10,6 +10,7 @@ import {
   TIERS,
   type Tier,
   t,
+  translated,
   UserError,
   z,
 } from '@cinnabar/sdk';
@@ -178,7 +179,7 @@ function section(title: string | undefined, settings: readonly SettingInfo[]): r
 /** "`style` = `plain` for this server. Card style. One of plain, cyberpunk, terminal; default `plain`." */
 function settingLine(setting: SettingInfo): string {
   const { key, value, scope, description, type, default: byDefault } = setting;
-  const about = description === '' ? '' : ` ${sentence(description)}`;
+  const about = description === '' ? '' : ` ${sentence(translated(description))}`;
   const kind = sentence(t('{type}; default {value}', { type: capital(type), value: shownSetting(setting, byDefault) }));
   return `\`${key}\` = ${shownSetting(setting, value)} ${placeWords(scope)}.${about} ${kind}`;
 }
@@ -191,7 +192,7 @@ export function changedText(setting: SettingInfo): string {
     return t('`{key}` of {plugin} is saved as {value} {place}, but here {held} holds: {origin} decides.', {
       ...words,
       held: shownSetting(setting, inForce.value),
-      origin: inForce.origin,
+      origin: translated(inForce.origin),
     });
   return t('`{key}` of {plugin} is {value} {place} now.', words);
 }

@@ -46,7 +46,7 @@ export type Acts = ReturnType<typeof createActs>;
 
 /** What happens to those who offend: deletions by the bot itself, warnings and time-outs through the plugin of moderation, and reports. */
 export function createActs({ client, settings, services, log }: AutomodContext) {
-  const { access, clock, moderation } = services;
+  const { access, clock, languages, moderation } = services;
   const punished = createRateLimiter(clock, AGAIN_AFTER_MS);
   const reported = createRateLimiter(clock, 60_000);
 
@@ -114,6 +114,9 @@ export function createActs({ client, settings, services, log }: AutomodContext) 
     if (actions.includes('report')) await report(offence, done, values);
   };
 
+  /** What is done and reported is for the moderators of the guild, in its language. */
+  const inGuild = (guild: Guild, task: () => Promise<void>) => languages.speak({ guildId: guild.id }, task);
+
   return {
     /** Moderators, admins, exempt roles and channels. Asked only about messages that offend. */
     async isExempt(message: Message, { exemptRoles, exemptChannels }: Values): Promise<boolean> {
@@ -143,17 +146,21 @@ export function createActs({ client, settings, services, log }: AutomodContext) 
       const { guild } = message;
       if (guild === null) return;
       const deletes = values[ACTIONS_OF[hit.filter]].includes('delete');
-      const done = deletes ? [await remove(message, others)] : [];
       const place = `<#${message.channelId}>`;
-      await follow({ guild, userId: message.author.id, place, hit, text: message.content }, values, done);
+      await inGuild(guild, async () => {
+        const done = deletes ? [await remove(message, others)] : [];
+        await follow({ guild, userId: message.author.id, place, hit, text: message.content }, values, done);
+      });
     },
 
     /** A message that the AutoMod of Discord has stopped by a rule of this plugin: the rest is done here. */
     async onStopped(guild: Guild, userId: string, channelId: string | null, hit: Hit, text: string): Promise<void> {
       if (await isModerator(guild.id, userId, channelId ?? '')) return;
       const values = await settings.guild(guild).get();
-      const place = channelId === null ? t('this server') : `<#${channelId}>`;
-      await follow({ guild, userId, place, hit, text }, values, [t('stopped by Discord before anyone saw it')]);
+      await inGuild(guild, () => {
+        const place = channelId === null ? t('this server') : `<#${channelId}>`;
+        return follow({ guild, userId, place, hit, text }, values, [t('stopped by Discord before anyone saw it')]);
+      });
     },
 
     async onNickname(member: GuildMember, hit: Hit): Promise<void> {
@@ -161,25 +168,29 @@ export function createActs({ client, settings, services, log }: AutomodContext) 
       const values = await settings.guild(guild).get();
       if (member.roles.cache.some((role) => values.exemptRoles.includes(role.id))) return;
       if (await isModerator(guild.id, id, '')) return;
-      // Without a nickname it is the name of the account, which only the member can change.
-      const next = member.nickname === null ? t('Renamed') : null;
-      const done = await tried(
-        () => member.setNickname(next, t('AutoMod: {filter}', { filter: nameOf('words') })),
-        t('nickname removed'),
-      );
-      await report({ guild, userId: id, place: t('their name'), hit, text: displayName }, [done], values);
+      await inGuild(guild, async () => {
+        // Without a nickname it is the name of the account, which only the member can change.
+        const next = member.nickname === null ? t('Renamed') : null;
+        const done = await tried(
+          () => member.setNickname(next, t('AutoMod: {filter}', { filter: nameOf('words') })),
+          t('nickname removed'),
+        );
+        await report({ guild, userId: id, place: t('their name'), hit, text: displayName }, [done], values);
+      });
     },
 
     async onThread(thread: AnyThreadChannel, hit: Hit): Promise<void> {
       const values = await settings.guild(thread.guild).get();
       const owner = thread.ownerId;
       if (owner === null || owner === client.user?.id || (await isModerator(thread.guildId, owner, thread.id))) return;
-      const text = thread.name;
-      const done = await tried(
-        () => thread.setName(t('Renamed'), t('AutoMod: {filter}', { filter: nameOf('words') })),
-        t('thread renamed'),
-      );
-      await report({ guild: thread.guild, userId: owner, place: `<#${thread.id}>`, hit, text }, [done], values);
+      const { guild, id, name: text } = thread;
+      await inGuild(guild, async () => {
+        const done = await tried(
+          () => thread.setName(t('Renamed'), t('AutoMod: {filter}', { filter: nameOf('words') })),
+          t('thread renamed'),
+        );
+        await report({ guild, userId: owner, place: `<#${id}>`, hit, text }, [done], values);
+      });
     },
   };
 

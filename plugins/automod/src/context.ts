@@ -1,4 +1,14 @@
-import { Access, Clock, Moderation, option, optional, type PluginContext, TierRoles, z } from '@cinnabar/sdk';
+import {
+  Access,
+  Clock,
+  Languages,
+  Moderation,
+  option,
+  optional,
+  type PluginContext,
+  TierRoles,
+  z,
+} from '@cinnabar/sdk';
 
 export const ID = 'automod';
 
@@ -122,6 +132,12 @@ export const collections = {
   },
 } as const;
 
-export const inject = { access: Access, clock: Clock, tierRoles: TierRoles, moderation: optional(Moderation) };
+export const inject = {
+  access: Access,
+  clock: Clock,
+  languages: Languages,
+  tierRoles: TierRoles,
+  moderation: optional(Moderation),
+};
 
 export type AutomodContext = PluginContext<typeof settings, typeof collections, typeof inject>;

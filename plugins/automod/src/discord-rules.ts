@@ -43,21 +43,24 @@ export function createDiscordRules(
   /** Why the rules of a guild could not be written, since the start. */
   const problems = new Map<string, string>();
 
+  /** In the language of the guild, whoever began it: the names of the rules are compared with what was written. */
   const sync = (guild: Guild): Promise<void> =>
-    mutex.run(guild.id, async () => {
-      const values = await settings.guild(guild).get();
-      problems.delete(guild.id);
-      for (const filter of MIRRORED) {
-        try {
-          await syncOne(guild, filter, values);
-        } catch (error) {
-          const sentence = refusalSentence(error);
-          if (sentence === undefined && !isTransient(error)) throw error;
-          problems.set(guild.id, sentence ?? t('Discord could not be reached.'));
-          log.warn('a rule of the AutoMod of Discord could not be written', { guildId: guild.id, filter, error });
-        }
+    mutex.run(guild.id, () => services.languages.speak({ guildId: guild.id }, () => syncAll(guild)));
+
+  const syncAll = async (guild: Guild): Promise<void> => {
+    const values = await settings.guild(guild).get();
+    problems.delete(guild.id);
+    for (const filter of MIRRORED) {
+      try {
+        await syncOne(guild, filter, values);
+      } catch (error) {
+        const sentence = refusalSentence(error);
+        if (sentence === undefined && !isTransient(error)) throw error;
+        problems.set(guild.id, sentence ?? t('Discord could not be reached.'));
+        log.warn('a rule of the AutoMod of Discord could not be written', { guildId: guild.id, filter, error });
       }
-    });
+    }
+  };
 
   const syncOne = async (guild: Guild, filter: Mirrored, values: Values): Promise<void> => {
     const me = guild.members.me ?? (await guild.members.fetchMe());

@@ -1,4 +1,4 @@
-import { Access, AuditLog, Clock, type PluginContext, Random, SettingsCatalog, z } from '@cinnabar/sdk';
+import { Access, AuditLog, Clock, Languages, type PluginContext, Random, SettingsCatalog, z } from '@cinnabar/sdk';
 import { menuSchema } from './menus.js';
 
 export const ID = 'roles';
@@ -66,6 +66,7 @@ export const inject = {
   audit: AuditLog,
   catalog: SettingsCatalog,
   clock: Clock,
+  languages: Languages,
   random: Random,
 };
 

@@ -63,7 +63,11 @@ export function createPanels(context: RolesContext, store: MenuStore, selfRoles:
     await interaction.editReply({ content: sentence, allowedMentions: { parse: [] } });
   }
 
-  function contentOf(guild: Guild, menu: Menu, { style, text }: Pick<PanelRequest, 'style' | 'text'>) {
+  /** In the language of the guild: it is for all members, and compared with what was posted. */
+  const contentOf = (guild: Guild, menu: Menu, request: Pick<PanelRequest, 'style' | 'text'>) =>
+    services.languages.speak({ guildId: guild.id }, () => draw(guild, menu, request));
+
+  function draw(guild: Guild, menu: Menu, { style, text }: Pick<PanelRequest, 'style' | 'text'>) {
     const offered = menu.roles.flatMap((entry) => {
       const role = guild.roles.cache.get(entry.roleId);
       return role === undefined ? [] : [{ ...entry, label: role.name }];
@@ -141,7 +145,7 @@ export function createPanels(context: RolesContext, store: MenuStore, selfRoles:
         throw new UserError(t('You cannot write in that channel.'));
       const channel = await findSendable(client, request.channelId);
       if (channel === undefined) throw new UserError(t('I cannot write in that channel.'));
-      const content = contentOf(guild, menu, request);
+      const content = await contentOf(guild, menu, request);
       const message = await withRefusalSentences(async () =>
         channel.send({ ...content, ...nonceOf(services.random.id()) }),
       );
@@ -158,7 +162,7 @@ export function createPanels(context: RolesContext, store: MenuStore, selfRoles:
       const menu = (await store.list(guild)).find(({ id }) => id === menuId);
       if (menu?.panel === undefined) return;
       const { panel } = menu;
-      const content = contentOf(guild, menu, panel);
+      const content = await contentOf(guild, menu, panel);
       const shown = digestOf(content);
       if (shown === panel.shown) return;
       const channel = await findSendable(client, panel.channelId);

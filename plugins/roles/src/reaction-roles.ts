@@ -56,14 +56,16 @@ export function createReactionRoles(context: RolesContext, selfRoles: SelfRoles)
     const binding = bindings?.find((one) => one.emoji === keyOf(emoji));
     const guild = client.guilds.cache.get(message.guildId);
     if (binding === undefined || guild === undefined || user.bot === true) return;
-    try {
-      const { take } = await selfRoles.react(guild, user.id, binding.roleId, isAdded);
-      if (isAdded && bindings !== undefined) await clearOthers(reaction, user.id, bindings, take);
-    } catch (error) {
-      if (!(error instanceof UserError)) throw error;
-      if (isAdded) await removeReaction(reaction, user.id);
-      await tell(guild, user.id, error);
-    }
+    await services.languages.speak({ guildId: guild.id, userId: user.id }, async () => {
+      try {
+        const { take } = await selfRoles.react(guild, user.id, binding.roleId, isAdded);
+        if (isAdded && bindings !== undefined) await clearOthers(reaction, user.id, bindings, take);
+      } catch (error) {
+        if (!(error instanceof UserError)) throw error;
+        if (isAdded) await removeReaction(reaction, user.id);
+        await tell(guild, user.id, error);
+      }
+    });
   };
   on('messageReactionAdd', (reaction, user) => follow(reaction, user, true));
   on('messageReactionRemove', (reaction, user) => follow(reaction, user, false));

@@ -1,4 +1,4 @@
-import { Access, Clock, type PluginContext, Random, z } from '@cinnabar/sdk';
+import { Access, Clock, Languages, type PluginContext, Random, z } from '@cinnabar/sdk';
 import { type Kind, LIMITS } from './texts.js';
 
 export const ID = 'welcome';
@@ -42,6 +42,6 @@ export const TEXTS = {
   bot: 'bots',
 } as const satisfies Record<Kind, string>;
 
-export const inject = { access: Access, clock: Clock, random: Random };
+export const inject = { access: Access, clock: Clock, languages: Languages, random: Random };
 
 export type WelcomeContext = PluginContext<typeof settings, Record<never, never>, typeof inject>;

@@ -5,6 +5,7 @@ import {
   isUnreachable,
   sendOnce,
   t,
+  translated,
   unlessUnreachable,
   type z,
 } from '@cinnabar/sdk';
@@ -20,7 +21,7 @@ const MOST_WAITING = 10_000;
 
 /** Greets those who join and says goodbye to those who leave: each once, and no more of them in a minute than the guild wants. */
 export function watchArrivals({ on, after, client, settings, services, log }: WelcomeContext): void {
-  const { clock, random } = services;
+  const { clock, languages, random } = services;
   const limiter = createRateLimiter(clock, WINDOW_MS);
   const turns = new Map<string, number>();
   /** How many were not said, by guild and kind, until the minute is over. */
@@ -34,6 +35,10 @@ export function watchArrivals({ on, after, client, settings, services, log }: We
     turns.set(key, turn + 1);
     return texts[turn % texts.length];
   };
+
+  /** The plugin's own texts come in the language of the guild. */
+  const written = (member: GuildMember | PartialGuildMember, text: string): Promise<string> =>
+    languages.speak({ guildId: member.guild.id }, () => fillIn(translated(text), arrivalOf(member)));
 
   /** A place in this minute; without one, the summary at its end counts this one. */
   const isAdmitted = (guild: Guild, kind: 'greeting' | 'goodbye', channelId: string, most: number): boolean => {
@@ -49,10 +54,11 @@ export function watchArrivals({ on, after, client, settings, services, log }: We
     const key = `${guild.id}:${kind}`;
     const count = left.get(key) ?? 0;
     left.delete(key);
-    const text =
+    const text = await languages.speak({ guildId: guild.id }, () =>
       kind === 'greeting'
         ? t('{count, plural, one {# more member has joined.} other {# more members have joined.}}', { count })
-        : t('{count, plural, one {# more member has left.} other {# more members have left.}}', { count });
+        : t('{count, plural, one {# more member has left.} other {# more members have left.}}', { count }),
+    );
     await sayIn(guild, channelId, asNotice(text), `${key}:${clock.now()}`);
   };
 
@@ -99,7 +105,7 @@ export function watchArrivals({ on, after, client, settings, services, log }: We
     if (text === undefined) return true;
     if (!isAdmitted(member.guild, 'greeting', channelId, values.mostPerMinute)) return false;
     const pinged = values.mention && !member.user.bot ? [member.id] : [];
-    await sayIn(member.guild, channelId, fillIn(text, arrivalOf(member)), key, pinged);
+    await sayIn(member.guild, channelId, await written(member, text), key, pinged);
     return true;
   };
 
@@ -107,7 +113,7 @@ export function watchArrivals({ on, after, client, settings, services, log }: We
     const text = nextOf(member.guild, 'direct', values.directs);
     if (text === undefined || limiter.take(`${member.guild.id}:direct`, values.mostPerMinute) !== undefined) return;
     const channel = await unlessUnreachable(member.createDM());
-    if (channel !== undefined) await say(channel, fillIn(text, arrivalOf(member)), `${key}:direct`);
+    if (channel !== undefined) await say(channel, await written(member, text), `${key}:direct`);
   };
 
   on('guildMemberAdd', async (member) => {
@@ -131,12 +137,8 @@ export function watchArrivals({ on, after, client, settings, services, log }: We
     if (goodbyeChannel === undefined || member.user.bot) return;
     const text = nextOf(guild, 'goodbye', goodbyes);
     if (text === undefined || !isAdmitted(guild, 'goodbye', goodbyeChannel, mostPerMinute)) return;
-    await sayIn(
-      guild,
-      goodbyeChannel,
-      fillIn(text, arrivalOf(member)),
-      `goodbye:${guild.id}:${member.id}:${clock.now()}`,
-    );
+    const key = `goodbye:${guild.id}:${member.id}:${clock.now()}`;
+    await sayIn(guild, goodbyeChannel, await written(member, text), key);
   });
 }
 

@@ -1,4 +1,4 @@
-import { type Actor, findSendable, t, UserError } from '@cinnabar/sdk';
+import { type Actor, findSendable, t, translated, UserError } from '@cinnabar/sdk';
 import type { Guild, GuildMember, PermissionsString } from 'discord.js';
 import { TEXTS, type WelcomeContext } from './context.js';
 import { arrivalOf } from './greeter.js';
@@ -104,7 +104,7 @@ export function createSetup({ client, settings, services }: WelcomeContext) {
         if (texts.length === 0) return [];
         return [
           `**${nameOf(kind)}**`,
-          ...texts.map((text, index) => `${index + 1}. ${fillIn(text, arrivalOf(member))}`),
+          ...texts.map((text, index) => `${index + 1}. ${fillIn(translated(text), arrivalOf(member))}`),
         ];
       });
       return lines.length === 0 ? t('There are no texts of that kind.') : lines.join('\n');

@@ -67,6 +67,15 @@ describe('automod', () => {
     expect(await say(host.you, '!automod test a darnit')).to.equal('Word that is not allowed: `darn*`');
   });
 
+  it('reports in the language of the server', async () => {
+    await say(host.you, '!language server de');
+    await write(host.alice, 'heck');
+    expect(lastReport()).to.equal(
+      `**Verbotenes Wort** (\`heck\`): <@${host.alice.id}> in <#${host.general.id}>\n> heck\nGetan: gelöscht`,
+    );
+    await say(host.you, '!language server auto');
+  });
+
   it('leaves exempt roles and channels alone', async () => {
     const trusted = host.guild.createRole({ name: 'Trusted', position: 1 });
     const cellar = host.guild.createChannel({ name: 'cellar' });

@@ -43,7 +43,7 @@ describe('welcome', () => {
     const other = host.discord.createGuild({ name: 'Elsewhere', owner: host.bob });
     const theirs = other.createChannel({ name: 'lobby' });
     // The bot cannot know yet where it is.
-    expect(await say(host.you, `!set welcome channel ${theirs.id}`)).to.include(`is \`${theirs.id}\``);
+    expect(await say(host.you, `!set welcome channel ${theirs.id}`)).to.include(`is <#${theirs.id}>`);
     other.invite(host.application);
     await host.settled();
     await join();
@@ -100,6 +100,15 @@ describe('welcome', () => {
     host.guild.remove(leaving);
     await host.settled();
     expect(said().at(-1)).to.equal('leaver has left us.');
+  });
+
+  it('has its own texts in the language of the server', async () => {
+    await say(host.you, '!language server de');
+    const leaving = await join('mate');
+    host.guild.remove(leaving);
+    await host.settled();
+    await say(host.you, '!language server auto');
+    expect(said().at(-1)).to.equal('mate hat uns verlassen.');
   });
 
   it('refuses texts that are too long or have unknown placeholders, shows a preview, and what is wrong', async () => {
