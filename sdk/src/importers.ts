@@ -29,6 +29,11 @@ export interface ImportContext<S extends SettingsSchemas, C extends CollectionDe
   readonly guildId: string;
   readonly settings: Settings<S>;
   readonly collections: Collections<C>;
+  /**
+   * A line that begins with a command of the other bot, as it is typed here: `cleanup messages 5` as `purge 5`. `undefined` when it begins with no
+   * command of it that is known.
+   */
+  lineHere(line: string): string | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -52,6 +57,7 @@ export interface ErasedImportContext extends ImportFindings {
   readonly guildId: string;
   readonly settings: object;
   readonly collections: object;
+  lineHere(line: string): string | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;

@@ -57,7 +57,7 @@ function problemOf(name: string, count: number, most: number): string | undefine
   return count >= most ? `there are ${most} already` : undefined;
 }
 
-/** Aliases of Red's Alias cog; those that stand for a command that is called otherwise here are reported by their own name. */
+/** Aliases of Red's Alias cog. What they stand for is written with the names that commands have here, as far as it begins with one that is known. */
 const aliases = redImporter({
   from: 'Alias',
   data: z.strictObject({
@@ -65,22 +65,30 @@ const aliases = redImporter({
       .strictObject({ entries: z.array(z.object({ name: z.string(), command: z.string(), creator: id })).default([]) })
       .prefault({}),
   }),
-  async run({ guild }, { guildId, collections: stored, clock, taken, present, leftOut }: Context) {
+  async run({ guild }, { guildId, collections: stored, lineHere, clock, taken, present, leftOut }: Context) {
     await stored.aliases.of(guildId).update((draft) => {
       for (const { name: given, command: text, creator } of guild.entries) {
         const name = given.toLowerCase();
         const what = `alias ${given} for ${text}`;
+        const here = lineHere(text);
+        const line = here ?? text;
         if (draft.made.some((made) => made.name === name)) present(what);
         else if (!NAME.test(name)) leftOut(what, 'a name is 1 to 32 letters, digits, - and _');
-        else if (text.length > LIMITS.alias) leftOut(what, `it has more than ${LIMITS.alias} characters`);
+        else if (line.length > LIMITS.alias) leftOut(what, `it has more than ${LIMITS.alias} characters`);
         else {
-          draft.made.push({ name, text, authorId: creator, isByMember: false, tier: 'mod', madeAt: clock.now() });
-          taken(`${what}, as it stands: see whether that command has the same name here`);
+          draft.made.push({ name, text: line, authorId: creator, isByMember: false, tier: 'mod', madeAt: clock.now() });
+          taken(takenAs(what, text, here));
         }
       }
     });
   },
 });
+
+/** @param here the line as it is typed here, where it begins with a command that is known */
+function takenAs(what: string, text: string, here: string | undefined): string {
+  if (here === undefined) return `${what}, as it stands: see whether there is such a command here`;
+  return here === text ? what : `${what}: ${here} here`;
+}
 
 /** What is taken over from Red-DiscordBot. */
 export const importers = [commands, aliases];

@@ -1,12 +1,13 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { runRedImport } from '@cinnabar/core/internal/cli/import/red/import-red';
+import { commandsHere, lineHere } from '@cinnabar/core/internal/cli/import/red/names';
 import { parseWithIds } from '@cinnabar/core/internal/cli/import/red/red-data';
 import { loadConfig } from '@cinnabar/core/internal/config/load';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { AccessRules, GuildFiles, Moderation, Plugins, Prefixes, TierRoles } from '@cinnabar/sdk';
+import { AccessRules, Commands, GuildFiles, Moderation, Plugins, Prefixes, TierRoles } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { type Folder, makeFolder } from '../../support/folder.js';
 
@@ -157,7 +158,18 @@ describe('cinnabar import red', () => {
       'Core: cog Trivia switched off: no plugin here does the same',
       `Admin: announce channel ${general.id}`,
       'CustomCommands: custom command rules',
-      'Alias: alias tidy for cleanup messages {0}',
+      'Alias: alias tidy for cleanup messages {0}: purge {0} here',
+      'Alias: alias hello for help\n',
+      `Core: blocklist → deny everything for <@${bob.id}>`,
+      'Core: disabled command softban → deny command softban for everyone',
+      'Core: cog RemindMe off by default: the plugin reminders',
+      'Core: cog RemindMe switched on: the plugin reminders',
+      `deny the command ping for ${bob.id} → deny command bot ping for <@${bob.id}>`,
+      'rule: deny the command uptime for everyone → deny command bot uptime, everyone',
+      `rule: allow the command uptime for role ${players} (Players) → allow command bot uptime, role ${players} (Players)`,
+      `rule: deny the command cleanup messages for channel ${quiet.id} (#quiet) → deny command purge, channel ${quiet.id} (#quiet)`,
+      `rule for all servers: allow the command trivia for ${bob.id}: no command here does the same`,
+      'Core: token, owner, packages, prefix (settings of the whole bot)',
       'Trivia: 1 members: no plugin takes over the data of this cog',
       'Server 100000000000000002\n  Left out:\n    All: everything of it: the bot is not in this server',
       'Core: token, and the keys of SHARED_API_TOKENS: secrets are never taken over',
@@ -176,6 +188,12 @@ describe('cinnabar import red', () => {
     expect(again.resolve(Prefixes).get(guild.id)).to.deep.equal(['?']);
     expect(await again.resolve(TierRoles).list(guild.id, 'admin')).to.deep.equal([admins]);
     expect((await again.resolve(AccessRules).list(guild.id)).length).to.be.greaterThan(6);
+    const everyone = { kind: 'everyone' };
+    expect(await again.resolve(AccessRules).list(null)).to.deep.equal([
+      { effect: 'deny', target: { kind: 'everything', name: 'everything' }, subject: { kind: 'user', id: bob.id } },
+      { effect: 'deny', target: { kind: 'command', name: 'softban' }, subject: everyone },
+      { effect: 'deny', target: { kind: 'command', name: 'bot ping' }, subject: { kind: 'user', id: bob.id } },
+    ]);
     expect(again.resolve(Plugins).enabledIn(guild.id, 'roles')).to.equal(true);
     expect(await again.resolve(GuildFiles).export(guild.id)).to.not.equal(before);
     const ofAlice = await again.resolve(Moderation).casesOf(guild.id, alice.id);
@@ -183,5 +201,15 @@ describe('cinnabar import red', () => {
       [4, 'timeout', undefined],
       [1, 'warn', 2],
     ]);
+  });
+
+  it('knows commands of Red by names that there are here', async () => {
+    const plugins = readdirSync(new URL('../../../../plugins', import.meta.url));
+    await using host = await createTestHost({ plugins });
+    const known = host.resolve(Commands).names();
+    expect(commandsHere().filter((name) => !known.includes(name))).to.deep.equal([]);
+    expect(lineHere('Selfrole  add {0}')).to.equal('role get {0}');
+    expect(lineHere('trivia list')).to.equal(undefined);
+    expect(lineHere('constructor')).to.equal(undefined);
   });
 });

@@ -43,10 +43,12 @@ export async function importChoices(red: RedData, parts: ChoiceParts): Promise<v
         await addRule({ effect: 'deny', target: EVERYTHING, subject: place }, 'ignored channel', parts);
       else if (key !== 'ignored') parts.leftOut(`${key} of ${named(channel, parts)}`, whyNot(key));
     }
-  for (const [cog, ofGuilds] of Object.entries(recordOf(red.core.groups.COG_DISABLE_SETTINGS)))
-    if (recordOf(recordOf(ofGuilds)[guildId]).disabled === true) await switchOff(cog, parts);
+  for (const [cog, ofGuilds] of Object.entries(recordOf(red.core.groups.COG_DISABLE_SETTINGS))) {
+    const { disabled } = recordOf(recordOf(ofGuilds)[guildId]);
+    if (typeof disabled === 'boolean') await switchCog(cog, !disabled, parts);
+  }
   const permissions = red.cogs.find(({ name }) => name === 'Permissions');
-  for (const kind of ['COG', 'COMMAND'] as const)
+  for (const kind of RULE_KINDS)
     for (const [name, ofGuilds] of Object.entries(recordOf(permissions?.groups[kind]))) {
       const rules = recordOf(recordOf(ofGuilds)[guildId]);
       await importRules(kind, name, rules, parts);
@@ -169,16 +171,21 @@ async function importLocale(value: unknown, { guildId, language, ...findings }: 
   findings.taken(what);
 }
 
-async function switchOff(cog: string, { guildId, states, plugins, ...findings }: ChoiceParts): Promise<void> {
-  const what = `cog ${cog} switched off`;
+async function switchCog(
+  cog: string,
+  on: boolean,
+  { guildId, states, plugins, ...findings }: ChoiceParts,
+): Promise<void> {
+  const what = `cog ${cog} switched ${on ? 'on' : 'off'}`;
   const ids = pluginsFor(cog).filter((id) => plugins.get(id)?.required === false);
   if (ids.length === 0) return findings.leftOut(what, 'no plugin here does the same');
   for (const id of ids) {
     const chosen = (await states.load(guildId)).plugins[id];
-    if (chosen === false) findings.present(`${what}: the plugin ${id}`);
-    else if (chosen === true) findings.leftOut(what, `the plugin ${id} was switched on here`);
+    if (chosen === on) findings.present(`${what}: the plugin ${id}`);
+    else if (chosen !== undefined)
+      findings.leftOut(what, `the plugin ${id} was switched ${chosen ? 'on' : 'off'} here`);
     else {
-      await states.update(guildId, (draft) => ({ ...draft, plugins: { ...draft.plugins, [id]: false } }));
+      await states.update(guildId, (draft) => ({ ...draft, plugins: { ...draft.plugins, [id]: on } }));
       findings.taken(`${what}: the plugin ${id}`);
     }
   }
@@ -192,14 +199,24 @@ function subjectOf(id: string, { directory, guildId }: Pick<ChoiceParts, 'direct
   return { kind: 'user', id };
 }
 
-async function importRules(
-  kind: 'COG' | 'COMMAND',
+type RuleKind = 'COG' | 'COMMAND';
+export const RULE_KINDS: readonly RuleKind[] = ['COG', 'COMMAND'];
+
+/** What rules of Red about a cog or command are about here. */
+export function targetsOf(kind: RuleKind, name: string): readonly AccessRule['target'][] {
+  const target = kind === 'COMMAND' ? targetForCommand(name) : undefined;
+  if (kind === 'COG') return targetsForCog(name);
+  return target === undefined ? [] : [target];
+}
+
+/** Takes over rules of one server, or those that hold there. */
+export async function importRules(
+  kind: RuleKind,
   name: string,
   rules: Readonly<Record<string, unknown>>,
   parts: ChoiceParts,
 ): Promise<void> {
-  const target = kind === 'COMMAND' ? targetForCommand(name) : undefined;
-  const targets = kind === 'COG' ? targetsForCog(name) : target === undefined ? [] : [target];
+  const targets = targetsOf(kind, name);
   for (const [model, allowed] of Object.entries(rules)) {
     const subject = subjectOf(model, parts);
     const about = subject.id === undefined ? 'everyone' : `${subject.kind} ${named(subject.id, parts)}`;
@@ -212,7 +229,7 @@ async function importRules(
   }
 }
 
-const NO_TARGET = { COG: 'no plugin here does the same', COMMAND: 'no command here does the same' } as const;
+export const NO_TARGET = { COG: 'no plugin here does the same', COMMAND: 'no command here does the same' } as const;
 
 async function addRule(rule: AccessRule, why: string, { guildId, accessRules, ...parts }: ChoiceParts): Promise<void> {
   const { target, subject, effect } = rule;

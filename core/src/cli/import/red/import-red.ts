@@ -12,7 +12,9 @@ import { createAccessRules, createTierRoles } from '../../../access/rules.js';
 import type { HostConfig } from '../../../config/host-config.js';
 import { createPrefixes } from '../../../gateway/guild-states.js';
 import { onStoppedData, type StoppedData } from '../../stopped-data.js';
-import { importChoices } from './choices.js';
+import { type ChoiceParts, importChoices } from './choices.js';
+import { importEverywhere } from './everywhere.js';
+import { lineHere } from './names.js';
 import { dataOf, guildsIn, outsideGuilds, type RedData, readRedData } from './red-data.js';
 
 interface Surroundings {
@@ -41,9 +43,17 @@ export async function runRedImport(
   const red = readRedData(resolve(cwd(), folder));
   const onProblem = (problem: string) => void stderr.write(`${problem}\n`);
   const sections = await onStoppedData(config, { onProblem, dryRun }, async (data) => {
-    const all: Section[] = [];
-    for (const guildId of guildsIn(red)) all.push(await importGuild(red, guildId, data, config));
-    return all;
+    const ofGuilds: ImportedGuild[] = [];
+    for (const guildId of guildsIn(red)) ofGuilds.push(await importGuild(red, guildId, data, config));
+    const { section, of } = createSection('All servers');
+    await importEverywhere(red, {
+      ...of('Core'),
+      accessRules: createAccessRules(data.states, data.ownerState),
+      ownerState: data.ownerState,
+      plugins: switchable(data),
+      guilds: ofGuilds.flatMap(({ choices }) => choices ?? []),
+    });
+    return [...ofGuilds.map((one) => one.section), section].filter(isTold);
   });
   const text = reportText(red, sections, dryRun);
   stdout.write(text);
@@ -62,6 +72,17 @@ interface Section {
   readonly leftOut: readonly string[];
 }
 
+const isTold = ({ taken, present, leftOut }: Section) => taken.length + present.length + leftOut.length > 0;
+
+interface ImportedGuild {
+  readonly section: Section;
+  /** Where what holds in all servers is written to; absent for a server that the bot is not in. */
+  readonly choices?: ChoiceParts;
+}
+
+const switchable = ({ plugins }: StoppedData): ChoiceParts['plugins'] =>
+  new Map(plugins.map(({ manifest: { id, required = false } }) => [id, { required }]));
+
 function createSection(title: string): { readonly section: Section; of(part: string): ImportFindings } {
   const section = { title, taken: [] as string[], present: [] as string[], leftOut: [] as string[] };
   return {
@@ -74,8 +95,13 @@ function createSection(title: string): { readonly section: Section; of(part: str
   };
 }
 
-async function importGuild(red: RedData, guildId: string, data: StoppedData, config: HostConfig): Promise<Section> {
-  const { plugins, states, ownerState, storage } = data;
+async function importGuild(
+  red: RedData,
+  guildId: string,
+  data: StoppedData,
+  config: HostConfig,
+): Promise<ImportedGuild> {
+  const { states, ownerState, storage } = data;
   const directory = await data.directory(guildId).catch((error: unknown) => String(error));
   if (directory === undefined || typeof directory === 'string') {
     const { section, of } = createSection(`Server ${guildId}`);
@@ -83,11 +109,11 @@ async function importGuild(red: RedData, guildId: string, data: StoppedData, con
       'everything of it',
       `the bot is not in this server, or Discord cannot be asked (${directory}): invite it, then import again`,
     );
-    return section;
+    return { section };
   }
   const { section, of } = createSection(`Server ${guildId} (${directory.name})`);
   await states.load(guildId);
-  await importChoices(red, {
+  const choices: ChoiceParts = {
     ...of('Core'),
     guildId,
     directory,
@@ -96,8 +122,9 @@ async function importGuild(red: RedData, guildId: string, data: StoppedData, con
     tierRoles: createTierRoles(states),
     accessRules: createAccessRules(states, ownerState),
     language: storage.opened().find(({ plugin }) => plugin.manifest.id === 'admin')?.stored,
-    plugins: new Map(plugins.map(({ manifest: { id, required = false } }) => [id, { required }])),
-  });
+    plugins: switchable(data),
+  };
+  await importChoices(red, choices);
   const isOfGuild = (id: string) => [...directory.channels, ...directory.roles].some((one) => one.id === id);
   const importers = storage
     .opened()
@@ -113,11 +140,11 @@ async function importGuild(red: RedData, guildId: string, data: StoppedData, con
       const known = readable(importer, found, findings);
       if (known === undefined) continue;
       await importer
-        .run(known, { ...findings, ...own, guildId, clock: data.clock, log: data.log, signal: NEVER })
+        .run(known, { ...findings, ...own, guildId, lineHere, clock: data.clock, log: data.log, signal: NEVER })
         .catch((error: unknown) => findings.leftOut('the rest', operatorSentenceOf(error) ?? String(error)));
     }
   }
-  return section;
+  return { section, choices };
 }
 
 const NEVER = new AbortController().signal;

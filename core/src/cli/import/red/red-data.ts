@@ -102,11 +102,19 @@ export function dataOf(
   return Object.keys(data).length === 0 ? undefined : data;
 }
 
-/** What a cog keeps that is of no server: its global settings, and what it knows of users and roles. */
+/** Under which id Red keeps rules and switches that hold in every server. */
+export const EVERYWHERE = '0';
+
+/** The keys of Red's core for the whole bot that become rules of the bot's owner. */
+export const OWNER_KEYS: readonly string[] = ['blacklist', 'whitelist', 'disabled_commands'];
+
+/** What a cog keeps that is of no server and has no place here: its global settings, and what it knows of users and roles. */
 export function outsideGuilds({ name, groups }: CogData): readonly string[] {
   return ['GLOBAL', 'USER', 'ROLE'].flatMap((group) => {
     const values = recordOf(groups[group]);
-    const keys = Object.keys(values);
+    const keys = Object.keys(values).filter(
+      (key) => !(name === 'Core' && group === 'GLOBAL' && OWNER_KEYS.includes(key)),
+    );
     if (keys.length === 0) return [];
     return group === 'GLOBAL'
       ? [`${name}: ${keys.join(', ')} (settings of the whole bot)`]
