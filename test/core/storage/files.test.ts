@@ -1,7 +1,7 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFiles, type FilePlaces } from '@cinnabar/core/internal/storage/storage';
+import { createFiles, type FilePlaces } from '@cinnabar/core/internal/storage/files';
 import { CinnabarError } from '@cinnabar/sdk';
 import { expect } from 'chai';
 

@@ -1,5 +1,5 @@
+import { openCollection } from '@cinnabar/core/internal/storage/documents/collections';
 import { createDocumentStore } from '@cinnabar/core/internal/storage/documents/document-store';
-import { openCollection } from '@cinnabar/core/internal/storage/storage';
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import { posts as collection, createMessageAuthors } from '@cinnabar/plugin-relay/agents/message-authors';
 import { expect } from 'chai';

@@ -1,0 +1,138 @@
+import {
+  CinnabarError,
+  type Collection,
+  type CollectionDefinition,
+  type Document,
+  type HasId,
+  type MemberKey,
+  type z,
+} from '@cinnabar/sdk';
+import { type DocumentPath, keyFor, nameOf, type Stored } from '../driver.js';
+import {
+  createEntries,
+  type DocumentStore,
+  type Entry,
+  InvalidDocument,
+  invalid,
+  type Shape,
+} from './document-store.js';
+
+/** A plugin's collection over what is stored below `prefix`. */
+export function openCollection<S extends z.ZodObject>(
+  store: DocumentStore,
+  definition: CollectionDefinition<S>,
+  prefix: DocumentPath,
+): Collection<z.output<S>> {
+  const entries = createEntries(store, collectionShape(definition));
+  const listeners = new Set<(key: string) => void>();
+  const announce = (path: DocumentPath) => {
+    const key = path.at(-1);
+    if (key !== undefined) for (const listener of listeners) listener(key);
+  };
+
+  const documentAt = (path: DocumentPath): Document<z.output<S>> => {
+    const entry = entries(path);
+    const orDefaults = (found: z.output<S> | undefined): z.output<S> => {
+      if (found !== undefined) return found;
+      const defaults = definition.schema.safeParse({});
+      if (defaults.success) return structuredClone(defaults.data);
+      throw new CinnabarError('CINNABAR_DOCUMENT_MISSING', { document: nameOf(path) });
+    };
+    const save = async (body: (found: z.output<S> | undefined) => Promise<z.output<S>>) => {
+      const value = await saved(entry, path, body);
+      announce(path);
+      return value;
+    };
+    return {
+      find: () => entry.read(),
+      get: async () => orDefaults(await entry.read()),
+      set: (value) => save(async () => value),
+      update: (change) =>
+        save(async (found) => {
+          const draft = orDefaults(found);
+          await change(draft);
+          return draft;
+        }),
+      async delete(matches = () => true) {
+        await entry.change(async (found) => (found === undefined || matches(found) ? undefined : found));
+        announce(path);
+      },
+    };
+  };
+
+  return {
+    of: (key: HasId | MemberKey) => documentAt([...prefix, keyFor(definition.scope, key)]),
+    async *entries() {
+      for (const path of await store.list(prefix)) {
+        const value = await entries(path).read();
+        const key = path.at(-1);
+        if (value !== undefined && key !== undefined) yield [key, value];
+      }
+    },
+    watch(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}
+
+async function saved<T>(
+  entry: Entry<T | undefined>,
+  path: DocumentPath,
+  body: (found: T | undefined) => Promise<T>,
+): Promise<T> {
+  try {
+    const value = await entry.change(body);
+    if (value !== undefined) return value;
+    throw new InvalidDocument('there is nothing to save');
+  } catch (error) {
+    if (!(error instanceof InvalidDocument)) throw error;
+    throw new CinnabarError(
+      'CINNABAR_DOCUMENT_INVALID',
+      { document: nameOf(path), detail: error.message },
+      { cause: error },
+    );
+  }
+}
+
+/** A collection's documents: `undefined` when never saved, else validated, defaults merged, migrated in memory until it is saved again. */
+function collectionShape<S extends z.ZodObject>(definition: CollectionDefinition<S>): Shape<z.output<S> | undefined> {
+  return {
+    version: definition.version,
+    read(stored, name) {
+      if (stored === undefined) return undefined;
+      if (stored.version > definition.version) {
+        throw new CinnabarError('CINNABAR_DOCUMENT_NEWER', {
+          document: name,
+          found: stored.version,
+          known: definition.version,
+        });
+      }
+      const parsed = definition.schema.safeParse(migrate(definition, stored, name));
+      if (parsed.success) return parsed.data;
+      if (stored.version === definition.version) throw invalid(parsed.error);
+      const detail = `after its migration from version ${stored.version}, ${invalid(parsed.error).message}`;
+      throw new CinnabarError('CINNABAR_DOCUMENT_INVALID', { document: name, detail });
+    },
+  };
+}
+
+/**
+ * Takes a document step by step from the version it was stored in to this one. A version without a step changed nothing that defaults do not cover.
+ * A step that throws is a defect of the plugin, not of the document, which stays where it is.
+ */
+function migrate(definition: CollectionDefinition, stored: Stored, name: string): unknown {
+  let data = stored.data;
+  for (let version = stored.version + 1; version <= definition.version; version += 1) {
+    const step = definition.migrations?.[version];
+    if (step === undefined) continue;
+    try {
+      data = step(structuredClone(data));
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      const detail = `its migration to version ${version} failed (${reason})`;
+      throw new CinnabarError('CINNABAR_DOCUMENT_INVALID', { document: name, detail }, { cause });
+    }
+  }
+  return data;
+}
