@@ -1,4 +1,14 @@
-import { Access, AuditLog, Clock, Languages, type PluginContext, Random, SettingsCatalog, z } from '@cinnabar/sdk';
+import {
+  Access,
+  AuditLog,
+  Clock,
+  Languages,
+  type PluginContext,
+  Random,
+  SettingsCatalog,
+  TierRoles,
+  z,
+} from '@cinnabar/sdk';
 import { menuSchema } from './menus.js';
 
 export const ID = 'roles';
@@ -46,11 +56,21 @@ export const collections = {
     version: 1,
     schema: z.object({ bindings: z.array(bindingSchema).max(LIMITS.bindings).default([]) }),
   },
-  /** Dangerous roles that the guild's owner lets the bot give away, with the permissions that they had then. */
+  /** Dangerous roles that the guild's owner lets the bot give away, with the permissions and tiers that they had then. */
   confirmed: {
     scope: 'guild',
     version: 1,
-    schema: z.object({ roles: z.array(z.object({ roleId: z.string(), permissions: z.string() })).default([]) }),
+    schema: z.object({
+      roles: z
+        .array(
+          z.object({
+            roleId: z.string(),
+            permissions: z.string(),
+            tiers: z.array(z.enum(['mod', 'admin'])).exactOptional(),
+          }),
+        )
+        .default([]),
+    }),
   },
   /** Members who have joined and not yet passed the screening. */
   waiting: {
@@ -68,6 +88,7 @@ export const inject = {
   clock: Clock,
   languages: Languages,
   random: Random,
+  tierRoles: TierRoles,
 };
 
 export type RolesContext = PluginContext<typeof settings, typeof collections, typeof inject>;

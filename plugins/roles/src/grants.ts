@@ -40,6 +40,9 @@ const DANGEROUS = new PermissionsBitField([
   'MentionEveryone',
   'ViewAuditLog',
 ]);
+type StaffTier = 'mod' | 'admin';
+/** A dangerous permission, or that the role makes its members moderators or admins of the bot. */
+export type Danger = PermissionsString | StaffTier;
 /** The same trouble of a guild is reported once in this time. */
 const REPORT_EVERY_MS = 3_600_000;
 
@@ -50,13 +53,26 @@ export function createGrants({ client, collections, settings, services, log }: R
   const mutex = createKeyedMutex();
   const reports = createRateLimiter(services.clock, REPORT_EVERY_MS, 1_000);
 
-  /** Dangerous permissions of a role that the owner of the guild has not confirmed. */
-  async function dangersOf(role: Role): Promise<readonly PermissionsString[]> {
-    const held = role.permissions.bitfield & DANGEROUS.bitfield;
-    if (held === 0n) return [];
+  /** What in a role is dangerous and was not confirmed by the owner of the guild. */
+  async function dangersOf(role: Role): Promise<readonly Danger[]> {
+    const { permissions, tiers } = await powersOf(role);
+    if (permissions === 0n && tiers.length === 0) return [];
     const { roles } = await collections.confirmed.of(role.guild).get();
-    const confirmed = BigInt(roles.find(({ roleId }) => roleId === role.id)?.permissions ?? 0);
-    return new PermissionsBitField(held & ~confirmed).toArray();
+    const confirmed = roles.find(({ roleId }) => roleId === role.id);
+    return [
+      ...new PermissionsBitField(permissions & ~BigInt(confirmed?.permissions ?? 0)).toArray(),
+      ...tiers.filter((tier) => confirmed?.tiers?.includes(tier) !== true),
+    ];
+  }
+
+  /** What a role lets its members do at Discord, and here: the roles of moderators and admins may have no permission at all. */
+  async function powersOf({ guild, id, permissions }: Role) {
+    const { tierRoles } = services;
+    const tiers: StaffTier[] = [];
+    for (const tier of ['mod', 'admin'] as const) {
+      if ((await tierRoles.list(guild.id, tier)).includes(id)) tiers.push(tier);
+    }
+    return { permissions: permissions.bitfield & DANGEROUS.bitfield, tiers };
   }
 
   /** Why the bot cannot give or take a role at the moment, with the remedy; `undefined` when it can. */
@@ -111,10 +127,10 @@ export function createGrants({ client, collections, settings, services, log }: R
 
     /**
      * Checks that an admin may have the bot give a role away.
-     * @returns dangerous permissions that the owner of the guild has to confirm first
+     * @returns what is dangerous in it, which the owner of the guild has to confirm first
      * @throws UserError when the role is not below the admin and the bot, or no role for members
      */
-    async checkOffer(role: Role, actor: Actor): Promise<readonly PermissionsString[]> {
+    async checkOffer(role: Role, actor: Actor): Promise<readonly Danger[]> {
       if (role.managed || role.id === role.guild.id)
         throw new UserError(t('That role belongs to a bot, or to everyone: it cannot be given away.'));
       requireAboveRole(await ranksIn(role.guild, actor), role);
@@ -129,12 +145,10 @@ export function createGrants({ client, collections, settings, services, log }: R
 
     /** The owner of the guild lets the bot give the role away, with the permissions that it has now. */
     async confirm(role: Role): Promise<void> {
+      const { permissions, tiers } = await powersOf(role);
       await collections.confirmed.of(role.guild).update((draft) => {
         const others = draft.roles.filter(({ roleId }) => roleId !== role.id);
-        draft.roles = [
-          ...others,
-          { roleId: role.id, permissions: `${role.permissions.bitfield & DANGEROUS.bitfield}` },
-        ];
+        draft.roles = [...others, { roleId: role.id, permissions: `${permissions}`, tiers }];
       });
     },
 
@@ -183,6 +197,10 @@ export function createGrants({ client, collections, settings, services, log }: R
 /** What keeps the bot from changing roles at all: for admins to mend, not for the member. */
 export class Obstacle extends UserError {}
 
-/** `Ban Members and Manage Messages` in the language of the moment. */
-export const namesOf = (permissions: readonly PermissionsString[]): string =>
-  permissions.map(permissionName).join(', ');
+/** `Ban Members, Manage Messages` in the language of the moment. */
+export const namesOf = (dangers: readonly Danger[]): string => dangers.map(nameOf).join(', ');
+
+function nameOf(danger: Danger): string {
+  if (danger === 'mod') return t('the rights of my moderators');
+  return danger === 'admin' ? t('the rights of my admins') : permissionName(danger);
+}

@@ -1,7 +1,7 @@
 import { type Actor, type CommandContext, createAskFirst, nameText, t, UserError } from '@cinnabar/sdk';
-import type { Guild, PermissionsString, Role } from 'discord.js';
+import type { Guild, Role } from 'discord.js';
 import type { RolesContext } from './context.js';
-import { type Grants, namesOf } from './grants.js';
+import { type Danger, type Grants, namesOf } from './grants.js';
 import type { MenuStore, NewBounds } from './menu-store.js';
 import type { Menu } from './menus.js';
 import type { Panels } from './panels.js';
@@ -148,7 +148,7 @@ export function createOffers(context: RolesContext, { grants, store, panels, rea
 
 const keyOf = (kind: JoinKind) => (kind === 'bots' ? 'botRoles' : 'joinRoles');
 
-function needsOwner(role: Role, dangers: readonly PermissionsString[]): string {
+function needsOwner(role: Role, dangers: readonly Danger[]): string {
   return t(
     'The role {name} has {permissions}: only the owner of this server can have me give it away, and confirms that after the command.',
     {

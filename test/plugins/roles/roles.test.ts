@@ -121,6 +121,26 @@ describe('roles', () => {
       expect(await say(carol, '!autorole remove Officer')).to.equal('New members no longer get the role **Officer**.');
     });
 
+    it('takes a role of moderators or admins of the bot for a dangerous one, whatever Discord lets it do', async () => {
+      await say(carol, '!autorole add Blue');
+      await say(host.you, '!roles admin add Blue');
+      const irma = host.discord.createUser({ name: 'irma' });
+      host.guild.join(irma);
+      await host.settled();
+      expect(rolesOf(irma)).to.not.include('Blue');
+      expect(await say(carol, '!autorole list')).to.include('it has the rights of my admins');
+      expect(await say(carol, '!autorole add Blue')).to.include('only the owner of this server');
+      await say(host.you, '!autorole add Blue');
+      host.you.click(last(), 'Give it away');
+      await host.settled();
+      const judy = host.discord.createUser({ name: 'judy' });
+      host.guild.join(judy);
+      await host.settled();
+      expect(rolesOf(judy)).to.include('Blue');
+      await say(host.you, '!roles admin remove Blue');
+      await say(carol, '!autorole remove Blue');
+    });
+
     it('says once in the channel for reports what keeps it from giving roles', async () => {
       const reports = host.guild.createChannel({ name: 'reports' });
       await say(host.you, `!set roles reportChannel #reports`);
