@@ -29,7 +29,7 @@ export default definePlugin({
   setup(context) {
     const grants = createGrants(context);
     const store = createMenuStore(context);
-    const selfRoles = createSelfRoles(grants, store);
+    const selfRoles = createSelfRoles(context, grants, store);
     const panels = createPanels(context, store, selfRoles);
     const reactionRoles = createReactionRoles(context, selfRoles);
     const offers = createOffers(context, { grants, store, panels, reactionRoles });

@@ -13,7 +13,7 @@ import {
 import type { Guild, Message, MessageReaction, PartialMessageReaction, PartialUser, Role, User } from 'discord.js';
 import { type Binding, LIMITS, type RolesContext } from './context.js';
 import { emojiIn, emojiKey } from './menu-store.js';
-import type { SelfRoles } from './self-roles.js';
+import { type SelfRoles, TooOften } from './self-roles.js';
 
 /** Why a reaction gave no role, a member reads at most once in this time. */
 const TELL_EVERY_MS = 60_000;
@@ -56,16 +56,15 @@ export function createReactionRoles(context: RolesContext, selfRoles: SelfRoles)
     const binding = bindings?.find((one) => one.emoji === keyOf(emoji));
     const guild = client.guilds.cache.get(message.guildId);
     if (binding === undefined || guild === undefined || user.bot === true) return;
-    await services.languages.speak({ guildId: guild.id, userId: user.id }, async () => {
+    await services.languages.speak(guildId: guild.id, userId: user.id , async () => 
       try {
         const { take } = await selfRoles.react(guild, user.id, binding.roleId, isAdded);
         if (isAdded && bindings !== undefined) await clearOthers(reaction, user.id, bindings, take);
       } catch (error) {
         if (!(error instanceof UserError)) throw error;
-        if (isAdded) await removeReaction(reaction, user.id);
+        if (isAdded && !(error instanceof TooOften)) await removeReaction(reaction, user.id);
         await tell(guild, user.id, error);
-      }
-    });
+      });
   };
   on('messageReactionAdd', (reaction, user) => follow(reaction, user, true));
   on('messageReactionRemove', (reaction, user) => follow(reaction, user, false));

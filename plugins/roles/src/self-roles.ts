@@ -1,20 +1,31 @@
-import { nameText, t, UserError } from '@cinnabar/sdk';
+import { createRateLimiter, nameText, t, UserError } from '@cinnabar/sdk';
 import type { Guild, Role } from 'discord.js';
+import type { RolesContext } from './context.js';
 import { type Grants, Obstacle } from './grants.js';
 import type { MenuStore } from './menu-store.js';
 import { boundsText, choose, type Menu, pick, putBack, type RoleChange } from './menus.js';
 
 const REASON = 'chosen by the member';
+/** Each is two requests to Discord, which lets a bot change few roles of a server at a time: one member must not hold up the others. */
+const MOST_CHANGES = 20;
+const WINDOW_MS = 60_000;
+
+/** A member changes their roles again and again. */
+export class TooOften extends UserError {}
 
 export type SelfRoles = ReturnType<typeof createSelfRoles>;
 
 /** What members choose for themselves, by panel, reaction, command or tool. Each resolves with a sentence for the member. */
-export function createSelfRoles(grants: Grants, store: MenuStore) {
+export function createSelfRoles({ services }: RolesContext, grants: Grants, store: MenuStore) {
+  const changes = createRateLimiter(services.clock, WINDOW_MS);
+
   const change = async (
     guild: Guild,
     userId: string,
     plan: (held: ReadonlySet<string>) => RoleChange,
   ): Promise<RoleChange> => {
+    if (changes.take(`${guild.id}:${userId}`, MOST_CHANGES) !== undefined)
+      throw new TooOften(t('You change your roles too often. Please wait a minute.'));
     try {
       return await grants.change(guild, userId, plan, REASON);
     } catch (error) {

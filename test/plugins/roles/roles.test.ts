@@ -283,6 +283,12 @@ describe('roles', () => {
       await host.settled();
       expect(rolesOf(host.alice)).not.to.include('News');
       expect(await say(carol, '!reactionrole list')).to.equal(`• 📰 → <@&${role('News').id}>: ${link}`);
+      for (let n = 0; n < 15; n += 1) {
+        host.bob.react(rules, '📰');
+        host.bob.unreact(rules, '📰');
+      }
+      await host.settled();
+      expect(host.bob.openDm(host.application).messages.at(-1)?.content).to.include('You change your roles too often');
       host.alice.delete(rules);
       await host.settled();
       expect(await say(carol, '!reactionrole list')).to.equal('There are no reaction roles here yet.');
