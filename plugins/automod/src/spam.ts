@@ -25,6 +25,14 @@ export interface SpamHit extends Hit {
 export function createSpamWatch(clock: Clock) {
   const members = new Map<string, readonly Recent[]>();
 
+  /** Those who wrote longest ago come first: nothing is kept of who has been silent for the whole time. */
+  const forgetSilent = (now: number) => {
+    for (const [member, said] of members) {
+      if (members.size <= MOST_MEMBERS && (said.at(-1)?.at ?? 0) > now - REPEAT_MS) return;
+      members.delete(member);
+    }
+  };
+
   return {
     /** Counts a new message. Who was caught starts anew. */
     count(
@@ -42,8 +50,7 @@ export function createSpamWatch(clock: Clock) {
       const messages = repeats > 0 && same.length > repeats ? same : rate > 0 && fast.length > rate ? fast : undefined;
       if (messages !== undefined) return { filter: 'spam', what: String(messages.length), messages };
       members.set(member, all);
-      const [oldest] = members.keys();
-      if (members.size > MOST_MEMBERS && oldest !== undefined) members.delete(oldest);
+      forgetSilent(at);
       return undefined;
     },
   };

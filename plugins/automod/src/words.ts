@@ -37,14 +37,15 @@ export function compileWords(words: readonly string[]): FindWord {
   }
   if (anchored.isEmpty() && floating.isEmpty()) return () => undefined;
   return (text) => {
+    const failed: Failed = new Map();
     const searchesAll = !floating.isEmpty();
     let wasLetter = false;
     for (let at = 0; at < text.length; at += 1) {
       const isLetter = isLetterAt(text, at);
       // A word that begins with a sign, such as an emoji, begins anywhere.
       const found =
-        (!wasLetter || !isLetter ? anchored.find(text, at) : undefined) ??
-        (searchesAll ? floating.find(text, at) : undefined);
+        (!wasLetter || !isLetter ? anchored.find(text, at, failed) : undefined) ??
+        (searchesAll ? floating.find(text, at, failed) : undefined);
       if (found !== undefined) return found;
       wasLetter = isLetter;
     }
@@ -78,14 +79,14 @@ function createTrie() {
       }
       entries.set(node, [...(entries.get(node) ?? []), entry]);
     },
-    find(text: string, from: number): string | undefined {
+    find(text: string, from: number, failed: Failed): string | undefined {
       const code = text.charCodeAt(from);
       if (((first[code >> 3] ?? 0) & (1 << (code & 7))) === 0) return undefined;
       let node: number | undefined = 0;
       for (let at = from; at < text.length; at += 1) {
         node = next.get(keyOf(node, text.charCodeAt(at)));
         if (node === undefined) return undefined;
-        for (const entry of entries.get(node) ?? NONE) if (endsWell(text, at, entry)) return entry.word;
+        for (const entry of entries.get(node) ?? NONE) if (endsWell(text, at, entry, failed)) return entry.word;
       }
       return undefined;
     },
@@ -94,12 +95,23 @@ function createTrie() {
 
 const NONE: readonly Entry[] = [];
 
+/**
+ * Where the word of the text ended in which the rest of an entry was not found. Since that begins with `*`, it is not found from further on in the
+ * same word either: without this, long words of the text would take a time that grows with their square.
+ */
+type Failed = Map<Entry, number>;
+
 /** Whether what follows the literal beginning, whose last character is at `at`, is what the word asks for. */
-function endsWell(text: string, at: number, { rest, isClosed }: Entry): boolean {
+function endsWell(text: string, at: number, entry: Entry, failed: Failed): boolean {
+  const { rest, isClosed } = entry;
   if (isClosed) return !(isLetterAt(text, at) && isLetterAt(text, at + 1));
   if (rest === undefined) return true;
-  const end = text.indexOf(' ', at + 1);
-  return matchesWildcard(text.slice(at + 1, end < 0 ? undefined : end), rest);
+  if ((failed.get(entry) ?? -1) > at) return false;
+  const space = text.indexOf(' ', at + 1);
+  const end = space < 0 ? text.length : space;
+  if (matchesWildcard(text.slice(at + 1, end), rest)) return true;
+  failed.set(entry, end);
+  return false;
 }
 
 const LETTER = /[\p{L}\p{N}_]/u;

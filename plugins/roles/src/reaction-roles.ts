@@ -56,7 +56,7 @@ export function createReactionRoles(context: RolesContext, selfRoles: SelfRoles)
     const binding = bindings?.find((one) => one.emoji === keyOf(emoji));
     const guild = client.guilds.cache.get(message.guildId);
     if (binding === undefined || guild === undefined || user.bot === true) return;
-    await services.languages.speak(guildId: guild.id, userId: user.id , async () => 
+    await services.languages.speak({ guildId: guild.id, userId: user.id }, async () => {
       try {
         const { take } = await selfRoles.react(guild, user.id, binding.roleId, isAdded);
         if (isAdded && bindings !== undefined) await clearOthers(reaction, user.id, bindings, take);
@@ -64,7 +64,8 @@ export function createReactionRoles(context: RolesContext, selfRoles: SelfRoles)
         if (!(error instanceof UserError)) throw error;
         if (isAdded && !(error instanceof TooOften)) await removeReaction(reaction, user.id);
         await tell(guild, user.id, error);
-      });
+      }
+    });
   };
   on('messageReactionAdd', (reaction, user) => follow(reaction, user, true));
   on('messageReactionRemove', (reaction, user) => follow(reaction, user, false));

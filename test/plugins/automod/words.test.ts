@@ -95,6 +95,11 @@ describe('automod: words', () => {
     const from = performance.now();
     expect(finds(words, 'a'.repeat(2_000))).to.equal(undefined);
     expect(performance.now() - from).to.be.below(250);
+    const many = Array.from({ length: 500 }, (_, n) => `*a*aaaaaaaab${n}*a`);
+    const begun = process.cpuUsage();
+    expect(finds(many, 'a'.repeat(4_000))).to.equal(undefined);
+    expect(process.cpuUsage(begun).user / 1_000).to.be.below(1_000);
+    expect(finds(['*a*b'], 'xa ab')).to.equal('*a*b');
   });
 });
 
