@@ -15,6 +15,7 @@ import { wakeCommand } from './commands/wake.js';
 import type { Relay, RelayContext, RelayCore, RelayStores } from './context.js';
 import { createDeliver } from './delivery/deliver.js';
 import { createOutageNotices, onDropped, onFailed } from './delivery/notices.js';
+import { createDiagnosis } from './diagnosis.js';
 import { createErrorLog } from './error-log.js';
 import { personalData } from './events/event.js';
 import { onConsent, respond } from './intake/respond.js';
@@ -81,6 +82,7 @@ export async function start(context: RelayContext): Promise<void> {
     respond: (turn) => respond(turn, consentButton, relay),
   });
   context.needsSetup((guildId) => needIn(guildId, relay));
+  context.diagnose(createDiagnosis(relay));
   await startPresence(relay);
   registerCommands(relay);
   context.personalData(personalData(relay));

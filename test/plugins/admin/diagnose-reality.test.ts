@@ -331,7 +331,7 @@ describe('admin: what !diagnose says is what happens', () => {
         }
         for (const line of undo) await asYou(line);
       }),
-      { numRuns: 12 },
+      { numRuns: 6 },
     );
   });
 });

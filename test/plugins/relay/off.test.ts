@@ -101,4 +101,31 @@ describe('relay: off means off', () => {
       expect(outcome.status).to.equal('denied');
     });
   }
+
+  it('`diagnose` names what keeps messages from the agents, and after its remedy one answers', async () => {
+    await settleAgent(bot);
+    const diagnosed = async () => {
+      await admin(`!diagnose ${bot.alice} ai`);
+      return /\*\*First obstacle\*\*: (.*)\. \*\*Remedy\*\*: .*`(relay [^`]+)`/.exec(saidIn().at(-1) ?? '') ?? [];
+    };
+    for (const [put, named] of [
+      ['!relay pause', 'the agents of this server are paused'],
+      ['!relay mode off', 'nothing reaches the agents from this channel: its mode is `off`'],
+      ['!relay disable', 'The agents of this server are switched off'],
+    ] as const) {
+      await admin(put);
+      const [, obstacle, remedy] = await diagnosed();
+      expect(obstacle).to.equal(named);
+      const before = saidIn().filter((text) => text === 'Here I am.').length;
+      await admin(`!${remedy}`);
+      expect(saidIn().at(-1)).to.not.include('There is no');
+      await admin(`!diagnose ${bot.alice} ai`);
+      expect(saidIn().at(-1)).to.include('Nothing stands in the way here.');
+      bot.alice.say(bot.general, `${bot.bot} are you there?`);
+      await bot.settled();
+      await bot.advance(2_500);
+      await bot.quiet();
+      expect(saidIn().filter((text) => text === 'Here I am.')).to.have.length(before + 1);
+    }
+  });
 });
