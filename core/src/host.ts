@@ -2,6 +2,7 @@ import {
   CinnabarError,
   type Clock,
   type HostEnd,
+  type Language,
   type Logger,
   type OwnerAlert,
   type Plugin,
@@ -52,6 +53,8 @@ export interface HostOptions {
   readonly only?: readonly string[];
   /** Bundles of plugins that are used as they are, without a look at the sources. */
   readonly builtPlugins?: BuiltPlugins;
+  /** What is spoken where neither member nor guild has chosen; English when it is left out. */
+  readonly language?: Language;
   /** Called when the plugins run, and the login begins. Must not throw. */
   readonly onLogin?: () => void;
   /** Told that the event loop lives; none when it is left out. */
@@ -121,6 +124,7 @@ export function createHost(options: HostOptions): Host {
   container.register(KEYS.clock, { useValue: clock });
   container.register(KEYS.random, { useValue: options.random ?? createSystemRandom(clock) });
   container.register(KEYS.logs, { useValue: logs });
+  container.register(KEYS.spoken, { useValue: { byDefault: options.language } });
   container.register(KEYS.hostControl, {
     useValue: {
       end(how) {

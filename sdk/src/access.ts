@@ -44,7 +44,7 @@ export interface DecisionReason {
   /** A stable name, such as `plugin-enabled`, `tier`, `member-permissions`. */
   readonly rule: string;
   readonly allowed: boolean;
-  /** A clause for people, in the language in which it was asked: "you need to be at least an admin here, and you are a moderator". Compare `rule`, not this. */
+  /** A clause for people: "you need to be at least admin here; you are everyone". */
   readonly text: string;
   /** Of one that refuses: what takes it away, in Markdown. Commands stand in backticks, without a prefix. */
   readonly remedy?: string;

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { Clock } from './clock.js';
 
 /** A clock that moves only when a test advances it. */
@@ -26,7 +27,8 @@ export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
     now: () => now,
     after(delayMs, task) {
       const id = sequence++;
-      timers.set(id, { due: now + Math.max(0, delayMs), task });
+      // Like a real timer: it goes on in the language, and whatever else belongs to the call, in which it was set.
+      timers.set(id, { due: now + Math.max(0, delayMs), task: AsyncResource.bind(task) });
       return () => void timers.delete(id);
     },
     advance(byMs) {

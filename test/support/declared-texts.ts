@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describeOptions } from '@cinnabar/core/internal/commands/registry';
@@ -44,12 +44,13 @@ export async function declaredTexts(): Promise<ReadonlyMap<string, DeclaredTexts
       const card = await renderCard(info, definition, given, actor, (text) => text);
       return [definition.description, card.action, ...card.fields.map(({ label }) => label)];
     };
-    const entries = recorded.map(async ({ plugin, commands, definitions, responders }) => {
+    const entries = recorded.map(async ({ plugin, description, commands, definitions, responders }) => {
       const { manifest, env } = plugin;
       const inMenus = commands.flatMap(menuTexts);
       const secrets = Object.values(env?.shape ?? {}).map((schema) => z.globalRegistry.get(schema)?.description);
       const texts = [
         manifest.description,
+        description,
         manifest.disabling,
         ...inMenus,
         ...commands.flatMap(helpTexts),
@@ -67,6 +68,9 @@ export async function declaredTexts(): Promise<ReadonlyMap<string, DeclaredTexts
   }
 }
 
+/** What `plugin list` shows of a plugin that does not run. */
+const packageFile = z.object({ description: z.string() });
+
 async function pluginFolders(): Promise<readonly string[]> {
   const entries = await readdir(PLUGINS, { withFileTypes: true });
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(PLUGINS, name));
@@ -76,6 +80,7 @@ type Command = CommandDefinition | GroupDefinition | Subcommand | Subgroup;
 
 interface Recorded {
   readonly plugin: Plugin;
+  readonly description: string;
   /** Filled in when it is set up. */
   readonly commands: Command[];
   readonly definitions: ToolDefinition[];
@@ -85,6 +90,7 @@ interface Recorded {
 /** A bundled plugin that notes what it registers. */
 async function load(folder: string): Promise<Recorded> {
   const module: { readonly default: Plugin } = await import(pathToFileURL(join(folder, 'dist', 'index.js')).href);
+  const { description } = packageFile.parse(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')));
   const commands: Command[] = [];
   const definitions: ToolDefinition[] = [];
   const responders: string[] = [];
@@ -108,7 +114,7 @@ async function load(folder: string): Promise<Recorded> {
         return context.responder(definition);
       },
     });
-  return { plugin: { ...module.default, setup }, commands, definitions, responders };
+  return { plugin: { ...module.default, setup }, description, commands, definitions, responders };
 }
 
 function menuTexts(command: Command): readonly string[] {

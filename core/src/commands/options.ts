@@ -1,5 +1,4 @@
 import { formatDuration, type OptionTraits, optionTraits, type Suggest, t, z } from '@cinnabar/sdk';
-import { inRange } from '../storage/catalog/fields.js';
 import { echo } from './answers.js';
 
 export type OptionKind = 'text' | 'integer' | 'number' | 'boolean' | 'choice' | NonNullable<OptionTraits['kind']>;
@@ -236,6 +235,14 @@ export function typeText(spec: OptionSpec): string {
   if (spec.kind === 'integer' || spec.kind === 'number') return inRange(plain, spec, String);
   if (spec.kind === 'duration') return inRange(plain, { ...spec, min: spec.min || undefined }, formatDuration);
   return plain;
+}
+
+function inRange(type: string, { min, max }: Pick<OptionSpec, 'min' | 'max'>, show: (bound: number) => string): string {
+  if (min !== undefined && max !== undefined) {
+    return t('{type} from {min} to {max}', { type, min: show(min), max: show(max) });
+  }
+  if (min !== undefined) return t('{type} of at least {min}', { type, min: show(min) });
+  return max === undefined ? type : t('{type} of at most {max}', { type, max: show(max) });
 }
 
 /**

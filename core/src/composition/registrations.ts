@@ -9,7 +9,6 @@ import { createAccess } from '../access/access.js';
 import { createAccessRules, createTierRoles, personalRules } from '../access/rules.js';
 import { createMessageOrigins, createProvenance } from '../access/visibility.js';
 import { createBackups } from '../backup/backups.js';
-import { personalReport } from '../cli/import/red/report.js';
 import { notice } from '../commands/answers.js';
 import { createCommands } from '../commands/commands.js';
 import { syncedListsSchema } from '../commands/slash-sync.js';
@@ -230,7 +229,6 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
           get(KEYS.ownerState),
         ),
         files: get(KEYS.guildFiles).personalData,
-        imported: personalReport(get(KEYS.config).dataDir),
         audit: get(KEYS.audit).personalData,
         // After what may still write to them.
         logs: {
@@ -349,6 +347,7 @@ function registerSurfaces(service: Register): void {
           .map(({ path }) => path),
       ],
       log: get(KEYS.logs).logger('languages'),
+      byDefault: get(KEYS.spoken).byDefault,
     }),
   );
   service(KEYS.provenance, (get) =>

@@ -35,10 +35,12 @@ interface LanguageServices {
   /** Folders that may have a `locales/<language>.json`: the host's own and those of the plugins that are known. */
   readonly folders: () => readonly string[];
   readonly log: Logger;
+  /** What is spoken where nothing else was chosen; English when it is left out. */
+  readonly byDefault?: Language | undefined;
 }
 
 /** Builds the languages from the catalogues beside the code. A language's catalogues are read when it is first wanted. */
-export function createLanguages({ folders, log }: LanguageServices): LanguageService {
+export function createLanguages({ folders, log, byDefault }: LanguageServices): LanguageService {
   formatMessagesWith(formatIcuMessage);
   const languages = new Map<string, Language | undefined>();
   let available: readonly string[] | undefined;
@@ -74,7 +76,8 @@ export function createLanguages({ folders, log }: LanguageServices): LanguageSer
     }
   };
   const serve: LanguageService['serve'] = (audience, shown, task) => {
-    const speak = (locale: string | undefined) => speaking(locale === undefined ? undefined : find(locale), task);
+    const speak = (locale: string | undefined) =>
+      speaking((locale === undefined ? undefined : find(locale)) ?? byDefault, task);
     const chosen = chosenBy(audience, shown);
     return chosen instanceof Promise ? chosen.then(speak) : speak(chosen);
   };

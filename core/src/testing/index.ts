@@ -11,4 +11,4 @@ export type {
 } from '@cinnabar/local-discord';
 export { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 export { createMemoryDriver, type MemoryDriver } from '../storage/drivers/memory.js';
-export { createTestHost, type TestHost, type TestHostOptions, type TestWorld } from './test-host.js';
+export { createTestHost, speakByDefault, type TestHost, type TestHostOptions, type TestWorld } from './test-host.js';

@@ -10,7 +10,7 @@ import {
   type PermissionSet,
   startLocalDiscord,
 } from '@cinnabar/local-discord';
-import type { CinnabarError, HostEnd, Plugin, Token } from '@cinnabar/sdk';
+import type { CinnabarError, HostEnd, Language, Plugin, Token } from '@cinnabar/sdk';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import type { Client } from 'discord.js';
 import { createSettled } from '../cli/console/stage.js';
@@ -82,6 +82,13 @@ export interface TestHost extends TestWorld, AsyncDisposable {
   stop(): Promise<void>;
 }
 
+let defaultLanguage: Language | undefined;
+
+/** In which language the hosts that are created from now on speak where nothing was chosen: for the hooks of a test runner. `undefined` for English. */
+export function speakByDefault(language: Language | undefined): void {
+  defaultLanguage = language;
+}
+
 /**
  * Starts the real host for a test.
  * @example
@@ -122,6 +129,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
     plugins: options.plugins.filter((plugin) => typeof plugin !== 'string'),
     only: options.plugins.map((plugin) => (typeof plugin === 'string' ? plugin : plugin.manifest.id)),
     ...(options.driver === undefined ? {} : { driver: options.driver }),
+    ...(defaultLanguage === undefined ? {} : { language: defaultLanguage }),
   });
   const settled = createSettled(world.discord, host);
   const close = async () => {

@@ -186,7 +186,7 @@ function whyText(receipt: Receipt): string {
       ? []
       : [
           t('**Tools**: {tools}', {
-            tools: tools.map(toolLine).join(', '),
+            tools: tools.map(({ name, outcome }) => `${safe(name)} (${safe(outcome)})`).join(', '),
           }),
         ]),
     ...(configured.length === 0
@@ -195,13 +195,6 @@ function whyText(receipt: Receipt): string {
     ...notes.map((note) => t('**Note**: {note}', { note: safe(note) })),
   ].join('\n');
 }
-
-/** A call of a tool with what came of it. */
-const toolLine = ({ name, outcome }: Receipt['tools'][number]) =>
-  t(
-    '{tool} ({outcome, select, done {done} failed {failed} denied {denied} expired {expired} deferred {deferred} other {{state}}})',
-    { tool: safe(name), outcome, state: safe(outcome) },
-  );
 
 /** The text for a message of the bot that is not its own answer. */
 function originText(origin: MessageOrigin): string {

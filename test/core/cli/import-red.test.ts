@@ -7,16 +7,7 @@ import { commandsHere, lineHere } from '@cinnabar/core/internal/cli/import/red/n
 import { parseWithIds } from '@cinnabar/core/internal/cli/import/red/red-data';
 import { loadConfig } from '@cinnabar/core/internal/config/load';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import {
-  AccessRules,
-  Commands,
-  GuildFiles,
-  Moderation,
-  PersonalDataStore,
-  Plugins,
-  Prefixes,
-  TierRoles,
-} from '@cinnabar/sdk';
+import { AccessRules, Commands, GuildFiles, Moderation, Plugins, Prefixes, TierRoles } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { type Folder, makeFolder } from '../../support/folder.js';
 
@@ -96,17 +87,6 @@ describe('cinnabar import red', () => {
     const roles = again.resolve(TierRoles);
     expect(await roles.list(guild.id, 'admin')).to.deep.equal([]);
     expect(await roles.list(guild.id, 'mod')).to.deep.equal([fixers.id]);
-  });
-
-  it('keeps no line of its report about a member whose data are deleted', async () => {
-    await using host = await createTestHost({ plugins: ['admin'] });
-    const [file, { alice, bob }] = [join(host.dataDir, 'import-red.txt'), host];
-    const line = `    Core: blocklist → deny everything, user ${alice.id} (alice)`;
-    writeFileSync(file, `Server 1\n${line}\n    Core: warning of ${bob.id}\n`);
-    const store = host.resolve(PersonalDataStore);
-    expect(await store.export(alice.id)).to.deep.include({ imported: { lines: [line.trim()] } });
-    await store.forget(alice.id);
-    expect(readFileSync(file, 'utf8')).to.equal(`Server 1\n    Core: warning of ${bob.id}\n`);
   });
 
   it('keeps ids whole that are too large for a number', () => {

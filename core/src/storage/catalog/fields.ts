@@ -242,8 +242,7 @@ interface OptionalBounds {
   readonly max?: number | undefined;
 }
 
-/** A type with its bounds: `whole number from 1 to 20`. */
-export function inRange(type: string, { min, max }: OptionalBounds, show: (value: number) => string): string {
+function inRange(type: string, { min, max }: OptionalBounds, show: (value: number) => string): string {
   if (min !== undefined && max !== undefined) {
     return t('{type} from {min} to {max}', { type, min: show(min), max: show(max) });
   }

@@ -16,7 +16,6 @@ import { type ChoiceParts, importChoices } from './choices.js';
 import { importEverywhere } from './everywhere.js';
 import { lineHere } from './names.js';
 import { dataOf, guildsIn, outsideGuilds, type RedData, readRedData } from './red-data.js';
-import { REPORT } from './report.js';
 
 interface Surroundings {
   readonly stdout: Pick<NodeJS.WritableStream, 'write'>;
@@ -59,7 +58,7 @@ export async function runRedImport(
   const text = reportText(red, sections, dryRun);
   stdout.write(text);
   if (dryRun) return 0;
-  const file = join(config.dataDir, REPORT);
+  const file = join(config.dataDir, 'import-red.txt');
   await replaceFile(file, text);
   stdout.write(`\nThis report is kept in ${file}.\n`);
   return 0;

@@ -1,0 +1,46 @@
+/**
+ * Root hooks of mocha: a file of end-to-end tests fails in which the bot sends words to Discord that stand in the code and that a German member
+ * would read in English. Nothing that a test sees changes: the bot speaks English, and notes what it looks up.
+ */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { speakByDefault } from '@cinnabar/core/testing';
+import { REST_EXCHANGES } from '@cinnabar/local-discord';
+import type { Context, Suite } from 'mocha';
+import { createWatch, type Watch } from './watch.js';
+
+let watch: Watch | undefined;
+let found: string[] = [];
+
+const noted = (exchange: unknown) => watch?.sent(exchange);
+
+function compare(when: string): void {
+  for (const { text, file, sent } of watch?.untranslated() ?? []) {
+    found.push(`${when}: “${text}” of ${file}, in ${JSON.stringify(sent.slice(0, 200))}`);
+  }
+}
+
+const isEndToEnd = ({ suites }: Suite) =>
+  suites.length > 0 && suites.every(({ file }) => /[\\/]e2e[\\/]/.test(file ?? ''));
+
+export const mochaHooks = {
+  beforeAll(this: Context) {
+    const root = this.test?.parent;
+    if (root === undefined || !isEndToEnd(root)) return;
+    watch = createWatch();
+    speakByDefault(watch.language);
+    subscribe(REST_EXCHANGES, noted);
+  },
+  afterEach(this: Context) {
+    compare(this.currentTest?.fullTitle() ?? '');
+  },
+  afterAll() {
+    if (watch === undefined) return;
+    compare('after the last test');
+    unsubscribe(REST_EXCHANGES, noted);
+    speakByDefault(undefined);
+    watch = undefined;
+    const lines = found;
+    found = [];
+    if (lines.length > 0) throw new Error(['In the code, and in no catalogue:', ...new Set(lines)].join('\n  '));
+  },
+};

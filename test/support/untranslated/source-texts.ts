@@ -1,0 +1,111 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { IntlMessageFormat } from 'intl-messageformat';
+
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+
+/** A text as it stands in the code, or a part of it between values. */
+export interface SourceText {
+  readonly text: string;
+  /** `plugins/party/src/recommend-gear.ts` */
+  readonly file: string;
+  /** See `EXEMPT`. */
+  readonly isExempt: boolean;
+}
+
+const TEXT = /'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`/g;
+
+/** Files whose texts are no words of the bot in Discord: they are printed in a terminal, the world of tests, or names of commands. */
+const SILENT = /^core\/src\/(?:cli\/|testing\/|commands\/red-names\.ts$)/;
+
+/** Files that write in English with a reason; what is written with a text of theirs is not looked at. */
+const EXEMPT: readonly (readonly [file: RegExp, because: string])[] = [
+  [/^(?:core|sdk)\/src\/storage\//, 'notices to owners: they are written in every language when they arise'],
+  [/^plugins\/llm\/src\/(?:index|providers\/errors)\.ts$/, 'notices to owners, with the words of a provider'],
+  [/^core\/src\/plugins\/lifecycle\/reload\.ts$/, 'it is kept as what ails a plugin, and in the log'],
+  [/^plugins\/welcome\/src\/context\.ts$/, 'greetings are a setting of the server: its admins write them'],
+];
+
+/** Packages whose texts are not in a catalogue yet. */
+const UNCONVERTED: readonly string[] = ['plugins/relay', 'plugins/tasks'];
+
+const isExempt = (file: string) =>
+  EXEMPT.some(([pattern]) => pattern.test(file)) || UNCONVERTED.some((folder) => file.startsWith(`${folder}/`));
+
+/** The texts in the code of host, SDK and bundled plugins that have the shape of words for people. */
+export function sourceTexts(): readonly SourceText[] {
+  return folders().flatMap((folder) =>
+    readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry): readonly SourceText[] => {
+      if (!entry.isFile() || !entry.name.endsWith('.ts')) return [];
+      const path = join(entry.parentPath, entry.name);
+      const file = relative(ROOT, path);
+      if (SILENT.test(file)) return [];
+      const code = readFileSync(path, 'utf8')
+        .replace(/^\s*(\/\/|\*|\/\*).*$/gm, '')
+        // What one may say to the bot is shown as it is: the offline model understands nothing else.
+        .replace(/\b(?:examples: |\w*EXAMPLES\b[^=]*= )\[[\s\S]*?\]/g, '');
+      return [...code.matchAll(TEXT)].flatMap(([, single, double, template]) =>
+        partsOf(single ?? double, template)
+          .map((text) => text.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, ''))
+          .filter(isForPeople)
+          .map((text) => ({ text, file, isExempt: isExempt(file) })),
+      );
+    }),
+  );
+}
+
+function partsOf(literal: string | undefined, template: string | undefined): readonly string[] {
+  if (literal !== undefined) return textsOf(unescaped(literal));
+  return (template ?? '').split(/\$\{[^{}]*\}/).map((part) => unescaped(part).trim());
+}
+
+/** The texts between the arguments of an ICU message; the whole of what is none. */
+export function textsOf(message: string): readonly string[] {
+  if (!/[{}]/.test(message)) return [message.trim()];
+  try {
+    return [...textsIn(new IntlMessageFormat(message, 'en', undefined, { ignoreTag: true }).getAst())];
+  } catch {
+    return [message.trim()];
+  }
+}
+
+type Elements = ReturnType<IntlMessageFormat['getAst']>;
+
+function* textsIn(elements: Elements): Generator<string> {
+  for (const element of elements) {
+    if ('options' in element) for (const option of Object.values(element.options)) yield* textsIn(option.value);
+    // 0 is text.
+    else if (element.type === 0) yield element.value.trim();
+  }
+}
+
+/** Two words at least, and no code. */
+function isForPeople(text: string): boolean {
+  // Two or three words without a capital are names of commands, or a part of something.
+  if (/^\p{Ll}+(?: \p{Ll}+){1,2}$/u.test(text)) return false;
+  return text.length >= 10 && /\p{L}{2,},? \p{L}+/u.test(text) && !/=>|\(\)|;\n|\/\w+\/|https?:/.test(text);
+}
+
+function folders(): readonly string[] {
+  const plugins = readdirSync(join(ROOT, 'plugins')).map((name) => join(ROOT, 'plugins', name, 'src'));
+  return [join(ROOT, 'core', 'src'), join(ROOT, 'sdk', 'src'), ...plugins];
+}
+
+function unescaped(literal: string): string {
+  return literal.replace(/\\(n|u\{([0-9a-f]+)\}|.)/gi, (_, one: string, point: string | undefined) =>
+    point !== undefined ? String.fromCodePoint(Number.parseInt(point, 16)) : one === 'n' ? '\n' : one,
+  );
+}
+
+/** Every message that all catalogues of a language have together. */
+export function translatedMessages(locale: string): ReadonlySet<string> {
+  return new Set(
+    folders().flatMap((folder) => {
+      // The SDK's texts are in the host's catalogue.
+      if (folder === join(ROOT, 'sdk', 'src')) return [];
+      const catalogue: unknown = JSON.parse(readFileSync(join(folder, '..', 'locales', `${locale}.json`), 'utf8'));
+      return typeof catalogue === 'object' && catalogue !== null ? Object.keys(catalogue) : [];
+    }),
+  );
+}

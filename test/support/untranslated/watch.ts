@@ -1,0 +1,133 @@
+import { type Language, z } from '@cinnabar/sdk';
+import { type SourceText, sourceTexts, textsOf, translatedMessages } from './source-texts.js';
+
+/** A text that the bot sent in words that stand in the code, and that a German member would have read in English. */
+export interface Untranslated extends SourceText {
+  /** What was sent. */
+  readonly sent: string;
+}
+
+export interface Watch {
+  /**
+   * English, noting which messages were looked up for a member or guild and are in the German catalogues. What is written outside of any language
+   * (background work that speaks for nobody) is not among them, as little as what was never looked up.
+   */
+  readonly language: Language;
+  /** Notes what was sent to Discord. */
+  sent(exchange: unknown): void;
+  /** Compares what was sent with what was looked up since the last time. */
+  untranslated(): readonly Untranslated[];
+}
+
+/** What stand-ins for models and agents say, in words that happen to stand in the code. */
+const BY_STAND_INS = /^(?:It waits for you\.$|denied: Error: request to call tool denied)/;
+
+/** What counts of a `RestExchange`. */
+const request = z.object({ method: z.string(), route: z.string(), requestBody: z.unknown() });
+
+/** Made with the first watch: the code does not change meanwhile. */
+let known:
+  | { readonly index: ReadonlyMap<string, readonly SourceText[]>; readonly german: ReadonlySet<string> }
+  | undefined;
+
+/** Watches what the bot sends to Discord for words that are in the code and went through no catalogue. */
+export function createWatch(): Watch {
+  known ??= { index: indexed(sourceTexts()), german: translatedMessages('de') };
+  const { index, german } = known;
+  const lookedUp = new Set<string>();
+  const texts = new Set<string>();
+  return {
+    language: {
+      locale: 'en',
+      translate(message) {
+        if (german.has(message)) lookedUp.add(message);
+        return undefined;
+      },
+    },
+    sent(exchange) {
+      const { method, route, requestBody } = request.parse(exchange);
+      if (method === 'GET' || route.endsWith('/commands')) return;
+      for (const text of shownIn(requestBody)) if (!BY_STAND_INS.test(text)) texts.add(text);
+    },
+    untranslated() {
+      const written = [...lookedUp].flatMap(textsOf).filter((text) => LETTER.test(text));
+      const found = [...texts].flatMap((sent) => [...foreignIn(sent, index, written)]);
+      texts.clear();
+      lookedUp.clear();
+      return found;
+    },
+  };
+}
+
+function indexed(all: readonly SourceText[]): ReadonlyMap<string, readonly SourceText[]> {
+  const index = new Map<string, SourceText[]>();
+  for (const source of all) {
+    const key = keyOf(source.text);
+    const entries = index.get(key) ?? [];
+    if (!entries.some(({ text }) => text === source.text)) entries.push(source);
+    index.set(key, entries);
+  }
+  return index;
+}
+
+const WORD = /[\p{L}\p{N}]+/gu;
+
+/** The first two words of a text. */
+const keyOf = (text: string) => (text.match(WORD) ?? []).slice(0, 2).join(' ');
+
+/** Texts of the code that stand in what was sent, and in nothing that was looked up. */
+function* foreignIn(
+  sent: string,
+  index: ReadonlyMap<string, readonly SourceText[]>,
+  written: readonly string[],
+): Generator<Untranslated> {
+  // What members typed is escaped; code and what is quoted are no words of the bot.
+  const text = sent.replace(/\\([^\p{L}\p{N}\s])/gu, '$1');
+  const spoken = text.replace(/```[\s\S]*?```|`[^`\n]*`|“[^”\n]*”/g, (code) => ' '.repeat(code.length));
+  const spans: { readonly start: number; readonly end: number; readonly source: SourceText }[] = [];
+  let covered: readonly boolean[] | undefined;
+  const words = [...spoken.matchAll(WORD)];
+  for (const [at, { 0: word, index: start }] of words.entries()) {
+    const key = `${word} ${words[at + 1]?.[0]}`;
+    for (const source of index.get(key) ?? []) {
+      const end = start + source.text.length;
+      if (!text.startsWith(source.text, start) || !isBetweenWords(text, end)) continue;
+      covered ??= coverage(text, written);
+      const isWritten = covered.slice(start, end).every((is, place) => is || !LETTER.test(text[start + place] ?? ''));
+      if (!isWritten) spans.push({ start, end, source });
+    }
+  }
+  if (spans.some(({ source }) => source.isExempt)) return;
+  for (const one of spans) {
+    const isWithin = spans.some((other) => other !== one && other.start <= one.start && other.end >= one.end);
+    if (!isWithin) yield { ...one.source, sent };
+  }
+}
+
+const LETTER = /[\p{L}\p{N}]/u;
+
+/** `must be a` is no part of `must be at`. */
+const isBetweenWords = (text: string, at: number) => !/^[\p{L}\p{N}]{2}/u.test(text.slice(at - 1, at + 1));
+
+/** Which characters of a text stand in one of the parts, as whole words. */
+function coverage(text: string, parts: readonly string[]): readonly boolean[] {
+  const covered = new Array<boolean>(text.length).fill(false);
+  for (const part of parts) {
+    for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) {
+      if (isBetweenWords(text, at) && isBetweenWords(text, at + part.length)) covered.fill(true, at, at + part.length);
+    }
+  }
+  return covered;
+}
+
+/** Keys of a request's body that no member reads, or that say again what another says. */
+const UNSEEN = new Set(['custom_id', 'id', 'url', 'type', 'nonce', 'filename', 'proxy_url', 'token']);
+
+/** Every text of a request's body that people see: contents, embeds, components, modals, suggestions, names of threads. */
+function* shownIn(body: unknown): Generator<string> {
+  if (typeof body === 'string') yield body;
+  else if (Array.isArray(body)) for (const one of body) yield* shownIn(one);
+  else if (typeof body === 'object' && body !== null) {
+    for (const [key, value] of Object.entries(body)) if (!UNSEEN.has(key)) yield* shownIn(value);
+  }
+}
