@@ -38,6 +38,8 @@ interface Offence {
   readonly guild: Guild;
   readonly userId: string;
   readonly place: string;
+  /** The channel in which it was said; `undefined` for what all members see. */
+  readonly channelId: string | undefined;
   readonly hit: Hit;
   readonly text: string;
 }
@@ -46,7 +48,7 @@ export type Acts = ReturnType<typeof createActs>;
 
 /** What happens to those who offend: deletions by the bot itself, warnings and time-outs through the plugin of moderation, and reports. */
 export function createActs({ client, settings, services, log }: AutomodContext) {
-  const { access, clock, languages, moderation } = services;
+  const { access, clock, languages, moderation, provenance } = services;
   const punished = createRateLimiter(clock, AGAIN_AFTER_MS);
   const reported = createRateLimiter(clock, 60_000);
 
@@ -87,21 +89,29 @@ export function createActs({ client, settings, services, log }: AutomodContext) 
   };
 
   const report = async (
-    { guild, userId, place, hit, text }: Offence,
+    { guild, userId, place, channelId, hit, text }: Offence,
     done: readonly string[],
     values: Values,
   ): Promise<void> => {
     if (values.reportChannel === undefined || reported.take(guild.id, REPORTS_PER_MINUTE) !== undefined) return;
     const channel = await findSendableIn(client, guild.id, values.reportChannel);
     if (channel === undefined) return;
+    // A channel for few is not retold to those who cannot read it.
+    const isOpen =
+      channelId === undefined ||
+      provenance.mayTell([{ guildId: guild.id, channelId }], { guildId: guild.id, channelId: channel.id });
+    const filter = nameOf(hit.filter);
+    const what = visible(hit.what).replaceAll('`', 'ˋ').slice(0, EXCERPT);
+    const excerpt = text.length > EXCERPT ? `${text.slice(0, EXCERPT)}…` : text;
     const lines = [
-      t('**{filter}** (`{what}`): <@{userId}> in {place}', {
-        filter: nameOf(hit.filter),
-        what: visible(hit.what).replaceAll('`', 'ˋ').slice(0, EXCERPT),
-        userId,
-        place,
-      }),
-      ...(text === '' ? [] : [`> ${plainText(visible(text.length > EXCERPT ? `${text.slice(0, EXCERPT)}…` : text))}`]),
+      isOpen
+        ? t('**{filter}** (`{what}`): <@{userId}> in {place}', { filter, what, userId, place })
+        : t('**{filter}**: <@{userId}> in {place}', { filter, userId, place }),
+      ...(isOpen
+        ? text === ''
+          ? []
+          : [`> ${plainText(visible(excerpt))}`]
+        : [t('-# What it said is left out: not all who read this channel can read that one.')]),
       done.length === 0 ? t('Nothing was done.') : t('Done: {acts}', { acts: done.join(', ') }),
     ];
     const sent = channel.send({ content: asNotice(lines.join('\n').slice(0, 1_990)), allowedMentions: { parse: [] } });
@@ -149,7 +159,8 @@ export function createActs({ client, settings, services, log }: AutomodContext) 
       const place = `<#${message.channelId}>`;
       await inGuild(guild, async () => {
         const done = deletes ? [await remove(message, others)] : [];
-        await follow({ guild, userId: message.author.id, place, hit, text: message.content }, values, done);
+        const { channelId, content: text, author } = message;
+        await follow({ guild, userId: author.id, place, channelId, hit, text }, values, done);
       });
     },
 
@@ -159,7 +170,8 @@ export function createActs({ client, settings, services, log }: AutomodContext) 
       const values = await settings.guild(guild).get();
       await inGuild(guild, () => {
         const place = channelId === null ? t('this server') : `<#${channelId}>`;
-        return follow({ guild, userId, place, hit, text }, values, [t('stopped by Discord before anyone saw it')]);
+        const offence = { guild, userId, place, channelId: channelId ?? undefined, hit, text };
+        return follow(offence, values, [t('stopped by Discord before anyone saw it')]);
       });
     },
 
@@ -175,7 +187,11 @@ export function createActs({ client, settings, services, log }: AutomodContext) 
           () => member.setNickname(next, t('AutoMod: {filter}', { filter: nameOf('words') })),
           t('nickname removed'),
         );
-        await report({ guild, userId: id, place: t('their name'), hit, text: displayName }, [done], values);
+        await report(
+          { guild, userId: id, place: t('their name'), channelId: undefined, hit, text: displayName },
+          [done],
+          values,
+        );
       });
     },
 
@@ -189,7 +205,7 @@ export function createActs({ client, settings, services, log }: AutomodContext) 
           () => thread.setName(t('Renamed'), t('AutoMod: {filter}', { filter: nameOf('words') })),
           t('thread renamed'),
         );
-        await report({ guild, userId: owner, place: `<#${id}>`, hit, text }, [done], values);
+        await report({ guild, userId: owner, place: `<#${id}>`, channelId: id, hit, text }, [done], values);
       });
     },
   };

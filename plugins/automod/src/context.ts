@@ -6,6 +6,7 @@ import {
   option,
   optional,
   type PluginContext,
+  Provenance,
   TierRoles,
   z,
 } from '@cinnabar/sdk';
@@ -138,6 +139,7 @@ export const inject = {
   languages: Languages,
   tierRoles: TierRoles,
   moderation: optional(Moderation),
+  provenance: Provenance,
 };
 
 export type AutomodContext = PluginContext<typeof settings, typeof collections, typeof inject>;

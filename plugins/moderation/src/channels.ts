@@ -23,7 +23,7 @@ const P = PermissionFlagsBits;
 const WRITING =
   P.SendMessages | P.SendMessagesInThreads | P.CreatePublicThreads | P.CreatePrivateThreads | P.AddReactions;
 const SPEAKING = WRITING | P.Connect | P.Speak;
-/** Whose roles keep what a channel grants them while it is locked. */
+/** Whose roles keep what they can do in a channel while it is locked. */
 const STAFF =
   P.Administrator |
   P.ManageGuild |
@@ -108,8 +108,9 @@ export function createChannelActs({ client, collections, services }: ModerationC
       ({ id, permissions, tags }) =>
         id !== guild.id && tags?.botId === undefined && isStaff(id) && !permissions.has(P.Administrator),
     );
+    // A moderator who is let in by name still writes by their role.
     const opened = [...channel.permissionOverwrites.cache.values()].filter(
-      ({ id, type, allow }) => type === OverwriteType.Role && id !== guild.id && allow.any(mask) && !isStaff(id),
+      ({ id, allow }) => id !== guild.id && id !== client.user?.id && allow.any(mask) && !isStaff(id),
     );
     const everyone = bitsOf(channel, guild.id);
     return [
@@ -119,14 +120,15 @@ export function createChannelActs({ client, collections, services }: ModerationC
         allow: own.allow | (mask & ~own.deny),
         deny: own.deny,
       },
-      ...staff.map(({ id, permissions }) => {
-        const { allow, deny } = bitsOf(channel, id);
-        const held = permissions.bitfield | guild.roles.everyone.permissions.bitfield;
-        return { id, type: OverwriteType.Role, allow: allow | (mask & held & ~deny), deny };
+      ...staff.map((role) => {
+        const { allow, deny } = bitsOf(channel, role.id);
+        // What they can do there now: a lock opens nothing to them.
+        const held = channel.permissionsFor(role).bitfield;
+        return { id: role.id, type: OverwriteType.Role, allow: allow | (mask & held & ~deny), deny };
       }),
-      ...opened.map(({ id, allow, deny }) => ({
+      ...opened.map(({ id, type, allow, deny }) => ({
         id,
-        type: OverwriteType.Role,
+        type,
         allow: allow.bitfield & ~mask,
         deny: deny.bitfield,
       })),

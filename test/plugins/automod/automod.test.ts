@@ -67,6 +67,19 @@ describe('automod', () => {
     expect(await say(host.you, '!automod test a darnit')).to.equal('Word that is not allowed: `darn*`');
   });
 
+  it('says in a report nothing of a channel that not all who read the report can read', async () => {
+    const { guild, alice, bot } = host;
+    const staff = guild.createChannel({ name: 'staff' });
+    guild.overwrite(staff, { for: guild.everyone, deny: ['ViewChannel'] });
+    for (const one of [alice, bot])
+      guild.overwrite(staff, { for: one, allow: ['ViewChannel', 'SendMessages', 'ManageMessages'] });
+    await host.settled();
+    expect((await write(alice, 'heck, the xylophone', staff)).deleted).to.equal(true);
+    expect(lastReport())
+      .to.include('is left out')
+      .and.not.match(/xylophone|heck/);
+  });
+
   it('reports in the language of the server', async () => {
     await say(host.you, '!language server de');
     await write(host.alice, 'heck');

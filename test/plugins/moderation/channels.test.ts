@@ -95,6 +95,13 @@ describe('moderation: channels', () => {
         },
       ],
       [
+        'opened-to-a-member',
+        (channel) => {
+          guild.overwrite(channel, { for: guild.everyone, deny: ['SendMessages'] });
+          guild.overwrite(channel, { for: host.alice, allow: ['SendMessages'] });
+        },
+      ],
+      [
         'closed',
         (channel) => guild.overwrite(channel, { for: guild.everyone, allow: ['AddReactions'], deny: ['SendMessages'] }),
       ],
@@ -111,6 +118,16 @@ describe('moderation: channels', () => {
       expect([overwritesOf(channel), maySend(channel)], name).to.deep.equal(before);
     }
     expect(await say(mod, '!unlock')).to.include('was not locked by me');
+  });
+
+  it('are opened to no moderator by a lock who could not write there before', async () => {
+    const { say, host, mod } = station;
+    const { guild } = host;
+    const news = guild.createChannel({ name: 'news' });
+    guild.overwrite(news, { for: guild.everyone, deny: ['SendMessages'] });
+    await host.settled();
+    expect(await say(mod, `!lock ${news}`)).to.include('is locked');
+    expect(() => mod.say(news, 'x')).to.throw();
   });
 
   it('keep what was changed beside the lock while it was there', async () => {
