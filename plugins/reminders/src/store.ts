@@ -21,14 +21,14 @@ export function createReminders(context: ReminderContext) {
   const { reminders: stored } = collections;
   const { clock, random } = services;
   /** Whose each reminder is, so that not all of them are read to list those of one member. */
-  const known = new Map<string, { readonly userId: string; readonly guildId: string | null }>();
+  const known = new Map<string, Known>();
   const loaded = load();
   // Commands read the failure; without one in the meantime it must not end the process.
   loaded.catch((error: unknown) => log.error('the reminders could not be read', { error }));
   context.defer(stored.watch((id) => void follow(id)));
 
   async function load(): Promise<void> {
-    for await (const [id, { userId, guildId }] of stored.entries()) known.set(id, { userId, guildId });
+    for await (const [id, one] of stored.entries()) known.set(id, knownOf(one));
   }
 
   async function follow(id: string): Promise<void> {
@@ -37,7 +37,7 @@ export function createReminders(context: ReminderContext) {
       .find()
       .catch(() => undefined);
     if (one === undefined) known.delete(id);
-    else known.set(id, { userId: one.userId, guildId: one.guildId });
+    else known.set(id, knownOf(one));
   }
 
   /** Those of a member that are still to come, the next first. Of one server they are not listed in another. */
@@ -48,7 +48,7 @@ export function createReminders(context: ReminderContext) {
     await loaded;
     const found: (Reminder & { readonly id: string })[] = [];
     for (const [id, owner] of known) {
-      if (owner.userId !== userId || (guildId !== null && owner.guildId !== guildId)) continue;
+      if (!owner.isPending || owner.userId !== userId || (guildId !== null && owner.guildId !== guildId)) continue;
       const one = await stored.of(id).find();
       if (one === undefined) known.delete(id);
       else if (one.deliveredAt === undefined) found.push({ ...one, id });
@@ -78,7 +78,8 @@ export function createReminders(context: ReminderContext) {
     if (mine >= mostPerMember) {
       throw new UserError(t('You have {mine} reminders already; cancel one first: `reminder list`.', { mine }));
     }
-    const here = guildId === null ? 0 : [...known.values()].filter((one) => one.guildId === guildId).length;
+    const here =
+      guildId === null ? 0 : [...known.values()].filter((one) => one.isPending && one.guildId === guildId).length;
     if (here >= mostInServer) throw new UserError(t('There are too many reminders in this server already.'));
   }
 
@@ -200,10 +201,24 @@ export function createReminders(context: ReminderContext) {
       setAt: clock.now(),
       failures: 0,
     });
-    known.set(id, { userId: actor.userId, guildId: actor.guildId });
+    known.set(id, knownOf(made));
     return { ...made, id };
   }
 }
+
+/** What is kept in memory of each. */
+interface Known {
+  readonly userId: string;
+  readonly guildId: string | null;
+  /** Not delivered for the last time yet: what is kept for its buttons counts nowhere. */
+  readonly isPending: boolean;
+}
+
+const knownOf = ({ userId, guildId, deliveredAt }: Reminder): Known => ({
+  userId,
+  guildId,
+  isPending: deliveredAt === undefined,
+});
 
 const asStored = (repeat: When['repeat']): Reminder['repeat'] =>
   repeat?.kind === 'weekdays' ? { ...repeat, weekdays: [...repeat.weekdays] } : repeat;

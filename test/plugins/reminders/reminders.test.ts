@@ -150,6 +150,17 @@ describe('reminders', () => {
     expect(byDm(host.alice).at(-1)).to.include('where one of us cannot write now');
   });
 
+  it('that were delivered take no place of others in the server', async () => {
+    await using world = await openReminders();
+    const { host, say } = world;
+    await say(host.you, '!set reminders mostInServer 2');
+    for (let n = 0; n < 2; n += 1) {
+      await say(host.alice, '!remind in 1m tea');
+      await host.advance(2 * MINUTE);
+    }
+    expect(await say(host.bob, '!remind in 1h tea')).to.include('is set');
+  });
+
   it('are limited for a member, set by tools too, and gone when their member is forgotten', async () => {
     await using world = await openReminders();
     const { host, say } = world;
