@@ -98,7 +98,7 @@ async function examine(
   if (kind === 'command') return examineCommand(context, ctx, actor, name);
   const { findings: own, notOffered } = await examineTool(context, ctx, actor, name);
   // Members use tools through the AI; agents from elsewhere need nothing of this.
-  const asked = await examineCommand(context, ctx, actor, 'ai').catch(() => []);
+  const asked = await examineAi(context, ctx, actor);
   const offer = notOffered === undefined ? [] : [ofReason(notOffered)];
   return [
     ...own,
@@ -107,6 +107,15 @@ async function examine(
       text: t('to ask the AI for it: {finding}', { finding: finding.text }),
     })),
   ];
+}
+
+async function examineAi(context: AdminContext, ctx: CommandContext, actor: Actor): Promise<readonly Finding[]> {
+  const ai = context.services.plugins.list().find(({ id }) => id === 'ai');
+  if (ai === undefined) return [];
+  // One that does not run has no commands.
+  return ai.state === 'running'
+    ? examineCommand(context, ctx, actor, 'ai')
+    : examineState(context, ctx, ai, await isOwner(context, ctx));
 }
 
 /** @throws UserError for one that is not there */
@@ -147,16 +156,31 @@ async function examineCommand(
   findings.push(...examineNeeds(context, ctx, plugin, 'note'));
   if (explained.some(({ command }) => command.surface !== 'slash')) findings.push(...examineTyping(context, ctx));
   findings.push(...(await examineMember(context, ctx, actor)));
-  for (const { command, decision, cooldown } of explained) {
-    const reasons = cooldown === undefined ? decision.reasons : [...decision.reasons, cooldown];
-    const own = [
-      ...reasons.filter(isNews).map(ofReason),
-      ...(await plugins.diagnose(plugin.id, { actor, kind: 'command', name: command.name })).map(asFinding),
-    ];
-    const label = explained.length > 1 ? `${code(command.name)}: ` : '';
-    findings.push(...own.map((finding) => ({ ...finding, text: `${label}${finding.text}` })));
-  }
-  return findings;
+  const [only, ...others] = await Promise.all(
+    explained.map(async ({ command, decision, cooldown }) => {
+      const reasons = cooldown === undefined ? decision.reasons : [...decision.reasons, cooldown];
+      const own = await plugins.diagnose(plugin.id, { actor, kind: 'command', name: command.name });
+      return { name: command.name, findings: [...reasons.filter(isNews).map(ofReason), ...own.map(asFinding)] };
+    }),
+  );
+  if (only === undefined || others.length === 0) return [...findings, ...(only?.findings ?? [])];
+  return [...findings, ...ofGroup([only, ...others])];
+}
+
+/** Of a group: while one of its commands works, what stands in the way of others is none for the group. */
+function ofGroup(
+  commands: readonly { readonly name: string; readonly findings: readonly Finding[] }[],
+): readonly Finding[] {
+  const isFree = ({ findings }: { readonly findings: readonly Finding[] }) =>
+    findings.every(({ state }) => state !== 'obstacle');
+  const works = commands.some(isFree);
+  return commands.flatMap(({ name, findings }) =>
+    findings.map(({ state, text, remedy }) => ({
+      state: works && state === 'obstacle' ? 'note' : state,
+      text: `${code(name)}: ${text}`,
+      remedy,
+    })),
+  );
 }
 
 async function examineTool(context: AdminContext, ctx: CommandContext, actor: Actor, name: string) {

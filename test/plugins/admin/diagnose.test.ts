@@ -1,15 +1,23 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalUser } from '@cinnabar/local-discord';
-import { definePlugin, z } from '@cinnabar/sdk';
+import { definePlugin, subcommand, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { answering } from './town.js';
 
 let isSetUp = true;
 const vault = definePlugin({
   manifest: { id: 'vault', version: '1.0.0', description: 'Keeps things', permissions: ['AttachFiles'] },
-  setup({ command, tool, needsSetup }) {
+  setup({ command, group, tool, needsSetup }) {
     command({ name: 'open', description: 'Open it', access: { tier: 'mod' }, run: (ctx) => ctx.reply('Open') });
     command({ name: 'peek', description: 'Look into it', run: (ctx) => ctx.reply('Gold') });
+    group({
+      name: 'coins',
+      description: 'Coins',
+      commands: [
+        subcommand({ name: 'count', description: 'Count them', run: (ctx) => ctx.reply('3') }),
+        subcommand({ name: 'melt', description: 'Melt', access: { tier: 'mod' }, run: (ctx) => ctx.reply('0') }),
+      ],
+    });
     tool({ name: 'count_gold', description: 'Count', input: z.object({}), risk: 'read', run: () => '3' });
     needsSetup(() => (isSetUp ? undefined : { problem: 'The vault has no door.', remedy: 'Run `door build`.' }));
   },
@@ -59,6 +67,16 @@ describe('admin: switches and diagnoses', () => {
     isSetUp = true;
     await say(host.you, '!access clear all');
     expect(await say(host.you, '!diagnose me vault')).to.include('Nothing stands in the way here.');
+  });
+
+  it('holds a group for usable as long as one of its commands is', async () => {
+    const text = await say(host.you, `!diagnose ${host.alice} coins`);
+    expect(text)
+      .to.include('Nothing stands in the way here.')
+      .and.match(/⚠ `coins melt`: you need to be .*access allow "coins melt"/);
+    await say(host.you, '!access deny "coins count" everyone');
+    expect(await obstacle('coins')).to.match(/^`coins count`: a rule of this server denies/);
+    await say(host.you, '!access clear all');
   });
 
   it('tells members about themselves alone', async () => {
