@@ -1,8 +1,11 @@
 import { join, resolve, sep } from 'node:path';
 import { t } from '@cinnabar/sdk';
 
-/** Folders and files of a data folder that are no data: the lock, what can be made anew, what other bots own, and what backups themselves keep. */
-const NO_DATA = ['lock', 'logs', 'cache', 'plugins', 'bots', 'backups'];
+/**
+ * Folders and files of a data folder that are no data: the lock, what can be made anew, what other bots own, what backups themselves keep, and a
+ * configuration that somebody has put there, whose files may hold secrets.
+ */
+const NO_DATA = ['lock', 'logs', 'cache', 'plugins', 'bots', 'backups', 'config'];
 /** A copy being written, by the SDK, by conf, or as a draft of the lock. */
 const UNFINISHED = /\.new$|\.json\.tmp-[0-9a-f]+$/;
 /** Begins the names of folders that backups work in. */

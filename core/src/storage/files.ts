@@ -4,7 +4,7 @@ import { CinnabarError, type Files, makeFolder, openJournal, type WriteWatch } f
 const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 
 /** Folders below the data that are the host's own. */
-const TAKEN = ['backups', 'bots', 'cache', 'documents', 'logs', 'plugins'];
+const TAKEN = ['backups', 'bots', 'cache', 'config', 'documents', 'logs', 'plugins'];
 
 /** Folders below the caches that are the host's own. */
 const TAKEN_CACHES = ['plugins', 'workers'];

@@ -41,6 +41,7 @@ const NO_DATA: Files = {
   'cache/plugins/a.js': 'x',
   'bots/judy/documents/a.json': '{}',
   'plugins/package.json': '{}',
+  'config/bot.yaml': 'vendors: { openai: { config: { apiKey: hunter2hunter2 } } }',
 };
 
 /** A folder of data beside a backup of other data. */
@@ -79,7 +80,7 @@ describe('a backup', () => {
           );
           const kept = Object.fromEntries(
             paths
-              .filter((path) => !/^(lock|logs|cache|plugins|bots|backups)(\/|$)|\.new(\/|$)/.test(path))
+              .filter((path) => !/^(lock|logs|cache|plugins|bots|backups|config)(\/|$)|\.new(\/|$)/.test(path))
               .map((path) => [path, files[path] ?? '']),
           );
           using folder = makeFolder();
