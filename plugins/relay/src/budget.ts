@@ -1,4 +1,4 @@
-import { localDay, z } from '@cinnabar/sdk';
+import { localDay, t, z } from '@cinnabar/sdk';
 import type { RelayContext } from './context.js';
 import { rulesIn } from './settings.js';
 
@@ -64,5 +64,8 @@ export function createBudget({ collections: { days: stored }, settings, services
 }
 
 function spent(what: string): string {
-  return `The agents of this server have used up what they may in a day (${what}). They go on tomorrow; admins can raise it with \`relay config\`.`;
+  return t(
+    'The agents of this server have used up what they may in a day ({what}). They go on tomorrow; admins can raise it with `relay config`.',
+    { what },
+  );
 }

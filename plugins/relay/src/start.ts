@@ -1,4 +1,4 @@
-import type { SetupNeed } from '@cinnabar/sdk';
+import { type SetupNeed, t } from '@cinnabar/sdk';
 import { approveTool, createApprovalCards } from './agents/approval-card.js';
 import { createDmAgents } from './agents/dm-agents.js';
 import { createMessageAuthors } from './agents/message-authors.js';
@@ -51,8 +51,10 @@ export async function start(context: RelayContext): Promise<void> {
       void relay.outages.breakerOpened(agent);
       notices.alert({
         kind: 'agent-resting',
-        text: `The Letta agent ${agent} failed five times in a row and was left alone for half a minute.`,
-        remedy: '`!relay status` and `!relay errors` show how it is doing; if it stays so, look at the Letta server.',
+        text: () =>
+          t('The Letta agent {agent} failed five times in a row and was left alone for half a minute.', { agent }),
+        remedy: () =>
+          t('`!relay status` and `!relay errors` show how it is doing; if it stays so, look at the Letta server.'),
       });
     }),
   };
@@ -126,13 +128,14 @@ function needIn(guildId: string | null, { rosters }: Relay): SetupNeed | undefin
   if (guildId === null) return undefined;
   const roster = rosters.of(guildId);
   if (roster === undefined || Object.keys(roster.agents).length === 0) {
-    const remedy =
-      'Use `relay agent <id>` with the id of an agent at the Letta server, then `relay enable` and `relay setup`.';
-    return { problem: 'No agent lives in this server.', remedy };
+    const remedy = t(
+      'Use `relay agent <id>` with the id of an agent at the Letta server, then `relay enable` and `relay setup`.',
+    );
+    return { problem: t('No agent lives in this server.'), remedy };
   }
   return roster.enabled
     ? undefined
-    : { problem: 'The agents of this server are switched off.', remedy: 'Use `relay enable`.' };
+    : { problem: t('The agents of this server are switched off.'), remedy: t('Use `relay enable`.') };
 }
 
 function publishMetrics({ metrics, queue, breakers }: Relay): void {
@@ -192,8 +195,12 @@ async function openQueue(core: RelayCore): Promise<RelayQueue> {
     onStall: ({ channelId, problem }) =>
       notices.alert({
         kind: 'relay-queue-stalled',
-        text: `The queue of the relay stood still for the channel <#${channelId}> (${problem}). I have set it going again.`,
-        remedy: 'Look into the log for what went before. If it happens again, restart the bot and report it.',
+        text: () =>
+          t(
+            'The queue of the relay stood still for the channel <#{channelId}> ({problem}). I have set it going again.',
+            { channelId, problem },
+          ),
+        remedy: () => t('Look into the log for what went before. If it happens again, restart the bot and report it.'),
       }),
   });
 }

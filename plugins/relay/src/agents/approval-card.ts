@@ -1,4 +1,4 @@
-import { type Actor, linkSignals, type SettledOutcome, type ToolDefinition, withinLimit, z } from '@cinnabar/sdk';
+import { type Actor, linkSignals, type SettledOutcome, type ToolDefinition, t, withinLimit, z } from '@cinnabar/sdk';
 import type { RelayStores } from '../context.js';
 import type { ApprovalDecision, ApprovalRequest, AskApproval } from '../letta/runs/prompt-context.js';
 import { grantOf, guildIdentity, PLUGIN } from './permissions.js';
@@ -104,12 +104,12 @@ export const approveTool: ToolDefinition<typeof input, { readonly approved: true
   // To approve the same call twice is to approve it.
   idempotent: true,
   present: {
-    sentence: ({ agent, tool }) => `I'll let the agent ${agent} use its tool ${tool}`,
+    sentence: ({ agent, tool }) => t("I'll let the agent {agent} use its tool {tool}", { agent, tool }),
     said: ['agent', 'tool'],
     action: 'Approve a tool call of an agent',
     labels: { agent: 'Agent', tool: 'Tool', arguments: 'Arguments' },
-    success: () => '✓ The agent may use its tool.',
-    cancelled: ({ agent, tool }) => `The agent ${agent} may not use its tool ${tool}.`,
+    success: () => t('✓ The agent may use its tool.'),
+    cancelled: ({ agent, tool }) => t('The agent {agent} may not use its tool {tool}.', { agent, tool }),
   },
   run: () => ({ approved: true }),
 };

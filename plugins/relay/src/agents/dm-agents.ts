@@ -1,4 +1,4 @@
-import { z } from '@cinnabar/sdk';
+import { t, z } from '@cinnabar/sdk';
 import type { RelayContext, RelayStores } from '../context.js';
 import { directIdentity, directKey } from './permissions.js';
 
@@ -63,9 +63,13 @@ export async function homeOf(
   for (const [guildId, { agents }] of rosters.all()) {
     for (const [key, agent] of Object.entries(agents)) {
       if (agent.agentId !== agentId || (guildId === except?.guildId && key === except.key)) continue;
-      return guildId === except?.guildId ? `lives here already, as \`${agent.name}\`` : 'lives in another server';
+      return guildId === except?.guildId
+        ? t('This agent lives here already, as `{agent}`.', { agent: agent.name })
+        : t('This agent lives in another server.');
     }
   }
-  if ((await settings.global.get()).dmAgent === agentId) return 'answers direct messages';
-  return (await dmAgents.ownerOf(agentId)) === undefined ? undefined : "answers somebody's direct messages";
+  if ((await settings.global.get()).dmAgent === agentId) return t('This agent answers direct messages.');
+  return (await dmAgents.ownerOf(agentId)) === undefined
+    ? undefined
+    : t("This agent answers somebody's direct messages.");
 }

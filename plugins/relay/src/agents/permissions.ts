@@ -5,6 +5,7 @@ import {
   type IdentityObjection,
   isUnknown,
   type Tools,
+  t,
   UserError,
 } from '@cinnabar/sdk';
 import type { Channel, Client, GuildBasedChannel } from 'discord.js';
@@ -21,18 +22,20 @@ export function createAgentPermissions(stores: RelayStores) {
 
   const inGuild = (guildId: string, key: string | undefined): string | undefined => {
     const roster = rosters.enabled(guildId);
-    if (roster === undefined) return 'the agents of this server are switched off';
-    return key !== undefined && Object.hasOwn(roster.agents, key) ? undefined : 'this agent has been sent away';
+    if (roster === undefined) return t('the agents of this server are switched off');
+    return key !== undefined && Object.hasOwn(roster.agents, key) ? undefined : t('this agent has been sent away');
   };
 
   const inDirect = async (userId: string, channelId: string, key: string | undefined) => {
-    if ((await settings.user(userId).get()).dm !== 'on') return 'agents are switched off in these direct messages';
+    if ((await settings.user(userId).get()).dm !== 'on') return t('agents are switched off in these direct messages');
     if ((await dmAgents.agentOf(userId))?.key !== key)
-      return 'this agent does not answer these direct messages any more';
+      return t('this agent does not answer these direct messages any more');
     if (await directMessagesOff(userId, stores))
-      return 'the servers shared with this member have switched off answers to direct messages';
+      return t('the servers shared with this member have switched off answers to direct messages');
     const responder = await frontDoor?.responderIn(null, channelId);
-    return responder === undefined || responder === PLUGIN ? undefined : `${responder} answers these direct messages`;
+    return responder === undefined || responder === PLUGIN
+      ? undefined
+      : t('{responder} answers these direct messages', { responder });
   };
 
   const objection: IdentityObjection = async ({ id, grants }, guildId) => {
@@ -50,7 +53,7 @@ export function createAgentPermissions(stores: RelayStores) {
     async objectionTo({ guildId, userId, channelId, agent }: RelayEvent): Promise<string | undefined> {
       if (guildId !== null)
         return inGuild(guildId, agent) ?? identities.standing(guildIdentity(guildId, agent), guildId);
-      return userId === null ? 'this agent is let into no direct messages' : inDirect(userId, channelId, agent);
+      return userId === null ? t('this agent is let into no direct messages') : inDirect(userId, channelId, agent);
     },
   };
 }
@@ -94,36 +97,36 @@ export async function postingProblem(
 ): Promise<PostingProblem | undefined> {
   const identity = guildIdentity(guildId, key);
   const grant = await grantOf(identities, identity, guildId);
-  const again = `An admin who may post lets it in again: \`relay agent\` with its id and the name \`${name}\`.`;
-  if (grant === undefined) return { text: 'it has lost its rights here', todo: again };
+  const again = t('An admin who may post lets it in again: `relay agent` with its id and the name `{name}`.', { name });
+  if (grant === undefined) return { text: t('it has lost its rights here'), todo: again };
   if (!Object.hasOwn(grant.tools, POST_TOOL))
     return {
-      text: `it was not granted \`${POST_TOOL}\``,
-      todo: `\`relay grant tool ${POST_TOOL} allow ${name}\` grants it.`,
+      text: t('it was not granted `{postTool}`', { postTool: POST_TOOL }),
+      todo: t('`relay grant tool {postTool} allow {name}` grants it.', { postTool: POST_TOOL, name }),
       isUngranted: true,
     };
   const tool = tools.list().find((one) => one.name === POST_TOOL);
   if (tool === undefined)
-    return { text: 'the tools for Discord are not there', todo: 'The owner of the bot loads `discord-tools`.' };
+    return { text: t('the tools for Discord are not there'), todo: t('The owner of the bot loads `discord-tools`.') };
   if ((await policies.get(guildId, POST_TOOL)) === 'deny') {
     return {
-      text: `the policy of this server forbids \`${POST_TOOL}\``,
-      todo: `\`tool policy ${POST_TOOL} allow\` permits it.`,
+      text: t('the policy of this server forbids `{postTool}`', { postTool: POST_TOOL }),
+      todo: t('`tool policy {postTool} allow` permits it.', { postTool: POST_TOOL }),
     };
   }
   const { userId } = grant;
   if (await hasLeft(client, guildId, userId))
-    return { text: 'the member who let it in has left this server', todo: again };
+    return { text: t('the member who let it in has left this server'), todo: again };
   const { allowed, reasons } = await access.decide(
     { userId, guildId, channelId: grant.channelId, identity },
     { kind: 'tool', name: POST_TOOL, plugin: tool.plugin, policy: tool.access, at: { guildId, channelId } },
   );
   if (reasons.some((reason) => reason.rule === 'plugin-enabled' && !reason.allowed))
     return {
-      text: `\`${tool.plugin}\`, which it posts with, is switched off here`,
-      todo: `\`plugin enable ${tool.plugin}\` switches it on.`,
+      text: t('`{plugin}`, which it posts with, is switched off here', { plugin: tool.plugin }),
+      todo: t('`plugin enable {plugin}` switches it on.', { plugin: tool.plugin }),
     };
-  return allowed ? undefined : { text: 'the member who let it in may not post there, or I may not', todo: again };
+  return allowed ? undefined : { text: t('the member who let it in may not post there, or I may not'), todo: again };
 }
 
 async function hasLeft(client: Client, guildId: string, userId: string): Promise<boolean> {
@@ -135,7 +138,7 @@ async function hasLeft(client: Client, guildId: string, userId: string): Promise
   }
 }
 
-export const noAnswer = (objection: string) => `There will be no answer: ${objection}.`;
+export const noAnswer = (objection: string) => t('There will be no answer: {objection}.', { objection });
 
 /**
  * Cancels what is under way for agents that may not act any more in a guild, or in direct messages (`null`): their MCP sessions with the calls in
@@ -251,7 +254,10 @@ export async function assertLetIn(
   const grant = await grantOf(identities, guildIdentity(guildId, key), guildId);
   if (grant !== undefined && isLetInto(grant.channels, channel)) return;
   throw new UserError(
-    `\`${name}\` has not been let into this channel. An admin can do that: \`relay grant channel\` <#${channel.id}> \`${name}\`.`,
+    t(
+      '`{name}` has not been let into this channel. An admin can do that: `relay grant channel` <#{channelId}> `{name}`.',
+      { name, channelId: channel.id },
+    ),
   );
 }
 

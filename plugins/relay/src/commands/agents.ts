@@ -4,6 +4,7 @@ import {
   option,
   type Subcommand,
   subcommand,
+  t,
   UserError,
   z,
 } from '@cinnabar/sdk';
@@ -61,7 +62,9 @@ export function agentCommands(relay: Relay): readonly Subcommand[] {
         await relay.rosters.update(guildId, (draft) => {
           draft.defaultAgent = key;
         });
-        return ctx.reply(`\`${agent.name}\` is the default agent now: it answers where no other does.`);
+        return ctx.reply(
+          t('`{agent}` is the default agent now: it answers where no other does.', { agent: agent.name }),
+        );
       },
     }),
     subcommand({
@@ -125,10 +128,12 @@ async function letIn(relay: Relay, ctx: CommandContext, { agentId, name: given, 
   const key = keyFor(name, known?.agents ?? {});
   const home = await homeOf(agentId, relay, { guildId, key });
   if (home !== undefined)
-    throw new UserError(`This agent ${home}. An agent lives in one place: make another one for here.`);
+    throw new UserError(`${home} ${t('An agent lives in one place: make another one for here.')}`);
   const before = known?.agents[key];
   if (before === undefined && Object.keys(known?.agents ?? {}).length >= MOST_AGENTS) {
-    throw new UserError(`There are ${MOST_AGENTS} agents here already. \`relay remove\` sends one away.`);
+    throw new UserError(
+      t('There are {mostAgents} agents here already. `relay remove` sends one away.', { mostAgents: MOST_AGENTS }),
+    );
   }
   const identity = guildIdentity(guildId, key);
   const where = channel?.id ?? ctx.channel.id;
@@ -157,8 +162,13 @@ async function letIn(relay: Relay, ctx: CommandContext, { agentId, name: given, 
   });
   return ctx.reply(
     [
-      `\`${name}\` is the agent \`${agentId}\` here. It may read and answer in <#${where}>, in your name; \`relay show\` lists it all.`,
-      `Next: \`relay setup ${name}\` gives it the tools${known?.enabled === true ? '' : ', and `relay enable` switches the agents on'}.`,
+      t(
+        '`{name}` is the agent `{agentId}` here. It may read and answer in <#{where}>, in your name; `relay show` lists it all.',
+        { name, agentId, where },
+      ),
+      known?.enabled === true
+        ? t('Next: `relay setup {name}` gives it the tools.', { name })
+        : t('Next: `relay setup {name}` gives it the tools, and `relay enable` switches the agents on.', { name }),
     ].join('\n'),
   );
 }
@@ -193,7 +203,7 @@ async function move({ rosters, identities }: Relay, ctx: CommandContext, name: s
   const identity = guildIdentity(guildId, key);
   const grant = await grantOf(identities, identity, guildId);
   if (grant === undefined)
-    throw new UserError(`\`${agent.name}\` has lost its rights. Let it in again with \`relay agent\`.`);
+    throw new UserError(t('`{agent}` has lost its rights. Let it in again with `relay agent`.', { agent: agent.name }));
   const { channels } = grant;
   const kept =
     channels === 'all' ? channels : channels.filter((id) => !agent.channels.includes(id) || id === channelId);
@@ -206,7 +216,10 @@ async function move({ rosters, identities }: Relay, ctx: CommandContext, name: s
     if (moved !== undefined) moved.channels = [channelId];
   });
   return ctx.reply(
-    `\`${agent.name}\` answers in <#${channelId}> from now on. \`relay show ${agent.name}\` lists where it may go.`,
+    t('`{agent}` answers in <#{channelId}> from now on. `relay show {agent}` lists where it may go.', {
+      agent: agent.name,
+      channelId,
+    }),
   );
 }
 
@@ -216,7 +229,7 @@ async function rename({ rosters, identities }: Relay, ctx: CommandContext, old: 
   const isTaken = Object.entries(rosters.of(guildId)?.agents ?? {}).some(
     ([other, one]) => other !== key && [other, one.name.toLowerCase()].includes(name.toLowerCase()),
   );
-  if (isTaken) throw new UserError(`Another agent is called \`${name}\` here.`);
+  if (isTaken) throw new UserError(t('Another agent is called `{name}` here.', { name }));
   const identity = guildIdentity(guildId, key);
   const grant = await grantOf(identities, identity, guildId);
   if (grant !== undefined) await saveGrant(identities, identity, name, grant);
@@ -224,7 +237,7 @@ async function rename({ rosters, identities }: Relay, ctx: CommandContext, old: 
     const renamed = draft.agents[key];
     if (renamed !== undefined) renamed.name = name;
   });
-  return ctx.reply(`\`${agent.name}\` is called \`${name}\` here now.`);
+  return ctx.reply(t('`{agent}` is called `{name}` here now.', { agent: agent.name, name }));
 }
 
 async function portray({ rosters }: Relay, ctx: CommandContext, name: string, picture: string | undefined) {
@@ -236,9 +249,11 @@ async function portray({ rosters }: Relay, ctx: CommandContext, name: string, pi
     if (picture === undefined) delete portrayed.avatar;
     else portrayed.avatar = picture;
   });
-  const whose = picture === undefined ? 'my picture' : 'a picture of its own';
   return ctx.reply(
-    `\`${agent.name}\` has ${whose} now. It shows where agents post under their own names (\`ownName\`).`,
+    t(
+      '`{agent}` has {own, select, yes {a picture of its own} other {my picture}} now. It shows where agents post under their own names (`ownName`).',
+      { agent: agent.name, own: picture === undefined ? 'no' : 'yes' },
+    ),
   );
 }
 
@@ -260,7 +275,11 @@ async function sendAway(relay: Relay, ctx: CommandContext, name: string) {
     draft.planned = draft.planned.filter((one) => one.agent !== key);
   });
   await cancelForbidden(guildId, relay);
-  return ctx.reply(`\`${agent.name}\` is sent away: its rights here are void, and its wake-ups are taken back.`);
+  return ctx.reply(
+    t('`{agent}` is sent away: its rights here are void, and its wake-ups are taken back.', {
+      agent: agent.name,
+    }),
+  );
 }
 
 /** What there is to say of a guild's agents, or of one. */
@@ -276,26 +295,44 @@ async function showOne(relay: Relay, guildId: string, key: string, agent: GuildA
   const identity = guildIdentity(guildId, key);
   const grant = await grantOf(relay.identities, identity, guildId);
   const hasBearer = (await relay.endpoint?.has(identity)) === true;
-  const bearer = hasBearer ? 'it has a bearer for the tools' : 'it has no bearer for the tools yet (`relay setup`)';
+  const bearer = hasBearer
+    ? t('it has a bearer for the tools')
+    : t('it has no bearer for the tools yet (`relay setup`)');
   return [
-    `**${agent.name}**${isDefault ? ' (the default)' : ''}: agent \`${agent.agentId}\`, acts as \`${identity}\`; ${bearer}`,
-    ...(agent.channels.length === 0 ? [] : [`• answers in ${channelList(agent.channels)}`]),
-    ...(grant === undefined ? ['• may do nothing here'] : grantLines(grant)),
+    t(
+      '**{agent}**{isDefault, select, yes { (the default)} other {}}: agent `{agentId}`, acts as `{identity}`; {bearer}',
+      {
+        agent: agent.name,
+        isDefault: isDefault ? 'yes' : 'no',
+        agentId: agent.agentId,
+        identity,
+        bearer,
+      },
+    ),
+    ...(agent.channels.length === 0 ? [] : [t('• answers in {channels}', { channels: channelList(agent.channels) })]),
+    ...(grant === undefined ? [t('• may do nothing here')] : grantLines(grant)),
   ].join('\n');
 }
 
 function grantLines({ userId, channelId, channels, tools }: IdentityGrant): readonly string[] {
   const named = (policy: 'allow' | 'confirm') => Object.keys(tools).filter((name) => tools[name] === policy);
   const list = (names: readonly string[]) =>
-    names.length === 0 ? 'none' : names.map((name) => `\`${name}\``).join(' ');
+    names.length === 0 ? t('none') : names.map((name) => `\`${name}\``).join(' ');
   return [
-    `• let in by <@${userId}>, and never does what they could not; confirmations are asked for in <#${channelId}>`,
-    `• channels: ${channels === 'all' ? 'all that they may see' : channelList(channels)}`,
-    `• tools: ${list(named('allow'))}`,
-    ...(named('confirm').length === 0 ? [] : [`• tools that wait for a 👍 each time: ${list(named('confirm'))}`]),
+    t('• let in by <@{userId}>, and never does what they could not; confirmations are asked for in <#{channelId}>', {
+      userId,
+      channelId,
+    }),
+    channels === 'all'
+      ? t('• channels: all that they may see')
+      : t('• channels: {channels}', { channels: channelList(channels) }),
+    t('• tools: {tools}', { tools: list(named('allow')) }),
+    ...(named('confirm').length === 0
+      ? []
+      : [t('• tools that wait for a 👍 each time: {tools}', { tools: list(named('confirm')) })]),
   ];
 }
 
 function channelList(channels: readonly string[]): string {
-  return channels.length === 0 ? 'none' : channels.map((id) => `<#${id}>`).join(' ');
+  return channels.length === 0 ? t('none') : channels.map((id) => `<#${id}>`).join(' ');
 }

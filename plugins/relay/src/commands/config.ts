@@ -4,6 +4,8 @@ import {
   type SettingInfo,
   type Subcommand,
   subcommand,
+  t,
+  translated,
   UserError,
   z,
 } from '@cinnabar/sdk';
@@ -24,8 +26,13 @@ export function switchCommands(relay: Relay): readonly Subcommand[] {
         const { agents } = await rosters.update(guildOf(ctx), (draft) => {
           draft.enabled = true;
         });
-        const next = Object.keys(agents).length === 0 ? ' There is none yet: let one in with `relay agent <id>`.' : '';
-        return ctx.reply(`The agents of this server are switched on.${next} \`ai use relay\` lets them answer here.`);
+        return ctx.reply(
+          Object.keys(agents).length === 0
+            ? t(
+                'The agents of this server are switched on. There is none yet: let one in with `relay agent <id>`. `ai use relay` lets them answer here.',
+              )
+            : t('The agents of this server are switched on. `ai use relay` lets them answer here.'),
+        );
       },
     }),
     subcommand({
@@ -39,7 +46,9 @@ export function switchCommands(relay: Relay): readonly Subcommand[] {
         });
         const cancelled = await cancelForbidden(guildId, relay);
         return ctx.reply(
-          `The agents of this server are switched off: they read and post nothing more. ${cancelledText(cancelled)}`,
+          t('The agents of this server are switched off: they read and post nothing more. {ended}', {
+            ended: cancelledText(cancelled),
+          }),
         );
       },
     }),
@@ -51,7 +60,7 @@ export function switchCommands(relay: Relay): readonly Subcommand[] {
         await rosters.update(guildOf(ctx), (draft) => {
           draft.paused = true;
         });
-        return ctx.reply('Paused: messages wait until `relay resume`. What an agent is being told goes on.');
+        return ctx.reply(t('Paused: messages wait until `relay resume`. What an agent is being told goes on.'));
       },
     }),
     subcommand({
@@ -63,7 +72,7 @@ export function switchCommands(relay: Relay): readonly Subcommand[] {
           draft.paused = false;
         });
         queue.wake();
-        return ctx.reply('Going on: the agents are told what has waited.');
+        return ctx.reply(t('Going on: the agents are told what has waited.'));
       },
     }),
     subcommand({
@@ -80,38 +89,51 @@ export function switchCommands(relay: Relay): readonly Subcommand[] {
         const guildId = guildOf(ctx);
         if (mode === undefined) return ctx.reply(modesText(rosters.of(guildId)?.modes ?? {}));
         const where = channel?.id ?? ctx.channel.id;
-        if (ctx.guild?.channels.cache.has(where) !== true) throw new UserError('That is no channel of this server.');
+        if (ctx.guild?.channels.cache.has(where) !== true) throw new UserError(t('That is no channel of this server.'));
         await rosters.update(guildId, (draft) => {
           draft.modes[where] = mode;
         });
-        return ctx.reply(`<#${where}> is in the mode \`${mode}\` now: ${MEANING[mode]}`);
+        return ctx.reply(
+          t('<#{where}> is in the mode `{mode}` now: {meaning}', { where, mode, meaning: meaningOf(mode) }),
+        );
       },
     }),
   ];
 }
 
 function cancelledText(cancelled: number): string {
-  if (cancelled === 0) return 'Nothing was under way.';
-  return `${cancelled} ${cancelled === 1 ? 'message that was under way is' : 'messages that were under way are'} cut off.`;
+  if (cancelled === 0) return t('Nothing was under way.');
+  return t(
+    '{count, plural, one {# message that was under way is} other {# messages that were under way are}} cut off.',
+    { count: cancelled },
+  );
 }
 
 export function droppedText(dropped: number): string {
-  if (dropped === 0) return 'Nothing was waiting.';
-  return `${dropped} ${dropped === 1 ? 'message that was waiting is' : 'messages that were waiting are'} dropped.`;
+  if (dropped === 0) return t('Nothing was waiting.');
+  return t('{count, plural, one {# message that was waiting is} other {# messages that were waiting are}} dropped.', {
+    count: dropped,
+  });
 }
 
-const MEANING: Readonly<Record<ChannelMode, string>> = {
-  always: 'the agent is told every message, outside quiet hours.',
-  mention: 'the agent is told what is said to it.',
-  digest: 'the agent is told what is said to it, and now and then what went on.',
-  off: 'nothing reaches the agent from there.',
-};
+function meaningOf(mode: ChannelMode): string {
+  switch (mode) {
+    case 'always':
+      return t('the agent is told every message, outside quiet hours.');
+    case 'mention':
+      return t('the agent is told what is said to it.');
+    case 'digest':
+      return t('the agent is told what is said to it, and now and then what went on.');
+    case 'off':
+      return t('nothing reaches the agent from there.');
+  }
+}
 
 function modesText(modes: Readonly<Record<string, ChannelMode>>): string {
   const lines = Object.entries(modes).map(([channelId, mode]) => `• <#${channelId}>: \`${mode}\``);
   return lines.length === 0
-    ? 'Every channel is in the mode `mention`: the agent is told what is said to it.'
-    : ['Modes (`mention` everywhere else):', ...lines].join('\n');
+    ? t('Every channel is in the mode `mention`: the agent is told what is said to it.')
+    : [t('Modes (`mention` everywhere else):'), ...lines].join('\n');
 }
 
 export const RESET = 'default';
@@ -141,12 +163,20 @@ export function configCommand(relay: Relay): Subcommand {
       if (key === undefined) return ctx.reply(all.map(settingLine).join('\n'));
       const known = all.find((info) => info.key === key);
       if (known === undefined)
-        throw new UserError(`There is no setting "${key}". There are ${all.map((info) => info.key).join(', ')}.`);
+        throw new UserError(
+          t('There is no setting "{key}". There are {keys}.', { key, keys: all.map((info) => info.key).join(', ') }),
+        );
       if (value === undefined) return ctx.reply(settingLine(known));
       await changeSetting(relay, ctx, key, value);
       relay.queue.wake();
       const now = (await ofGuild(relay, ctx.actor)).find((info) => info.key === key) ?? known;
-      return ctx.reply(`\`${key}\` is ${shown(now.value)} now: ${now.description}.`);
+      return ctx.reply(
+        t('`{key}` is {value} now: {description}.', {
+          key,
+          value: shown(now.value),
+          description: translated(now.description),
+        }),
+      );
     },
   });
 }
@@ -160,7 +190,7 @@ export function changeSetting({ catalog }: Relay, ctx: CommandContext, key: stri
 }
 
 function settingLine({ key, value, default: usual, type, description }: SettingInfo): string {
-  const by = JSON.stringify(value) === JSON.stringify(usual) ? '' : ` (by default ${shown(usual)})`;
+  const by = JSON.stringify(value) === JSON.stringify(usual) ? '' : t(' (by default {usual})', { usual: shown(usual) });
   return `• \`${key}\` = ${shown(value)}${by}: ${description}; ${type}`;
 }
 

@@ -5,13 +5,14 @@ import {
   sentenceOf,
   subcommand,
   subgroup,
+  t,
   UserError,
   z,
 } from '@cinnabar/sdk';
 import { homeOf } from '../agents/dm-agents.js';
 import { cancelForbidden, directIdentity } from '../agents/permissions.js';
 import type { Relay } from '../context.js';
-import { OFF, ON } from '../intake/respond.js';
+import { switchedOff, switchedOn } from '../intake/respond.js';
 import { rulesIn } from '../settings.js';
 import { AGENT_ID } from './agents.js';
 import { changeSetting, RESET } from './config.js';
@@ -35,7 +36,11 @@ export function directCommands(relay: Relay): Subgroup {
         async run(ctx) {
           await settings.user(ctx.user.id).set({ dm: 'on' });
           const there = (await dmAgents.agentOf(ctx.user.id)) !== undefined;
-          return ctx.reply(`${ON}${there ? '' : ' There is no agent for it yet: the owner of the bot chooses one.'}`);
+          return ctx.reply(
+            there
+              ? switchedOn()
+              : `${switchedOn()} ${t('There is no agent for it yet: the owner of the bot chooses one.')}`,
+          );
         },
       }),
       subcommand({
@@ -45,7 +50,7 @@ export function directCommands(relay: Relay): Subgroup {
         async run(ctx) {
           await settings.user(ctx.user.id).set({ dm: 'off' });
           await cancelForbidden(null, relay);
-          return ctx.reply(OFF);
+          return ctx.reply(switchedOff());
         },
       }),
       subcommand({
@@ -65,7 +70,9 @@ export function directCommands(relay: Relay): Subgroup {
           const lines = shown.map((one) => `• \`${one}\` = \`${String(rules[one])}\``);
           const isBounded =
             key !== undefined && value !== undefined && value.trim() !== RESET && String(rules[key]) !== value.trim();
-          return ctx.reply([...lines, ...(isBounded ? [BOUNDED] : [])].join('\n'));
+          return ctx.reply(
+            [...lines, ...(isBounded ? [t('The owner of the bot sets the bounds of this.')] : [])].join('\n'),
+          );
         },
       }),
       subcommand({
@@ -85,9 +92,7 @@ export function directCommands(relay: Relay): Subgroup {
           if (agentId !== undefined) {
             const home = await homeOf(agentId, relay, undefined);
             if (home !== undefined)
-              throw new UserError(
-                `This agent ${home}. An agent lives in one place: make another one for direct messages.`,
-              );
+              throw new UserError(`${home} ${t('An agent lives in one place: make another one for direct messages.')}`);
           }
           await endpoint?.revoke(directIdentity(user?.id));
           await identities.remove(directIdentity(user?.id));
@@ -95,10 +100,17 @@ export function directCommands(relay: Relay): Subgroup {
           else if (agentId === undefined) await settings.global.reset('dmAgent');
           else await settings.global.set({ dmAgent: agentId });
           await cancelForbidden(null, relay);
-          const whose = user === undefined ? 'direct messages' : `the direct messages of ${user}`;
-          if (agentId === undefined) return ctx.reply(`No agent answers ${whose} any more.`);
+          const whom = { of: user === undefined ? 'all' : 'one', user: String(user) };
           return ctx.reply(
-            `\`${agentId}\` answers ${whose} of those who want it. Next: \`relay dm setup\` in a direct message with me.`,
+            agentId === undefined
+              ? t(
+                  'No agent answers {of, select, all {direct messages} other {the direct messages of {user}}} any more.',
+                  whom,
+                )
+              : t(
+                  '`{agentId}` answers {of, select, all {direct messages} other {the direct messages of {user}}} of those who want it. Next: `relay dm setup` in a direct message with me.',
+                  { agentId, ...whom },
+                ),
           );
         },
       }),
@@ -109,10 +121,12 @@ export function directCommands(relay: Relay): Subgroup {
         options: { user: option.user().optional().describe('For the own agent of this person') },
         async run(ctx, { user }) {
           if ((await settings.user(ctx.user.id).get()).dm !== 'on') {
-            throw new UserError('Say `relay dm on` first: an agent acts in the direct messages of those who want it.');
+            throw new UserError(
+              t('Say `relay dm on` first: an agent acts in the direct messages of those who want it.'),
+            );
           }
           const agent = await dmAgents.agentOf(user?.id ?? ctx.user.id);
-          if (agent === undefined) throw new UserError('No agent has been chosen yet: `relay dm agent <id>`.');
+          if (agent === undefined) throw new UserError(t('No agent has been chosen yet: `relay dm agent <id>`.'));
           const place = { ...agent, guildId: null, userId: ctx.user.id, name: 'agent' };
           return report(relay, ctx, place);
         },
@@ -120,8 +134,6 @@ export function directCommands(relay: Relay): Subgroup {
     ],
   });
 }
-
-const BOUNDED = 'The owner of the bot sets the bounds of this.';
 
 /** Members know the setting by the name that it has for all direct messages. */
 async function changeOwn(relay: Relay, ctx: CommandContext, key: string, value: string): Promise<void> {

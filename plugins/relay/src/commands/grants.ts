@@ -5,6 +5,7 @@ import {
   type Subgroup,
   subcommand,
   subgroup,
+  t,
   UserError,
   z,
 } from '@cinnabar/sdk';
@@ -56,7 +57,7 @@ export function grantCommands(relay: Relay): readonly Subgroup[] {
           examples: ['relay grant tool discord_create_forum_post', 'relay grant tool discord_delete_message confirm'],
           run: (ctx, { tool, policy, agent }) => {
             if (!relay.tools.list().some(({ name }) => name === tool))
-              throw new UserError(`There is no tool called "${tool}".`);
+              throw new UserError(t('There is no tool called "{tool}".', { tool }));
             return change(ctx, agent, setTool(tool, policy));
           },
         }),
@@ -96,7 +97,7 @@ async function changeGrant({ rosters, identities }: Relay, ctx: CommandContext, 
   const id = guildIdentity(guildId, key);
   const grant = await grantOf(identities, id, guildId);
   if (grant === undefined)
-    throw new UserError(`\`${agent.name}\` has lost its rights. Let it in again with \`relay agent\`.`);
+    throw new UserError(t('`{agent}` has lost its rights. Let it in again with `relay agent`.', { agent: agent.name }));
   const changed = by(grant, agent.name);
   await saveGrant(identities, id, agent.name, changed.grant);
   return ctx.reply(changed.said);
@@ -105,43 +106,50 @@ async function changeGrant({ rosters, identities }: Relay, ctx: CommandContext, 
 const addChannel =
   (id: string): Change =>
   (grant, name) => {
-    if (grant.channels === 'all') return { grant, said: `\`${name}\` may go everywhere already.` };
+    if (grant.channels === 'all') return { grant, said: t('`{name}` may go everywhere already.', { name }) };
     const channels = [...new Set([...grant.channels, id])];
-    return { grant: { ...grant, channels }, said: `\`${name}\` may go into <#${id}> now.` };
+    return { grant: { ...grant, channels }, said: t('`{name}` may go into <#{id}> now.', { name, id }) };
   };
 
 const removeChannel =
   (id: string): Change =>
   (grant, name) => {
     if (grant.channels === 'all')
-      throw new UserError(`\`${name}\` may go everywhere. \`relay ungrant everywhere\` comes first.`);
+      throw new UserError(t('`{name}` may go everywhere. `relay ungrant everywhere` comes first.', { name }));
     const channels = grant.channels.filter((one) => one !== id);
-    return { grant: { ...grant, channels }, said: `\`${name}\` may not go into <#${id}> any more.` };
+    return { grant: { ...grant, channels }, said: t('`{name}` may not go into <#{id}> any more.', { name, id }) };
   };
 
 const everywhere: Change = (grant, name) => ({
   grant: { ...grant, channels: 'all' },
-  said: `\`${name}\` may go wherever <@${grant.userId}> may, also where others may not. What it reads there it can tell elsewhere.`,
+  said: t(
+    '`{name}` may go wherever <@{userId}> may, also where others may not. What it reads there it can tell elsewhere.',
+    { name, userId: grant.userId },
+  ),
 });
 
 const onlyHere =
   (id: string): Change =>
   (grant, name) => ({
     grant: { ...grant, channels: [id] },
-    said: `\`${name}\` may go into <#${id}> and nowhere else.`,
+    said: t('`{name}` may go into <#{id}> and nowhere else.', { name, id }),
   });
 
 const setTool =
   (tool: string, policy: 'allow' | 'confirm'): Change =>
   (grant, name) => ({
     grant: { ...grant, tools: { ...grant.tools, [tool]: policy } },
-    said: `\`${name}\` may use \`${tool}\`${policy === 'confirm' ? '; each call waits for a 👍' : ''}. \`relay setup ${name}\` attaches it.`,
+    said:
+      policy === 'confirm'
+        ? t('`{name}` may use `{tool}`; each call waits for a 👍. `relay setup {name}` attaches it.', { name, tool })
+        : t('`{name}` may use `{tool}`. `relay setup {name}` attaches it.', { name, tool }),
   });
 
 const removeTool =
   (tool: string): Change =>
   (grant, name) => {
-    if (!Object.hasOwn(grant.tools, tool)) throw new UserError(`\`${name}\` has no tool called "${tool}".`);
+    if (!Object.hasOwn(grant.tools, tool))
+      throw new UserError(t('`{name}` has no tool called "{tool}".', { name, tool }));
     const { [tool]: _gone, ...tools } = grant.tools;
-    return { grant: { ...grant, tools }, said: `\`${name}\` may not use \`${tool}\` any more.` };
+    return { grant: { ...grant, tools }, said: t('`{name}` may not use `{tool}` any more.', { name, tool }) };
   };

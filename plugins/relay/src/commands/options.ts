@@ -1,11 +1,11 @@
-import { type CommandContext, option, plainText, UserError, visible } from '@cinnabar/sdk';
+import { type CommandContext, option, plainText, t, UserError, visible } from '@cinnabar/sdk';
 import { byKey, type Chosen, type Roster, type Rosters } from '../agents/roster.js';
 
 export const ADMIN = { tier: 'admin', where: 'guild' } as const;
 
 /** The guild of an admin's command, which is only there where there is one. */
 export function guildOf({ guild }: CommandContext): string {
-  if (guild === null) throw new UserError('This is for servers. Use it in a channel of one.');
+  if (guild === null) throw new UserError(t('This is for servers. Use it in a channel of one.'));
   return guild.id;
 }
 
@@ -13,7 +13,7 @@ export function guildOf({ guild }: CommandContext): string {
 export function agentNamed(roster: Roster | undefined, name: string | undefined): Chosen {
   const agents = Object.entries(roster?.agents ?? {});
   if (roster === undefined || agents.length === 0) {
-    throw new UserError('There is no agent here yet. Let one in with `relay agent <id> [name]`.');
+    throw new UserError(t('There is no agent here yet. Let one in with `relay agent <id> [name]`.'));
   }
   const [[only] = ['']] = agents;
   const wanted = name?.toLowerCase();
@@ -21,13 +21,16 @@ export function agentNamed(roster: Roster | undefined, name: string | undefined)
   const key = wanted === undefined ? (agents.length === 1 ? only : roster.defaultAgent) : named;
   const chosen = byKey(roster, key);
   if (chosen !== undefined) return chosen;
-  throw new UserError(`There is no agent ${name === undefined ? 'chosen' : `called "${name}"`} here. ${known(roster)}`);
+  throw new UserError(
+    name === undefined
+      ? t('There is no agent chosen here. {known}', { known: known(roster) })
+      : t('There is no agent called "{name}" here. {known}', { name, known: known(roster) }),
+  );
 }
 
 function known({ agents }: Roster): string {
-  return `There ${Object.keys(agents).length === 1 ? 'is' : 'are'} ${Object.values(agents)
-    .map(({ name }) => `\`${name}\``)
-    .join(', ')}.`;
+  const names = Object.values(agents).map(({ name }) => `\`${name}\``);
+  return t('There {count, plural, one {is} other {are}} {names}.', { count: names.length, names: names.join(', ') });
 }
 
 /** An agent's name, suggested while it is typed. */

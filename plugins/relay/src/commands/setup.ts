@@ -6,6 +6,7 @@ import {
   type Subcommand,
   sentenceOf,
   subcommand,
+  t,
   visible,
 } from '@cinnabar/sdk';
 import type { Channel } from 'discord.js';
@@ -89,12 +90,12 @@ async function* setUp(relay: Relay, place: Place, channel: Channel, signal: Abor
   if (endpoint === undefined || url === undefined) {
     yield {
       ok: false,
-      text: 'The tools are not offered over MCP.',
-      todo: 'The owner of the bot switches that on: `set mcp listen 8808`, then `plugin reload mcp`.',
+      text: t('The tools are not offered over MCP.'),
+      todo: t('The owner of the bot switches that on: `set mcp listen 8808`, then `plugin reload mcp`.'),
     };
     return;
   }
-  yield { ok: true, text: `The tools are offered at ${url}.` };
+  yield { ok: true, text: t('The tools are offered at {url}.', { url }) };
   const version = await serverVersion(relay, url);
   if (version !== undefined) yield version;
   if (place.guildId === null)
@@ -112,31 +113,32 @@ async function* setUp(relay: Relay, place: Place, channel: Channel, signal: Abor
 function switchedOn({ rosters }: Relay, guildId: string): Step {
   const ok = rosters.enabled(guildId) !== undefined;
   return ok
-    ? { ok, text: 'The agents of this server are switched on.' }
-    : { ok, text: 'The agents of this server are switched off.', todo: 'Use `relay enable`.' };
+    ? { ok, text: t('The agents of this server are switched on.') }
+    : { ok, text: t('The agents of this server are switched off.'), todo: t('Use `relay enable`.') };
 }
 
 async function answersHere({ frontDoor }: Relay, { guildId }: Place, { id }: Channel): Promise<Step> {
   const responder = (await frontDoor?.responderIn(guildId, id)) ?? 'nobody';
-  if (responder === PLUGIN) return { ok: true, text: 'What is said to me here goes to the agent.' };
-  const todo = 'Use `ai use relay`, or `ai use relay --here` for this channel alone.';
-  return { ok: false, text: `What is said to me here goes to ${responder}.`, todo };
+  if (responder === PLUGIN) return { ok: true, text: t('What is said to me here goes to the agent.') };
+  const todo = t('Use `ai use relay`, or `ai use relay --here` for this channel alone.');
+  return { ok: false, text: t('What is said to me here goes to {responder}.', { responder }), todo };
 }
 
 async function findAgent({ letta }: Relay, { agentId }: Place): Promise<Step> {
   try {
     const info = await (await letta.agents()).find(agentId);
-    if (info !== undefined) return { ok: true, text: `The Letta server knows the agent: ${info.name}.` };
+    if (info !== undefined)
+      return { ok: true, text: t('The Letta server knows the agent: {infoName}.', { infoName: info.name }) };
     return {
       ok: false,
-      text: `The Letta server knows no agent ${agentId}.`,
-      todo: 'Compare the id with the one that the server shows.',
+      text: t('The Letta server knows no agent {agentId}.', { agentId }),
+      todo: t('Compare the id with the one that the server shows.'),
     };
   } catch (error) {
     return {
       ok: false,
       text: sentenceFor(error),
-      todo: 'The owner of the bot compares the address (`set relay baseUrl`) and the key of the Letta server.',
+      todo: t('The owner of the bot compares the address (`set relay baseUrl`) and the key of the Letta server.'),
     };
   }
 }
@@ -148,17 +150,23 @@ async function serverVersion({ letta }: Relay, url: string): Promise<Step | unde
   const notes: string[] = [];
   if (isOlder(version, TRIED)) {
     notes.push(
-      `I was tried with ${TRIED}. An older server may lack what I need: conversations, background runs, headers for tools. If something below fails, update it.`,
+      t(
+        'I was tried with {tried}. An older server may lack what I need: conversations, background runs, headers for tools. If something below fails, update it.',
+        { tried: TRIED },
+      ),
     );
   }
   if (!isOlder(version, REFUSES_PRIVATE_SINCE) && isPrivateAddress(url)) {
     notes.push(
-      `From ${REFUSES_PRIVATE_SINCE} on it refuses tools at addresses of a private network, and the one above is such an address. If the tools are refused below, the owner of the bot sets a public one: \`set relay mcpUrl https://…\`.`,
+      t(
+        'From {refusesPrivateSince} on it refuses tools at addresses of a private network, and the one above is such an address. If the tools are refused below, the owner of the bot sets a public one: `set relay mcpUrl https://…`.',
+        { refusesPrivateSince: REFUSES_PRIVATE_SINCE },
+      ),
     );
   }
   return {
     ok: true,
-    text: `The Letta server is version ${version}.`,
+    text: t('The Letta server is version {version}.', { version }),
     ...(notes.length === 0 ? {} : { todo: notes.join(' ') }),
   };
 }
@@ -169,11 +177,14 @@ async function mayWriteHere(
   channel: Channel,
 ): Promise<Step> {
   const channels = (await grantOf(identities, identity, guildId))?.channels ?? [];
-  if (isLetInto(channels, channel)) return { ok: true, text: 'It has been let into this channel.' };
+  if (isLetInto(channels, channel)) return { ok: true, text: t('It has been let into this channel.') };
   return {
     ok: false,
-    text: 'It has not been let into this channel.',
-    todo: `Use \`relay grant channel\` <#${channel.id}> \`${name}\`, or set it up where it may write.`,
+    text: t('It has not been let into this channel.'),
+    todo: t('Use `relay grant channel` <#{channelId}> `{name}`, or set it up where it may write.', {
+      channelId: channel.id,
+      name,
+    }),
   };
 }
 
@@ -206,13 +217,21 @@ async function connect(
     if (missing.length > 0)
       return {
         ok: false,
-        text: `The Letta server does not see these tools: ${missing.join(', ')}.`,
-        todo: REACH,
+        text: t('The Letta server does not see these tools: {tools}.', { tools: missing.join(', ') }),
+        todo: reach(),
         dropped,
       };
-    return { ok: true, text: `It has ${attached.length} tools: ${attached.join(', ')}.`, dropped };
+    return {
+      ok: true,
+      text: t('It has {count} tools: {tools}.', { count: attached.length, tools: attached.join(', ') }),
+      dropped,
+    };
   } catch (error) {
-    return { ok: false, text: `It could not be given its tools. ${sentenceFor(error)}`, todo: REACH };
+    return {
+      ok: false,
+      text: t('It could not be given its tools. {reason}', { reason: sentenceFor(error) }),
+      todo: reach(),
+    };
   }
 }
 
@@ -229,24 +248,32 @@ async function othersOf(relay: Relay, place: Place, dropped: readonly string[]):
   const again = here.map((name) => `\`relay setup ${name}\``).join(', ');
   return {
     ok: false,
-    text: `The Letta server does not see these tools any more, and has taken them from other agents: ${dropped.join(', ')}.`,
+    text: t('The Letta server does not see these tools any more, and has taken them from other agents: {tools}.', {
+      tools: dropped.join(', '),
+    }),
     todo: [
-      ...(here.length === 0 ? [] : [`Set those up again, where the tools can be used: ${again}.`]),
-      ...(elsewhere ? ['There are such agents in other places, too.'] : []),
+      ...(here.length === 0 ? [] : [t('Set those up again, where the tools can be used: {again}.', { again })]),
+      ...(elsewhere ? [t('There are such agents in other places, too.')] : []),
     ].join(' '),
   };
 }
 
-const REACH =
-  'The Letta server has to reach the address above. Where it is another one from there, the owner of the bot sets `mcpUrl`: `set relay mcpUrl https://…`.';
+const reach = () =>
+  t(
+    'The Letta server has to reach the address above. Where it is another one from there, the owner of the bot sets `mcpUrl`: `set relay mcpUrl https://…`.',
+  );
 
 const TEST_TIMEOUT_MS = 60_000;
 
 /** The connection test: asks the agent to post a line in a channel. */
 async function testConnection(relay: Relay, place: Place, channelId: string, signal: AbortSignal): Promise<Step> {
   const problem = await postingTest(relay, place, channelId, signal);
-  if (problem === undefined) return { ok: true, text: 'It has posted here.' };
-  return { ok: false, text: `It has not posted here. ${problem}`, todo: '`relay errors` and the log say more.' };
+  if (problem === undefined) return { ok: true, text: t('It has posted here.') };
+  return {
+    ok: false,
+    text: t('It has not posted here. {problem}', { problem }),
+    todo: t('`relay errors` and the log say more.'),
+  };
 }
 
 /** @returns `undefined` when it has posted, else what it did instead */
@@ -269,7 +296,7 @@ async function postingTest(
     if (recording.messageIds().length > 0) return undefined;
     if (end.status === 'failed') return end.sentence;
     const used = end.tools.map(({ name, ok }) => `${name}${ok === false ? ' (failed)' : ''}`);
-    return used.length === 0 ? 'It used no tool.' : `It used ${used.join(', ')}.`;
+    return used.length === 0 ? t('It used no tool.') : t('It used {tools}.', { tools: used.join(', ') });
   } finally {
     recording.end();
   }

@@ -4,6 +4,7 @@ import {
   isQuiet,
   type Subcommand,
   subcommand,
+  t,
   UserError,
   z,
 } from '@cinnabar/sdk';
@@ -51,14 +52,17 @@ export function statusCommands(relay: Relay): readonly Subcommand[] {
       access: ADMIN,
       async run(ctx) {
         const recent = await errors.recent(guildOf(ctx));
-        if (recent.length === 0) return ctx.reply('Nothing went wrong.');
+        if (recent.length === 0) return ctx.reply(t('Nothing went wrong.'));
         const lines = recent
           .slice(0, SHOWN)
           .map(
             ({ at, channelId, agent, sentence, kind }) =>
               `• ${timestamp(at, 'f')} <#${channelId}> \`${agent}\`: ${inert(sentence)} (${inert(kind)})`,
           );
-        const more = recent.length > SHOWN ? [`… and ${recent.length - SHOWN} before. The log has the details.`] : [];
+        const more =
+          recent.length > SHOWN
+            ? [t('… and {count} before. The log has the details.', { count: recent.length - SHOWN })]
+            : [];
         return ctx.reply([...lines, ...more].join('\n'));
       },
     }),
@@ -76,30 +80,57 @@ async function statusLines(relay: Relay, guildId: string, channelId: string): Pr
     const home = (await grantOf(relay.identities, guildIdentity(guildId, key), guildId))?.channelId;
     const problem = await postingProblem(guildId, { key, name }, channels[0] ?? home ?? channelId, relay);
     const isGone = await isGoneAtServer(agentId, relay);
+    const values = { name, isDefault: key === roster?.defaultAgent ? 'yes' : 'no' };
     return [
-      `• \`${name}\`${key === roster?.defaultAgent ? ' (the default)' : ''} ${isGone ? `is gone: the Letta server knows no agent \`${agentId}\`. \`relay agent\` lets another one in.` : state}`,
-      ...(problem === undefined ? [] : [`  ⚠️ It cannot post: ${problem.text}. ${problem.todo}`]),
+      isGone
+        ? t(
+            '• `{name}`{isDefault, select, yes { (the default)} other {}} is gone: the Letta server knows no agent `{agentId}`. `relay agent` lets another one in.',
+            { ...values, agentId },
+          )
+        : t('• `{name}`{isDefault, select, yes { (the default)} other {}} {state}', { ...values, state }),
+      ...(problem === undefined
+        ? []
+        : [t('  ⚠️ It cannot post: {text}. {todo}', { text: problem.text, todo: problem.todo })]),
     ].join('\n');
   });
-  const limit = (most: number) => (most === 0 ? '' : ` of ${most}`);
   return [
-    `The agents of this server are switched ${roster?.enabled === true ? 'on' : 'off (`relay enable`)'}${roster?.paused === true ? ', and paused (`relay resume`)' : ''}.`,
+    t(
+      'The agents of this server are switched {enabled, select, yes {on} other {off (`relay enable`)}}{paused, select, yes {, and paused (`relay resume`)} other {}}.',
+      { enabled: roster?.enabled === true ? 'yes' : 'no', paused: roster?.paused === true ? 'yes' : 'no' },
+    ),
     responder === PLUGIN
-      ? 'They answer in this channel.'
-      : `\`${responder}\` answers in this channel; \`ai use relay\` lets them answer.`,
-    ...(agents.length === 0 ? ['There is no agent yet: `relay agent <id>`.'] : await Promise.all(agents)),
-    `Today: ${day.turns}${limit(rules.dayTurns)} prompts, ${day.tokens}${limit(rules.dayTokens)} tokens, ${day.wakes} of ${rules.wakesPerDay} wake-ups.`,
-    ...(isQuiet(clock.now(), rules) ? [`These are quiet hours (${rules.quietHours}, ${rules.timeZone}).`] : []),
+      ? t('They answer in this channel.')
+      : t('`{responder}` answers in this channel; `ai use relay` lets them answer.', { responder }),
+    ...(agents.length === 0 ? [t('There is no agent yet: `relay agent <id>`.')] : await Promise.all(agents)),
+    t(
+      'Today: {turns}{dayTurns, select, 0 {} other { of {dayTurns}}} prompts, {tokens}{dayTokens, select, 0 {} other { of {dayTokens}}} tokens, {wakes} of {wakesPerDay} wake-ups.',
+      {
+        turns: day.turns,
+        dayTurns: String(rules.dayTurns),
+        tokens: day.tokens,
+        dayTokens: String(rules.dayTokens),
+        wakes: day.wakes,
+        wakesPerDay: rules.wakesPerDay,
+      },
+    ),
+    ...(isQuiet(clock.now(), rules)
+      ? [
+          t('These are quiet hours ({quietHours}, {timeZone}).', {
+            quietHours: rules.quietHours,
+            timeZone: rules.timeZone,
+          }),
+        ]
+      : []),
     ...queueLines(await queue.status(guildId)),
   ];
 }
 
 function stateOf({ state, admitsAt }: CircuitBreaker, now: number): string {
-  if (state === 'closed') return 'answers';
-  if (state === 'half-open') return 'is being tried again';
+  if (state === 'closed') return t('answers');
+  if (state === 'half-open') return t('is being tried again');
   return admitsAt > now
-    ? `did not answer, is tried again in ${Math.ceil((admitsAt - now) / 1000)} s`
-    : 'did not answer, is tried with the next message';
+    ? t('did not answer, is tried again in {seconds} s', { seconds: Math.ceil((admitsAt - now) / 1000) })
+    : t('did not answer, is tried with the next message');
 }
 
 /** `false` also when the server does not answer. */
@@ -113,14 +144,23 @@ async function isGoneAtServer(agentId: string, { letta }: Relay): Promise<boolea
 
 function queueLines({ waiting, sending, dropped }: Awaited<ReturnType<RelayQueue['status']>>): readonly string[] {
   return [
-    ...sending.map(({ channelId, since }) => `• <#${channelId}>: an agent is at work since ${timestamp(since, 'R')}`),
-    ...waiting.map(
-      ({ channelId, events, oldestAt }) =>
-        `• <#${channelId}>: ${events} waiting, the oldest since ${timestamp(oldestAt, 'R')}`,
+    ...sending.map(({ channelId, since }) =>
+      t('• <#{channelId}>: an agent is at work since {since}', { channelId, since: timestamp(since, 'R') }),
     ),
-    ...(waiting.length + sending.length === 0 ? ['Nothing waits.'] : []),
+    ...waiting.map(({ channelId, events, oldestAt }) =>
+      t('• <#{channelId}>: {events} waiting, the oldest since {since}', {
+        channelId,
+        events,
+        since: timestamp(oldestAt, 'R'),
+      }),
+    ),
+    ...(waiting.length + sending.length === 0 ? [t('Nothing waits.')] : []),
     ...(dropped > 0
-      ? [`${dropped} ${dropped === 1 ? 'was' : 'were'} given up since the bot started, because too many waited.`]
+      ? [
+          t('{count, plural, one {# was} other {# were}} given up since the bot started, because too many waited.', {
+            count: dropped,
+          }),
+        ]
       : []),
   ];
 }
@@ -143,12 +183,15 @@ export function contextCommand(relay: Relay): Subcommand {
           ? undefined
           : (chooseAgent(roster, placesOf(message.channel), message.content) ?? byKey(roster, roster.defaultAgent));
       if (chosen === undefined)
-        throw new UserError('There is no agent here yet. Let one in with `relay agent <id> [name]`.');
+        throw new UserError(t('There is no agent here yet. Let one in with `relay agent <id> [name]`.'));
       const { reply_thread_depth: depth } = await rulesIn(relay.settings, message.guildId);
       const event = await messageEvent(message, { kind: kindOf(message), agent: chosen.key, depth, log: relay.log });
       const prompt = await promptOf(event, relay);
       return ctx.reply({
-        content: `This is what \`${chosen.agent.name}\` would be told of ${message.url}:`,
+        content: t('This is what `{agent}` would be told of {url}:', {
+          agent: chosen.agent.name,
+          url: message.url,
+        }),
         files: [new AttachmentBuilder(Buffer.from(prompt), { name: 'prompt.txt' })],
       });
     },
@@ -158,7 +201,7 @@ export function contextCommand(relay: Relay): Subcommand {
 /** The prompt exactly as the event's agent would get it. */
 async function promptOf(event: RelayEvent, relay: Relay): Promise<string> {
   const target = await targetOf(event, relay);
-  if (target === undefined) throw new UserError('The agents of this server are switched off: `relay enable`.');
+  if (target === undefined) throw new UserError(t('The agents of this server are switched off: `relay enable`.'));
   const rules = await rulesIn(relay.settings, event.guildId, event.userId);
   return promptFor([event], target, rules, await relay.letta.agents());
 }
@@ -167,16 +210,16 @@ async function promptOf(event: RelayEvent, relay: Relay): Promise<string> {
 async function messageAt(link: string, ctx: CommandContext, { access, client }: Relay): Promise<Message> {
   const [, guildId, channelId, messageId] = LINK.exec(link.trim()) ?? [];
   if (guildId === undefined || channelId === undefined || messageId === undefined) {
-    throw new UserError('Give the link of a message: "Copy Message Link" in its menu.');
+    throw new UserError(t('Give the link of a message: "Copy Message Link" in its menu.'));
   }
-  if (guildId !== ctx.guild?.id) throw new UserError('That message is not in this server.');
+  if (guildId !== ctx.guild?.id) throw new UserError(t('That message is not in this server.'));
   const channel = await client.channels.fetch(channelId).catch(() => null);
   const mayRead = await access.mayEnter(ctx.actor, { guildId, channelId }, ['ReadMessageHistory']);
   if (channel === null || channel.isDMBased() || !channel.isTextBased() || !mayRead) {
-    throw new UserError('That channel is not there, or you may not read it.');
+    throw new UserError(t('That channel is not there, or you may not read it.'));
   }
   const message = await channel.messages.fetch(messageId).catch(() => undefined);
-  if (message === undefined) throw new UserError('That message is not there, or I may not read it.');
+  if (message === undefined) throw new UserError(t('That message is not there, or I may not read it.'));
   return message;
 }
 

@@ -1,4 +1,4 @@
-import { type CommandContext, option, type Subcommand, subcommand, UserError, z } from '@cinnabar/sdk';
+import { type CommandContext, option, type Subcommand, subcommand, t, UserError, z } from '@cinnabar/sdk';
 import { assertLetIn, placesOf } from '../agents/permissions.js';
 import { chooseAgent } from '../agents/roster.js';
 import type { Relay } from '../context.js';
@@ -46,14 +46,14 @@ async function plan(
   const roster = rosters.of(guildId);
   const chosen = roster === undefined ? undefined : chooseAgent(roster, placesOf(ctx.channel), text ?? '');
   if (chosen === undefined)
-    throw new UserError('There is no agent here yet. Let one in with `relay agent <id> [name]`.');
+    throw new UserError(t('There is no agent here yet. Let one in with `relay agent <id> [name]`.'));
   if (text === undefined)
-    throw new UserError('Write what the agent is to be told: `relay wake "every day 9:00" Say good morning`.');
+    throw new UserError(t('Write what the agent is to be told: `relay wake "every day 9:00" Say good morning`.'));
   await assertLetIn(identities, guildId, chosen, ctx.channel);
-  if (text.length > LONGEST) throw new UserError(`That is longer than ${LONGEST} characters.`);
+  if (text.length > LONGEST) throw new UserError(t('That is longer than {longest} characters.', { longest: LONGEST }));
   const dueAt = readPlan(when, (await rulesIn(settings, guildId)).timeZone).after(clock.now());
   const { last } = await wakes.of(guildId).update((draft) => {
-    if (draft.planned.length >= MOST) throw new UserError(`${MOST} wake-ups are planned already.`);
+    if (draft.planned.length >= MOST) throw new UserError(t('{most} wake-ups are planned already.', { most: MOST }));
     draft.last += 1;
     const { key } = chosen;
     draft.planned.push({
@@ -67,7 +67,12 @@ async function plan(
     });
   });
   return ctx.reply(
-    `Wake-up ${last}: \`${chosen.agent.name}\` is woken here ${inert(when)}, next at ${timestamp(dueAt, 'f')}.`,
+    t('Wake-up {last}: `{agent}` is woken here {when}, next at {time}.', {
+      last,
+      agent: chosen.agent.name,
+      when: inert(when),
+      time: timestamp(dueAt, 'f'),
+    }),
   );
 }
 
@@ -75,21 +80,27 @@ async function remove({ collections: { wakes } }: Relay, ctx: CommandContext, id
   const document = wakes.of(guildOf(ctx));
   const known = await document.get();
   if (!known.planned.some((one) => one.id === id))
-    throw new UserError('There is no such wake-up. `relay wake` lists them.');
+    throw new UserError(t('There is no such wake-up. `relay wake` lists them.'));
   await document.update((draft) => {
     draft.planned = draft.planned.filter((one) => one.id !== id);
   });
-  return ctx.reply(`Wake-up ${id} is taken back.`);
+  return ctx.reply(t('Wake-up {id} is taken back.', { id }));
 }
 
 async function list({ collections: { wakes }, access }: Relay, ctx: CommandContext) {
   const { planned } = await wakes.of(guildOf(ctx)).get();
   if (planned.length === 0)
-    return ctx.reply('No wake-up is planned. `relay wake "every day 9:00" Say good morning` plans one.');
+    return ctx.reply(t('No wake-up is planned. `relay wake "every day 9:00" Say good morning` plans one.'));
   const guildId = guildOf(ctx);
   const lines = await Promise.all(
     planned.map(async ({ id, when, agent, channelId, text, dueAt }) => {
-      const line = `${id}: \`${agent}\` in <#${channelId}> ${inert(when)}, next at ${timestamp(dueAt, 'f')}`;
+      const line = t('{id}: `{agent}` in <#{channelId}> {when}, next at {time}', {
+        id,
+        agent,
+        channelId,
+        when: inert(when),
+        time: timestamp(dueAt, 'f'),
+      });
       // The text of a wake-up is for members who can see its channel.
       return (await access.mayEnter(ctx.actor, { guildId, channelId })) ? `${line}: ${inert(text)}` : line;
     }),

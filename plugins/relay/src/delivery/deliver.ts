@@ -1,4 +1,4 @@
-import { budgetRefusal, createKeyedMutex, isUnknown, keepTyping, sentenceOf, UserError } from '@cinnabar/sdk';
+import { budgetRefusal, createKeyedMutex, isUnknown, keepTyping, sentenceOf, t, UserError } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import { isLetInto, noAnswer, PLUGIN, type PostingProblem, postingProblem } from '../agents/permissions.js';
 import { grantConversation, type Target, targetOf } from '../agents/roster.js';
@@ -37,7 +37,7 @@ export function createDeliver(core: RelayCore, connected: Promise<unknown>): Del
     const target = await targetOf(batch[0], core);
     if (target === undefined) return NOTHING_TO_DO;
     if (!(await isGranted(target, batch[0], core.client)))
-      return refuse(batch, `\`${target.name}\` has not been let into this channel`);
+      return refuse(batch, t('`{agent}` has not been let into this channel', { agent: target.name }));
     const problem = await replyProblem(target, batch, core);
     if (problem !== undefined) return refuse(batch, problem);
     const current = await Promise.all(batch.map((event) => currentEvent(event, core.client, core.log)));
@@ -47,13 +47,18 @@ export function createDeliver(core: RelayCore, connected: Promise<unknown>): Del
     // The shared agent of direct messages has a grant for one conversation at a time.
     return first.guildId === null ? directMutex.run(target.identity, run) : run();
   };
-  return async (batch, key, signal) => {
+  const attempt: Deliver = async (batch, key, signal) => {
     try {
       return await deliver(batch, key, signal);
     } catch (error) {
-      const sentence = sentenceOf(error) ?? 'Something went wrong before the agent could be told. It is in the log.';
+      const sentence = sentenceOf(error) ?? t('Something went wrong before the agent could be told. It is in the log.');
       return { status: 'failed', retry: false, sentence, error };
     }
+  };
+  // What is said to people of it, that is: prompts are English.
+  return (batch, key, signal) => {
+    const [{ guildId, userId }] = batch;
+    return core.languages.speak({ guildId, userId: userId ?? undefined }, () => attempt(batch, key, signal));
   };
 }
 
@@ -82,7 +87,7 @@ async function replyProblem({ name }: Target, batch: Batch, core: RelayCore): Pr
 }
 
 function cannotPost(name: string, { text }: PostingProblem): string {
-  return `\`${name}\` cannot post here at the moment, because ${text}`;
+  return t('`{name}` cannot post here at the moment, because {text}', { name, text });
 }
 
 /** What a refused post comes to: with what keeps the agent from posting, where that is known, because asking again would not help. */
@@ -97,7 +102,7 @@ async function postRefused(
     retry: false,
     sentence:
       problem === undefined
-        ? 'The agent wanted to answer, but its message could not be posted. Please ask again.'
+        ? t('The agent wanted to answer, but its message could not be posted. Please ask again.')
         : noAnswer(cannotPost(name, problem)),
     error: new Error('discord_send failed, and the agent gave up'),
   };
@@ -215,7 +220,9 @@ async function postLastWords(
 const UNPOSTED: Delivery = {
   status: 'failed',
   retry: false,
-  sentence: 'The agent has answered, but I could not post it.',
+  get sentence() {
+    return t('The agent has answered, but I could not post it.');
+  },
   error: new Error('Discord did not take the words of the agent'),
 };
 
@@ -242,7 +249,7 @@ async function recordReceipt(
     mind: PLUGIN,
     actor: { userId: target.userId, guildId, channelId },
     messageIds,
-    trigger: batch.length === 1 ? WHY[kind] : `${batch.length} messages waited for me`,
+    trigger: batch.length === 1 ? whyOf(kind) : t('{count} messages waited for me', { count: batch.length }),
     model: target.name,
     provider: 'letta',
     // The server reports only the sum, and no price.
@@ -256,18 +263,26 @@ async function recordReceipt(
     calls: end.steps,
     cost: null,
     tools: end.tools.map(({ name, ok }) => ({ name, outcome: ok === false ? 'failed' : 'done' })),
-    details: [`Agent: ${target.name}, at the Letta server; ended with ${end.stopReason}`],
-    notes: ['The Letta server tells only the sum of all tokens: they are counted as input.'],
+    details: [
+      t('Agent: {agent}, at the Letta server; ended with {stopReason}', {
+        agent: target.name,
+        stopReason: end.stopReason,
+      }),
+    ],
+    notes: [t('The Letta server tells only the sum of all tokens: they are counted as input.')],
   });
 }
 
-const WHY: Readonly<Record<EventKind, string>> = {
-  mention: 'I was mentioned',
-  reply: 'I was replied to',
-  dm: 'I was written to',
-  thread: 'Somebody wrote in a thread that I had started',
-  message: 'Every message of this channel reaches me',
-  reaction: 'Somebody reacted to a message of mine',
-  digest: 'A digest was due',
-  wake: 'A wake-up was planned',
-};
+function whyOf(kind: EventKind): string {
+  const reasons: Readonly<Record<EventKind, () => string>> = {
+    mention: () => t('I was mentioned'),
+    reply: () => t('I was replied to'),
+    dm: () => t('I was written to'),
+    thread: () => t('Somebody wrote in a thread that I had started'),
+    message: () => t('Every message of this channel reaches me'),
+    reaction: () => t('Somebody reacted to a message of mine'),
+    digest: () => t('A digest was due'),
+    wake: () => t('A wake-up was planned'),
+  };
+  return reasons[kind]();
+}

@@ -8,6 +8,7 @@ import {
   OperatorError,
   type Profile,
   sendText,
+  t,
 } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import { grantOf, guildIdentity } from '../agents/permissions.js';
@@ -29,7 +30,7 @@ export async function onFailed({ events, sentence, error, posted }: Failure, cor
     notices.alert({
       kind: 'relay-refused',
       text: reason,
-      remedy: 'Mend the key or the address, start the bot again, and try `!relay setup`.',
+      remedy: () => t('Mend the key or the address, start the bot again, and try `!relay setup`.'),
     });
   }
   if (posted) return;
@@ -42,15 +43,15 @@ export async function onFailed({ events, sentence, error, posted }: Failure, cor
 }
 
 /** What only the owner of the bot can mend; members get a plainer sentence. */
-function reasonForOwner(error: unknown): string | undefined {
+function reasonForOwner(error: unknown): string | (() => string) | undefined {
   if (error instanceof OperatorError) return error.message;
   const isRefused = troubleOf(error).kind === 'unauthorised';
-  return isRefused ? 'The Letta server did not accept the key in LETTA_API_KEY.' : undefined;
+  return isRefused ? () => t('The Letta server did not accept the key in LETTA_API_KEY.') : undefined;
 }
 
 /** Tells the admins of a guild that messages were dropped, in the channel in which its default agent was let in. */
 export async function onDropped({ guildId, channelId, count }: Drop, core: RelayCore): Promise<void> {
-  const { client, rosters, identities, log } = core;
+  const { client, languages, rosters, identities, log } = core;
   log.warn('messages for an agent were given up: too many waited', { guildId, channelId, count });
   const roster = guildId === null ? undefined : rosters.of(guildId);
   const chosen = roster === undefined ? undefined : byKey(roster, roster.defaultAgent);
@@ -58,13 +59,13 @@ export async function onDropped({ guildId, channelId, count }: Drop, core: Relay
   const grant = await grantOf(identities, guildIdentity(guildId, chosen.key), guildId);
   const channel = grant === undefined ? null : await client.channels.fetch(grant.channelId);
   if (channel?.isSendable() !== true) return;
-  const what = count === 1 ? 'A message was' : `${count} messages were`;
-  await channel.send({
-    content: asNotice(
-      `⚠️ ${what} given up because too many wait for the agents, the latest in <#${channelId}>. \`relay status\` shows more; \`relay config max_queue_size\` changes how many may wait.`,
+  const text = await languages.speak({ guildId }, () =>
+    t(
+      '⚠️ {count, plural, one {A message was} other {# messages were}} given up because too many wait for the agents, the latest in <#{channelId}>. `relay status` shows more; `relay config max_queue_size` changes how many may wait.',
+      { count, channelId },
     ),
-    allowedMentions: { parse: [] },
-  });
+  );
+  await channel.send({ content: asNotice(text), allowedMentions: { parse: [] } });
 }
 
 const REPEAT_MS = 10 * 60_000;
@@ -74,7 +75,7 @@ export type OutageNotices = ReturnType<typeof createOutageNotices>;
 
 /** Tells members that their message waits for an agent that does not answer at the moment: each once in ten minutes. */
 export function createOutageNotices(core: RelayCore, queue: RelayQueue) {
-  const { breakers, letta, rosters, clock, log } = core;
+  const { breakers, languages, letta, rosters, clock, log } = core;
   const notified = new Map<string, number>();
 
   /** Noted before the notice is posted, so that several messages at once get one. */
@@ -94,7 +95,12 @@ export function createOutageNotices(core: RelayCore, queue: RelayQueue) {
     try {
       const target = await targetOf(event, core);
       if (target === undefined || !isOpen(await letta.globalName(target.agentId)) || !isDue(userId)) return;
-      const sentence = `\`${target.name}\` does not answer at the moment. Your message is kept and tried again for ten minutes; you get a word if nothing comes of it.`;
+      const sentence = await languages.speak({ guildId: event.guildId, userId }, () =>
+        t(
+          '`{agent}` does not answer at the moment. Your message is kept and tried again for ten minutes; you get a word if nothing comes of it.',
+          { agent: target.name },
+        ),
+      );
       await postAt(event, sentence, `outage:${event.id}`, core);
     } catch (error) {
       log.info('a notice of an outage could not be posted', { channelId: event.channelId, error });

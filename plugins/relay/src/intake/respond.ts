@@ -1,4 +1,4 @@
-import { type ComponentHandle, type ComponentInteraction, type Turn, UserError } from '@cinnabar/sdk';
+import { type ComponentHandle, type ComponentInteraction, type Turn, t, UserError } from '@cinnabar/sdk';
 import { ActionRowBuilder, ButtonBuilder, ButtonStyle } from 'discord.js';
 import {
   assertLetIn,
@@ -41,7 +41,7 @@ export async function enqueue(event: RelayEvent, { queue, budget, outages }: Rel
   if (refusal !== undefined) throw new UserError(refusal);
   const { status } = await queue.enqueue(event);
   if (status === 'refused') {
-    throw new UserError('Too many messages are waiting for the agent already. Please try again in a while.');
+    throw new UserError(t('Too many messages are waiting for the agent already. Please try again in a while.'));
   }
   if (status === 'taken') await outages.eventQueued(event);
 }
@@ -50,7 +50,7 @@ export async function enqueue(event: RelayEvent, { queue, budget, outages }: Rel
 async function directAgent(turn: Turn, consentButton: ComponentHandle, relay: Relay): Promise<string | undefined> {
   const agent = await relay.dmAgents.agentOf(turn.user.id);
   if (agent === undefined)
-    throw new UserError('No agent answers direct messages here: the owner of the bot has chosen none.');
+    throw new UserError(t('No agent answers direct messages here: the owner of the bot has chosen none.'));
   return (await consentTo(turn, consentButton, relay)) ? agent.key : undefined;
 }
 
@@ -58,15 +58,17 @@ async function guildAgent(turn: Turn, guildId: string, relay: Relay): Promise<st
   const { channel, trigger } = turn;
   const roster = relay.rosters.enabled(guildId);
   if (roster === undefined)
-    throw new UserError('The agents of this server are switched off. An admin can switch them on with `relay enable`.');
+    throw new UserError(
+      t('The agents of this server are switched off. An admin can switch them on with `relay enable`.'),
+    );
   if (modeOf(roster, placesOf(channel)) === 'off') {
     throw new UserError(
-      'Nothing reaches the agents from this channel: its mode is `off`. An admin can change that with `relay mode`.',
+      t('Nothing reaches the agents from this channel: its mode is `off`. An admin can change that with `relay mode`.'),
     );
   }
   const chosen = await chosenFor(turn, await grantedIn(channel, guildId, roster, relay), relay);
   if (chosen === undefined)
-    throw new UserError('No agent answers here yet. An admin can let one in with `relay agent <id>`.');
+    throw new UserError(t('No agent answers here yet. An admin can let one in with `relay agent <id>`.'));
   await assertLetIn(relay.identities, guildId, chosen, channel);
   relay.log.debug('a turn is for an agent', { turnId: turn.id, trigger, agent: chosen.key });
   return chosen.key;
@@ -99,9 +101,11 @@ async function chosenFor(
   );
 }
 
-export const ON =
-  'An agent answers your direct messages from now on, where `relay` does (`ai use relay`). What you write is sent to the Letta server. `relay dm off` ends it.';
-export const OFF = 'No agent reads your direct messages. `relay dm on` changes that.';
+export const switchedOn = () =>
+  t(
+    'An agent answers your direct messages from now on, where `relay` does (`ai use relay`). What you write is sent to the Letta server. `relay dm off` ends it.',
+  );
+export const switchedOff = () => t('No agent reads your direct messages. `relay dm on` changes that.');
 
 /**
  * Whether an agent may read the direct messages of the turn's user. A user who has not decided is asked, once, with two buttons.
@@ -111,23 +115,26 @@ async function consentTo(turn: Turn, button: ComponentHandle, relay: Relay): Pro
   const { dmAgents, settings } = relay;
   const userId = turn.user.id;
   if (await directMessagesOff(userId, relay)) {
-    throw new UserError('The servers that we share have switched off answers to direct messages.');
+    throw new UserError(t('The servers that we share have switched off answers to direct messages.'));
   }
   const { dm } = await settings.user(userId).get();
   if (dm === 'on') return true;
-  if (dm === 'off') throw new UserError(OFF);
+  if (dm === 'off') throw new UserError(switchedOff());
   const isOwn = (await dmAgents.agentOf(userId))?.key === directKey(userId);
   if (!(await dmAgents.noteAsked(userId))) {
     throw new UserError(
-      'You have not said yet whether an agent may read your direct messages: `relay dm on`, or `relay dm off`.',
+      t('You have not said yet whether an agent may read your direct messages: `relay dm on`, or `relay dm off`.'),
     );
   }
   const shares = isOwn
-    ? 'It answers nobody else.'
-    : 'It answers other people, too, with the same memory: write nothing that they must not learn.';
+    ? t('It answers nobody else.')
+    : t('It answers other people, too, with the same memory: write nothing that they must not learn.');
   await turn.reply({
     notice: true,
-    content: `An agent can answer you here. What you write in this conversation is then sent to a Letta server, and the agent remembers it. ${shares} Do you want that?`,
+    content: t(
+      'An agent can answer you here. What you write in this conversation is then sent to a Letta server, and the agent remembers it. {shares} Do you want that?',
+      { shares },
+    ),
     components: [buttons(button, turn.message?.id ?? '')],
   });
   return false;
@@ -137,8 +144,8 @@ function buttons(button: ComponentHandle, messageId: string): ActionRowBuilder<B
   const of = (choice: 'on' | 'off', label: string, style: ButtonStyle) =>
     new ButtonBuilder().setCustomId(button.customId(choice, messageId)).setLabel(label).setStyle(style);
   return new ActionRowBuilder<ButtonBuilder>().addComponents(
-    of('on', 'Yes, answer me', ButtonStyle.Primary),
-    of('off', 'No', ButtonStyle.Secondary),
+    of('on', t('Yes, answer me'), ButtonStyle.Primary),
+    of('off', t('No'), ButtonStyle.Secondary),
   );
 }
 
@@ -149,7 +156,7 @@ export function onConsent(relay: Relay) {
     const dm = choice === 'on' ? 'on' : 'off';
     await relay.settings.user(interaction.user.id).set({ dm });
     if (dm === 'off') await cancelForbidden(null, relay);
-    await interaction.update({ content: dm === 'on' ? ON : OFF, components: [] });
+    await interaction.update({ content: dm === 'on' ? switchedOn() : switchedOff(), components: [] });
     if (dm === 'off' || messageId === undefined || messageId === '') return;
     const message = await interaction.channel?.messages.fetch(messageId).catch(() => undefined);
     if (message?.author.id !== interaction.user.id) return;

@@ -1,4 +1,4 @@
-import { createKeyedMutex } from '@cinnabar/sdk';
+import { createKeyedMutex, t } from '@cinnabar/sdk';
 import type { RelayContext } from '../context.js';
 import { recoverApprovals } from './approvals.js';
 import {
@@ -134,5 +134,5 @@ export function createAgents({ address, ...rest }: AgentsParts) {
 
 /** Storage that fails, a library that is not there: nothing has been sent. */
 function notSent(error: unknown): Conversed {
-  return { status: 'failed', retry: true, sentence: 'I could not pass this on to the agent.', error, tools: [] };
+  return { status: 'failed', retry: true, sentence: t('I could not pass this on to the agent.'), error, tools: [] };
 }

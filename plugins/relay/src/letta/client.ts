@@ -1,4 +1,4 @@
-import { type Clock, isPublicAddress, type Logger, literalAddressOf, OperatorError, sleep } from '@cinnabar/sdk';
+import { type Clock, isPublicAddress, type Logger, literalAddressOf, OperatorError, sleep, t } from '@cinnabar/sdk';
 import type { Letta } from '@letta-ai/letta-client';
 import type { MessageCreate } from '@letta-ai/letta-client/resources/agents/agents';
 import type {
@@ -30,14 +30,14 @@ export function createConnect({ baseUrl = CLOUD, apiKey }: ServerAddress): Conne
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
     throw misconfigured(
-      'LETTA_BASE_URL is not an address of a Letta server: it has to begin with http:// or https://.',
+      t('LETTA_BASE_URL is not an address of a Letta server: it has to begin with http:// or https://.'),
     );
   }
   if (url.username !== '' || url.password !== '') {
-    throw misconfigured('LETTA_BASE_URL must not contain a user or a password: the key belongs in LETTA_API_KEY.');
+    throw misconfigured(t('LETTA_BASE_URL must not contain a user or a password: the key belongs in LETTA_API_KEY.'));
   }
   if (url.origin === CLOUD && (apiKey === undefined || apiKey === '')) {
-    throw misconfigured("Letta's cloud needs a key: set LETTA_API_KEY, or LETTA_BASE_URL for a server of your own.");
+    throw misconfigured(t("Letta's cloud needs a key: set LETTA_API_KEY, or LETTA_BASE_URL for a server of your own."));
   }
   let client: Promise<Letta> | undefined;
   const load = async () => {
@@ -52,7 +52,7 @@ export function createConnect({ baseUrl = CLOUD, apiKey }: ServerAddress): Conne
 }
 
 function misconfigured(reason: string): OperatorError {
-  return new OperatorError(reason, 'The way to the Letta server is not set up. The bot’s owner can see why.');
+  return new OperatorError(reason, t('The way to the Letta server is not set up. The bot’s owner can see why.'));
 }
 
 /** The version with which the relay was tried. */

@@ -1,4 +1,4 @@
-import { z } from '@cinnabar/sdk';
+import { t, z } from '@cinnabar/sdk';
 
 /** What can go wrong with a server of agents. */
 type TroubleKind =
@@ -96,9 +96,10 @@ export function isConnectionRefused(error: unknown): boolean {
 
 /** For people, of a run that ended with an error after the agent had done something. */
 export function stoppedBy(error: unknown): string {
-  const { sentence } = troubleOf(error);
-  const stopped = 'The agent stopped in the middle of its work.';
-  return isRunError(error) && /model/.test(sentence) ? `${stopped} ${sentence}` : stopped;
+  const { kind, sentence } = troubleOf(error);
+  const stopped = t('The agent stopped in the middle of its work.');
+  // All but the last are about the agent's model.
+  return kind === 'run-error' && sentence !== RUN_ERROR.sentence ? `${stopped} ${sentence}` : stopped;
 }
 
 const WAITS = /PENDING_APPROVAL|waiting for approval/i;
@@ -117,8 +118,14 @@ function runTrouble(body: unknown): Trouble {
   return RUN_TROUBLES.find(([pattern]) => pattern.test(text))?.[1] ?? RUN_ERROR;
 }
 
-function runError(retry: boolean, sentence: string): Trouble {
-  return { kind: 'run-error', retry, sentence };
+function runError(retry: boolean, inWords: () => string): Trouble {
+  return {
+    kind: 'run-error',
+    retry,
+    get sentence() {
+      return inWords();
+    },
+  };
 }
 
 const holder = z.object({ run_id: z.string() });
@@ -131,74 +138,103 @@ function holderIn(body: unknown): { readonly runId?: string } {
 const UNREACHABLE: Trouble = {
   kind: 'unreachable',
   retry: true,
-  sentence: 'The agent cannot be reached at the moment.',
+  get sentence() {
+    return t('The agent cannot be reached at the moment.');
+  },
 };
 const UNAUTHORISED: Trouble = {
   kind: 'unauthorised',
   retry: false,
-  sentence: "The Letta server does not accept the bot's key. The bot's owner has to set it anew.",
+  get sentence() {
+    return t("The Letta server does not accept the bot's key. The bot's owner has to set it anew.");
+  },
 };
 const UNKNOWN_AGENT: Trouble = {
   kind: 'unknown-agent',
   retry: false,
-  sentence: 'The Letta server has no such agent any more.',
+  get sentence() {
+    return t('The Letta server has no such agent any more.');
+  },
 };
-const REFUSED: Trouble = { kind: 'refused', retry: false, sentence: 'The Letta server did not take the message.' };
+const REFUSED: Trouble = {
+  kind: 'refused',
+  retry: false,
+  get sentence() {
+    return t('The Letta server did not take the message.');
+  },
+};
 const PENDING: Trouble = {
   kind: 'pending-approval',
   retry: true,
-  sentence: 'The agent is still waiting for an approval.',
+  get sentence() {
+    return t('The agent is still waiting for an approval.');
+  },
 };
-const BUSY: Trouble = { kind: 'busy', retry: true, sentence: 'The agent is busy with something else.' };
+const BUSY: Trouble = {
+  kind: 'busy',
+  retry: true,
+  get sentence() {
+    return t('The agent is busy with something else.');
+  },
+};
 const NO_BACKGROUND: Trouble = {
   kind: 'no-background',
   retry: true,
-  sentence: 'The Letta server has no background runs.',
+  get sentence() {
+    return t('The Letta server has no background runs.');
+  },
 };
 const RATE_LIMITED: Trouble = {
   kind: 'rate-limited',
   retry: true,
-  sentence: 'The agent has been asked too much for the moment.',
+  get sentence() {
+    return t('The agent has been asked too much for the moment.');
+  },
 };
 const SERVER_ERROR: Trouble = {
   kind: 'server-error',
   retry: true,
-  sentence: 'The Letta server has a problem at the moment.',
+  get sentence() {
+    return t('The Letta server has a problem at the moment.');
+  },
 };
 const NO_CONVERSATIONS: Trouble = {
   kind: 'no-conversations',
   retry: false,
-  sentence: 'The Letta server does not have what I asked for. It may be too old.',
+  get sentence() {
+    return t('The Letta server does not have what I asked for. It may be too old.');
+  },
 };
 const NOTHING_PENDING: Trouble = {
   kind: 'nothing-pending',
   retry: false,
-  sentence: 'The agent was not waiting for this decision any more.',
+  get sentence() {
+    return t('The agent was not waiting for this decision any more.');
+  },
 };
-const RUN_ERROR = runError(true, 'The agent ran into an error while it was working.');
+const RUN_ERROR = runError(true, () => t('The agent ran into an error while it was working.'));
 const RUN_TROUBLES: readonly (readonly [RegExp, Trouble])[] = [
   [WAITS, PENDING],
   [NOTHING_WAITS, NOTHING_PENDING],
   [
     /context_window|context.?length|maximum context/i,
-    runError(false, 'What the agent has to read is too long for its model.'),
+    runError(false, () => t('What the agent has to read is too long for its model.')),
   ],
   [
     /llm_authentication|unauthenticated/i,
-    runError(
-      false,
-      "The agent's model does not accept the key of the Letta server. Its owner has to set the key anew.",
+    runError(false, () =>
+      t("The agent's model does not accept the key of the Letta server. Its owner has to set the key anew."),
     ),
   ],
   [
     /insufficient_credits|insufficient_quota|payment required/i,
-    runError(false, "The agent's model has no credit left."),
+    runError(false, () => t("The agent's model has no credit left.")),
   ],
-  [/max_tokens_exceeded/i, runError(false, "The agent's answer was longer than its model allows.")],
-  [/llm_rate_limit|rate_limit/i, runError(true, "The agent's model has been asked too much for the moment.")],
-  [/llm_timeout|timed out/i, runError(true, "The agent's model did not answer in time.")],
-  [/llm_bad_request|invalid_tool_call/i, runError(false, "The agent's model did not take what it was sent.")],
-  [/llm_/i, runError(true, "The agent's model has a problem at the moment.")],
+  [/max_tokens_exceeded/i, runError(false, () => t("The agent's answer was longer than its model allows."))],
+  [/llm_rate_limit|rate_limit/i, runError(true, () => t("The agent's model has been asked too much for the moment."))],
+  [/llm_timeout|timed out/i, runError(true, () => t("The agent's model did not answer in time."))],
+  [/llm_bad_request|invalid_tool_call/i, runError(false, () => t("The agent's model did not take what it was sent."))],
+  [/llm_/i, runError(true, () => t("The agent's model has a problem at the moment."))],
 ];
 
 interface Parts {

@@ -1,4 +1,4 @@
-import { isQuiet, UserError, z } from '@cinnabar/sdk';
+import { isQuiet, t, UserError, z } from '@cinnabar/sdk';
 import { Cron } from 'croner';
 import type { Relay } from '../context.js';
 import type { RelayEvent } from '../events/event.js';
@@ -118,7 +118,7 @@ function readInterval(words: string): Plan | undefined {
   const [, count, unit] = /^(\d{1,4})\s*([mhd])$/u.exec(words) ?? [];
   if (count === undefined || (unit !== 'm' && unit !== 'h' && unit !== 'd')) return undefined;
   const every = Number(count) * UNIT_MS[unit];
-  if (every < LEAST_MS) throw new UserError('That is too often: wake-ups are at least 10 minutes apart.');
+  if (every < LEAST_MS) throw new UserError(t('That is too often: wake-ups are at least 10 minutes apart.'));
   return { after: (at) => at + every };
 }
 
@@ -140,6 +140,8 @@ function daysOf(which: string): string | undefined {
 
 function unreadable(): never {
   throw new UserError(
-    'I do not understand when that is. Write for instance `"every day 9:00"`, `"every weekday 18:30"`, `"every mon, thu 9:00"` or `"every 4h"`.',
+    t(
+      'I do not understand when that is. Write for instance `"every day 9:00"`, `"every weekday 18:30"`, `"every mon, thu 9:00"` or `"every 4h"`.',
+    ),
   );
 }

@@ -4,6 +4,7 @@ import {
   createCircuitBreaker,
   type Logger,
   type Random,
+  t,
   withAbortGrace,
 } from '@cinnabar/sdk';
 import type { Batch, Delivery, RelayEvent } from '../events/event.js';
@@ -16,7 +17,7 @@ const BREAKER_WAIT_MS = 10 * 60_000;
 /** The limit of an attempt without one in its rules; the time that people take for decisions is part of it. */
 const ATTEMPT_LIMIT_MS = 60 * 60_000;
 const UNTIL_WOKEN = { is: 'wait', until: Number.POSITIVE_INFINITY } as const;
-const NO_ANSWER = 'The agent has not answered for a while, so I have stopped trying. Please try again later.';
+const noAnswer = () => t('The agent has not answered for a while, so I have stopped trying. Please try again later.');
 
 /**
  * Serves a channel: chooses its next batch, and makes one attempt a call.
@@ -50,7 +51,7 @@ export function createServeChannel(
     );
     const expired = breakerWaits.expired(channel, now);
     if (expired !== undefined) {
-      await attempts.giveUp(expired.batches, expired.waiting, NO_ANSWER, new Error('the breaker stayed open'));
+      await attempts.giveUp(expired.batches, expired.waiting, noAnswer(), new Error('the breaker stayed open'));
       return { is: 'again' } as const;
     }
     const next = nextBatch(channel, {
@@ -201,7 +202,7 @@ interface RunningAttempt {
   readonly controller: AbortController;
 }
 
-const WENT_WRONG = 'Something went wrong while I passed this on to the agent.';
+const wentWrong = () => t('Something went wrong while I passed this on to the agent.');
 const NOTHING_LEFT: Delivery = { status: 'done', posted: false, tokens: 0, steps: 0 };
 /** How long a delivery may take to end after it was aborted. */
 const GRACE_MS = 3_000;
@@ -220,9 +221,9 @@ export function createAttempts({ state, write, deliver, clock, random, log, onFa
       const delivery = await withAbortGrace(clock, GRACE_MS, deliver(events, key, signal), signal);
       return delivery.inTime
         ? delivery.value
-        : { status: 'failed', retry: true, sentence: WENT_WRONG, error: signal.reason };
+        : { status: 'failed', retry: true, sentence: wentWrong(), error: signal.reason };
     } catch (error) {
-      return { status: 'failed', retry: true, sentence: WENT_WRONG, error };
+      return { status: 'failed', retry: true, sentence: wentWrong(), error };
     }
   };
 

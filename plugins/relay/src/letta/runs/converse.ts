@@ -1,3 +1,4 @@
+import { t } from '@cinnabar/sdk';
 import type { Letta } from '@letta-ai/letta-client';
 import { decide, denyOrphans } from '../approvals.js';
 import { openStream } from '../client.js';
@@ -179,16 +180,16 @@ async function interrupted(context: PromptContext): Promise<Conversed> {
     await cancelAtServer(context);
     return givenUp(
       context,
-      'There will be no answer: the agent was switched off while it worked.',
+      t('There will be no answer: the agent was switched off while it worked.'),
       context.stopped.reason,
     );
   }
   if (deadline.reason !== 'timeout') {
-    return again(context, 'I was stopped while the agent was working.', new Error('the relay was stopped'));
+    return again(context, t('I was stopped while the agent was working.'), new Error('the relay was stopped'));
   }
   await cancelAtServer(context);
   const seconds = Math.round(prompt.timeoutMs / 1000);
-  return givenUp(context, `The agent took longer than ${seconds} s.`, new Error('the agent timed out'));
+  return givenUp(context, t('The agent took longer than {seconds} s.', { seconds }), new Error('the agent timed out'));
 }
 
 /** Whether the server has kept nothing of the prompt, so that it may be sent anew. */
