@@ -83,7 +83,7 @@ function* foreignIn(
 ): Generator<Untranslated> {
   // What members typed is escaped; code and what is quoted are no words of the bot.
   const text = sent.replace(/\\([^\p{L}\p{N}\s])/gu, '$1');
-  const spoken = text.replace(/```[\s\S]*?```|`[^`\n]*`|“[^”\n]*”/g, (code) => ' '.repeat(code.length));
+  const spoken = text.replace(/```[\s\S]*?```|`[^`\n]*`|“[^”\n]*”|„[^“\n]*“/g, (code) => ' '.repeat(code.length));
   const spans: { readonly start: number; readonly end: number; readonly source: SourceText }[] = [];
   let covered: readonly boolean[] | undefined;
   const words = [...spoken.matchAll(WORD)];
