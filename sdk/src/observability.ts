@@ -137,5 +137,10 @@ export interface OwnerNotices {
    * @example notices.alert({ kind: 'disk-full', text: () => t('The disk is full.'), remedy: () => t('Free some space.') });
    */
   alert(alert: OwnerAlert): void;
+  /**
+   * Asks, before alerts of a kind are sent, whether the owners want them; what they do not want is in the log alone. When this fails, they are sent.
+   * @returns what ends the asking
+   */
+  sendWhere(isWanted: (kind: string) => Promise<boolean>): () => void;
 }
 export const OwnerNotices = defineToken<OwnerNotices>('cinnabar.owner-notices');

@@ -42,6 +42,7 @@ const DM_FIELDS = {
 
 /** Whom Discord shows the command at first (admins of the guild can change that); what counts is decided when it is used. */
 function guildFields({ tier, member }: AccessPolicy) {
+  // A bot's owner who is no administrator there has the prefix and direct messages, where Discord hides nothing.
   if (tier === 'guildOwner' || tier === 'botOwner') return { default_member_permissions: '0' };
   return {
     default_member_permissions: member === undefined ? null : PermissionsBitField.resolve([...member]).toString(),

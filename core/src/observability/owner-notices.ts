@@ -21,7 +21,7 @@ import type { LanguageService } from '../languages/languages.js';
 const LONGEST_MESSAGE = 1_900;
 
 /** The owners' notices, and what only the host may do with them. */
-export type HostNotices = Pick<AlertQueue, 'alert' | 'tell' | 'open' | 'idle' | 'close'>;
+export type HostNotices = Pick<AlertQueue, 'alert' | 'sendWhere' | 'tell' | 'open' | 'idle' | 'close'>;
 
 interface Parts {
   readonly client: Client;
@@ -75,6 +75,7 @@ export function createOwnerNotices({ client, owners, document, redact, languages
 
   return {
     alert: queue.alert,
+    sendWhere: queue.sendWhere,
     tell: queue.tell,
     open: queue.open,
     idle: queue.idle,
@@ -98,6 +99,8 @@ const LONGEST_PART = 500;
 const REDELIVER_MS = 24 * 60 * 60_000;
 /** Such messages in all; the oldest are given up. */
 const MOST_UNDELIVERED = 50;
+/** Which alerts are sent while nothing else is asked. */
+const always = async (_kind: string): Promise<boolean> => true;
 /** Alerts of one kind that differ: beyond these they are only counted. */
 const WORDED = 3;
 
@@ -197,6 +200,7 @@ export function createAlertQueue({ reachable, send, document, languages, clock, 
   let saveNotBefore = 0;
   let opened = false;
   let closed = false;
+  let isWanted = always;
 
   const saveAll = async () => {
     while (unsaved) {
@@ -303,11 +307,27 @@ export function createAlertQueue({ reachable, send, document, languages, clock, 
     }
     await save();
   };
+  const onlyWanted = async ({ due, told }: ReturnType<typeof takeDue>): Promise<ReturnType<typeof takeDue>> => {
+    const wanted: [string, Kind][] = [];
+    for (const [name, kind] of due) {
+      try {
+        if (!(await isWanted(name))) continue;
+      } catch (error) {
+        log.warn('it could not be read which alerts the owners want: this one is sent', { alert: name, error });
+      }
+      wanted.push([name, kind]);
+    }
+    return { due: wanted, told };
+  };
   const deliverDue = async () => {
     if (!(await reachable())) return postpone();
     await redeliverDue();
-    const taken = takeDue();
-    if (taken.told.length === 0 && taken.due.length === 0) return;
+    const all = takeDue();
+    const taken = await onlyWanted(all);
+    if (taken.told.length === 0 && taken.due.length === 0) {
+      if (all.due.length > 0) await save();
+      return;
+    }
     // Saved as sent before it is sent: when the process dies between the two, the log has it, and the next start does not repeat it.
     if (taken.due.length > 0) await save();
     const { isDone, missed } = await send(() =>
@@ -350,6 +370,12 @@ export function createAlertQueue({ reachable, send, document, languages, clock, 
       });
       void save();
       schedule();
+    },
+    sendWhere(ask) {
+      isWanted = ask;
+      return () => {
+        if (isWanted === ask) isWanted = always;
+      };
     },
     tell(sentence) {
       if (sentences.length === 0) sentencesDue = clock.now() + COLLECT_MS;

@@ -19,25 +19,17 @@ const OWNER = { tier: 'botOwner' } as const;
 const HOUR_MS = 60 * 60_000;
 const LONGEST = 1_500;
 
-/** `!bot contact` and `!bot announce`: words to the owner of the bot, and the owner's to all servers. */
+/** As many servers are written to at once: an announcement leaves the rest of what Discord admits to what members wait for. */
+const AT_ONCE = 4;
+/** Names of servers in one answer. */
+const NAMED = 10;
+
+/** `!bot contact`, `answer` and `announce`: words to the owner of the bot, and the owner's to a member or to all servers. */
 export function messageCommands(context: AdminContext): readonly Subcommand[] {
-  const { client, component, log, settings, services, signal } = context;
-  const { access, audit, clock, random } = services;
-  const askFirst = createAskFirst({ component, ...services, name: 'bot-announce', access: OWNER });
-
-  const say = (channel: SendableChannels, content: string, key: string) =>
-    sendText(channel, textMessages(asNotice(content)), key, { clock, signal });
-
-  /** @returns whether it was sent */
-  const attempt = async (task: () => Promise<unknown>, whom: string): Promise<boolean> => {
-    try {
-      await task();
-      return true;
-    } catch (error) {
-      log.info('a message of a person could not be delivered', { whom, error });
-      return false;
-    }
-  };
+  const { settings, services, client } = context;
+  const { audit, random } = services;
+  const askFirst = createAskFirst({ component: context.component, ...services, name: 'bot-announce', access: OWNER });
+  const { say, tell, tellOwners, attempt } = createMessenger(context);
 
   /** Where a server reads announcements: the channel that its admins chose, else the one in which Discord greets. */
   const channelOf = async (guild: Guild): Promise<SendableChannels | undefined> => {
@@ -52,20 +44,35 @@ export function messageCommands(context: AdminContext): readonly Subcommand[] {
       cooldown: { uses: 2, perMs: HOUR_MS },
       options: { message: option.rest().max(LONGEST).describe('What you want to say') },
       async run(ctx, { message }) {
-        const place = ctx.guild === null ? t('in a direct message') : plainText(ctx.guild.name);
-        const owners = await access.owners();
-        const key = `contact:${random.id()}`;
-        const content = [
-          t('**Message from {name}** ({id}), {place}:', { name: plainText(ctx.user.username), id: ctx.user.id, place }),
-          ...message.split('\n').map((line) => `> ${plainText(visible(line))}`),
-        ].join('\n');
-        const sent = await Promise.all(
-          owners.map((id) =>
-            attempt(async () => say(await (await client.users.fetch(id)).createDM(), content, `${key}:${id}`), id),
-          ),
-        );
-        if (!sent.includes(true)) throw new UserError(t('The owner of the bot cannot be reached at the moment.'));
+        if (!(await settings.global.get()).contact)
+          throw new UserError(t('The owner of this bot takes no messages this way.'));
+        const content = () => {
+          const place = ctx.guild === null ? t('in a direct message') : plainText(ctx.guild.name);
+          const from = { name: plainText(ctx.user.username), id: ctx.user.id, place };
+          return [
+            t('**Message from {name}** ({id}), {place}:', from),
+            quoted(message),
+            t('-# Answer with `bot answer {id} …`', { id: ctx.user.id }),
+          ].join('\n');
+        };
+        if (!(await tellOwners(content, `contact:${random.id()}`)))
+          throw new UserError(t('The owner of the bot cannot be reached at the moment.'));
         return ctx.reply(t('I have passed it on to the owner of the bot.'));
+      },
+    }),
+    subcommand({
+      name: 'answer',
+      description: 'Write to a user in the name of the owner of the bot, as an answer to bot contact',
+      access: OWNER,
+      options: {
+        user: option.user().describe('Whom, as a mention or id'),
+        message: option.rest().max(LONGEST).describe('What you want to say'),
+      },
+      async run(ctx, { user, message }) {
+        const content = () => [t('**Message from the owner of this bot:**'), quoted(message)].join('\n');
+        if (!(await tell(user.id, content, `answer:${random.id()}`)))
+          throw new UserError(t('That user takes no direct messages from me.'));
+        return ctx.reply(t('I have passed it on.'));
       },
     }),
     subcommand({
@@ -92,15 +99,102 @@ export function messageCommands(context: AdminContext): readonly Subcommand[] {
           ),
           yes: t('Announce it'),
           async run() {
-            const sent = await Promise.all(
-              places.map((channel) => attempt(() => say(channel, message, `${key}:${channel.id}`), channel.id)),
-            );
-            const count = sent.filter(Boolean).length;
+            const missed = found.filter(({ channel }) => channel === undefined).map(({ guild }) => guild.name);
+            let count = 0;
+            const waiting = found.values();
+            const work = async () => {
+              for (const { guild, channel } of waiting) {
+                if (channel === undefined) continue;
+                if (await attempt(() => say(channel, message, `${key}:${channel.id}`), channel.id)) count += 1;
+                else missed.push(guild.name);
+              }
+            };
+            await Promise.all(Array.from({ length: AT_ONCE }, work));
             audit.record({ actor: ctx.actor, act: `bot announce to ${count} servers (agreed)`, outcome: 'done' });
-            return t('Said in {count} of {all} servers.', { count, all: found.length });
+            const said = t('Said in {count} of {all} servers.', { count, all: found.length });
+            if (missed.length === 0) return said;
+            const names = missed.slice(0, NAMED).map((name) => plainText(name));
+            const more = missed.length - names.length;
+            return `${said} ${t('Not in: {names}{more, plural, =0 {} other { and # more}}.', { names: names.join(', '), more })}`;
           },
         });
       },
     }),
   ];
+}
+
+/** Tells the owners of the bot of the servers that it is added to and removed from, unless they want none of that. */
+export function registerServerNotices(context: AdminContext): void {
+  const { on, settings, services } = context;
+  const { random } = services;
+  const { tellOwners } = createMessenger(context);
+  const notify = async (write: () => string) => {
+    if ((await settings.global.get()).serverNotices) await tellOwners(write, `server:${random.id()}`);
+  };
+  on('guildCreate', ({ name, id, memberCount, client }) =>
+    notify(() =>
+      t(
+        'I was added to **{name}** ({id}, {members, plural, one {# member} other {# members}}): {servers, plural, one {# server} other {# servers}} now.',
+        {
+          name: plainText(name),
+          id,
+          members: memberCount,
+          servers: client.guilds.cache.size,
+        },
+      ),
+    ),
+  );
+  on('guildDelete', ({ name, id, client }) =>
+    notify(() =>
+      t('I am no longer in **{name}** ({id}): {servers, plural, one {# server} other {# servers}} now.', {
+        name: plainText(name),
+        id,
+        servers: client.guilds.cache.size,
+      }),
+    ),
+  );
+}
+
+const quoted = (message: string) =>
+  message
+    .split('\n')
+    .map((line) => `> ${plainText(visible(line))}`)
+    .join('\n');
+
+function createMessenger({ client, log, services, signal }: AdminContext) {
+  const { access, clock, languages } = services;
+
+  /** Mentions in it reach no one. */
+  const say = (channel: SendableChannels, content: string, key: string) =>
+    sendText(channel, textMessages(asNotice(content)), key, { clock, signal });
+
+  /** @returns whether it was sent */
+  const attempt = async (task: () => Promise<unknown>, whom: string): Promise<boolean> => {
+    try {
+      await task();
+      return true;
+    } catch (error) {
+      log.info('a message of a person could not be delivered', { whom, error });
+      return false;
+    }
+  };
+
+  /** By direct message, in the language of the user. @returns whether it was sent */
+  const tell = (userId: string, write: () => string, key: string) =>
+    attempt(async () => {
+      const content = await languages.speak({ guildId: null, userId }, write);
+      await say(await client.users.createDM(userId), content, `${key}:${userId}`);
+    }, userId);
+
+  return {
+    say,
+    attempt,
+    tell,
+    /** @returns whether at least one of the owners has it */
+    async tellOwners(write: () => string, key: string): Promise<boolean> {
+      const owners = await access.owners();
+      const sent = await Promise.all(owners.map((id) => tell(id, write, key)));
+      return sent.includes(true);
+    },
+  };
 }

@@ -91,6 +91,18 @@ export const settings = {
       .describe(
         'What the bot does when it is added to a server that the rules of its owner refuse: stay silent, or leave',
       ),
+    serverNotices: z
+      .boolean()
+      .default(true)
+      .describe('Whether the owner of the bot gets a message when it is added to a server, or removed from one'),
+    contact: z.boolean().default(true).describe('Whether members may write to the owner of the bot with bot contact'),
+    mutedAlerts: z
+      .array(z.string().regex(/^[a-z][a-z0-9-]{1,39}$/, 'give the kind of an alert, such as model-resting'))
+      .max(50)
+      .default([])
+      .describe(
+        'Kinds of trouble of which the owner of the bot gets no message, such as model-resting; the log has them',
+      ),
   }),
   guild: z.object({
     language: language('this server'),

@@ -3,6 +3,7 @@ import { registerAccessCommands } from './access-commands.js';
 import { registerAuditCommand } from './audit-command.js';
 import { registerBackups } from './backup-commands.js';
 import { registerBotCommands } from './bot-commands.js';
+import { registerServerNotices } from './bot-messages.js';
 import { collections, ID, inject, settings } from './context.js';
 import { registerDiagnose } from './diagnose.js';
 import { registerDoctor } from './doctor.js';
@@ -40,6 +41,8 @@ export default definePlugin({
     registerHelp(context);
     const { services, settings: stored } = context;
     context.defer(services.commands.suggestWhere(async (guildId) => (await stored.guild(guildId).get()).suggestions));
+    context.defer(services.notices.sendWhere(async (kind) => !(await stored.global.get()).mutedAlerts.includes(kind)));
+    registerServerNotices(context);
     registerPluginCommands(context);
     registerAuditCommand(context);
     context.ready(() => logMissingPermissions(context));

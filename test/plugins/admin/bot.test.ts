@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalUser } from '@cinnabar/local-discord';
-import { definePlugin, SettingsCatalog } from '@cinnabar/sdk';
+import { definePlugin, OwnerNotices, SettingsCatalog } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { ActivityType, PermissionsBitField } from 'discord.js';
 import { answering } from './town.js';
@@ -67,11 +67,64 @@ describe('admin: the bot itself', () => {
     shut.deleteChannel(news);
     host.you.click(asked, 'Announce it');
     await host.settled();
-    expect(asked.content).to.include('Said in 1 of 3 servers.');
+    expect(asked.content).to.include('Said in 1 of 3 servers. Not in: Quiet, Shut.');
     const said = host.general.messages.at(-1);
     expect(said?.content).to.include('@everyone tonight');
     expect(said?.mentions.everyone).to.equal(false);
-    for (const guild of [quiet, shut]) await say(host.you, `!bot leave ${guild.id}`);
+    for (const guild of [quiet, shut]) guild.remove(host.bot);
+    await host.settled();
+  });
+
+  it('says in which servers it may not write an announcement', async () => {
+    const mute = host.discord.createGuild({ name: 'Mute', owner: host.bob });
+    const hall = mute.createChannel({ name: 'hall' });
+    mute.systemChannelId = hall.id;
+    mute.overwrite(hall, { for: host.bot, deny: ['SendMessages'] });
+    mute.invite(host.application);
+    await host.settled();
+    await say(host.you, '!bot announce Tonight');
+    const asked = host.general.messages.at(-1);
+    if (asked === undefined) throw new Error('nothing was asked');
+    expect(asked.content).to.include('Say this in 2 servers');
+    host.you.click(asked, 'Announce it');
+    await host.settled();
+    expect(asked.content).to.include('Said in 1 of 2 servers. Not in: Mute.');
+    expect(hall.messages).to.deep.equal([]);
+    mute.remove(host.bot);
+    await host.settled();
+  });
+
+  it('tells its owner of servers that it is added to and removed from, unless that is switched off', async () => {
+    const received = () => host.you.openDm(host.application).messages.map(({ content }) => content);
+    const join = async (name: string) => {
+      const guild = host.discord.createGuild({ name, owner: host.bob });
+      guild.invite(host.application);
+      await host.settled();
+      return guild;
+    };
+    const heywood = await join('Hey*wood');
+    expect(received().at(-1)).to.match(/^I was added to \*\*Hey\\\*wood\*\* \(\d+, 2 members\): \d servers now\.$/);
+    heywood.remove(host.bot);
+    await host.settled();
+    expect(received().at(-1)).to.match(/^I am no longer in \*\*Hey\\\*wood\*\* /);
+    await say(host.you, '!set admin serverNotices off');
+    const before = received().length;
+    (await join('Watson')).remove(host.bot);
+    await host.settled();
+    expect(received()).to.have.length(before);
+    await say(host.you, '!unset admin serverNotices');
+  });
+
+  it('sends its owner no alert of a kind that the owner has muted', async () => {
+    const notices = host.resolve(OwnerNotices);
+    const received = () => host.you.openDm(host.application).messages.map(({ content }) => content);
+    expect(await say(host.you, '!set admin mutedAlerts model-resting')).to.include('model-resting');
+    for (const kind of ['model-resting', 'disk-full'])
+      notices.alert({ kind, text: `This is ${kind}.`, remedy: 'Look.' });
+    await host.advance(6_000);
+    expect(received().at(-1)).to.equal('⚠️ This is disk-full. Look.');
+    expect(received().join()).to.not.include('This is model-resting');
+    await say(host.you, '!unset admin mutedAlerts');
   });
 
   it('takes two words an hour to its owner from each member, and says when the owner cannot be reached', async () => {
@@ -89,6 +142,48 @@ describe('admin: the bot itself', () => {
     const received = host.you.openDm(host.application).messages.at(-1)?.content ?? '';
     expect(received).to.match(/^\*\*Message from alice\*\* \(\d+\), Night City:\n> Hello\n> \\\*\\\*Message from/);
     expect(received).to.not.match(/[^\\]\]\(https/);
+    expect(received).to.match(/\n-# Answer with `bot answer \d+ …`$/);
+  });
+
+  it('takes its owner’s answer to a member, as a quotation too, and nobody else’s', async () => {
+    expect(await say(host.bob, `!bot answer ${host.alice.id} Hi`)).to.include(
+      "you need to be at least the bot's owner",
+    );
+    expect(await say(host.you, `!bot answer ${host.alice.id} Thanks, @everyone`)).to.equal('I have passed it on.');
+    const received = host.alice.openDm(host.application).messages.at(-1);
+    expect(received?.content).to.match(/^\*\*Message from the owner of this bot:\*\*\n> Thanks, /);
+    expect(received?.mentions.everyone).to.equal(false);
+    host.alice.dmsClosed = true;
+    expect(await say(host.you, `!bot answer ${host.alice.id} Hi`)).to.equal(
+      'That user takes no direct messages from me.',
+    );
+    host.alice.dmsClosed = false;
+  });
+
+  it('takes no messages to its owner while that is switched off', async () => {
+    await say(host.you, '!set admin contact off');
+    await host.advance(61 * 60_000);
+    expect(await say(host.bob, '!bot contact four')).to.equal('The owner of this bot takes no messages this way.');
+    await say(host.you, '!unset admin contact');
+  });
+
+  it('hides what is its owner’s alone from slash commands of servers; by prefix and in direct messages it is there', async () => {
+    const away = host.discord.createGuild({ name: 'Away', owner: host.bob });
+    away.invite(host.application);
+    away.join(host.you);
+    const square = away.createChannel({ name: 'square' });
+    await host.settled();
+    expect(() => host.you.slash(square, 'doctor')).to.throw(/Missing Permissions/);
+    host.you.say(square, '!doctor');
+    await host.settled();
+    expect(square.messages.at(-1)?.content).to.equal('I have sent it to you in a direct message.');
+    const dm = host.you.openDm(host.application);
+    expect(dm.messages.at(-1)?.content).to.include('Discord');
+    const [answer] = (await host.you.slash(dm, 'doctor').answered()).messages;
+    await host.settled();
+    expect(answer?.content).to.include('Discord');
+    away.remove(host.bot);
+    await host.settled();
   });
 
   it('gives a link with exactly the permissions that the loaded plugins declare', async () => {
