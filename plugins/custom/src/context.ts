@@ -1,6 +1,6 @@
 import { Access, Clock, Commands, type PluginContext, Random, TIERS, z } from '@cinnabar/sdk';
 
-export const LIMITS = { answers: 10, text: 2_000, alias: 500, seconds: 86_400 } as const;
+export const LIMITS = { answers: 10, text: 2_000, alias: 500, seconds: 86_400, ofMember: 20 } as const;
 
 export const settings = {
   guild: z.object({

@@ -53,7 +53,9 @@ export function createCustomStore(context: CustomContext) {
       run: async (ctx, text) => {
         const now = made.get(guildId)?.commands.get(name);
         if (now === undefined) throw new UserError(t('That command is gone.'));
-        return ctx.reply(await fillAnswer(services.access, nextAnswer(guildId, now), ctx, text));
+        const answer = await fillAnswer(services.access, nextAnswer(guildId, now), ctx, text);
+        if (answer.trim() === '') throw new UserError(t('There is nothing to say: write something after the command.'));
+        return ctx.reply(answer);
       },
     };
   }
@@ -94,6 +96,10 @@ export function createCustomStore(context: CustomContext) {
     const { mostCommands } = await settings.guild(guildOf(actor)).get();
     if (Math.max(commands.size, aliases.size) >= mostCommands) {
       throw new UserError(t('There are too many already: at most {most}.', { most: mostCommands }));
+    }
+    const own = [...commands.values(), ...aliases.values()].filter(({ authorId }) => authorId === actor.userId);
+    if (own.length >= LIMITS.ofMember && !(await isModerator(actor))) {
+      throw new UserError(t('You can have at most {most} of your own.', { most: LIMITS.ofMember }));
     }
     return wanted;
   }

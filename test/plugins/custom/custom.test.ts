@@ -140,6 +140,20 @@ describe('custom commands', () => {
   });
 });
 
+describe('custom commands of members', () => {
+  it('say in words that there is nothing to answer, and leave room for those of others', async () => {
+    await using world = await openCustom();
+    const { host, say } = world;
+    await say(host.you, '!cc create echo {rest}');
+    expect(await say(host.alice, '!echo')).to.include('nothing to say');
+    expect(await say(host.alice, '!echo x')).to.equal('x');
+    await say(host.you, '!set custom creators everyone');
+    for (let n = 0; n < 20; n += 1) await say(host.alice, `!cc create mine${n} x`);
+    expect(await say(host.alice, '!cc create mine20 x')).to.include('at most 20 of your own');
+    expect(await say(host.bob, '!cc create his x')).to.include('is there');
+  });
+});
+
 describe('aliases', () => {
   it('run another command with arguments, under the rights of who uses them', async () => {
     await using world = await openCustom();
