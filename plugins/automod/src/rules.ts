@@ -9,6 +9,24 @@ export interface Looked {
   readonly mentions: number;
 }
 
+/** A message, with what is read in it beside its own words: messages that it forwards, and its poll. */
+interface Said {
+  readonly content: string;
+  readonly messageSnapshots: { values(): Iterable<{ readonly content: string | null }> };
+  readonly poll: {
+    readonly question: { readonly text: string | null };
+    readonly answers: { values(): Iterable<{ readonly text: string | null }> };
+  } | null;
+}
+
+/** All that members read in a message. */
+export function wordsOf({ content, messageSnapshots, poll }: Said): string {
+  const forwarded = [...messageSnapshots.values()].map((one) => one.content);
+  const asked = poll === null ? [] : [poll.question.text, ...[...poll.answers.values()].map(({ text }) => text)];
+  const others = [...forwarded, ...asked].filter((text) => text !== null && text !== '');
+  return others.length === 0 ? content : [content, ...others].join('\n');
+}
+
 /** A filter that a message offends against, and what in it does. */
 export interface Hit {
   readonly filter: Filter;

@@ -1,9 +1,9 @@
-import { isTransient, maxEntries } from '@cinnabar/sdk';
+import { isTransient, maxEntries, unlessUnreachable } from '@cinnabar/sdk';
 import { type GuildMember, type Message, MessageType, type PartialMessage } from 'discord.js';
 import { LRUCache } from 'lru-cache';
 import type { Acts } from './acts.js';
 import type { AutomodContext } from './context.js';
-import { compileRules, invitesIn, type Looked, type Rules } from './rules.js';
+import { compileRules, invitesIn, type Looked, type Rules, wordsOf } from './rules.js';
 import { createSpamWatch } from './spam.js';
 
 const MINUTE_MS = 60_000;
@@ -58,18 +58,22 @@ export function createWatch(context: AutomodContext, acts: Acts) {
     // Counted first: what is deleted for another reason is spam all the same.
     const spamHit =
       isNew && (values.repeats > 0 || values.rate > 0)
-        ? spam.count(`${message.guildId}:${message.author.id}`, message, values)
+        ? spam.count(
+            `${message.guildId}:${message.author.id}`,
+            { id: message.id, channelId: message.channelId, content: looked.content },
+            values,
+          )
         : undefined;
     const hit =
       rules.check(looked) ??
-      (values.invites ? await foreignInvite(message, values.allowedInvites) : undefined) ??
+      (values.invites ? await foreignInvite(looked.content, message.guildId, values.allowedInvites) : undefined) ??
       spamHit;
     if (hit === undefined || handled.has(message.id) || (await acts.isExempt(message, values))) return;
     handled.set(message.id, true);
     await acts.onMessage(message, hit, values, hit === spamHit ? (spamHit?.messages ?? []) : []);
   };
 
-  const foreignInvite = async ({ content, guildId }: Message, allowed: readonly string[]) => {
+  const foreignInvite = async (content: string, guildId: string | null, allowed: readonly string[]) => {
     const codes = invitesIn(content);
     // Each is a request to Discord.
     if (codes.length > MOST_CODES) return { filter: 'invites', what: codes.join(', ') } as const;
@@ -113,7 +117,9 @@ export function createWatch(context: AutomodContext, acts: Acts) {
     if (before.partial !== true && before.content === after.content) return;
     const rules = after.guildId === null ? undefined : compiled.get(after.guildId);
     if (rules?.isOn === false) return;
-    await receive(await whole(after), false);
+    const message = await whole(after);
+    // Who edits and deletes at once must not make the listener fail.
+    if (message !== undefined) await receive(message, false);
   });
 
   const checkName = async (guildId: string, name: string) =>
@@ -150,11 +156,12 @@ export function createWatch(context: AutomodContext, acts: Acts) {
   };
 }
 
-function lookedAt({ content, mentions }: Message): Looked {
-  return { content, mentions: mentions.users.size + mentions.roles.size };
+function lookedAt(message: Message): Looked {
+  const { mentions } = message;
+  return { content: wordsOf(message), mentions: mentions.users.size + mentions.roles.size };
 }
 
 /** An edit of a message that the bot has not seen may come without what did not change. */
-function whole(message: Message | PartialMessage): Message | Promise<Message> {
-  return message.partial ? message.fetch() : message;
+function whole(message: Message | PartialMessage): Message | Promise<Message | undefined> {
+  return message.partial ? unlessUnreachable(message.fetch()) : message;
 }

@@ -1,6 +1,6 @@
 import { settings } from '@cinnabar/plugin-automod/dist/context.js';
 import { fold } from '@cinnabar/plugin-automod/dist/fold.js';
-import { compileRules, invitesIn } from '@cinnabar/plugin-automod/dist/rules.js';
+import { compileRules, invitesIn, wordsOf } from '@cinnabar/plugin-automod/dist/rules.js';
 import { compileWords } from '@cinnabar/plugin-automod/dist/words.js';
 import { escapeRegExp } from '@cinnabar/sdk';
 import { expect } from 'chai';
@@ -134,6 +134,15 @@ describe('automod: other filters', () => {
     expect(check({ capitals: 70 }, 'WHY DO YOU SHOUT')?.filter).to.equal('capitals');
     expect(check({ capitals: 70 }, 'OK, NASA')).to.equal(undefined);
     expect(check({ capitals: 70 }, 'Not loud at all, is it')).to.equal(undefined);
+  });
+
+  it('read what a message forwards, and its poll', () => {
+    const none = { content: 'look', messageSnapshots: new Map<string, { content: string }>(), poll: null };
+    expect(wordsOf(none)).to.equal('look');
+    const forwarding = { ...none, messageSnapshots: new Map([['1', { content: 'discord.gg/evil' }]]) };
+    expect(invitesIn(wordsOf(forwarding))).to.deep.equal(['evil']);
+    const poll = { question: { text: 'heck?' }, answers: new Map([[1, { text: 'darn' }]]) };
+    expect(check({ words: ['darn'] }, wordsOf({ ...none, poll }))?.filter).to.equal('words');
   });
 
   it('are all off until they are set', () => {
