@@ -6,6 +6,7 @@ import {
   mayRefer,
   noticeMessages,
   OperatorError,
+  operatorSentenceOf,
   type Profile,
   sendText,
   t,
@@ -43,8 +44,8 @@ export async function onFailed({ events, sentence, error, posted }: Failure, cor
 }
 
 /** What only the owner of the bot can mend; members get a plainer sentence. */
-function reasonForOwner(error: unknown): string | (() => string) | undefined {
-  if (error instanceof OperatorError) return error.message;
+function reasonForOwner(error: unknown): (() => string) | undefined {
+  if (error instanceof OperatorError) return () => operatorSentenceOf(error) ?? error.message;
   const isRefused = troubleOf(error).kind === 'unauthorised';
   return isRefused ? () => t('The Letta server did not accept the key in LETTA_API_KEY.') : undefined;
 }
