@@ -84,7 +84,6 @@ export {
   findSendableIn,
   homeChannelOf,
   membersCalled,
-  permissionName,
   readDiscordLink,
   requireGuild,
   roleCalled,
@@ -114,6 +113,7 @@ export {
   withoutNoticeLines,
   withoutNoticeMark,
 } from './discord/messages.js';
+export { permissionName } from './discord/permission-names.js';
 export { profileName } from './discord/profile-name.js';
 export { refusalSentence, withRefusalSentences } from './discord/refusals.js';
 export {

@@ -155,8 +155,3 @@ export function readDiscordLink(text: string): DiscordLink | undefined {
     ...(messageId === undefined ? {} : { messageId }),
   };
 }
-
-/** `ManageMessages` as people know it: Manage Messages. */
-export function permissionName(permission: string): string {
-  return permission.replace(/(?<=[a-z])(?=[A-Z])/g, ' ');
-}

@@ -28,7 +28,7 @@ const EXEMPT: readonly (readonly [file: RegExp, because: string])[] = [
 ];
 
 /** Packages whose texts are not in a catalogue yet. */
-const UNCONVERTED: readonly string[] = ['plugins/relay', 'plugins/tasks'];
+const UNCONVERTED: readonly string[] = ['plugins/tasks'];
 
 const isExempt = (file: string) =>
   EXEMPT.some(([pattern]) => pattern.test(file)) || UNCONVERTED.some((folder) => file.startsWith(`${folder}/`));
