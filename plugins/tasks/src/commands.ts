@@ -6,11 +6,12 @@ import {
   type Registrar,
   type TaskInfo,
   type Tasks,
+  t,
   UserError,
   visible,
 } from '@cinnabar/sdk';
 import type { TaskContext } from './context.js';
-import { figuresOfInfo, statusWords } from './discord/wording.js';
+import { begunText, figuresOfInfo, statusWords } from './discord/wording.js';
 import { TASK_POLICY } from './permissions.js';
 
 const LISTED = 15;
@@ -38,7 +39,7 @@ export function registerCommands({ command }: Pick<Registrar, 'command'>, contex
       if (words !== undefined) return ctx.reply(await act(context, tasks, ctx, words));
       const messageId = ctx.message === null ? {} : { messageId: ctx.message.id };
       const task = await tasks.start({ prompt: what, actor: ctx.actor, origin: 'command', ...messageId });
-      if (ctx.message === null) await ctx.reply(`I have begun: ${task.link ?? 'it is in this channel'}`);
+      if (ctx.message === null) await ctx.reply(begunText(task.link));
     },
   });
   command({
@@ -59,15 +60,15 @@ async function act(
   switch (words.kind) {
     case 'stop':
       await tasks.stop(task.id, actor);
-      return 'Stopped. What was done follows.';
+      return t('Stopped. What was done follows.');
     case 'pause':
       await tasks.pause(task.id, actor);
-      return 'It pauses as soon as it can.';
+      return t('It pauses as soon as it can.');
     case 'resume':
       await tasks.resume(task.id, actor);
-      return 'It goes on.';
+      return t('It goes on.');
     default:
-      if (task.actor.userId !== actor.userId) throw new UserError('Approvals are for who asked for the task.');
+      if (task.actor.userId !== actor.userId) throw new UserError(t('Approvals are for who asked for the task.'));
       return approvalsOf(context, task.id, words.kind === 'revoke' ? Number(words.approval) : undefined);
   }
 }
@@ -78,26 +79,26 @@ async function goOn(tasks: Tasks, { actor, message }: CommandContext, text: stri
   const all = await tasks.list({ guildId: actor.guildId });
   const named = /^[a-z0-9]{5,26}$/.test(first) ? all.filter(({ id }) => id.endsWith(first)) : [];
   const task = named.length === 1 ? named[0] : chooseEnded(all, actor);
-  if (task === undefined) throw new UserError('You have no task here that is over. `tasks` lists all of them.');
+  if (task === undefined) throw new UserError(t('You have no task here that is over. `tasks` lists all of them.'));
   const words = named.length === 1 ? rest.join(' ') : text;
   const messageId = message === null ? {} : { messageId: message.id };
   await tasks.continue(task.id, { text: words === '' ? 'Please go on.' : words, ...messageId }, actor);
-  return 'It goes on.';
+  return t('It goes on.');
 }
 
 /** Lists what is allowed for a whole task, or takes one back. */
 async function approvalsOf({ approvals }: TaskContext, taskId: string, revoked: number | undefined): Promise<string> {
   if (approvals === undefined)
-    throw new UserError('Nothing asks for approvals here: the plugin `confirm` is not loaded.');
+    throw new UserError(t('Nothing asks for approvals here: the plugin `confirm` is not loaded.'));
   const given = await approvals.list(taskId);
   if (revoked !== undefined) {
     const chosen = given[revoked - 1];
     if (chosen === undefined || !(await approvals.revoke(taskId, chosen.id))) {
-      throw new UserError('There is no approval of that number. `task approvals` lists them.');
+      throw new UserError(t('There is no approval of that number. `task approvals` lists them.'));
     }
-    return `Taken back: ${plainText(visible(chosen.pattern))}`;
+    return t('Taken back: {allowed}', { allowed: plainText(visible(chosen.pattern)) });
   }
-  if (given.length === 0) return 'Nothing has been allowed for the whole of this task.';
+  if (given.length === 0) return t('Nothing has been allowed for the whole of this task.');
   return given.map(({ pattern }, index) => `${index + 1}. ${plainText(visible(pattern))}`).join('\n');
 }
 
@@ -115,14 +116,16 @@ async function listOf({ access, provenance }: TaskContext, tasks: Tasks, ctx: Co
   );
   // What was asked for in a channel is for those who can read there.
   const own = listed.filter((task) => task.actor.userId === actor.userId || seen.get(task.actor.channelId) === true);
-  if (own.length === 0) return 'There are no tasks here.';
+  if (own.length === 0) return t('There are no tasks here.');
   // An answer to a message is read by everybody in the channel.
   const isForAll = ({ channelId }: Actor) => provenance.mayTell([{ guildId: actor.guildId, channelId }], actor);
   const all = ctx.message === null ? own : own.filter((task) => isForAll(task.actor));
-  const more = all.length > LISTED ? [`… and ${all.length - LISTED} more`] : [];
+  const more = all.length > LISTED ? [t('… and {count} more', { count: all.length - LISTED })] : [];
   const hidden = own.length - all.length;
   const apart =
-    hidden === 0 ? [] : [`${hidden} of other channels are not for everybody here: \`/tasks\` shows them to you alone.`];
+    hidden === 0
+      ? []
+      : [t('{hidden} of other channels are not for everybody here: `/tasks` shows them to you alone.', { hidden })];
   return [...all.slice(0, LISTED).map(lineOf), ...more, ...apart].join('\n');
 }
 
@@ -130,9 +133,7 @@ function lineOf(task: TaskInfo): string {
   const { id, status, place, originalPrompt, link, currentTool } = task;
   const prompt = originalPrompt.replaceAll(/\s+/g, ' ');
   const cut = prompt.length <= SHOWN_PROMPT ? prompt : `${prompt.slice(0, SHOWN_PROMPT)}…`;
-  const tool = currentTool === undefined ? '' : ` \`${currentTool}\``;
-  const where = place === undefined ? '' : `, place ${place}`;
-  return `\`${id.slice(-5)}\` ${statusWords(status, place)}${tool}${where}: ${plainText(visible(cut))} · ${figuresOfInfo(task)}${link === undefined ? '' : ` · ${link}`}`;
+  return `\`${id.slice(-5)}\` ${statusWords(status, place, currentTool)}: ${plainText(visible(cut))} · ${figuresOfInfo(task)}${link === undefined ? '' : ` · ${link}`}`;
 }
 
 const ENDED = new Set(['completed', 'cancelled', 'error']);
@@ -143,14 +144,14 @@ async function chooseTask(tasks: Tasks, actor: Actor, label: string | undefined)
   if (label !== undefined) {
     const named = all.filter(({ id }) => id.endsWith(label));
     if (named[0] !== undefined && named.length === 1) return named[0];
-    throw new UserError(`There is no task "${label}" here. \`tasks\` lists them.`);
+    throw new UserError(t('There is no task "{label}" here. `tasks` lists them.', { label }));
   }
   const open = all.filter(({ status }) => !ENDED.has(status));
   const here = open.filter(({ channelId }) => channelId === actor.channelId);
   const inThread = here.find(({ actor: who, channelId }) => who.channelId !== channelId);
   const own = [...here, ...open].find(({ actor: who }) => who.userId === actor.userId);
   const chosen = inThread ?? own;
-  if (chosen === undefined) throw new UserError('You have no open task here. `tasks` lists all of them.');
+  if (chosen === undefined) throw new UserError(t('You have no open task here. `tasks` lists all of them.'));
   return chosen;
 }
 

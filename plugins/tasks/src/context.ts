@@ -5,6 +5,7 @@ import {
   type Approvals,
   type ChannelContexts,
   type Clock,
+  type Languages,
   type Llm,
   type Logger,
   type Outcome,
@@ -28,6 +29,7 @@ import type { createMessages } from './tasks.js';
 export interface BaseContext {
   readonly client: Client;
   readonly clock: Clock;
+  readonly languages: Pick<Languages, 'speak'>;
   readonly log: Logger;
   /** Aborts when the plugin stops. */
   readonly signal: AbortSignal;

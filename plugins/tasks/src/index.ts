@@ -8,6 +8,7 @@ import {
   definePlugin,
   FrontDoor,
   hasModel,
+  Languages,
   Llm,
   modelFindings,
   modelNeed,
@@ -71,6 +72,7 @@ export default definePlugin({
     commands: Commands,
     contexts: optional(ChannelContexts),
     frontDoor: optional(FrontDoor),
+    languages: Languages,
     llm: optional(Llm),
     provenance: Provenance,
     random: Random,
@@ -79,7 +81,7 @@ export default definePlugin({
   provides: [Tasks],
   setup(plugin) {
     const { client, collections, component, services, log, signal, on, every, defer } = plugin;
-    const { clock, commands, frontDoor, llm, random } = services;
+    const { clock, commands, frontDoor, languages, llm, random } = services;
     plugin.needsSetup(() => modelNeed(llm));
     const run = random.id();
     const journal = createJournal({ tasks: collections.tasks, run, clock, log });
@@ -153,12 +155,16 @@ export default definePlugin({
     if (unclaim !== undefined) defer(unclaim);
     on('messageCreate', (message) => {
       const meaning = meaningOf(message);
-      return meaning === undefined ? undefined : handleMessage(context, tasks, meaning, message);
+      if (meaning === undefined) return undefined;
+      const by = { guildId: message.guildId, userId: message.author.id };
+      return languages.speak(by, () => handleMessage(context, tasks, meaning, message));
     });
     on('guildMemberRemove', async ({ id, guild }) => {
       for (const { id: taskId, actor, status } of journal.live()) {
         if (actor.userId !== id || actor.guildId !== guild.id || isFinal(status)) continue;
-        await workers.end(taskId, 'cancelled', { kind: 'gone', text: 'Whoever asked for this has left.' });
+        await languages.speak(actor, () =>
+          workers.end(taskId, 'cancelled', { kind: 'gone', text: t('Whoever asked for this has left.') }),
+        );
       }
     });
     plugin.metrics.gauge({

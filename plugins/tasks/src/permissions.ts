@@ -1,10 +1,31 @@
-import { type Access, type AccessPolicy, type Actor, CinnabarError, UserError } from '@cinnabar/sdk';
+import { type Access, type AccessPolicy, type Actor, CinnabarError, t, UserError } from '@cinnabar/sdk';
 import type { TaskContext } from './context.js';
 import type { Task } from './task.js';
 
 /** Members may have tasks where they may write. */
 export const TASK_POLICY: AccessPolicy = { member: ['SendMessages'] };
 export const SUBJECT = { kind: 'command', name: 'task', plugin: 'tasks', policy: TASK_POLICY } as const;
+
+/** What people do to tasks. Access checks know the acts by these names. */
+export type Act =
+  | 'answer its question'
+  | 'continue it'
+  | 'pause it'
+  | 'resume it'
+  | 'say anything to it'
+  | 'see its details'
+  | 'stop it';
+
+const refusalOf = (act: Act): string =>
+  ({
+    'answer its question': t('Only the member who asked for this task can answer its question.'),
+    'continue it': t('Only the member who asked for this task can continue it.'),
+    'pause it': t('Only the member who asked for this task can pause it.'),
+    'resume it': t('Only the member who asked for this task can resume it.'),
+    'say anything to it': t('Only the member who asked for this task can say anything to it.'),
+    'see its details': t('Only the member who asked for this task can see its details.'),
+    'stop it': t('Only the member who asked for this task can stop it.'),
+  })[act];
 
 /**
  * Checks that a person may act on a task: its member, and from the tier in `setting` on others of the same guild.
@@ -15,16 +36,15 @@ export async function assertMay(
   task: Task,
   by: Actor,
   setting: 'controlTier' | 'answerTier',
-  what: string,
+  act: Act,
 ): Promise<void> {
   const { actor, workId } = task;
   if (by.userId === actor.userId && by.identity === actor.identity) return;
-  const refusal = `Only the member who asked for this task can ${what}.`;
-  if (by.guildId === null || by.guildId !== actor.guildId) throw new UserError(refusal);
+  if (by.guildId === null || by.guildId !== actor.guildId) throw new UserError(refusalOf(act));
   const { [setting]: tier } = await settings.guild(actor.guildId).get();
-  const subject = { kind: 'component', name: `task ${what}`, plugin: 'tasks', policy: { tier } } as const;
+  const subject = { kind: 'component', name: `task ${act}`, plugin: 'tasks', policy: { tier } } as const;
   const decision = await access.decide({ ...by, channelId: workId ?? by.channelId }, subject);
-  if (!decision.allowed) throw new UserError(refusal);
+  if (!decision.allowed) throw new UserError(refusalOf(act));
 }
 
 /** @throws CINNABAR_ACCESS_DENIED with every reason */

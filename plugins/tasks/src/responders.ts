@@ -6,11 +6,13 @@ import {
   type Registrar,
   type Tasks,
   type Turn,
+  t,
   UserError,
   withoutNotes,
   z,
 } from '@cinnabar/sdk';
 import type { TaskContext } from './context.js';
+import { begunText } from './discord/wording.js';
 import { TASK_POLICY } from './permissions.js';
 import { conversationBefore } from './prompt/background.js';
 import { START_TOOL } from './running/execute-step.js';
@@ -67,14 +69,12 @@ async function conversationOf({ contexts, log }: TaskContext, { actor, message, 
 async function start(tasks: Tasks, { actor, message, reply }: Turn, prompt: string): Promise<void> {
   const messageId = message === null ? {} : { messageId: message.id };
   const { link } = await tasks.start({ prompt, actor, origin: 'mode', ...messageId });
-  if (message === null) await reply({ content: `I have begun: ${link ?? 'it is in this channel'}`, notice: true });
+  if (message === null) await reply({ content: begunText(link), notice: true });
 }
-
-const NOTHING_SAID = 'The language model had nothing to say to this. Please try to put it differently.';
 
 async function decide(context: TaskContext, tasks: Tasks, turn: Turn): Promise<void> {
   const { llm, selfName, random } = context;
-  if (llm === undefined) throw new UserError('No language model is set up, so I cannot answer.');
+  if (llm === undefined) throw new UserError(t('No language model is set up, so I cannot answer.'));
   const self = selfName(turn.actor.guildId);
   const { id, displayName, username } = turn.user;
   const person = { id, displayName: turn.member?.displayName ?? displayName, username };
@@ -87,7 +87,7 @@ async function decide(context: TaskContext, tasks: Tasks, turn: Turn): Promise<v
   const charge = {
     actor: turn.actor,
     responder: 'tasks-auto',
-    trigger: 'I was asked for something',
+    trigger: t('I was asked for something'),
     work: random.id(),
   };
   const request = {
@@ -127,7 +127,9 @@ async function carryOut(
     .map((block) => (block.type === 'text' ? block.text : ''))
     .join('')
     .trim();
-  return turn.reply(text === '' ? { content: NOTHING_SAID, notice: true } : text);
+  if (text !== '') return turn.reply(text);
+  const nothing = t('The language model had nothing to say to this. Please try to put it differently.');
+  return turn.reply({ content: nothing, notice: true });
 }
 
 /** The tool with which `chat`, `persona` and other responders hand over what takes several steps. */
@@ -142,12 +144,14 @@ export function registerStartTool({ tool }: Pick<Registrar, 'tool'>, { hasModel 
     offered: hasModel,
     examples: ['start a task: {goal}', 'take your time and {goal}'],
     present: {
-      sentence: ({ goal }) => `I'll start a task: ${goal}`,
+      sentence: ({ goal }) => t("I'll start a task: {goal}", { goal }),
       said: ['goal'],
       action: 'Start a task',
       success: (_input, { link }: { readonly link: string | undefined }) =>
-        `✓ The task has begun, it is not done yet: ${link ?? 'it works in this channel'}`,
-      cancelled: () => 'Cancelled starting the task.',
+        link === undefined
+          ? t('✓ The task has begun, it is not done yet: it works in this channel')
+          : t('✓ The task has begun, it is not done yet: {link}', { link }),
+      cancelled: () => t('Cancelled starting the task.'),
     },
     async run({ goal }, { actor }) {
       const { id, link } = await tasks.start({ prompt: goal, actor, origin: 'tool' });

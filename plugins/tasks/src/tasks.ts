@@ -5,24 +5,22 @@ import {
   type TaskMessage,
   type Tasks,
   type TaskWords,
+  t,
   tokensOf,
   UserError,
 } from '@cinnabar/sdk';
 import type { TaskContext } from './context.js';
 import { prepareThread } from './discord/task-thread.js';
 import { Superseded } from './journal/journal.js';
-import { assertMay, assertMayStart } from './permissions.js';
+import { type Act, assertMay, assertMayStart } from './permissions.js';
 import { backgroundOf } from './prompt/background.js';
 import type { WorkerPool } from './running/worker-pool.js';
 import { continueTask, isFinal, labelOf, linkTo, type MemberMessage, newTask, type Task } from './task.js';
 
 const LONGEST_PROMPT = 4_000;
-const OVER = 'This task is over. `task continue` goes on with it.';
-const NOT_YET = 'This task goes on already, or has only just ended. Please try again in a moment.';
+const over = () => t('This task is over. `task continue` goes on with it.');
 /** Messages that are kept for a task until its next step. */
 const MOST_WORDS = 50;
-const NOT_PLACED = 'I could not begin with this: Discord did not take my message.';
-const NO_MODEL = 'A task needs a language model, and none is connected: the offline one only matches fixed requests.';
 
 interface Opening {
   /** @throws UserError or CINNABAR_ACCESS_DENIED where the actor may not have one more task. */
@@ -31,39 +29,45 @@ interface Opening {
 
 /** The service: every surface, in Discord or elsewhere, acts on tasks through it. */
 export function createTasks(context: TaskContext, workers: WorkerPool): Tasks & Opening {
-  const { journal, slots, settings, access, clock } = context;
+  const { journal, languages, slots, settings, access, clock } = context;
   const info = (task: Task): TaskInfo => infoOf(task, slots.placeOf(task.id));
   const known = async (id: string): Promise<Task> => {
     const task = await journal.find(id);
-    if (task === undefined) throw new UserError('There is no such task.');
+    if (task === undefined) throw new UserError(t('There is no such task.'));
     return task;
   };
-  const open = async (id: string, by: Actor, what: string, tier: 'controlTier' | 'answerTier'): Promise<Task> => {
+  const open = async (id: string, by: Actor, act: Act, tier: 'controlTier' | 'answerTier'): Promise<Task> => {
     const task = await known(id);
-    await assertMay(context, task, by, tier, what);
-    if (isFinal(task.status)) throw new UserError(OVER);
+    await assertMay(context, task, by, tier, act);
+    if (isFinal(task.status)) throw new UserError(over());
     if (journal.peek(id) === undefined)
-      throw new UserError('Another process works on this task; please try again there.');
+      throw new UserError(t('Another process works on this task; please try again there.'));
     return task;
   };
   /** Whether there may be one more task of this person. */
   const assertMayOpen = async (actor: Actor): Promise<void> => {
     await assertMayStart(access, actor);
-    if (!context.hasModel()) throw new UserError(NO_MODEL);
+    if (!context.hasModel()) {
+      throw new UserError(
+        t('A task needs a language model, and none is connected: the offline one only matches fixed requests.'),
+      );
+    }
     const { maxOpen, maxOpenInGuild } = await settings.guild(actor.guildId).get();
     const all = journal.live().filter(({ status }) => !isFinal(status));
     const theirs = all.filter((task) => task.actor.userId === actor.userId);
     if (theirs.length >= maxOpen) {
-      throw new UserError(`You have ${theirs.length} tasks open, which is the most there may be. Stop one first.`);
+      throw new UserError(
+        t('You have {count} tasks open, which is the most there may be. Stop one first.', { count: theirs.length }),
+      );
     }
     const { length: here } = all.filter((task) => task.actor.guildId === actor.guildId);
     if (actor.guildId !== null && here >= maxOpenInGuild) {
-      throw new UserError(`${here} tasks of this server are open, which is the most there may be.`);
+      throw new UserError(t('{count} tasks of this server are open, which is the most there may be.', { count: here }));
     }
   };
   const wordsBy = async ({ text, messageId }: TaskWords, by: Actor): Promise<MemberMessage> => {
     const said = text.trim().slice(0, LONGEST_PROMPT);
-    if (said === '') throw new UserError('What shall I tell the task?');
+    if (said === '') throw new UserError(t('What shall I tell the task?'));
     const { userId, guildId, channelId } = by;
     const messageIds = messageId === undefined ? {} : { messageIds: [messageId] };
     return {
@@ -89,7 +93,7 @@ export function createTasks(context: TaskContext, workers: WorkerPool): Tasks & 
     try {
       return await act;
     } catch (error) {
-      throw error instanceof Superseded ? new UserError(OVER, { cause: error }) : error;
+      throw error instanceof Superseded ? new UserError(over(), { cause: error }) : error;
     }
   };
 
@@ -97,9 +101,9 @@ export function createTasks(context: TaskContext, workers: WorkerPool): Tasks & 
     assertMayOpen,
     async start(request) {
       const prompt = request.prompt.trim();
-      if (prompt === '') throw new UserError('What is the task?');
+      if (prompt === '') throw new UserError(t('What is the task?'));
       if (prompt.length > LONGEST_PROMPT) {
-        throw new UserError(`A task is described in at most ${LONGEST_PROMPT.toLocaleString('en-US')} characters.`);
+        throw new UserError(t('A task is described in at most {most, number} characters.', { most: LONGEST_PROMPT }));
       }
       const { actor } = request;
       await assertMayOpen(actor);
@@ -107,19 +111,20 @@ export function createTasks(context: TaskContext, workers: WorkerPool): Tasks & 
       const id = context.random.id();
       const task = await journal.add(newTask(id, { ...request, prompt }, name, background, clock.now()));
       try {
-        await prepareThread(context, task, false);
+        await languages.speak(actor, () => prepareThread(context, task, false));
       } catch (error) {
         // Stopped as soon as it could be seen.
         if (error instanceof Superseded) return info(await known(task.id));
         await journal.remove(task.id);
-        throw error instanceof UserError ? error : new UserError(NOT_PLACED, { cause: error });
+        if (error instanceof UserError) throw error;
+        throw new UserError(t('I could not begin with this: Discord did not take my message.'), { cause: error });
       }
       workers.launch(task.id, false);
       return info(await known(task.id));
     },
     async stop(id, by) {
-      await open(id, by, 'stop it', 'controlTier');
-      const text = `Stopped by <@${by.userId}>.`;
+      const { actor } = await open(id, by, 'stop it', 'controlTier');
+      const text = await languages.speak(actor, () => t('Stopped by {member}.', { member: `<@${by.userId}>` }));
       await unlessOver(workers.end(id, 'cancelled', { kind: 'stopped', text, byUserId: by.userId }));
       return info(await known(id));
     },
@@ -149,7 +154,9 @@ export function createTasks(context: TaskContext, workers: WorkerPool): Tasks & 
       await journal
         .reopen(id, (draft) => continueTask(draft, said))
         .catch((error: unknown) => {
-          throw error instanceof Superseded ? new UserError(NOT_YET, { cause: error }) : error;
+          if (!(error instanceof Superseded)) throw error;
+          const notYet = t('This task goes on already, or has only just ended. Please try again in a moment.');
+          throw new UserError(notYet, { cause: error });
         });
       workers.launch(id, true);
       return info(await known(id));
@@ -157,11 +164,11 @@ export function createTasks(context: TaskContext, workers: WorkerPool): Tasks & 
     async answer(id, text, by) {
       const task = await open(id, by, 'answer its question', 'answerTier');
       if (task.question === undefined || task.question.answer !== undefined) {
-        throw new UserError(`The task ${labelOf(task)} has no open question.`);
+        throw new UserError(t('The task {task} has no open question.', { task: labelOf(task) }));
       }
       await unlessOver(
         journal.note(id, ({ question }) => {
-          if (question === undefined) throw new UserError(OVER);
+          if (question === undefined) throw new UserError(over());
           question.answer ??= { text, byUserId: by.userId, at: clock.now() };
         }),
       );

@@ -1,4 +1,4 @@
-import { type ToolDefinition, UserError, z } from '@cinnabar/sdk';
+import { type ToolDefinition, t, UserError, z } from '@cinnabar/sdk';
 import jsep from 'jsep';
 
 const LONGEST = 500;
@@ -48,10 +48,10 @@ jsep.addBinaryOp('^', 11, true);
 /** What an expression is made of: at least a number or a constant, and nothing else than numbers, signs and the names above. */
 const EXPRESSION = new RegExp(`^(?:${PIECE})*(?:[0-9]|${Object.keys(CONSTANTS).join('|')})(?:${PIECE})*$`);
 
-const EXPRESSION_HINT = 'Only numbers, + - * / % ^, brackets and functions such as sqrt(2) are understood.';
+const expressionHint = () => t('Only numbers, + - * / % ^, brackets and functions such as sqrt(2) are understood.');
 
 const input = z.object({
-  expression: z.string().regex(EXPRESSION, EXPRESSION_HINT).describe('Such as (12.5 * 3) ^ 2 / sqrt(7)'),
+  expression: z.string().regex(EXPRESSION, { error: expressionHint }).describe('Such as (12.5 * 3) ^ 2 / sqrt(7)'),
 });
 
 /** `calculate`: arithmetic, so that a model need not guess at it. */
@@ -63,7 +63,7 @@ export const calculateTool: ToolDefinition<typeof input, number> = {
   risk: 'read',
   examples: ['calculate {expression}', 'what is {expression}?', 'how much is {expression}?', 'work out {expression}'],
   present: {
-    sentence: ({ expression }) => `I'll work out ${expression}`,
+    sentence: ({ expression }) => t("I'll work out {expression}", { expression }),
     action: 'Calculate',
     success: ({ expression }, result) => `${expression} = ${result}`,
   },
@@ -75,9 +75,10 @@ export const calculateTool: ToolDefinition<typeof input, number> = {
  * @throws UserError with what is wrong
  */
 export function evaluate(text: string): number {
-  if (text.length > LONGEST) throw new UserError(`The expression is longer than ${LONGEST} characters.`);
+  if (text.length > LONGEST)
+    throw new UserError(t('The expression is longer than {count} characters.', { count: LONGEST }));
   const result = numberOf(parse(text), 0);
-  if (!Number.isFinite(result)) throw new UserError('That has no finite result.');
+  if (!Number.isFinite(result)) throw new UserError(t('That has no finite result.'));
   return result;
 }
 
@@ -85,12 +86,13 @@ function parse(text: string): jsep.Expression {
   try {
     return jsep(text);
   } catch (error) {
-    throw new UserError(`The expression cannot be read: ${error instanceof Error ? error.message : error}`);
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UserError(t('The expression cannot be read: {reason}', { reason }));
   }
 }
 
 function numberOf(node: unknown, depth: number): number {
-  if (!isExpression(node) || depth > DEEPEST) throw new UserError('The expression is too deep, or not complete.');
+  if (!isExpression(node) || depth > DEEPEST) throw new UserError(t('The expression is too deep, or not complete.'));
   const value = (inner: unknown) => numberOf(inner, depth + 1);
   switch (node.type) {
     case 'Literal':
@@ -105,7 +107,7 @@ function numberOf(node: unknown, depth: number): number {
     case 'BinaryExpression':
       if (isPower(node) && isExpression(node.left) && node.left.type === 'UnaryExpression') {
         // Brackets leave no trace in the tree, so `-2 ^ 2` and `(-2) ^ 2` look alike here.
-        throw new UserError('A sign before a power can be read in two ways: write 0 - 2 ^ 2, or pow(-2, 2).');
+        throw new UserError(t('A sign before a power can be read in two ways: write 0 - 2 ^ 2, or pow(-2, 2).'));
       }
       return known(OPERATORS, node.operator)(value(node.left), value(node.right));
     case 'CallExpression': {
@@ -116,13 +118,15 @@ function numberOf(node: unknown, depth: number): number {
       break;
     }
   }
-  throw new UserError(EXPRESSION_HINT);
+  throw new UserError(expressionHint());
 }
 
 function known<T>(table: Readonly<Record<string, T>>, name: unknown): T {
   const found = typeof name === 'string' && Object.hasOwn(table, name) ? table[name] : undefined;
   if (found === undefined)
-    throw new UserError(`"${String(name)}" is not known. There are ${Object.keys(table).join(', ')}.`);
+    throw new UserError(
+      t('"{name}" is not known. There are {names}.', { name: String(name), names: Object.keys(table).join(', ') }),
+    );
   return found;
 }
 

@@ -5,6 +5,7 @@ import {
   sentenceOf,
   type Tasks,
   type ToolDefinition,
+  t,
   UserError,
   z,
 } from '@cinnabar/sdk';
@@ -57,12 +58,13 @@ function planTool(
     offered: hasModel,
     examples: ['in {inMinutes} minutes {goal}', 'remind me in {inMinutes} minutes to {goal}'],
     present: {
-      sentence: ({ inMinutes, goal }) => `In ${inMinutes} min I'll start a task: ${goal}`,
+      sentence: ({ inMinutes, goal }) => t("In {inMinutes} min I'll start a task: {goal}", { inMinutes, goal }),
       said: ['inMinutes', 'goal'],
       action: 'Plan a task',
       labels: { inMinutes: 'In minutes' },
-      success: (_, { id, dueAt }) => `✓ Planned for <t:${Math.round(dueAt / 1000)}:f> (follow-up ${id}).`,
-      cancelled: () => 'Cancelled the follow-up.',
+      success: (_, { id, dueAt }) =>
+        t('✓ Planned for {when} (follow-up {id}).', { when: `<t:${Math.round(dueAt / 1000)}:f>`, id }),
+      cancelled: () => t('Cancelled the follow-up.'),
     },
     async run({ inMinutes, goal }, { actor }) {
       const { guildId, channelId } = actor;
@@ -82,11 +84,11 @@ function listTool(store: FollowUpStore): ToolDefinition<z.ZodObject, readonly Fo
     risk: 'read',
     examples: ['what have I planned?'],
     present: {
-      sentence: () => "I'll list what you have planned",
+      sentence: () => t("I'll list what you have planned"),
       action: 'List follow-ups',
       success: (_, planned) =>
         planned.length === 0
-          ? 'Nothing is planned.'
+          ? t('Nothing is planned.')
           : planned.map(({ id, dueAt, goal }) => `${id}: ${new Date(dueAt).toISOString()}: ${goal}`).join('\n'),
     },
     // Follow-ups of one server are not listed in another.
@@ -102,15 +104,16 @@ function cancelTool(store: FollowUpStore): ToolDefinition<typeof cancelInput, Fo
     input: cancelInput,
     risk: 'write',
     present: {
-      sentence: ({ id }) => `I'll cancel the follow-up ${id}`,
+      sentence: ({ id }) => t("I'll cancel the follow-up {id}", { id }),
       said: ['id'],
       action: 'Cancel a follow-up',
-      success: ({ id }) => `✓ Follow-up ${id} is cancelled.`,
+      success: ({ id }) => t('✓ Follow-up {id} is cancelled.', { id }),
     },
     async run({ id }, { actor }) {
       const mine = (await store.of(actor.userId).get()).planned.find((one) => one.id === id);
       const dropped = mine?.guildId === actor.guildId ? await dropFollowUp(store, actor.userId, id) : undefined;
-      if (dropped === undefined) throw new UserError('There is no follow-up of that id. list_follow_ups lists them.');
+      if (dropped === undefined)
+        throw new UserError(t('There is no follow-up of that id. list_follow_ups lists them.'));
       return dropped;
     },
   };
@@ -143,7 +146,9 @@ const MOST_PER_MEMBER = 10;
 async function planFollowUp(store: FollowUpStore, actor: Actor, planned: FollowUp): Promise<void> {
   await store.of(actor.userId).update((draft) => {
     if (draft.planned.length >= MOST_PER_MEMBER) {
-      throw new UserError(`You have ${MOST_PER_MEMBER} follow-ups planned already; cancel one, or wait for one.`);
+      throw new UserError(
+        t('You have {count} follow-ups planned already; cancel one, or wait for one.', { count: MOST_PER_MEMBER }),
+      );
     }
     draft.planned.push(planned);
   });
@@ -170,7 +175,10 @@ async function startDue(context: TaskContext, tasks: Tasks, store: FollowUpStore
   for await (const [userId, { planned }] of store.entries()) {
     for (const one of planned) if (one.dueAt <= context.clock.now()) due.push([userId, one]);
   }
-  for (const [userId, one] of due) await startOne(context, tasks, store, userId, one);
+  for (const [userId, one] of due) {
+    const { guildId } = one;
+    await context.languages.speak({ guildId, userId }, () => startOne(context, tasks, store, userId, one));
+  }
 }
 
 async function startOne(
@@ -202,6 +210,9 @@ async function startOne(
 async function reportFailure(client: Client, { userId, channelId }: Actor, reason: string | undefined): Promise<void> {
   const channel = await client.channels.fetch(channelId).catch(() => null);
   if (channel?.isSendable() !== true) return;
-  const content = `<@${userId}> I could not begin what you had planned for now. ${reason ?? 'Why is in the log.'}`;
+  const content = t('{member} I could not begin what you had planned for now. {reason}', {
+    member: `<@${userId}>`,
+    reason: reason ?? t('Why is in the log.'),
+  });
   await channel.send({ content, allowedMentions: { users: [userId] } }).catch(() => undefined);
 }

@@ -1,4 +1,4 @@
-import { type Clock, type Registrar, type ToolDefinition, type WorkerModule, z } from '@cinnabar/sdk';
+import { type Clock, type Registrar, type ToolDefinition, t, type WorkerModule, z } from '@cinnabar/sdk';
 import { calculateTool } from './calculate.js';
 import type { WebReader } from './web/reader.js';
 
@@ -63,13 +63,20 @@ export function fetchUrlTool(reader: Pick<WebReader, 'read'>): ToolDefinition<ty
     risk: 'read',
     examples: ['read {url}', 'what does {url} say?'],
     present: {
-      sentence: ({ url }) => `I'll read ${url}`,
+      sentence: ({ url }) => t("I'll read {url}", { url }),
       action: 'Read a web page',
       success: (_, { url, text, from, total }) => {
         const end = from + text.length;
         // Before the page's own words, which could end in the like of it.
-        const more = end < total ? ` (${total - end} characters more: go on with from: ${end})` : '';
-        return `Text of ${url}, by whoever wrote that page${more}:\n\n${text}`;
+        const head =
+          end < total
+            ? t('Text of {url}, by whoever wrote that page ({count} characters more: go on with from: {end}):', {
+                url,
+                count: total - end,
+                end,
+              })
+            : t('Text of {url}, by whoever wrote that page:', { url });
+        return `${head}\n\n${text}`;
       },
     },
     async run({ url, from }, { actor, signal }) {

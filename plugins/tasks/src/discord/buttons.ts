@@ -1,4 +1,11 @@
-import type { Actor, ComponentDefinition, ComponentHandle, ComponentInteraction, Tasks } from '@cinnabar/sdk';
+import {
+  type Actor,
+  type ComponentDefinition,
+  type ComponentHandle,
+  type ComponentInteraction,
+  type Tasks,
+  t,
+} from '@cinnabar/sdk';
 import {
   type APIActionRowComponent,
   type APIButtonComponentWithCustomId,
@@ -20,21 +27,21 @@ export function createComponents(control: ComponentHandle, reply: ComponentHandl
   const row = (components: APIButtonComponentWithCustomId[]): Row => ({ type: ComponentType.ActionRow, components });
   return {
     statusRows({ id, status, pausing }: Task): Row[] {
-      const details = button('Details', ButtonStyle.Secondary, control.customId('details', id));
+      const details = button(t('Details'), ButtonStyle.Secondary, control.customId('details', id));
       if (isFinal(status)) return [row([details])];
       const held = status === 'paused' || pausing;
       return [
         row([
-          button('Stop', ButtonStyle.Danger, control.customId('stop', id)),
+          button(t('Stop'), ButtonStyle.Danger, control.customId('stop', id)),
           held
-            ? button('Resume', ButtonStyle.Primary, control.customId('resume', id))
-            : button('Pause', ButtonStyle.Secondary, control.customId('pause', id)),
+            ? button(t('Resume'), ButtonStyle.Primary, control.customId('resume', id))
+            : button(t('Pause'), ButtonStyle.Secondary, control.customId('pause', id)),
           details,
         ]),
       ];
     },
     questionRows(taskId: string, choices: readonly string[]): Row[] {
-      const own = button('Answer…', ButtonStyle.Secondary, reply.customId('write', taskId));
+      const own = button(t('Answer…'), ButtonStyle.Secondary, reply.customId('write', taskId));
       const given = choices.map((choice, index) =>
         button(choice, ButtonStyle.Primary, reply.customId('choose', taskId, String(index))),
       );
@@ -52,21 +59,24 @@ export function controlButtons(context: TaskContext, tasks: Tasks): ComponentDef
     if (action === 'details') return details(context, interaction, id);
     if (action === 'stop') {
       await tasks.stop(id, by);
-      return whisper(interaction, 'Stopped. What was done follows.');
+      return whisper(interaction, t('Stopped. What was done follows.'));
     }
     if (action === 'resume') {
       await tasks.resume(id, by);
-      return whisper(interaction, 'It goes on.');
+      return whisper(interaction, t('It goes on.'));
     }
     const { status } = await tasks.pause(id, by);
-    return whisper(interaction, status === 'tool_executing' ? 'It pauses when the tool has ended.' : 'It pauses.');
+    return whisper(
+      interaction,
+      status === 'tool_executing' ? t('It pauses when the tool has ended.') : t('It pauses.'),
+    );
   };
 }
 
 /** What tools returned, without what may not be shown to the person who clicked. */
 async function details(context: TaskContext, interaction: ComponentInteraction, id: string) {
   const task = await context.journal.find(id);
-  if (task === undefined) return whisper(interaction, 'Nothing is kept of this task any more.');
+  if (task === undefined) return whisper(interaction, t('Nothing is kept of this task any more.'));
   const by = actorIn(interaction);
   await assertMay(context, task, by, 'controlTier', 'see its details');
   const shown = await redactForPeople(task, (sources) => context.provenance.mayShow(sources, [by]));

@@ -7,6 +7,7 @@ import {
   plainText,
   sentenceOf,
   type Tasks,
+  t,
   visible,
 } from '@cinnabar/sdk';
 import { ComponentType, type Message, MessageType, TextInputStyle } from 'discord.js';
@@ -105,7 +106,6 @@ const LONGEST_ANSWER = 2_000;
 /** Discord's limits for the title of a form, and for the words in an empty field. */
 const LONGEST_TITLE = 45;
 const LONGEST_PLACEHOLDER = 100;
-const NOT_OPEN = 'This question is not open any more.';
 
 /** The buttons of a question: its choices, and one that opens a form. A member who may not answer gets the refusal before they type. */
 export function answerButtons(context: TaskContext, tasks: Tasks, form: ComponentHandle): ComponentDefinition['run'] {
@@ -129,7 +129,7 @@ export function answerButtons(context: TaskContext, tasks: Tasks, form: Componen
               {
                 type: ComponentType.TextInput,
                 custom_id: 'text',
-                label: 'Answer',
+                label: t('Answer'),
                 style: TextInputStyle.Paragraph,
                 placeholder: clip(question.text, LONGEST_PLACEHOLDER),
                 max_length: LONGEST_ANSWER,
@@ -138,7 +138,7 @@ export function answerButtons(context: TaskContext, tasks: Tasks, form: Componen
           },
         ],
       });
-    } else await interaction.reply({ content: NOT_OPEN, flags: 'Ephemeral' });
+    } else await interaction.reply({ content: t('This question is not open any more.'), flags: 'Ephemeral' });
   };
 }
 
@@ -147,7 +147,7 @@ export function answerForm(tasks: Tasks): ComponentDefinition['run'] {
   return async (interaction, [id = '']) => {
     if (!interaction.isModalSubmit()) return;
     await tasks.answer(id, interaction.fields.getTextInputValue('text'), actorIn(interaction));
-    await interaction.reply({ content: 'Thank you, it goes on.', flags: 'Ephemeral' });
+    await interaction.reply({ content: t('Thank you, it goes on.'), flags: 'Ephemeral' });
   };
 }
 
@@ -187,7 +187,11 @@ export async function handleMessage(
     await hear();
     const listed = choices.map((one) => plainText(visible(one))).join(' · ');
     await message.reply({
-      content: asNotice(`The question is still open: ${listed}. For any other answer there is the button “Answer…”.`),
+      content: asNotice(
+        t('The question is still open: {choices}. For any other answer there is the button “Answer…”.', {
+          choices: listed,
+        }),
+      ),
       allowedMentions: { parse: [] },
     });
   }

@@ -10,6 +10,7 @@ import {
   sendText,
   type TaskMessage,
   type TextPart,
+  t,
   textMessages,
   UserError,
   visible,
@@ -48,23 +49,29 @@ const MESSAGE_LIMIT = 2_000;
 const SHOWN_ANSWER = 150;
 /** Of a result, where the task was started. */
 const SHOWN_RESULT = 1_500;
-const HOW_TO_ANSWER = ' · answer with a button, or as a reply to this';
-const UNWRITABLE = 'I cannot write in the place of this task any more.';
 
-const WORDS: Readonly<Record<NoticeKind, string>> = {
-  ended: 'is over',
-  question: 'has a question for you',
-  approval: 'waits for your approval',
-};
+function noticeText(kind: NoticeKind, task: string): string {
+  const texts: Readonly<Record<NoticeKind, string>> = {
+    ended: t('Your task {task} is over', { task }),
+    question: t('Your task {task} has a question for you', { task }),
+    approval: t('Your task {task} waits for your approval', { task }),
+  };
+  return texts[kind];
+}
 
-const OUTCOME: Readonly<Record<Ending['kind'], string>> = {
-  complete: 'is complete',
-  limit: 'has ended at a limit',
-  stopped: 'was stopped',
-  breaker: 'has ended without a result',
-  failed: 'has failed',
-  gone: 'has ended',
-};
+/** How a task ended, where it was started. */
+function reportText({ kind, text }: Ending, task: string, member: string): string {
+  const values = { task, member, text };
+  const texts: Readonly<Record<Ending['kind'], string>> = {
+    complete: t('The task {task} that I started for {member} is complete: {text}', values),
+    limit: t('The task {task} that I started for {member} has ended at a limit: {text}', values),
+    stopped: t('The task {task} that I started for {member} was stopped: {text}', values),
+    breaker: t('The task {task} that I started for {member} has ended without a result: {text}', values),
+    failed: t('The task {task} that I started for {member} has failed: {text}', values),
+    gone: t('The task {task} that I started for {member} has ended: {text}', values),
+  };
+  return texts[kind];
+}
 
 /** Sends the messages of tasks, with the task's badge on each, and the notices to their members. Only the members that a message names are pinged. */
 export function createSpeaker({ client, clock, log, components, signal: stopped }: BaseContext) {
@@ -76,7 +83,9 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
       return (await sendText(channel, parts, `${task.id}\n${key}`, once)).map(({ id }) => id);
     } catch (error) {
       if (options.signal.aborted) throw new Interrupted();
-      if (isUnreachable(error)) throw new UserError(UNWRITABLE, { cause: error });
+      if (isUnreachable(error)) {
+        throw new UserError(t('I cannot write in the place of this task any more.'), { cause: error });
+      }
       throw error;
     }
   };
@@ -97,7 +106,7 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
     try {
       const channel = await findSendable(client, workId ?? actor.channelId);
       if (channel === undefined) return;
-      const content = asNotice(`🔔 <@${actor.userId}> Your task ${labelOf({ id })} ${WORDS[kind]}.`);
+      const content = asNotice(`🔔 <@${actor.userId}> ${noticeText(kind, labelOf({ id }))}.`);
       const message = { content, allowedMentions: mentionsOf(actor.userId) };
       await sendOnce(channel, message, `${id}\n${key}\nping`, { clock, signal: stopped });
     } catch (error) {
@@ -108,7 +117,8 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
   return {
     /** Resolves with the ids of the messages. @throws UserError when the bot cannot write there any more; Interrupted */
     say(task: Task, message: OutgoingMessage, options: SendOptions): Promise<string[]> {
-      const hint = message.kind === 'question' && isInChannel(client, task) ? HOW_TO_ANSWER : '';
+      const isReplied = message.kind === 'question' && isInChannel(client, task);
+      const hint = isReplied ? ` · ${t('answer with a button, or as a reply to this')}` : '';
       return send(task, message.key, partsOf(task, message, components, hint), options, message.mention);
     },
     /** @param mention the member who is pinged */
@@ -137,7 +147,9 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
       const asked = partsOf(task, message, components).at(-1)?.content ?? '';
       const said = answer.text.replaceAll(/\s+/g, ' ').trim();
       const shown = plainText(visible(said.length <= SHOWN_ANSWER ? said : `${said.slice(0, SHOWN_ANSWER)}…`));
-      const line = noticeLine(`-# answered by <@${answer.byUserId}>: ${shown}`);
+      const line = noticeLine(
+        `-# ${t('answered by {member}: {answer}', { member: `<@${answer.byUserId}>`, answer: shown })}`,
+      );
       await edit(task, messageIds.at(-1), asked.length + line.length < MESSAGE_LIMIT ? `${asked}\n${line}` : undefined);
     },
     /** Takes the buttons off a question that will never be answered. */
@@ -149,7 +161,7 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
       const { actor, id } = task;
       if (notify !== 'dm' || actor.guildId === null) return;
       const link = linkTo(task);
-      const content = `🔔 Your task ${labelOf(task)} ${WORDS[kind]}${link === undefined ? '' : `: ${link}`}\n> ${promptLine(task)}`;
+      const content = `🔔 ${noticeText(kind, labelOf(task))}${link === undefined ? '' : `: ${link}`}\n> ${promptLine(task)}`;
       try {
         const direct = await client.users.createDM(actor.userId);
         const message = { content: asNotice(content), allowedMentions: { parse: [] } };
@@ -167,9 +179,9 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
     async reportBack(task: Task, recognise: boolean): Promise<void> {
       const { actor, id, origin, ending, workId, requester } = task;
       if (origin !== 'tool' || ending === undefined || workId === actor.channelId) return;
-      const text = `The task ${labelOf(task)} that I started for ${plainText(requester)} ${OUTCOME[ending.kind]}: ${ending.text}`;
+      const text = reportText(ending, labelOf(task), plainText(requester));
       const content =
-        text.length <= SHOWN_RESULT ? text : `${text.slice(0, SHOWN_RESULT)}… (all of it is in its thread)`;
+        text.length <= SHOWN_RESULT ? text : `${text.slice(0, SHOWN_RESULT)}… ${t('(all of it is in its thread)')}`;
       try {
         const channel = await findSendable(client, actor.channelId);
         if (channel === undefined) return;

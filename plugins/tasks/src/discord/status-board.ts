@@ -19,7 +19,7 @@ interface Shown {
 }
 
 /** Shows how tasks stand: their status messages, and that the bot is typing. */
-export function createStatusBoard({ client, clock, log, components, slots }: BaseContext) {
+export function createStatusBoard({ client, clock, languages, log, components, slots }: BaseContext) {
   const shown = new Map<string, Shown>();
   let closed = false;
 
@@ -39,15 +39,17 @@ export function createStatusBoard({ client, clock, log, components, slots }: Bas
       if (!isUnreachable(error)) log.warn('the status of a task could not be shown', { taskId: id, error });
     }
   };
-  const flush = async (one: Shown): Promise<void> => {
+  const flush = (one: Shown): void => {
     one.cancel = undefined;
     const told = one.waiting.splice(0);
-    one.edit = edit(one);
-    await one.edit;
-    one.edit = undefined;
-    for (const tell of told) tell(true);
-    // It has changed again meanwhile.
-    if (one.waiting.length > 0 || one.content !== lookOf(one)) schedule(one);
+    // Whatever made it change: it is shown, and compared, in the language of the task's member.
+    one.edit = languages.speak(one.latest.actor, async () => {
+      await edit(one);
+      one.edit = undefined;
+      for (const tell of told) tell(true);
+      // It has changed again meanwhile.
+      if (one.waiting.length > 0 || one.content !== lookOf(one)) schedule(one);
+    });
   };
   const lookOf = (one: Shown) =>
     statusText(one.latest, slots.placeOf(one.latest.id)) + JSON.stringify(components.statusRows(one.latest));
@@ -55,8 +57,8 @@ export function createStatusBoard({ client, clock, log, components, slots }: Bas
     if (closed || one.cancel !== undefined || one.edit !== undefined) return;
     const leastMs = one.waiting.length > 0 ? LEAST_BETWEEN_MS : Math.max(LEAST_BETWEEN_MS, shown.size * SHARE_MS);
     const waitMs = Math.max(0, one.editedAt + leastMs - clock.now());
-    if (waitMs === 0) void flush(one);
-    else one.cancel = clock.after(waitMs, () => void flush(one));
+    if (waitMs === 0) flush(one);
+    else one.cancel = clock.after(waitMs, () => flush(one));
   };
   const take = (task: Task): Shown => {
     const one = shown.get(task.id) ?? {

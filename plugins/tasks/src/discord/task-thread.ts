@@ -1,4 +1,4 @@
-import { findSendable, sendOnce, UserError } from '@cinnabar/sdk';
+import { findSendable, sendOnce, t, UserError } from '@cinnabar/sdk';
 import { type Client, PermissionFlagsBits, type SendableChannels } from 'discord.js';
 import { type BaseContext, Interrupted } from '../context.js';
 import { labelOf, type Task } from '../task.js';
@@ -49,11 +49,14 @@ async function statusMessage(
   }
 }
 
-/** The bot's own message with the task's name at its beginning. */
+/** The bot's own message with the task's name at its beginning, in any language. */
 async function findStatus(client: Client, task: Task, channel: SendableChannels): Promise<string | undefined> {
   const latest = await channel.messages.fetch({ limit: LOOKED_THROUGH, cache: false });
-  const start = `**Task ${labelOf(task)}**`;
-  return latest.find(({ author, content }) => author.id === client.user?.id && content.startsWith(start))?.id;
+  const hasName = (content: string) => {
+    const [before, name] = content.split('**', 2);
+    return before === '' && name?.endsWith(` ${labelOf(task)}`) === true;
+  };
+  return latest.find(({ author, content }) => author.id === client.user?.id && hasName(content))?.id;
 }
 
 async function threadFor(
@@ -82,11 +85,11 @@ async function threadFor(
 /** @throws UserError when the bot cannot write there */
 export async function writableChannel(client: Client, channelId: string): Promise<SendableChannels> {
   const channel = await findSendable(client, channelId);
-  if (channel === undefined) throw new UserError('I cannot see the channel of this task.');
+  if (channel === undefined) throw new UserError(t('I cannot see the channel of this task.'));
   const own = channel.isDMBased() || client.user === null ? undefined : channel.permissionsFor(client.user);
   const send = channel.isThread() ? PermissionFlagsBits.SendMessagesInThreads : PermissionFlagsBits.SendMessages;
   if (channel.isDMBased() || own?.has(PermissionFlagsBits.ViewChannel | send) === true) return channel;
-  throw new UserError('I may not write in the channel of this task.');
+  throw new UserError(t('I may not write in the channel of this task.'));
 }
 
 /** Whether a message there can have a thread of its own, and the bot may open and use it. */

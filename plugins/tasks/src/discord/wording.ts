@@ -1,37 +1,66 @@
-import { asNotice, noticeLine, plainText, type TaskInfo, type TaskStatus, tokensOf, visible } from '@cinnabar/sdk';
+import {
+  asNotice,
+  noticeLine,
+  plainText,
+  type TaskInfo,
+  type TaskStatus,
+  t,
+  tokensOf,
+  translated,
+  visible,
+} from '@cinnabar/sdk';
 import { type Ending, labelOf, type Task } from '../task.js';
 
 const SHOWN_PROMPT = 300;
 
-const STATUS_WORDS: Readonly<Record<TaskStatus, string>> = {
-  queued: '⏳ waiting for room',
-  running: '⚙️ working',
-  thinking: '💭 thinking',
-  tool_executing: '🔧 running',
-  waiting_approval: '✋ waiting for approval of',
-  waiting_user: '❓ waiting for an answer',
-  waiting_time: '💤 waiting until it is time to go on',
-  paused: '⏸️ paused',
-  completed: '✅ complete',
-  cancelled: '🛑 stopped',
-  error: '❌ ended',
-};
+/** The answer to a slash command that gave a task. */
+export const begunText = (link: string | undefined): string =>
+  link === undefined ? t('I have begun: it is in this channel') : t('I have begun: {link}', { link });
 
-/** One that has a place among those that wait for room waits for it; another one is about to go on. */
-export function statusWords(status: TaskStatus, place: number | undefined): string {
-  return status === 'queued' && place === undefined ? '⏳ about to go on' : STATUS_WORDS[status];
+/**
+ * How a task stands.
+ * @param place among those that wait for room, from 1: one without a place is about to go on
+ * @param toolName the tool that runs, or waits for its approval
+ */
+export function statusWords(status: TaskStatus, place: number | undefined, toolName: string | undefined): string {
+  const tool = toolName === undefined ? '' : `\`${toolName}\``;
+  switch (status) {
+    case 'queued':
+      return place === undefined ? t('⏳ about to go on') : t('⏳ waiting for room, place {place}', { place });
+    case 'running':
+      return t('⚙️ working');
+    case 'thinking':
+      return t('💭 thinking');
+    case 'tool_executing':
+      return tool === '' ? t('🔧 running') : t('🔧 running {tool}', { tool });
+    case 'waiting_approval':
+      return tool === '' ? t('✋ waiting for approval') : t('✋ waiting for approval of {tool}', { tool });
+    case 'waiting_user':
+      return t('❓ waiting for an answer');
+    case 'waiting_time':
+      return t('💤 waiting until it is time to go on');
+    case 'paused':
+      return t('⏸️ paused');
+    case 'completed':
+      return t('✅ complete');
+    case 'cancelled':
+      return t('🛑 stopped');
+    case 'error':
+      return t('❌ ended');
+  }
 }
 
-const NO_MODEL = '📡 waiting for the language model, which cannot be reached at the moment';
-
-const ENDED: Readonly<Record<Ending['kind'], string>> = {
-  complete: '✅ **Task complete**',
-  limit: '⏹️ **Task ended at a limit**',
-  stopped: '🛑 **Task stopped**',
-  breaker: '🔁 **Task ended: it was going in circles**',
-  failed: '❌ **Task failed**',
-  gone: '🚪 **Task ended**',
-};
+function endedWords(kind: Ending['kind']): string {
+  const words: Readonly<Record<Ending['kind'], string>> = {
+    complete: t('✅ **Task complete**'),
+    limit: t('⏹️ **Task ended at a limit**'),
+    stopped: t('🛑 **Task stopped**'),
+    breaker: t('🔁 **Task ended: it was going in circles**'),
+    failed: t('❌ **Task failed**'),
+    gone: t('🚪 **Task ended**'),
+  };
+  return words[kind];
+}
 
 /** What was asked for, on one harmless line. */
 export function promptLine({ prompt }: Pick<Task, 'prompt'>, most = SHOWN_PROMPT): string {
@@ -39,30 +68,32 @@ export function promptLine({ prompt }: Pick<Task, 'prompt'>, most = SHOWN_PROMPT
   return plainText(line.length <= most ? line : `${line.slice(0, most)}…`);
 }
 
+/** The name of a task at the beginning of a message: its label stands last. */
+const nameOf = (task: Task) => t('**Task {task}**', { task: labelOf(task) });
+
 /** @param place among those that wait for room, from 1 */
 export function statusText(task: Task, place: number | undefined): string {
   const { status, pausing, pausedByHost, ending, step } = task;
   const tool = step?.calls.find(({ state }) => state === 'begun')?.name;
   const wakeAt = status === 'waiting_time' ? step?.calls.find(({ state }) => state !== 'done')?.wakeAt : undefined;
-  const busy = status === 'tool_executing' || status === 'waiting_approval';
-  const where = status === 'queued' && place !== undefined ? `, place ${place}` : '';
   const isAway = task.outage !== undefined && (status === 'running' || status === 'thinking');
-  const now = isAway ? NO_MODEL : statusWords(status, place);
-  const words = ending === undefined ? now : ENDED[ending.kind].replaceAll('**', '');
-  const what = busy && tool !== undefined ? `${words} \`${tool}\`` : `${words}${where}`;
+  const now = isAway
+    ? t('📡 waiting for the language model, which cannot be reached at the moment')
+    : statusWords(status, place, tool);
+  const what = ending === undefined ? now : endedWords(ending.kind).replaceAll('**', '');
   const notes = [
     wakeAt === undefined ? '' : ` (<t:${Math.floor(wakeAt / 1_000)}:t>)`,
-    pausing ? ' (pausing as soon as it can)' : '',
-    pausedByHost ? ' (tasks are switched off here at the moment)' : '',
+    pausing ? ` ${t('(pausing as soon as it can)')}` : '',
+    pausedByHost ? ` ${t('(tasks are switched off here at the moment)')}` : '',
   ];
   return asNotice(
-    [`**Task ${labelOf(task)}** · ${what}${notes.join('')}`, `> ${promptLine(task)}`, `-# ${figures(task)}`].join('\n'),
+    [`${nameOf(task)} · ${what}${notes.join('')}`, `> ${promptLine(task)}`, `-# ${figures(task)}`].join('\n'),
   );
 }
 
 /** The line under everything that a task says: it tells the steps, and the tasks of one channel, apart. */
 export const badge = (task: Pick<Task, 'id'>, n: number, hint = ''): string =>
-  noticeLine(`-# step ${n} · task ${labelOf(task)}${hint}`);
+  noticeLine(`-# ${t('step {step} · task {task}', { step: n, task: labelOf(task) })}${hint}`);
 
 /** What is said at the end: how it ended and its figures stay in the message where the text between them is too long for messages. */
 export function endingText(
@@ -75,35 +106,38 @@ export function endingText(
   const short = kind === 'complete';
   const lines = [
     text,
-    ...(short ? [] : [`Done: ${doneIn(task)}`]),
-    ...(halted.length === 0 ? [] : [`Halted: ${halted.map((name) => haltedLine(task, name)).join(', ')}`]),
+    ...(short ? [] : [doneText(task)]),
+    ...(halted.length === 0
+      ? []
+      : [t('Halted: {tools}', { tools: halted.map((name) => haltedLine(task, name)).join(', ') })]),
     ...(unknowns.length === 0
       ? []
-      : ['Nobody knows whether these took effect:', ...unknowns.map((line) => `- ${inert(line)}`)]),
-    ...(short || unknowns.length > 0 ? [] : ['Unknown: nothing']),
+      : [t('Nobody knows whether these took effect:'), ...unknowns.map((line) => `- ${inert(line)}`)]),
+    ...(short || unknowns.length > 0 ? [] : [t('Unknown: nothing')]),
   ];
-  const figuresLine = `-# ${figures(task)} · task ${labelOf(task)}`;
-  const ended = `${ENDED[kind]}${mention === undefined ? '' : ` · <@${mention}>`}`;
+  const figuresLine = `-# ${figures(task)} · ${t('task {task}', { task: labelOf(task) })}`;
+  const ended = `${endedWords(kind)}${mention === undefined ? '' : ` · <@${mention}>`}`;
   // How it ended otherwise is for the host to say.
   const foot = short ? noticeLine(figuresLine) : asNotice(figuresLine);
   return { head: `${noticeLine(ended)}\n`, text: lines.join('\n'), foot: `\n${foot}` };
 }
 
-function doneIn({ log, step }: Task): string {
+function doneText({ log, step }: Task): string {
   const counts = new Map<string, number>();
   const done = [
     ...log.filter(({ outcome }) => outcome === 'done').map(({ tool }) => tool),
     ...(step?.calls ?? []).filter(({ outcome }) => outcome === 'done').map(({ name }) => name),
   ];
   for (const name of done) counts.set(name, (counts.get(name) ?? 0) + 1);
-  if (counts.size === 0) return 'nothing with a tool';
-  return [...counts].map(([name, count]) => (count === 1 ? `\`${name}\`` : `\`${name}\` × ${count}`)).join(', ');
+  if (counts.size === 0) return t('Done: nothing with a tool');
+  const tools = [...counts].map(([name, count]) => (count === 1 ? `\`${name}\`` : `\`${name}\` × ${count}`)).join(', ');
+  return t('Done: {tools}', { tools });
 }
 
 function haltedLine({ step }: Task, name: string): string {
   const call = step?.calls.find((one) => one.name === name && one.outcome !== undefined);
   if (call?.outcome === undefined) return `\`${name}\``;
-  return `\`${name}\` (${call.outcome === 'expired' ? 'not decided' : call.outcome})`;
+  return `\`${name}\` (${call.outcome === 'expired' ? t('not decided') : outcomeWord(call.outcome)})`;
 }
 
 const inert = (text: string) => plainText(visible(text));
@@ -113,19 +147,45 @@ const SHORT = 140;
 
 type Line = Task['log'][number];
 
-const SIGNS: Readonly<Record<string, string>> = {
-  done: '✓',
-  told: '✓',
-  unknown: '❔',
-  expired: '⌛ not decided',
-  held: '⏸ held back',
-};
+/** How a call ended, or that it has not. */
+function outcomeWord(outcome: string): string {
+  const words: Readonly<Record<string, string>> = {
+    done: t('done'),
+    told: t('told'),
+    failed: t('failed'),
+    denied: t('denied'),
+    expired: t('expired'),
+    held: t('held'),
+    unknown: t('unknown'),
+    'not run': t('not run'),
+    'under way': t('under way'),
+    'not begun': t('not begun'),
+  };
+  return words[outcome] ?? outcome;
+}
+
+function outcomeSign(outcome: string): string {
+  switch (outcome) {
+    case 'done':
+    case 'told':
+      return '✓';
+    case 'unknown':
+      return '❔';
+    case 'expired':
+      return t('⌛ not decided');
+    case 'held':
+      return t('⏸ held back');
+    default:
+      return `✗ ${outcomeWord(outcome)}`;
+  }
+}
 
 /** What the tools of a task were given and returned: in short, and in full in a file where that is longer. */
 export function detailsOf(task: Task) {
-  const lines = [...task.log, ...underWay(task)];
-  const head = `**Task ${labelOf(task)}** · ${figures(task)}`;
-  if (lines.length === 0) return { content: `${head}\nNo tool has been called yet.` };
+  // What the model is told of the calls is kept in English.
+  const lines = [...task.log, ...underWay(task)].map((one) => ({ ...one, result: translated(one.result) }));
+  const head = `${nameOf(task)} · ${figures(task)}`;
+  if (lines.length === 0) return { content: `${head}\n${t('No tool has been called yet.')}` };
   const all = [head, ...lines.map(inShort)].join('\n');
   const full = lines.map(inFull).join('\n\n');
   const attached = all.length > LIMIT || lines.some(({ result }) => result.length > SHORT);
@@ -160,10 +220,11 @@ function fitting(lines: readonly Line[]): string[] {
 
 function inShort({ n, tool, outcome, result }: Line): string {
   const said = result === '' ? '' : `: ${plainText(visible(cut(result)))}`;
-  return `${n}. \`${tool}\` ${SIGNS[outcome] ?? `✗ ${outcome}`}${said}`;
+  return `${n}. \`${tool}\` ${outcomeSign(outcome)}${said}`;
 }
 
-const inFull = ({ n, tool, input, outcome, result }: Line) => `Step ${n}: ${tool}\n${input}\n→ ${outcome}\n${result}`;
+const inFull = ({ n, tool, input, outcome, result }: Line) =>
+  `${t('Step {step}: {tool}', { step: n, tool })}\n${input}\n→ ${outcomeWord(outcome)}\n${result}`;
 
 const cut = (text: string) => {
   const line = text.replaceAll(/\s+/g, ' ');
@@ -195,9 +256,9 @@ export const figuresOfInfo = ({ stepCount, workedMs, tokens, cost }: TaskInfo): 
 
 function line(steps: number, workedMs: number, tokens: number, cost: number | null): string {
   return [
-    `${steps} ${steps === 1 ? 'step' : 'steps'}`,
+    t('{steps, plural, one {# step} other {# steps}}', { steps }),
     duration(workedMs),
-    `${tokens.toLocaleString('en-US')} tokens`,
+    t('{tokens, number} tokens', { tokens }),
     dollars(cost),
   ]
     .filter((part) => part !== undefined)

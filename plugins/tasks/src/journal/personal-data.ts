@@ -1,4 +1,4 @@
-import { FORGOTTEN, isOf, type PersonalData } from '@cinnabar/sdk';
+import { FORGOTTEN, isOf, type PersonalData, t } from '@cinnabar/sdk';
 import type { TaskContext } from '../context.js';
 import { type MayShow, redactForPeople } from '../prompt/redaction.js';
 import type { WorkerPool } from '../running/worker-pool.js';
@@ -6,7 +6,7 @@ import { type Call, isFinal, type Task } from '../task.js';
 import { Superseded } from './journal.js';
 
 /** A member's tasks. One that is under way ends when it is to be forgotten. */
-export function personalTasks({ journal, provenance }: TaskContext, workers: WorkerPool): PersonalData {
+export function personalTasks({ journal, languages, provenance }: TaskContext, workers: WorkerPool): PersonalData {
   const theirs = async (userId: string) => {
     const found: Task[] = [];
     for await (const task of journal.all()) if (task.actor.userId === userId) found.push(task);
@@ -18,10 +18,13 @@ export function personalTasks({ journal, provenance }: TaskContext, workers: Wor
       return Promise.all((await theirs(userId)).map((task) => redactForPeople(task, mayHave)));
     },
     async forget(userId) {
-      for (const { id, status } of await theirs(userId)) {
+      for (const { id, actor, status } of await theirs(userId)) {
         if (isFinal(status)) continue;
-        const text = 'Whoever asked for this had their data deleted.';
-        await workers.end(id, 'cancelled', { kind: 'gone', text }).catch((error: unknown) => {
+        const end = () => {
+          const text = t('Whoever asked for this had their data deleted.');
+          return workers.end(id, 'cancelled', { kind: 'gone', text });
+        };
+        await languages.speak(actor, end).catch((error: unknown) => {
           if (!(error instanceof Superseded)) throw error;
         });
       }

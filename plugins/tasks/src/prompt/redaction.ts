@@ -1,3 +1,4 @@
+import { translated } from '@cinnabar/sdk';
 import type { Background, Call, Line, Step, Task } from '../task.js';
 
 /** In the place of what a tool returned that may not be shown any more. */
@@ -55,20 +56,21 @@ export async function redactForPeople(task: Task, mayShow: MayShow): Promise<Tas
   const withheldFrom = await firstWithheld(task, may);
   const shown = await redactForModel(task, may);
   if (withheldFrom === undefined) return shown;
+  const withheld = translated(WITHHELD);
   const isAfter = ({ n }: { readonly n: number }) => n > withheldFrom;
   const wordless = (call: Call): Call => ({ ...call, input: {} });
   const stepOf = <T extends Step>(step: T): T =>
-    isAfter(step) ? { ...step, text: WITHHELD, calls: step.calls.map(wordless) } : step;
+    isAfter(step) ? { ...step, text: withheld, calls: step.calls.map(wordless) } : step;
   const { step, question, ending } = shown;
   return {
     ...shown,
     entries: shown.entries.map((entry) => (entry.kind === 'step' ? stepOf(entry) : entry)),
     // A line stands for a step, with what the model wrote in it.
-    scratchpad: shown.scratchpad.map(() => WITHHELD),
-    log: shown.log.map((logged) => (isAfter(logged) ? { ...logged, input: WITHHELD } : logged)),
+    scratchpad: shown.scratchpad.map(() => withheld),
+    log: shown.log.map((logged) => (isAfter(logged) ? { ...logged, input: withheld } : logged)),
     ...(step === undefined ? {} : { step: stepOf(step) }),
-    ...(question === undefined ? {} : { question: { ...question, text: WITHHELD, choices: [] } }),
-    ...(ending === undefined ? {} : { ending: { ...ending, text: WITHHELD } }),
+    ...(question === undefined ? {} : { question: { ...question, text: withheld, choices: [] } }),
+    ...(ending === undefined ? {} : { ending: { ...ending, text: withheld } }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { FOR_REQUESTER_ALONE, type SettledOutcome, type TaskStatus } from '@cinnabar/sdk';
+import { FOR_REQUESTER_ALONE, type SettledOutcome, type TaskStatus, t } from '@cinnabar/sdk';
 import type { TaskContext } from '../context.js';
 import { compact, GO_ON } from '../prompt/prompt.js';
 import type { Rules } from '../settings.js';
@@ -135,7 +135,7 @@ export function resultOf(outcome: SettledOutcome): CallResult {
 
 /** How people read a call of which it is not known whether it took effect. */
 export const unknownCall = ({ name, input }: Call, n: number): string =>
-  `${name}(${JSON.stringify(input).slice(0, 200)}) in step ${n}`;
+  t('{call} in step {step}', { call: `${name}(${JSON.stringify(input).slice(0, 200)})`, step: n });
 
 /** What the loop detector counts. */
 type LoopState = Task['circles'];
@@ -188,11 +188,17 @@ export function loopReason(
 ): string | undefined {
   const tool = lastCall.slice(0, lastCall.indexOf(' '));
   if (identical >= limits.maxIdenticalCalls) {
-    return `I called \`${tool}\` ${identical} times in a row, and it returned the same each time, so I was running in circles.`;
+    return t(
+      'I called {tool} {count} times in a row, and it returned the same each time, so I was running in circles.',
+      {
+        tool: `\`${tool}\``,
+        count: identical,
+      },
+    );
   }
-  if (errors >= limits.maxErrors) return `${errors} calls in a row went wrong.`;
-  if (failures >= limits.maxErrors) return `The language model failed ${failures} times in a row.`;
-  if (idle >= limits.maxIdleSteps) return `I repeated myself for ${idle} steps and got nowhere.`;
+  if (errors >= limits.maxErrors) return t('{count} calls in a row went wrong.', { count: errors });
+  if (failures >= limits.maxErrors) return t('The language model failed {count} times in a row.', { count: failures });
+  if (idle >= limits.maxIdleSteps) return t('I repeated myself for {count} steps and got nowhere.', { count: idle });
   return undefined;
 }
 

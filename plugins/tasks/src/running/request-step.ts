@@ -5,6 +5,7 @@ import {
   type LlmCompletion,
   type LlmRequest,
   sentenceOf,
+  t,
   type WorkCharge,
   type WorkDetails,
 } from '@cinnabar/sdk';
@@ -18,12 +19,14 @@ import { controlTools } from './control-calls.js';
 import { isToolCall, START_TOOL } from './execute-step.js';
 
 const FIRST_RETRY_MS = 2_000;
-const NO_MODEL = 'No language model is set up. The owner of the bot can load the `llm` plugin and configure one.';
 
 /** Requests the next step from the model, and records the response before anything follows from it. */
 export async function requestStep(context: TaskContext, control: RunControl, id: string, rules: Rules): Promise<void> {
   const { journal, llm } = context;
-  if (llm === undefined) return markFinished(context, id, 'error', { kind: 'failed', text: NO_MODEL });
+  if (llm === undefined) {
+    const text = t('No language model is set up. The owner of the bot can load the `llm` plugin and configure one.');
+    return markFinished(context, id, 'error', { kind: 'failed', text });
+  }
   const task = await journal.move(id, 'thinking', (draft) => {
     delete draft.waitsSince;
     delete draft.reminded;
@@ -84,7 +87,8 @@ async function onFailure(context: TaskContext, control: RunControl, id: string, 
   if (control.interrupted.aborted || !(error instanceof CinnabarError)) throw error;
   if (!error.code.startsWith('CINNABAR_LLM_')) throw error;
   if (HOPELESS.has(error.code)) {
-    return markFinished(context, id, 'error', { kind: 'failed', text: sentenceOf(error) ?? MODEL_FAILED });
+    const text = sentenceOf(error) ?? t('The language model cannot be used for this.');
+    return markFinished(context, id, 'error', { kind: 'failed', text });
   }
   context.log.info('a step of a task could not be asked for', { taskId: id, error });
   if (PASSING.has(error.code)) return waitOutOutage(context, control, id);
@@ -93,9 +97,6 @@ async function onFailure(context: TaskContext, control: RunControl, id: string, 
   });
   await pause(context.clock, FIRST_RETRY_MS * 2 ** (circles.failures - 1), control.interrupted);
 }
-
-/** Of an error of the model that has no sentence for members. */
-const MODEL_FAILED = 'The language model cannot be used for this.';
 
 const HOPELESS: ReadonlySet<string> = new Set([
   'CINNABAR_LLM_NOT_CONFIGURED',
@@ -150,8 +151,6 @@ const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 300_000;
 /** A single failure is soon over, and not worth a message. */
 const REPORTED_AFTER = 2;
-const OUTAGE =
-  '📡 The language model cannot be reached at the moment. I wait, and go on by myself as soon as it answers. Nothing is lost.';
 
 /** Failures of the model that pass by themselves. */
 const PASSING: ReadonlySet<string> = new Set([
@@ -174,7 +173,10 @@ async function waitOutOutage(context: TaskContext, control: RunControl, id: stri
   });
   const { since = now, failures = 1, told = false } = task.outage ?? {};
   if (failures >= REPORTED_AFTER && !told) {
-    await say(context, control, task, { key: `outage:${since}`, kind: 'warning', text: OUTAGE }, (draft) => {
+    const text = t(
+      '📡 The language model cannot be reached at the moment. I wait, and go on by myself as soon as it answers. Nothing is lost.',
+    );
+    await say(context, control, task, { key: `outage:${since}`, kind: 'warning', text }, (draft) => {
       if (draft.outage !== undefined) draft.outage.told = true;
     });
   }
@@ -187,7 +189,7 @@ function chargeFor(task: Task): WorkCharge {
   return {
     actor: actorOf(task),
     responder: 'tasks',
-    trigger: `I worked on the task ${labelOf(task)}, step ${n}`,
+    trigger: t('I worked on the task {task}, step {step}', { task: labelOf(task), step: n }),
     work: workIdOf(task, n),
   };
 }
@@ -196,6 +198,6 @@ function chargeFor(task: Task): WorkCharge {
 function workDetailsOf(task: Task, { content }: LlmCompletion): WorkDetails {
   return {
     tools: content.flatMap((block) => (block.type === 'text' ? [] : [{ name: block.name, outcome: 'asked for' }])),
-    details: [`Task: ${task.prompt.slice(0, 200)}`],
+    details: [t('Task: {prompt}', { prompt: task.prompt.slice(0, 200) })],
   };
 }

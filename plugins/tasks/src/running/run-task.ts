@@ -1,4 +1,4 @@
-import { isUnknown, tokensOf } from '@cinnabar/sdk';
+import { isUnknown, t, tokensOf } from '@cinnabar/sdk';
 import { Interrupted, pause, type RunControl, say, type TaskContext } from '../context.js';
 import { SUBJECT } from '../permissions.js';
 import type { Rules } from '../settings.js';
@@ -37,7 +37,7 @@ async function advance(context: TaskContext, control: RunControl, task: Task): P
   if (task.inbox !== undefined) return void (await context.journal.note(id, readInbox));
   const loop = loopReason(task.circles, rules);
   if (loop !== undefined)
-    return markFinished(context, id, 'error', { kind: 'breaker', text: `${loop} Stopping here.` });
+    return markFinished(context, id, 'error', { kind: 'breaker', text: `${loop} ${t('Stopping here.')}` });
   const limit = limitReached(task, rules, context.clock.now());
   if (limit !== undefined) return markFinished(context, id, 'completed', { kind: 'limit', text: limit });
   const warning = task.warned ? undefined : warningOf(task, rules);
@@ -106,15 +106,15 @@ type Permission =
  */
 export async function permissionOf(context: TaskContext, task: Task, fresh: boolean): Promise<Permission> {
   if (fresh && !(await isStillThere(context, task)))
-    return { is: 'lost', because: 'Whoever asked for this has left.', certain: true };
+    return { is: 'lost', because: t('Whoever asked for this has left.'), certain: true };
   const { reasons, allowed } = await context.access.decide(actorOf(task), SUBJECT);
   if (allowed) return { is: 'given' };
   const denying = reasons.filter((reason) => !reason.allowed);
   if (denying.every(({ rule }) => rule === 'plugin-enabled')) return { is: 'switched-off' };
-  const because = denying.map(({ text }) => text).join('; ');
+  const reason = denying.map(({ text }) => text).join('; ');
   return {
     is: 'lost',
-    because: `Whoever asked for this may not have it done here any more: ${because}.`,
+    because: t('Whoever asked for this may not have it done here any more: {reason}.', { reason }),
     certain: false,
   };
 }
@@ -140,23 +140,31 @@ const MINUTE_MS = 60_000;
 export function limitReached(task: Task, rules: Rules, now: number): string | undefined {
   const limit = limitOf(task, rules, now);
   if (limit === undefined || task.outage === undefined) return limit;
-  return `${limit} The language model could not be reached for the last part of it.`;
+  return `${limit} ${t('The language model could not be reached for the last part of it.')}`;
 }
 
 function limitOf(task: Task, rules: Rules, now: number): string | undefined {
   const { stepCount, workedMs, status, changedAt, continuedFrom: from } = task;
   const worked = workedMs + (isWorking(status) ? now - changedAt : 0) - (from?.workedMs ?? 0);
   if (stepCount - (from?.steps ?? 0) >= rules.maxSteps)
-    return 'I have reached the maximum number of steps. Stopping here.';
+    return t('I have reached the maximum number of steps. Stopping here.');
   if (worked >= rules.maxMinutes * MINUTE_MS) {
-    return `I have worked on this for ${rules.maxMinutes} minutes, which is the most I may. Stopping here.`;
+    return t('I have worked on this for {minutes} minutes, which is the most I may. Stopping here.', {
+      minutes: rules.maxMinutes,
+    });
   }
   const { tokens, cost } = spentSince(task);
   if (tokens >= rules.maxTokens) {
-    return `I have used ${tokens.toLocaleString('en-US')} tokens, and ${rules.maxTokens.toLocaleString('en-US')} is the most I may. Stopping here.`;
+    return t('I have used {tokens, number} tokens, and {most, number} is the most I may. Stopping here.', {
+      tokens,
+      most: rules.maxTokens,
+    });
   }
   if (cost !== null && cost >= rules.maxUsd) {
-    return `This has cost $${cost.toFixed(2)}, and $${rules.maxUsd.toFixed(2)} is the most it may. Stopping here.`;
+    return t('This has cost {cost}, and {most} is the most it may. Stopping here.', {
+      cost: `$${cost.toFixed(2)}`,
+      most: `$${rules.maxUsd.toFixed(2)}`,
+    });
   }
   return undefined;
 }
@@ -170,10 +178,13 @@ function spentSince({ usage, cost, continuedFrom: from }: Task) {
 function warningOf(task: Task, rules: Rules): string | undefined {
   const { tokens, cost } = spentSince(task);
   if (tokens >= rules.maxTokens * rules.warnAt) {
-    return `⚠️ I have used ${tokens.toLocaleString('en-US')} of at most ${rules.maxTokens.toLocaleString('en-US')} tokens.`;
+    return t('⚠️ I have used {tokens, number} of at most {most, number} tokens.', { tokens, most: rules.maxTokens });
   }
   if (cost !== null && rules.maxUsd > 0 && cost >= rules.maxUsd * rules.warnAt) {
-    return `⚠️ This has cost $${cost.toFixed(2)} of at most $${rules.maxUsd.toFixed(2)}.`;
+    return t('⚠️ This has cost {cost} of at most {most}.', {
+      cost: `$${cost.toFixed(2)}`,
+      most: `$${rules.maxUsd.toFixed(2)}`,
+    });
   }
   return undefined;
 }

@@ -1,3 +1,4 @@
+import { t } from '@cinnabar/sdk';
 import type { TaskContext } from '../context.js';
 import { Superseded } from '../journal/journal.js';
 import type { Rules } from '../settings.js';
@@ -7,8 +8,6 @@ import type { WorkerPool } from './worker-pool.js';
 
 export const WATCHDOG_MS = 10_000;
 const HOUR_MS = 3_600_000;
-const ASKED = '⏰ This task still waits for the answer to its question above.';
-const TO_APPROVE = '⏰ This task still waits for your decision above. `confirm pending` lists all that wait for you.';
 /** How often Discord is asked whether those for whom tasks wait are still in the guild. */
 const FRESH_MS = 300_000;
 
@@ -17,7 +16,7 @@ const FRESH_MS = 300_000;
  * time runs out in the middle of a tool, a request to the model, or a pause.
  */
 export function createWatchdog(context: TaskContext, workers: WorkerPool): () => Promise<void> {
-  const { journal, settings, clock, log } = context;
+  const { journal, languages, settings, clock, log } = context;
   let freshAt = clock.now();
   const doubted = new Set<string>();
 
@@ -45,9 +44,11 @@ export function createWatchdog(context: TaskContext, workers: WorkerPool): () =>
     for (const id of doubted) if (journal.peek(id) === undefined) doubted.delete(id);
     for (const task of journal.live()) {
       if (isFinal(task.status)) continue;
-      await check(task, fresh).catch((error: unknown) => {
-        if (!(error instanceof Superseded)) log.warn('a task could not be looked after', { taskId: task.id, error });
-      });
+      await languages
+        .speak(task.actor, () => check(task, fresh))
+        .catch((error: unknown) => {
+          if (!(error instanceof Superseded)) log.warn('a task could not be looked after', { taskId: task.id, error });
+        });
     }
   };
 }
@@ -63,10 +64,13 @@ async function remind(context: TaskContext, task: Task, rules: Rules): Promise<v
     draft.reminded = true;
   });
   const isQuestion = status === 'waiting_user';
+  const text = isQuestion
+    ? t('⏰ This task still waits for the answer to its question above.')
+    : t('⏰ This task still waits for your decision above. `confirm pending` lists all that wait for you.');
   const key = `reminder:${stepCount}`;
   await context.speaker.say(
     task,
-    { key, kind: 'warning', text: isQuestion ? ASKED : TO_APPROVE, mention: pingedIn(task, rules) },
+    { key, kind: 'warning', text, mention: pingedIn(task, rules) },
     { recognise: false, signal: context.signal },
   );
   await context.speaker.notify(task, rules, key, isQuestion ? 'question' : 'approval');

@@ -1,4 +1,4 @@
-import { createFairSlots, type FairBounds, type FairClaim, sentenceOf, withinLimit } from '@cinnabar/sdk';
+import { createFairSlots, type FairBounds, type FairClaim, sentenceOf, t, withinLimit } from '@cinnabar/sdk';
 import {
   createControl,
   Interrupted,
@@ -24,11 +24,9 @@ import {
 } from './complete-step.js';
 import { runTask } from './run-task.js';
 
-const BROKEN = 'Something went wrong inside, and it is in the log.';
-
 /** The workers: one for each task that this process carries out. */
 export function createWorkerPool(context: TaskContext) {
-  const { journal, slots, log } = context;
+  const { journal, languages, slots, log } = context;
   const workers = new Map<string, { readonly control: RunControl; readonly ended: Promise<void> }>();
   const endings = new Set<Promise<void>>();
   let leaving = false;
@@ -58,8 +56,9 @@ export function createWorkerPool(context: TaskContext) {
         });
       } else {
         const sentence = sentenceOf(error);
+        const text = sentence ?? t('Something went wrong inside, and it is in the log.');
         log[sentence === undefined ? 'error' : 'info']('a task failed', { taskId: id, error });
-        await markFinished(context, id, 'error', { kind: 'failed', text: sentence ?? BROKEN });
+        await markFinished(context, id, 'error', { kind: 'failed', text });
       }
     } catch (cause) {
       if (!(cause instanceof Superseded))
@@ -71,9 +70,11 @@ export function createWorkerPool(context: TaskContext) {
   const publish = async (id: string, control: RunControl) => {
     const task = journal.peek(id);
     if (leaving || task === undefined || !isFinal(task.status)) return;
-    await publishResult(context, control, id).catch((error: unknown) => {
-      if (!leaving) log.error('the end of a task could not be told', { taskId: id, error });
-    });
+    await languages
+      .speak(task.actor, () => publishResult(context, control, id))
+      .catch((error: unknown) => {
+        if (!leaving) log.error('the end of a task could not be told', { taskId: id, error });
+      });
   };
 
   const isActive = (id: string): boolean => {
@@ -81,13 +82,16 @@ export function createWorkerPool(context: TaskContext) {
     return task !== undefined && !isFinal(task.status) && task.status !== 'paused';
   };
   const launch = (id: string, recognise: boolean) => {
-    if (leaving || workers.has(id)) return;
+    const task = journal.peek(id);
+    if (leaving || task === undefined || workers.has(id)) return;
     const control = createControl(recognise);
-    const ended = run(id, control).finally(() => {
-      workers.delete(id);
-      // A pause was withdrawn before it took effect.
-      if (control.interrupted.aborted && !control.left.aborted && isActive(id)) launch(id, true);
-    });
+    const ended = languages
+      .speak(task.actor, () => run(id, control))
+      .finally(() => {
+        workers.delete(id);
+        // A pause was withdrawn before it took effect.
+        if (control.interrupted.aborted && !control.left.aborted && isActive(id)) launch(id, true);
+      });
     workers.set(id, { control, ended });
   };
 

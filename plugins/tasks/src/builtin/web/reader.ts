@@ -11,6 +11,7 @@ import {
   notPublic,
   publicLookup,
   type ResolveName,
+  t,
   UserError,
   type WorkerRunOptions,
 } from '@cinnabar/sdk';
@@ -77,10 +78,11 @@ export function createWebReader(parts: WebReaderParts): WebReader {
   /** @throws UserError for what is not read to its end, letting go of it */
   const checkHead = (statusCode: number, headers: IncomingHttpHeaders, body: Readable): PageType => {
     try {
-      if (statusCode !== 200) throw new UserError(`The page was answered with the status ${statusCode}.`);
+      if (statusCode !== 200)
+        throw new UserError(t('The page was answered with the status {status}.', { status: statusCode }));
       const type = readContentType(one(headers['content-type']));
       if (!(Number(one(headers['content-length'])) > mostBytes)) return type;
-      throw new UserError(`The page is larger than ${Math.round(mostBytes / 1024)} KB.`);
+      throw new UserError(t('The page is larger than {size} KB.', { size: Math.round(mostBytes / 1024) }));
     } catch (error) {
       letGo(body);
       throw error;
@@ -95,7 +97,7 @@ export function createWebReader(parts: WebReaderParts): WebReader {
       if (REDIRECTS.has(statusCode) && location !== '') {
         letGo(body);
         if (!URL.canParse(location, url.href))
-          throw new UserError('The page leads on to something that is no address.');
+          throw new UserError(t('The page leads on to something that is no address.'));
         url = checkUrl(new URL(location, url).href, parts);
         continue;
       }
@@ -105,7 +107,7 @@ export function createWebReader(parts: WebReaderParts): WebReader {
       const text = decode(bytes, type.charset);
       return { url: url.href, contentType, text: type.isHtml ? await htmlToText(text, { group, signal }) : text };
     }
-    throw new UserError(`The page leads on more than ${MOST_REDIRECTS} times.`);
+    throw new UserError(t('The page leads on more than {count} times.', { count: MOST_REDIRECTS }));
   };
 
   return {
@@ -114,12 +116,14 @@ export function createWebReader(parts: WebReaderParts): WebReader {
       try {
         return await follow(url, deadline.signal, group);
       } catch (error) {
-        if (signal.aborted) throw new UserError('It was stopped before the page was read.', { cause: error });
+        if (signal.aborted) throw new UserError(t('It was stopped before the page was read.'), { cause: error });
         if (deadline.isUp) {
-          throw new UserError(`The page took longer than ${timeoutMs / 1000} s.`, { cause: error });
+          throw new UserError(t('The page took longer than {seconds} s.', { seconds: timeoutMs / 1000 }), {
+            cause: error,
+          });
         }
         if (error instanceof CinnabarError) throw error;
-        throw userErrorIn(error) ?? new UserError('The page could not be reached.', { cause: error });
+        throw userErrorIn(error) ?? new UserError(t('The page could not be reached.'), { cause: error });
       } finally {
         deadline.end();
       }
@@ -157,7 +161,7 @@ export async function readBody(body: Readable, encoding: string, mostBytes: numb
   const make = packed.length <= 1 ? DECODERS[packed[0] ?? ''] : undefined;
   if (packed.length > 0 && make === undefined) {
     letGo(body);
-    throw new UserError(`The page is packed in a way that is not read: ${encoding}.`);
+    throw new UserError(t('The page is packed in a way that is not read: {encoding}.', { encoding }));
   }
   const decoder = make?.();
   if (decoder !== undefined) {
@@ -171,12 +175,13 @@ export async function readBody(body: Readable, encoding: string, mostBytes: numb
     for await (const chunk of source) {
       const bytes = Buffer.from(chunk);
       size += bytes.length;
-      if (size > mostBytes) throw new UserError(`The page is larger than ${Math.round(mostBytes / 1024)} KB.`);
+      if (size > mostBytes)
+        throw new UserError(t('The page is larger than {size} KB.', { size: Math.round(mostBytes / 1024) }));
       chunks.push(bytes);
     }
   } catch (error) {
     if (error instanceof UserError) throw error;
-    throw new UserError('The page could not be read to its end.', { cause: error });
+    throw new UserError(t('The page could not be read to its end.'), { cause: error });
   } finally {
     letGo(body);
   }
@@ -203,7 +208,11 @@ export function readContentType(contentType: string): PageType {
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length) ?? 'utf-8';
   const isHtml = HTML.test(type);
   if (!isHtml && !PLAIN.test(type)) {
-    throw new UserError(`Only text is read, and this is ${type === '' ? 'of no known kind' : type}.`);
+    throw new UserError(
+      type === ''
+        ? t('Only text is read, and this is of no known kind.')
+        : t('Only text is read, and this is {type}.', { type }),
+    );
   }
   return { isHtml, charset: charset.replaceAll('"', '') };
 }
@@ -227,16 +236,18 @@ const LONGEST_URL = 2_000;
  * @throws UserError with the reason why it is not fetched
  */
 function checkUrl(text: string, { ports, isPublic = isPublicAddress }: UrlRules): URL {
-  if (text.length > LONGEST_URL) throw new UserError(`The address is longer than ${LONGEST_URL} characters.`);
-  if (!URL.canParse(text)) throw new UserError('That is not a complete address, such as https://example.org/page.');
+  if (text.length > LONGEST_URL)
+    throw new UserError(t('The address is longer than {count} characters.', { count: LONGEST_URL }));
+  if (!URL.canParse(text)) throw new UserError(t('That is not a complete address, such as https://example.org/page.'));
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new UserError(`Only http and https addresses are fetched, not ${url.protocol}`);
+    throw new UserError(t('Only http and https addresses are fetched, not {protocol}', { protocol: url.protocol }));
   }
   if (url.username !== '' || url.password !== '') {
-    throw new UserError('Addresses with a user name or password are not fetched.');
+    throw new UserError(t('Addresses with a user name or password are not fetched.'));
   }
-  if (url.port !== '' && !ports.includes(Number(url.port))) throw new UserError(`Port ${url.port} is not fetched.`);
+  if (url.port !== '' && !ports.includes(Number(url.port)))
+    throw new UserError(t('Port {port} is not fetched.', { port: url.port }));
   // Decimal, octal and short forms have become plain ones by now: the URL parser does that.
   const literal = literalAddressOf(url);
   if (literal === undefined ? isLocalName(url.hostname) : !isPublic(literal)) throw notPublic(url.hostname);
