@@ -9,7 +9,7 @@ describe('tasks in German', () => {
       use('look', 'an'),
       done('Alles rot.'),
     ];
-    await using harness = await openTaskHarness({ plugins: ['admin'], steps: [...steps, askUser('Und nun?')] });
+    await using harness = await openTaskHarness({ plugins: ['admin'], steps: [...steps, use('send_note', 'Fertig')] });
     const { host } = harness;
     const { alice, general } = host;
     const status = () => harness.saying(general, '**Aufgabe').content;
@@ -36,7 +36,9 @@ describe('tasks in German', () => {
     );
 
     const next = await harness.give('Noch einen Zaun');
-    await harness.when(next.id, ({ status: now }) => now === 'waiting_user');
+    await harness.when(next.id, ({ status: now }) => now === 'waiting_approval');
+    await host.settled();
+    expect(harness.saying(await harness.thread(next.id), '🧵').content).to.include('🧵 Teil von dieser Aufgabe.');
     host.you.say(general, `!task stop ${next.id.slice(-5)}`);
     await harness.over(next.id);
     // An admin who speaks English has stopped it.

@@ -1,4 +1,4 @@
-import type { Outcome, SettledOutcome } from '@cinnabar/sdk';
+import { type Outcome, type SettledOutcome, t } from '@cinnabar/sdk';
 import { Interrupted, pause, type RunControl, say, type TaskContext, until } from '../context.js';
 import type { Rules } from '../settings.js';
 import { actorOf, type Call, pingedIn, type Step, type Task } from '../task.js';
@@ -174,7 +174,7 @@ function invoke({ context, control, task, step, call, rules, isWaiting }: CallRu
     attempt,
     session: {
       id: task.id,
-      name: 'this task',
+      name: t('this task'),
       decideWithinMs: Math.max(decideBy - context.clock.now(), 0),
       // One ping for all approvals of the step.
       mention: pingedIn(task, rules) !== undefined && !isWaiting(),
