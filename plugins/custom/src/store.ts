@@ -152,7 +152,9 @@ export function createCustomStore(context: CustomContext) {
         isByMember: !(await isModerator(actor)),
         madeAt: services.clock.now(),
       };
-      await collections.commands.of(guildOf(actor)).update((draft) => void draft.made.push(command));
+      await collections.commands.of(guildOf(actor)).update((draft) => {
+        draft.made = [...withoutName(draft.made, command.name), command];
+      });
       await read(guildOf(actor));
       return command;
     },
@@ -203,12 +205,18 @@ export function createCustomStore(context: CustomContext) {
         tier: await services.access.tierOf(actor),
         madeAt: services.clock.now(),
       };
-      await collections.aliases.of(guildOf(actor)).update((draft) => void draft.made.push(alias));
+      await collections.aliases.of(guildOf(actor)).update((draft) => {
+        draft.made = [...withoutName(draft.made, alias.name), alias];
+      });
       await read(guildOf(actor));
       return alias;
     },
   };
 }
+
+/** What is there of a name that is free has lost its words with its author, and would hide the new one from those who change it. */
+const withoutName = <T extends { readonly name: string }>(all: readonly T[], name: string): T[] =>
+  all.filter((one) => one.name !== name);
 
 /** `{0}`, `{1}` … are the words that were typed after the alias; those that it does not name follow, and all of them where it names none. */
 export function expandAlias(text: string, rest: string): string {

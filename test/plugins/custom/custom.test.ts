@@ -135,6 +135,10 @@ describe('custom commands', () => {
     await store.forget(you.id);
     await host.settled();
     expect(await say(alice, '!mine')).to.equal('');
+    // The name is free again, for a command that can be changed.
+    expect(await say(you, '!cc create mine Hello')).to.include('is there');
+    expect(await say(you, '!cc edit mine Bye')).to.include('changed');
+    expect(await say(alice, '!mine')).to.equal('Bye');
     expect(await say(alice, '!hi')).to.equal('Hello');
     expect(await say(you, '!cc show hi')).to.include('by unknown');
   });
