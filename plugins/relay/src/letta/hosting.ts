@@ -1,4 +1,4 @@
-import { OperatorError, UserError } from '@cinnabar/sdk';
+import { OperatorError, t, UserError } from '@cinnabar/sdk';
 import type { Letta } from '@letta-ai/letta-client';
 import type { McpServerCreateParams } from '@letta-ai/letta-client/resources/mcp-servers/mcp-servers';
 import type { Tool } from '@letta-ai/letta-client/resources/tools';
@@ -85,8 +85,11 @@ async function announce(
   } catch (error) {
     if (troubleOf(error).kind !== 'refused') throw error;
     throw new OperatorError(
-      `The Letta server does not take ${host.url} as the address of the bot's tools. It has to be one that the server can reach; newer ones refuse addresses of a private network.`,
-      "The Letta server does not take the address of the bot's tools. The bot’s owner can see why.",
+      t(
+        "The Letta server does not take {url} as the address of the bot's tools. It has to be one that the server can reach; newer ones refuse addresses of a private network.",
+        { url: host.url },
+      ),
+      t("The Letta server does not take the address of the bot's tools. The bot’s owner can see why."),
       { cause: error },
     );
   }
@@ -173,7 +176,10 @@ async function giveBearer(client: Letta, agentId: string, bearer: string): Promi
   const others = (agent.secrets ?? []).filter(({ key }) => key !== SECRET);
   if (others.some(({ value }) => isHidden(value))) {
     throw new UserError(
-      `The agent has secrets that the Letta server does not show, and they would be lost. Give it one more by hand, ${SECRET}, or take the others away first.`,
+      t(
+        'The agent has secrets that the Letta server does not show, and they would be lost. Give it one more by hand, {secret}, or take the others away first.',
+        { secret: SECRET },
+      ),
     );
   }
   const kept = Object.fromEntries(others.map(({ key, value }) => [key, value]));
