@@ -30,11 +30,7 @@ const EXEMPT: readonly (readonly [file: RegExp, because: string])[] = [
   [/^plugins\/welcome\/src\/context\.ts$/, 'greetings are a setting of the server: its admins write them'],
 ];
 
-/** Packages whose texts are not in a catalogue yet. */
-const UNCONVERTED: readonly string[] = ['plugins/tasks'];
-
-const isExempt = (file: string) =>
-  EXEMPT.some(([pattern]) => pattern.test(file)) || UNCONVERTED.some((folder) => file.startsWith(`${folder}/`));
+const isExempt = (file: string) => EXEMPT.some(([pattern]) => pattern.test(file));
 
 /** The texts in the code of host, SDK and bundled plugins that have the shape of words for people. */
 export function sourceTexts(): readonly SourceText[] {
@@ -50,7 +46,7 @@ export function sourceTexts(): readonly SourceText[] {
         .replace(/\b(?:examples: |\w*EXAMPLES\b[^=]*= )\[[\s\S]*?\]/g, '');
       return [...code.matchAll(TEXT)].flatMap(([, single, double, template]) =>
         partsOf(single ?? double, template)
-          .map((text) => text.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, ''))
+          .map((text) => unstyled(text).replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, ''))
           .filter(isForPeople)
           .map((text) => ({ text, file, isExempt: isExempt(file) })),
       );
@@ -82,6 +78,9 @@ function* textsIn(elements: Elements): Generator<string> {
     else if (element.type === 0) yield element.value.trim();
   }
 }
+
+/** Without bold, which a heading has and the same words on a card may not have. */
+export const unstyled = (text: string): string => text.replaceAll('**', '');
 
 /** Two words at least, and no code. */
 function isForPeople(text: string): boolean {

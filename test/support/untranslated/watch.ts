@@ -1,5 +1,5 @@
 import { type Language, z } from '@cinnabar/sdk';
-import { type SourceText, sourceTexts, textsOf, translatedMessages } from './source-texts.js';
+import { type SourceText, sourceTexts, textsOf, translatedMessages, unstyled } from './source-texts.js';
 
 /** A text that the bot sent in words that stand in the code, and that a German member would have read in English. */
 export interface Untranslated extends SourceText {
@@ -50,7 +50,10 @@ export function createWatch(): Watch {
       for (const text of shownIn(requestBody)) if (!BY_STAND_INS.test(text)) texts.add(text);
     },
     untranslated() {
-      const written = [...lookedUp].flatMap(textsOf).filter((text) => LETTER.test(text));
+      const written = [...lookedUp]
+        .flatMap(textsOf)
+        .map(unstyled)
+        .filter((text) => LETTER.test(text));
       const found = [...texts].flatMap((sent) => [...foreignIn(sent, index, written)]);
       texts.clear();
       lookedUp.clear();
@@ -82,7 +85,7 @@ function* foreignIn(
   written: readonly string[],
 ): Generator<Untranslated> {
   // What members typed is escaped; code and what is quoted are no words of the bot.
-  const text = sent.replace(/\\([^\p{L}\p{N}\s])/gu, '$1');
+  const text = unstyled(sent).replace(/\\([^\p{L}\p{N}\s])/gu, '$1');
   const spoken = text.replace(/```[\s\S]*?```|`[^`\n]*`|“[^”\n]*”|„[^“\n]*“/g, (code) => ' '.repeat(code.length));
   const spans: { readonly start: number; readonly end: number; readonly source: SourceText }[] = [];
   let covered: readonly boolean[] | undefined;
