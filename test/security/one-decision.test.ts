@@ -14,6 +14,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'plugins/chat/src/history/history-command.ts': 'whether an author may manage messages',
   'plugins/discord-tools/src/tools/channels.ts':
     'which permissions the asker may give away; asked of Discord just before',
+  'plugins/moderation/src/channels.ts':
+    'what roles of moderators can do in a channel, so that its lock opens nothing to them',
 };
 
 describe('security: the one decision on who may enter a channel', () => {

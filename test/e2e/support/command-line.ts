@@ -2,6 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { recordExchanges } from '../../support/discord-openapi/record.js';
+import { leaveUnwatched } from '../../support/untranslated/hooks.js';
 
 const MAIN = fileURLToPath(import.meta.resolve('@cinnabar/core/internal/cli/main'));
 /** What a developer may have set for themselves must not decide a test. */
@@ -63,6 +64,7 @@ export function useCommandLine(): CommandLines {
 /** Starts the command line with nothing of the developer's own environment. Whoever starts it ends it. */
 export function startCommandLine(env: Environment, args: readonly string[]): CommandLine {
   const inherited = Object.entries(process.env).filter(([name]) => !NOT_INHERITED.test(name));
+  leaveUnwatched();
   const recording = recordExchanges();
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: { ...Object.fromEntries(inherited), ...recording.env, ...env },

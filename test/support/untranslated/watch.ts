@@ -23,7 +23,7 @@ export interface Watch {
 const BY_STAND_INS = /^(?:It waits for you\.$|denied: Error: request to call tool denied)/;
 
 /** What counts of a `RestExchange`. */
-const request = z.object({ method: z.string(), route: z.string(), requestBody: z.unknown() });
+const request = z.object({ method: z.string(), route: z.string(), requestBody: z.unknown().optional() });
 
 /** Made with the first watch: the code does not change meanwhile. */
 let known:
