@@ -232,7 +232,7 @@ function detailsOf({ info, state, need, settings, tools, isOperator, missing }: 
     [t('State'), state],
     [t('⚠️ Not set up here'), need === undefined ? '' : `${need.problem} ${need.remedy}`],
     [t('Problem'), info.problem === undefined || isOperator ? (info.problem ?? '') : forOperators],
-    [t('From'), isOperator ? `${info.source}, ${code(info.path)}` : info.source],
+    [t('Source'), isOperator ? `${info.source}, ${code(info.path)}` : info.source],
     [t('Author'), manifest.author ?? ''],
     [t('Needs host'), manifest.host ?? ''],
     [

@@ -144,6 +144,20 @@ describe('catalogues', () => {
     }
   });
 
+  it('say the same in the same words, whichever package says it: the host keeps one translation of a text', async () => {
+    const seen = new Map<string, string>();
+    for (const { name, locales } of all) {
+      if (!existsSync(join(ROOT, locales))) continue;
+      for (const file of await readdir(join(ROOT, locales))) {
+        for (const [message, translation] of Object.entries(await catalogue(join(ROOT, locales, file)))) {
+          const key = `${file} ${message}`;
+          expect(translation, `${name}: ${message}`).to.equal(seen.get(key) ?? translation);
+          seen.set(key, translation);
+        }
+      }
+    }
+  });
+
   it('fit where Discord shows them', async () => {
     for (const { name, locales, declared } of all) {
       if (!existsSync(join(ROOT, locales))) continue;

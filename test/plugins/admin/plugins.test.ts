@@ -33,13 +33,13 @@ describe('admin: !plugin', () => {
     const info = await say(host.you, '!plugin info ai');
     expect(info).to.match(/^\*\*ai\*\* \d+\.\d+\.\d+: /);
     expect(info).to.match(/^State: running, on here$/m);
-    expect(info).to.match(/^From: bundled, `.+plugins.ai`$/m);
+    expect(info).to.match(/^Source: bundled, `.+plugins.ai`$/m);
     expect(info).to.match(/^Intents: Guilds, GuildMessages, DirectMessages, MessageContent$/m);
     expect(info).to.match(/^Injects: .*`cinnabar\.responders`/m);
     expect(info).to.match(/^Settings: .*`maxWaiting`/m);
     expect(info).to.match(/^Registered: .*`listener messageCreate`/m);
     host.guild.giveRole(host.bob, host.guild.createRole({ name: 'Boss', permissions: ['Administrator'] }));
-    expect(await say(host.bob, '!plugin info ai')).to.match(/^From: bundled$/m);
+    expect(await say(host.bob, '!plugin info ai')).to.match(/^Source: bundled$/m);
     expect(await say(host.you, '!plugin info nothing')).to.equal('There is no plugin called "nothing".');
   });
 
