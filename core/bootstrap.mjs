@@ -22,7 +22,11 @@ const SOURCES = [...HOST_SOURCES, 'examples', 'test'];
 const [task = 'start', ...rest] = process.argv.slice(2);
 
 checkNode();
-install();
+install('');
+if (task === 'docs') {
+  buildDocs();
+  process.exit(0);
+}
 const isHost = HOST_TASKS.includes(task);
 if (!(isHost && (await isBuilt()))) await build(isHost ? 'tsconfig.host.json' : 'tsconfig.json');
 await run();
@@ -35,11 +39,25 @@ function checkNode() {
 }
 
 /** Installs when there are no packages, or the lock file is newer than they are. npm keeps its own copy of the lock file with them. */
-function install() {
-  const installedAt = modifiedAt(at('node_modules', '.package-lock.json'));
-  if (installedAt + SLACK_MS > modifiedAt(at('package-lock.json'))) return;
-  say('installing packages …');
-  must('npm', ['ci', '--no-audit', '--no-fund', '--loglevel', 'error'], 'The packages could not be installed');
+function install(folder) {
+  const installedAt = modifiedAt(at(folder, 'node_modules', '.package-lock.json'));
+  if (installedAt + SLACK_MS > modifiedAt(at(folder, 'package-lock.json'))) return;
+  say(folder === '' ? 'installing packages …' : `installing packages of ${folder} …`);
+  must('npm', ['ci', '--no-audit', '--no-fund', '--loglevel', 'error'], 'The packages could not be installed', folder);
+}
+
+/** The book. Its tools are installed here alone, so that starting the bot needs none of them. */
+function buildDocs() {
+  install('docs');
+  const tool = (...path) => at('docs', 'node_modules', ...path);
+  must(process.execPath, [tool('typedoc', 'bin', 'typedoc')], 'The types of the SDK could not be documented', 'docs');
+  must(
+    process.execPath,
+    [tool('vitepress', 'bin', 'vitepress.js'), 'build', ...rest],
+    'The book could not be built',
+    'docs',
+  );
+  say('the book is in docs/.vitepress/dist.');
 }
 
 /** Whether the last build holds every source as it is now. Folders tell of files that went, the files' times of those that came or changed. */
@@ -93,10 +111,10 @@ function newerThan(since, folders) {
   return undefined;
 }
 
-function must(command, args, complaint) {
+function must(command, args, complaint, folder = '') {
   // Standard output belongs to the bot: whatever the tools say goes to standard error.
   const { status, error } = spawnSync(command, args, {
-    cwd: root,
+    cwd: at(folder),
     stdio: ['ignore', 2, 2],
     shell: process.platform === 'win32',
   });
@@ -114,11 +132,12 @@ async function run() {
     test: ['test', 'dist', 'runner', 'test.js'],
     bench: ['test', 'dist', 'bench', 'main.js'],
     campaign: ['test', 'dist', 'campaign', 'main.js'],
+    release: ['test', 'dist', 'release', 'main.js'],
   };
   if (task === 'build') return;
   const path = modules[task];
   if (path === undefined) {
-    say(`there is no task "${task}": it is one of ${Object.keys(modules).join(', ')}, build.`);
+    say(`there is no task "${task}": it is one of ${Object.keys(modules).join(', ')}, build, docs.`);
     process.exit(1);
   }
   // `!bot restart` comes through here again, so that what has changed is built (core/src/process/restart.ts).

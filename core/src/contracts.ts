@@ -238,6 +238,8 @@ export interface StorageService {
   /** Everything that a user's scoped collections hold, by plugin and collection; and its deletion. */
   exportUser(userId: string): Promise<Readonly<Record<string, unknown>>>;
   forgetUser(userId: string): Promise<number>;
+  /** Removes all that a plugin has stored, with every copy. It must not run. */
+  eraseAll(plugin: string): Promise<void>;
   /** Waits for writes under way. */
   flush(): Promise<void>;
 }

@@ -25,7 +25,7 @@ import { type DataLock, lockData } from './data-lock/lock.js';
 import { NO_WATCHDOG } from './gateway/boundary.js';
 import { login } from './gateway/client.js';
 import { createDiscordSync } from './gateway/discord-sync.js';
-import { createRedactor, secretsOf } from './observability/log-entry.js';
+import { createRedactor, type Entry as LogEntry, secretsOf } from './observability/log-entry.js';
 import { createLogs } from './observability/logs.js';
 import { publishHostMetrics } from './observability/metrics.js';
 import { createMonitoring, createReadiness, probeSchema } from './observability/monitoring.js';
@@ -42,6 +42,8 @@ export interface HostOptions {
   readonly config: HostConfig;
   /** Where people see warnings and errors; nowhere when it is left out. */
   readonly terminal?: { readonly stream: NodeJS.WritableStream; readonly level: HostConfig['logLevel'] };
+  /** Gets every entry of the log, secrets taken out. Must not throw. */
+  readonly onLogEntry?: (entry: LogEntry) => void;
   /** The machine's own when left out. */
   readonly clock?: Clock;
   readonly random?: Random;
@@ -115,6 +117,7 @@ export function createHost(options: HostOptions): Host {
     clock,
     redactor: createRedactor([config.token, ...secretsOf(config.env)]),
     ...(terminal === undefined ? {} : { console: terminal }),
+    onEntry: options.onLogEntry,
   });
   const log = logs.logger('host');
 
@@ -260,7 +263,8 @@ export function createHost(options: HostOptions): Host {
   };
   const lockOwnData = async (): Promise<DataLock> => {
     const taken = await onData(() =>
-      lockData(config.dataDir, clock, {
+      // In the machine's time, which other processes see it in: a local Discord's clock may stand, or run ahead.
+      lockData(config.dataDir, createSystemClock(), {
         onWait: (sentence) => log.warn(sentence),
         onLost: (error) => diskWatch.failed(error, config.dataDir),
         signal: stopSignal.signal,

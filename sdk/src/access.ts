@@ -6,12 +6,22 @@ import { defineToken } from './token.js';
 export const TIERS = ['everyone', 'mod', 'admin', 'guildOwner', 'botOwner'] as const;
 export type Tier = (typeof TIERS)[number];
 
+/** The more trusted of two tiers. */
+export const stricterTier = (one: Tier, other: Tier): Tier =>
+  TIERS.indexOf(one) >= TIERS.indexOf(other) ? one : other;
+
 /** Who may use a command, component or tool, and where. Everything left out is unrestricted. */
 export interface AccessPolicy {
   /** The least tier that may use it; `everyone` by default. */
   readonly tier?: Tier;
   /** The least tier in a direct message, where the tiers of a server have no meaning: by default `tier`, which only the bot's owner reaches there. */
   readonly dmTier?: Tier;
+  /**
+   * The least tier where a setting decides it, beside `tier`; `nobody` refuses everyone. It is asked for each decision, with the place where that
+   * takes effect, so that the explanation of a decision is the decision: a check inside `run` is none that `access explain` or `diagnose` can see.
+   * @example access: { where: 'guild', tierFrom: async ({ guildId }) => (await settings.guild(guildId).get()).creators }
+   */
+  readonly tierFrom?: (actor: Actor) => Tier | 'nobody' | Promise<Tier | 'nobody'>;
   /** Discord permissions that the member must have in the channel. */
   readonly member?: readonly PermissionsString[];
   /** Discord permissions that the bot must have in the channel. */

@@ -1,6 +1,6 @@
 import type { Actor, Decision } from './access.js';
 import type { ModelPrice, Usage } from './llm.js';
-import { t } from './text/language.js';
+import { currentLocale, t } from './text/language.js';
 import { defineToken } from './token.js';
 
 /** Tokens of all the model calls of one piece of work, by what they cost. */
@@ -173,9 +173,9 @@ export function budgetRefusal({ reasons }: Decision): string {
   return t('I cannot answer at the moment: {reasons}.', { reasons: denied.join('; ') });
 }
 
-/** `12,345` */
+/** `12,345`, as the language writes it that is spoken */
 export function formatCount(number: number): string {
-  return Math.round(number).toLocaleString('en-US');
+  return Math.round(number).toLocaleString(currentLocale());
 }
 
 /** US dollars with two digits that say something: `$0.0031`, `$1.25`. */

@@ -89,6 +89,8 @@ export interface CommandDefinition<S extends OptionShape = OptionShape> extends 
   readonly examples?: readonly string[];
   /** Set for a command that changes something for all members although its policy admits everyone: each use is in the audit, as those of admins' commands are. */
   readonly audited?: boolean;
+  /** Set where it only shows something: `!audit` leaves its uses out unless it is asked for all. A function decides by what was given, as it was typed. */
+  readonly reads?: boolean | ((given: Given) => boolean);
   /**
    * Set where what follows the command's name may be a secret: the audit has the name alone. A function names the options whose values it withholds,
    * by what was given for each option, as it was typed.
@@ -98,7 +100,10 @@ export interface CommandDefinition<S extends OptionShape = OptionShape> extends 
 }
 
 /** Names the options of a use of a command that may hold a secret. */
-export type Withheld = (given: Readonly<Record<string, string | number | boolean>>) => readonly string[];
+export type Withheld = (given: Given) => readonly string[];
+
+/** What was given for each option of a command, as it was typed. */
+export type Given = Readonly<Record<string, string | number | boolean>>;
 
 /** A command of commands: `!plugin list`. `access` applies to every one of them, beside its own. */
 export interface GroupDefinition extends CommandBase {
@@ -157,6 +162,11 @@ export interface Commands {
    * @param guildId with the commands that its members have made
    */
   names(guildId?: string): readonly string[];
+  /**
+   * Ids of the plugins that have a command of this full name, or of a group with this name; where none has it, of the one that had it while it
+   * last ran in this process.
+   */
+  owners(name: string): readonly string[];
   /** Whether a plugin has a command or group of this name or alias (one word), switched on or not. */
   has(name: string): boolean;
   /**
@@ -165,7 +175,7 @@ export interface Commands {
    */
   explain(actor: Actor, name: string): Promise<readonly ExplainedCommand[]>;
   /** What a name that does not exist may have been meant for: what does here what a command of Red does, then the nearest names. */
-  similar(name: string, among: readonly CommandInfo[]): readonly string[];
+  similar(name: string, among: readonly Pick<CommandInfo, 'name'>[]): readonly string[];
   /**
    * Says where commands that do not exist are answered with a suggestion; everywhere until then. The plugin that keeps the choices calls it; the
    * last call counts.

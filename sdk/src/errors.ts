@@ -23,8 +23,11 @@ export const ERRORS = {
   ),
   CINNABAR_DATA_UNUSABLE: forOperators('The data in {folder} cannot be used: {detail}. {remedy}'),
   CINNABAR_PLUGIN_INVALID: forOperators('The plugin at {place} cannot be used: {detail}'),
-  CINNABAR_PLUGIN_UNKNOWN: forMembers('There is no plugin called "{plugin}".', ['plugin']),
+  CINNABAR_PLUGIN_UNKNOWN: forMembers('There is no plugin called "{plugin}".{hint}', ['plugin', 'hint']),
   CINNABAR_PLUGIN_BUILD: forOperators('The plugin "{plugin}" does not build: {detail}'),
+  CINNABAR_PLUGIN_DEPENDENCY: forOperators(
+    'The plugin "{plugin}" imports "{package}", which is not installed: run "npm install {package}" in {folder}',
+  ),
   CINNABAR_PLUGIN_SETUP: forOperators('The plugin "{plugin}" failed to start: {detail}'),
   CINNABAR_PLUGIN_TIMEOUT: forOperators('The plugin "{plugin}" took longer than {seconds} s to {step}.'),
   CINNABAR_PLUGIN_HOST_VERSION: forOperators('The plugin "{plugin}" needs host {wanted}, but this is {actual}.'),

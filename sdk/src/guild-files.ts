@@ -3,7 +3,7 @@ import type { Actor } from './access.js';
 import type { Clock } from './clock.js';
 import type { CollectionDefinitions, Collections } from './collections.js';
 import type { Logger } from './observability.js';
-import type { Settings, SettingsSchemas } from './settings.js';
+import type { Configuration, Settings, SettingsSchemas } from './settings.js';
 import { visible } from './text/untrusted.js';
 import { defineToken } from './token.js';
 
@@ -12,6 +12,8 @@ export interface GuildFileContext<S extends SettingsSchemas, C extends Collectio
   readonly guildId: string;
   readonly settings: Settings<S>;
   readonly collections: Collections<C>;
+  /** What the bot's owner has written into the configuration files. */
+  readonly configuration: Pick<Configuration, 'layers'>;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -38,7 +40,8 @@ export interface ErasedGuildFilePart {
   write(value: object, context: ErasedGuildFileContext): Promise<void>;
 }
 
-export interface ErasedGuildFileContext extends Pick<GuildFileContext<never, never>, 'guildId' | 'clock' | 'log'> {
+export interface ErasedGuildFileContext
+  extends Pick<GuildFileContext<never, never>, 'guildId' | 'configuration' | 'clock' | 'log'> {
   readonly settings: object;
   readonly collections: object;
 }

@@ -96,6 +96,7 @@ export {
   ranksIn,
   requireAboveMember,
   requireAboveRole,
+  requireTierOfRole,
 } from './discord/hierarchy.js';
 export {
   asNotice,
@@ -166,6 +167,7 @@ export * from './moderation.js';
 export * from './observability.js';
 export { defined, maxEntries } from './option-objects.js';
 export * from './persona.js';
+export * from './plugin-packages.js';
 export * from './plugins.js';
 export * from './provenance.js';
 export * from './schedules.js';
@@ -194,12 +196,14 @@ export {
   parseDuration,
   QUIET_HOURS,
   type QuietHours,
+  similarTimeZone,
   type WallTime,
   wallTime,
 } from './text/time.js';
 export * from './text/untrusted.js';
 export { escapeRegExp, matchesWildcard } from './text/wildcard.js';
 export { readYaml, writeYaml, type YamlReading } from './text/yaml.js';
+export { readYesNo } from './text/yes-no.js';
 export * from './token.js';
 export * from './tool-definition.js';
 export * from './tools.js';

@@ -91,6 +91,8 @@ export interface AuditAct {
   readonly outcome: AuditOutcome;
   /** Why it was not done. */
   readonly reason?: string | undefined;
+  /** Something was only shown. */
+  readonly reads?: boolean | undefined;
 }
 
 export interface AuditedAct {
@@ -102,6 +104,7 @@ export interface AuditedAct {
   readonly act: string;
   readonly outcome: AuditOutcome;
   readonly reason?: string | undefined;
+  readonly reads?: boolean | undefined;
 }
 
 /** Who did what for a guild: every act of its moderators and admins, and every command and press that was refused. */

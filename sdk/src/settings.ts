@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Actor } from './access.js';
 import type { Disposer } from './context.js';
+import { t } from './text/language.js';
 import { defineToken } from './token.js';
 
 /** Where a value lives, from the widest to the narrowest. */
@@ -136,6 +137,9 @@ export interface SettingsCatalog {
     actor: Actor,
     options?: SettingChangeOptions,
   ): Promise<SettingInfo>;
+  /** What `reset` would take back: what was set, with its value. @throws as `reset` */
+  stored(plugin: string, key: string | undefined, actor: Actor): Promise<readonly SettingInfo[]>;
+  /** Takes one setting back to its default, or all of a scope: of the one named by `key`, or the only one that the actor may change. */
   reset(
     plugin: string,
     key: string | undefined,
@@ -173,3 +177,21 @@ export interface Configuration {
   onChange(listener: (source: string) => void): Disposer;
 }
 export const Configuration = defineToken<Configuration>('cinnabar.configuration');
+
+/** Where a value of a scope holds, as it reads after the value: `for this server`. */
+export function whereSettingHolds(scope: SettingScope): string {
+  switch (scope) {
+    case 'global':
+      return t('everywhere');
+    case 'guild':
+      return t('for this server');
+    case 'channel':
+      return t('for this channel');
+    case 'role':
+      return t('by role');
+    case 'user':
+      return t('for you');
+    case 'member':
+      return t('for you in this server');
+  }
+}

@@ -1,10 +1,10 @@
 import { createTestHost } from '@cinnabar/core/testing';
 import { say, scriptedLlm } from '@cinnabar/local-models';
-import { DEFAULT_CONFIG } from '@cinnabar/plugin-chat/config/keys';
-import { buildContext } from '@cinnabar/plugin-chat/context/build';
-import { EMPTY_CACHE_STATE } from '@cinnabar/plugin-chat/context/caching/cache-state';
-import type { ContextInput, ToolRecord } from '@cinnabar/plugin-chat/context/types';
-import type { HistoryMessage } from '@cinnabar/plugin-chat/history/types';
+import { DEFAULT_CONFIG } from '@cinnabar/plugin-chat/dist/config/keys.js';
+import { buildContext } from '@cinnabar/plugin-chat/dist/context/build.js';
+import { EMPTY_CACHE_STATE } from '@cinnabar/plugin-chat/dist/context/caching/cache-state.js';
+import type { ContextInput, ToolRecord } from '@cinnabar/plugin-chat/dist/context/types.js';
+import type { HistoryMessage } from '@cinnabar/plugin-chat/dist/history/types.js';
 import { Llm } from '@cinnabar/sdk';
 import { type Figure, limit, median } from './report.js';
 

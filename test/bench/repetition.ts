@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { repeatedSpeech } from '@cinnabar/plugin-persona/running/repetition';
+import { repeatedSpeech } from '@cinnabar/plugin-persona/dist/running/repetition.js';
 import { createChance } from './memory/chance.js';
 import { type Line, linesIn } from './repetition/logs.js';
 import { exact, type Plant, paraphrase, template } from './repetition/plants.js';

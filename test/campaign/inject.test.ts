@@ -5,7 +5,7 @@ describe('a sample of the inject campaign', () => {
   it('finds nobody’s words taken for another’s, the host’s or a tool’s', async function () {
     // It starts whole hosts: more than a busy machine does in the usual limit.
     this.timeout(60_000);
-    const { counts, violations } = await injectCampaign({ seed: 2026, rounds: 10, log: () => undefined });
+    const { counts, violations } = await injectCampaign({ seed: 2026, rounds: 6, log: () => undefined });
     expect(violations).to.deep.equal([]);
     expect(counts['different attempts']).to.be.at.least(60);
   });

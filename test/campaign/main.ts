@@ -38,6 +38,7 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   trust: { rounds: 100_000, load: async () => (await import('./trust.js')).trustCampaign },
   tasks: { rounds: 500, load: async () => (await import('./tasks.js')).tasksCampaign },
   settings: { rounds: 200, load: async () => (await import('./settings.js')).settingsCampaign },
+  stranger: { rounds: 1, load: async () => (await import('./stranger.js')).strangerCampaign },
 };
 
 async function main(): Promise<number> {

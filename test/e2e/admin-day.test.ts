@@ -190,7 +190,7 @@ describe('a day of an admin', () => {
   });
 
   it('15. reads all of it in the audit', async () => {
-    let audit = await say(boss, '!audit');
+    let audit = await say(boss, '!audit all');
     const [, pages = '1'] = /page 1 of (\d+)/.exec(audit) ?? [];
     for (let page = 1; page < Number(pages); page += 1) audit += await press(boss, 'Older');
     for (const act of [

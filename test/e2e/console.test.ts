@@ -97,7 +97,7 @@ describe('npm start without a token', function () {
     const [before = '', after = ''] = out.split(/m5 Cinnabar: \*\*desk\*\*[\s\S]*?\n(?=m6)/);
     expect(before).to.equal(
       [
-        'm1 Cinnabar: The desk\n[Ring] [Sign] [Drawer]',
+        'm1 Cinnabar: The desk\n[Ring] [Sign] [Drawer ▾ pen | red stamp]',
         'm2 Cinnabar: Ding!',
         'm3 Cinnabar (only @bob sees this): You took: pen + red stamp',
         'form "Guest book" is open; fill it in with: submit field:value',
@@ -109,6 +109,23 @@ describe('npm start without a token', function () {
     expect(after).to.equal(
       ['m6 zoé: hello', 'm7 zoé: again', 'm8 you: me', 'm9 you: @everyone hello', 'm10 you: wait for it\n'].join('\n'),
     );
+  });
+
+  it('restarts and ends the bot for its owner, and finds its slash commands and its clock in order in the next run', async () => {
+    const first = await play(data(), ['/help topic:party', '!bot restart', '/help topic:party', 'wait 2h']);
+    expect(first.out).to.include('Restarting. I finish what I have begun, and say here when I am back.\n');
+    expect(first.out).to.match(/m\d+ Cinnabar: (?!Restarting).*back.*\nm\d+ Cinnabar/);
+    expect({ err: first.err, code: first.code }).to.deep.equal({ err: '', code: 0 });
+    const second = await play(data(), [
+      '/help topic:party',
+      '!doctor',
+      '!bot shutdown',
+      'click m6 Stop it',
+      'not heard',
+    ]);
+    expect(second.out).to.include('The clock of this machine agrees with Discord');
+    expect(second.out).to.include('Stopping. Goodbye.').and.to.not.include('not heard');
+    expect({ err: second.err, code: second.code }).to.deep.equal({ err: '', code: 0 });
   });
 
   it('says what is wrong with a line on standard error, goes on, and ends with 1', async () => {
@@ -125,7 +142,7 @@ describe('npm start without a token', function () {
       ['x'.repeat(2_001), /^x{80}…: Must be 2000 or fewer in length\.$/],
       ['react m1 notanemoji', /Unknown Emoji/],
       ['click m1 Stop', /No button "Stop" on the message/],
-      ['select m1 Menu a', /No select menu "Menu" on the message/],
+      ['select m1 Menu a', /There is no menu on that message/],
     ];
     const { out, err, code } = await play(data(), ['hello', ...wrong.map(([line]) => line), 'still here']);
     expect(code).to.equal(1);

@@ -58,7 +58,7 @@ describe('what members read of an error', () => {
   ];
   /** Words that the reader has written come back as they were: these have no other source. */
   const ECHOING = new Map<ErrorCode, readonly string[]>([
-    ['CINNABAR_PLUGIN_UNKNOWN', ['plugin']],
+    ['CINNABAR_PLUGIN_UNKNOWN', ['plugin', 'hint']],
     ['CINNABAR_SETTING_UNKNOWN', ['plugin', 'key', 'hint']],
     ['CINNABAR_SETTING_INVALID', ['key', 'detail']],
     ['CINNABAR_OPTION_INVALID', ['detail']],

@@ -20,6 +20,14 @@ import { type APIApplicationCommandOption, ChannelType, ApplicationCommandOption
 const BUNDLED = readdirSync(new URL('../../../plugins/', import.meta.url));
 const KINDS = ['member', 'moderator', 'admin', "server's owner", "bot's owner", 'blocked'] as const;
 type Kind = (typeof KINDS)[number];
+/** The tools with which the bot says what a member wants said. */
+const SPEAKING = [
+  'discord_send',
+  'discord_edit_message',
+  'discord_reply_to_forum',
+  'discord_create_forum_post',
+  'discord_send_webhook_message',
+];
 
 /** What was asked of the one decision, and what it said. */
 interface Asked {
@@ -188,8 +196,11 @@ describe('security: the matrix of commands, tools, members and surfaces', () => 
           ofModel.filter((name) => !allowed.includes(name)),
           `${kind}, model`,
         ).to.deep.equal([]);
+        // An agent speaks for itself: who may have the bot speak for them is a setting about members.
+        const ownVoice = allowed.length === 0 ? [] : names.filter((name) => SPEAKING.includes(name));
         const usable = new Set((await tools.available({ ...actor, identity: id })).map(({ name }) => name));
-        expect(ofAgent, `${kind}, MCP`).to.have.members(allowed.filter((name) => usable.has(name)));
+        const ofBoth = [...new Set([...allowed, ...ownVoice])].filter((name) => usable.has(name));
+        expect(ofAgent, `${kind}, MCP`).to.have.members(ofBoth);
         if (kind === 'blocked') expect([allowed, ofAgent, ofModel]).to.deep.equal([[], [], []]);
         compared += explained.length * 3;
       }

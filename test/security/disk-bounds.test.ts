@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { hostPartSchema } from '@cinnabar/core/internal/config/host-config';
 import { createHistory } from '@cinnabar/core/internal/tools/ledger-store';
 import { createTestHost } from '@cinnabar/core/testing';
-import { removeOldCalls } from '@cinnabar/plugin-mcp/history/files';
+import { removeOldCalls } from '@cinnabar/plugin-mcp/dist/history/files.js';
 import { Accounts, createKeyedMutex, SettingsCatalog } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createTestHost } from '@cinnabar/core/testing';
-import { GLOBAL_SETTINGS } from '@cinnabar/plugin-mcp/settings';
+import { GLOBAL_SETTINGS } from '@cinnabar/plugin-mcp/dist/settings.js';
 import { definePlugin, Ledger, Tools, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { openDesk } from '../plugins/confirm/desk.js';

@@ -7,6 +7,7 @@ import {
   type DecisionReason,
   type Identities,
   type Logger,
+  stricterTier,
   TIERS,
   type Tier,
   t,
@@ -84,12 +85,25 @@ export function createAccess(parts: AccessParts): AccessService {
     }
   };
 
-  const judged = (subject: Subject, { guildId, atMost }: Pick<Actor, 'guildId' | 'atMost'>, request: AccessRequest) => {
+  const judged = (
+    subject: Subject,
+    { guildId, atMost }: Pick<Actor, 'guildId' | 'atMost'>,
+    request: SettledRequest,
+  ) => {
     try {
       return judge(subject, request, pluginIn(guildId, request.plugin), atMost);
     } catch (error) {
       return [failedCheck('policy', error)];
     }
+  };
+
+  /** The request with what settings say of the tier. */
+  const settled = async (actor: Actor, request: AccessRequest): Promise<SettledRequest> => {
+    const { tier = 'everyone', tierFrom } = request.policy;
+    if (tierFrom === undefined) return request;
+    const set = await tierFrom(actor);
+    if (set === 'nobody') return { ...request, isClosed: true };
+    return { ...request, policy: { ...request.policy, tier: stricterTier(tier, set) } };
   };
 
   // Not where the actor is, or under an identity: everything is decided for the place where it takes effect.
@@ -103,7 +117,8 @@ export function createAccess(parts: AccessParts): AccessService {
       const subject = elsewhere ? await subjects.elsewhere(place, fresh) : await subjects.here(who, fresh);
       // A refusal must tell nothing of a place that the actor cannot see.
       if ('because' in subject) return refuse(elsewhere ? outOfReach() : ofAbsence(subject));
-      return conclude(judged(subject, { ...actor, guildId }, request));
+      const there = { ...actor, guildId, channelId: who.channelId };
+      return conclude(judged(subject, there, await settled(there, request)));
     } catch (error) {
       return refuse(failedCheck('reach', error));
     }
@@ -114,7 +129,12 @@ export function createAccess(parts: AccessParts): AccessService {
     const found = stand(actor, fresh);
     const subject = found instanceof Promise ? await found : found;
     if ('rule' in subject) return refuse(subject);
-    return conclude(judged(subject, actor, request));
+    if (request.policy.tierFrom === undefined) return conclude(judged(subject, actor, request));
+    try {
+      return conclude(judged(subject, actor, await settled(actor, request)));
+    } catch (error) {
+      return refuse(failedCheck('tier', error));
+    }
   };
 
   const mayIgnore = (guildId: string | null) =>
@@ -249,10 +269,16 @@ function ownerIds(owner: User | Team | null): readonly string[] {
     .map((member) => member.id);
 }
 
+/** A request whose `tier` holds. */
+interface SettledRequest extends AccessRequest {
+  /** A setting lets nobody use it. */
+  readonly isClosed?: boolean;
+}
+
 /** What is looked at: everything that a decision depends on. */
 export interface Case {
   readonly subject: Subject;
-  readonly request: AccessRequest;
+  readonly request: SettledRequest;
   readonly plugin: PluginThere;
   /** The rule about everything for which the bot takes no notice of the subject here. */
   readonly ignoring: FoundRule | undefined;
@@ -311,7 +337,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     rule: 'tier',
-    look({ subject, request: { policy }, found, atMost }) {
+    look({ subject, request: { policy, isClosed }, found, atMost }) {
+      if (isClosed === true) return { allowed: false, text: t('a setting lets nobody use this here') };
       const needed = (subject.place === 'dm' ? policy.dmTier : undefined) ?? policy.tier ?? 'everyone';
       if (needed === 'everyone') return { allowed: true, text: t('everyone may use this') };
       if (atMost !== undefined && !reaches(atMost, needed)) {
@@ -356,7 +383,7 @@ const CHECKS: readonly Check[] = [
 /** Every reason for and against, in order. Pure: what it is given is all there is. */
 export function judge(
   subject: Subject,
-  request: AccessRequest,
+  request: SettledRequest,
   plugin: PluginThere,
   atMost?: Tier,
 ): readonly DecisionReason[] {

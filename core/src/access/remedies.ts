@@ -35,7 +35,8 @@ export const afterFailure = () => t('Try again. If it stays so, the log of the b
 export const ofAbsent = () => t('They have to be in this server, and see this channel.');
 
 /** What is for owners is no admin's to give. */
-function ofTier({ subject, request: { kind, name, plugin, policy } }: Case): string {
+function ofTier({ subject, request: { kind, name, plugin, policy, isClosed } }: Case): string {
+  if (isClosed === true) return t('An admin changes the setting: `set {plugin}` shows it.', { plugin });
   const needed = (subject.place === 'dm' ? policy.dmTier : undefined) ?? policy.tier;
   if (needed === 'botOwner') return t('None: it is for the owner of the bot.');
   if (subject.place === 'dm') return t('Use it in a server, where they are a moderator or an admin.');

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -8,8 +8,13 @@ import { fileURLToPath } from 'node:url';
 export const CORE = fileURLToPath(new URL('../../', import.meta.url));
 /** The folder with `core` and `sdk`: the source tree, or the packages' scope where they are installed. */
 export const WORKSPACE = join(CORE, '..');
+/** Installed packages have no sources. */
+export const IS_SOURCE_TREE = existsSync(join(CORE, 'src'));
+/** Where the source tree has its bundle. */
 export const BUNDLE_DIR = join(CORE, 'dist', 'bundle');
-export const RECORD = join(BUNDLE_DIR, 'built.json');
+/** Where installed packages have it: a bot may write nothing but its data, and needs not be the only one that runs them. */
+export const bundleDirOf = (buildCacheDir: string): string => join(buildCacheDir, 'host');
+export const recordIn = (dir: string): string => join(dir, 'built.json');
 /** What the bundle is called with. */
 export const PARAMETERS = 'exports, require, module, __filename, __dirname, __launcher';
 
@@ -29,24 +34,32 @@ export interface Built {
 }
 
 /** Files that change whenever the compiler or npm has changed anything that goes into the bundle. */
-export const WATCHED = [
-  'core/tsconfig.tsbuildinfo',
-  'sdk/tsconfig.tsbuildinfo',
-  'core/package.json',
-  'sdk/package.json',
-  'node_modules/.package-lock.json',
-].map((path) => join(WORKSPACE, path));
+export const WATCHED = (
+  IS_SOURCE_TREE
+    ? [
+        'core/tsconfig.tsbuildinfo',
+        'sdk/tsconfig.tsbuildinfo',
+        'core/package.json',
+        'sdk/package.json',
+        'node_modules/.package-lock.json',
+      ]
+    : ['core/package.json', 'sdk/package.json', '../.package-lock.json']
+).map((path) => join(WORKSPACE, path));
 
 /** Whole seconds: images keep no more of a time. */
 export function markOf(file: string): string {
   const found = statSync(file, { throwIfNoEntry: false });
-  return found === undefined ? '' : `${Math.floor(found.mtimeMs / 1000)} ${found.size}`;
+  if (found === undefined) return '';
+  const seconds = (ms: number) => Math.floor(ms / 1000);
+  if (IS_SOURCE_TREE) return `${seconds(found.mtimeMs)} ${found.size}`;
+  // All files of packed packages are of 1985, and the bundle lies elsewhere.
+  return `${file} ${seconds(found.ctimeMs)} ${found.size}`;
 }
 
 /** The bundle as it was built; `undefined` when there is none, or when what it was made of has been built anew since. */
-export function findBuilt(): Built | undefined {
+export function findBuilt(dir: string = BUNDLE_DIR): Built | undefined {
   try {
-    const built: Built = JSON.parse(readFileSync(RECORD, 'utf8'));
+    const built: Built = JSON.parse(readFileSync(recordIn(dir), 'utf8'));
     const holds = built.node === process.versions.node && WATCHED.every((file, at) => markOf(file) === built.marks[at]);
     return holds ? built : undefined;
   } catch {
@@ -55,9 +68,9 @@ export function findBuilt(): Built | undefined {
 }
 
 /** From the next start on, the host is built anew, unless its folder cannot be written: an image is built anew as a whole. */
-export function forgetBuilt(): void {
+export function forgetBuilt(dir: string): void {
   try {
-    rmSync(RECORD, { force: true });
+    rmSync(recordIn(dir), { force: true });
   } catch {}
 }
 

@@ -5,7 +5,7 @@ import type { Plugin as BundlerPlugin, Metafile } from 'esbuild';
 import { build } from '../plugins/build/build.js';
 import { createDiscovery } from '../plugins/discovery.js';
 import { HOST_VERSION } from '../version.js';
-import { BUNDLE_DIR, type Built, CORE, markOf, PARAMETERS, RECORD, WATCHED, WORKSPACE } from './built.js';
+import { type Built, CORE, IS_SOURCE_TREE, markOf, PARAMETERS, recordIn, WATCHED, WORKSPACE } from './built.js';
 
 /** Given to the host by its launcher, or natives that are not there on every machine. */
 const EXTERNAL = ['esbuild', 'zlib-sync', 'bufferutil', 'utf-8-validate'];
@@ -13,36 +13,39 @@ const EXTERNAL = ['esbuild', 'zlib-sync', 'bufferutil', 'utf-8-validate'];
 /**
  * Builds the host that the compiler has made (`core/dist`, the SDK, their packages) into one script, so that a start reads one file and not 1,400.
  * What was there before is replaced when all is written.
+ * @param dir the folder for it
  * @param at when the sources were looked at, in ms
  */
-export async function buildHostBundle(at: number): Promise<void> {
+export async function buildHostBundle(dir: string, at: number): Promise<void> {
   const watched = watchedFolders();
   const marks = WATCHED.map(markOf);
-  const first = await bundle([]);
+  const first = await bundle(dir, []);
   // The packages' modules in the bundle are the process's only ones: others that ask for them get these. See `run-host.ts`.
   const shared = Object.entries(first.inputs)
-    .filter(([path, { format }]) => format === 'cjs' && path.includes('node_modules/') && path.endsWith('js'))
+    .filter(([path, { format }]) => format === 'cjs' && isOfPackage(path) && path.endsWith('js'))
     .map(([path]) => path);
-  const { code, map } = await bundle(shared);
+  const { code, map } = await bundle(dir, shared);
   const name = `host-${createHash('sha256').update(code).digest('hex').slice(0, 12)}.cjs`;
-  mkdirSync(BUNDLE_DIR, { recursive: true });
-  const old = readdirSync(BUNDLE_DIR).filter((file) => file.startsWith('host-') && !file.startsWith(name.slice(0, -4)));
-  place(join(BUNDLE_DIR, `${name}.map`), map);
-  place(join(BUNDLE_DIR, name), code);
-  const plugins = await buildPlugins();
+  mkdirSync(dir, { recursive: true });
+  const old = readdirSync(dir).filter((file) => file.startsWith('host-') && !file.startsWith(name.slice(0, -4)));
+  place(join(dir, `${name}.map`), map);
+  place(join(dir, name), code);
+  const plugins = await buildPlugins(dir);
   const built: Built = { script: name, node: process.versions.node, at, marks, plugins, folders: watched };
-  place(RECORD, JSON.stringify(built));
-  for (const file of old) rmSync(join(BUNDLE_DIR, file), { force: true });
+  place(recordIn(dir), JSON.stringify(built));
+  for (const file of old) rmSync(join(dir, file), { force: true });
 }
 
 /** One that cannot be built is left out: a start says why. */
-async function buildPlugins(): Promise<Built['plugins']> {
+async function buildPlugins(dir: string): Promise<Built['plugins']> {
   const { plugins } = await createDiscovery({ folders: [], packageRoots: [] })();
-  const options = { cacheDir: join(BUNDLE_DIR, 'plugins'), hostVersion: HOST_VERSION, verify: true };
+  // Beside the bundle of installed packages are those that the first start has built.
+  const cacheDir = IS_SOURCE_TREE ? join(dir, 'plugins') : join(dir, '..', 'plugins');
+  const options = { cacheDir, hostVersion: HOST_VERSION, verify: true };
   const built = await Promise.all(
     plugins.map(async (found) => {
       const file = await build(found, options).catch(() => undefined);
-      return file === undefined ? [] : [[relative(WORKSPACE, found.entry), relative(BUNDLE_DIR, file)]];
+      return file === undefined ? [] : [[relative(WORKSPACE, found.entry), relative(dir, file)]];
     }),
   );
   return Object.fromEntries(built.flat());
@@ -54,12 +57,12 @@ interface Result {
   readonly inputs: Metafile['inputs'];
 }
 
-async function bundle(shared: readonly string[]): Promise<Result> {
+async function bundle(dir: string, shared: readonly string[]): Promise<Result> {
   const esbuild = await import('esbuild');
   const { outputFiles, metafile } = await esbuild.build({
     absWorkingDir: WORKSPACE,
     stdin: { contents: entryOf(shared), resolveDir: CORE, sourcefile: 'host-entry.js' },
-    outfile: join(BUNDLE_DIR, 'host.cjs'),
+    outfile: join(dir, 'host.cjs'),
     write: false,
     bundle: true,
     metafile: true,
@@ -75,7 +78,7 @@ async function bundle(shared: readonly string[]): Promise<Result> {
     sourcesContent: false,
     banner: { js: `(function (${PARAMETERS}) {` },
     footer: { js: '})' },
-    plugins: [ofLauncher, ownPlaces, oneCopyEach()],
+    plugins: [ofLauncher, ownPlaces(dir), oneCopyEach()],
     logLevel: 'error',
   });
   const text = (ending: string) => outputFiles.find(({ path }) => path.endsWith(ending))?.text ?? '';
@@ -109,21 +112,26 @@ const ofLauncher: BundlerPlugin = {
 };
 
 /** `import.meta.url` is the place of the file that says it, and what it requires by name is bundled, too. */
-const ownPlaces: BundlerPlugin = {
+const ownPlaces = (dir: string): BundlerPlugin => ({
   name: 'own-places',
   setup: ({ onLoad }) =>
     onLoad({ filter: /\.m?js$/ }, ({ path }) => {
       const text = readFileSync(path, 'utf8');
-      const code = path.includes('node_modules') ? withNames(path, text) : withConstants(text);
+      const code = isOfPackage(relative(WORKSPACE, path)) ? withNames(path, text) : withConstants(text);
       if (code === text && !code.includes('import.meta')) return undefined;
-      const place = `__launcher.urlOf(${JSON.stringify(relative(BUNDLE_DIR, path))})`;
+      const place = `__launcher.urlOf(${JSON.stringify(relative(dir, path))})`;
       const contents = code
         .replace(/\bcreateRequire\(import\.meta\.url\)\((?='[\w@])/g, 'require(')
         .replace(/\bconst require = createRequire\(import\.meta\.url\);/g, '')
         .replace(/(?<!['"`])import\.meta\.url/g, place);
       return { contents, loader: 'js' };
     }),
-};
+});
+
+/** Whether a file is none of this project, by its path from the workspace. */
+function isOfPackage(path: string): boolean {
+  return path.startsWith('..') || path.includes('node_modules');
+}
 
 const DISCORD_JS = join('node_modules', 'discord.js', 'src');
 

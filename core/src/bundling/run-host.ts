@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import type { runOnDiscord } from '../cli/discord.js';
-import { BUNDLE_DIR, type Built, forgetBuilt, WORKSPACE } from './built.js';
+import { type Built, CORE, forgetBuilt, WORKSPACE } from './built.js';
 import * as codeCache from './code-cache.js';
 import * as sourceMaps from './source-maps.js';
 import { holdYoungGeneration, releaseYoungGeneration } from './young-generation.js';
@@ -31,28 +31,29 @@ const WASM_TIERING_BUDGET = 1_000_000_000;
 
 /**
  * Runs the host's bundle.
+ * @param dir the folder that it is in
  * @param withPlugins whether the bundles of plugins that were built with it hold, too
  */
-export function runHostBundle(built: Built, withPlugins: boolean): HostBundle {
+export function runHostBundle(dir: string, built: Built, withPlugins: boolean): HostBundle {
   // Before any code cache is read: V8 takes those only that were made under the same flags.
   setFlagsFromString(`--wasm-tiering-budget=${WASM_TIERING_BUDGET}`);
   holdYoungGeneration();
-  const file = join(BUNDLE_DIR, built.script);
+  const file = join(dir, built.script);
   const run = codeCache.runCached(readFileSync(file), file);
   sourceMaps.mapStackFrames(file, () => JSON.parse(readFileSync(`${file}.map`, 'utf8')));
   if (typeof run !== 'function') throw new TypeError(`${file} holds no bundle`);
-  const require = createRequire(file);
+  const require = createRequire(join(CORE, 'package.json'));
   const module: { exports: Partial<Exports> } = { exports: {} };
   const launcher = {
     'code-cache': codeCache,
     'source-maps': sourceMaps,
-    urlOf: (path: string) => pathToFileURL(join(BUNDLE_DIR, path)).href,
+    urlOf: (path: string) => pathToFileURL(join(dir, path)).href,
   };
   run(module.exports, require, module, file, dirname(file), launcher);
   const { exports } = module;
   if (!isWhole(exports)) throw new TypeError(`${file} does not export the host`);
   shareModules(exports.shared, require);
-  const builtPlugins = withPlugins ? { builtPlugins: pluginsOf(built) } : {};
+  const builtPlugins = withPlugins ? { builtPlugins: pluginsOf(dir, built) } : {};
   return {
     runOnDiscord: (args) =>
       exports.runOnDiscord(args, {
@@ -63,11 +64,9 @@ export function runHostBundle(built: Built, withPlugins: boolean): HostBundle {
   };
 }
 
-function pluginsOf({ plugins }: Built) {
-  const files = new Map(
-    Object.entries(plugins).map(([entry, file]) => [join(WORKSPACE, entry), join(BUNDLE_DIR, file)]),
-  );
-  return { files, onChange: forgetBuilt };
+function pluginsOf(dir: string, { plugins }: Built) {
+  const files = new Map(Object.entries(plugins).map(([entry, file]) => [join(WORKSPACE, entry), join(dir, file)]));
+  return { files, onChange: () => forgetBuilt(dir) };
 }
 
 function isWhole(exports: Partial<Exports>): exports is Exports {

@@ -8,7 +8,7 @@ import { restoreBackup } from '../backup/restore.js';
 import { createSystemClock } from '../clock/clock.js';
 import type { HostConfig } from '../config/host-config.js';
 import { lockData } from '../data-lock/lock.js';
-import { createDiscovery } from '../plugins/discovery.js';
+import { discoveryOf } from '../plugins/discovery.js';
 import { secretKeysOf } from '../storage/catalog/fields.js';
 import { dataUnusable } from '../storage/driver.js';
 import type { Arguments } from './discord.js';
@@ -38,9 +38,9 @@ export async function runBackup(
     return 0;
   }
   const config = configuration();
-  const { dataDir, buildCacheDir, root, pluginFolders } = config;
+  const { dataDir, buildCacheDir } = config;
   if (!existsSync(dataDir)) throw new UserError(`There are no data in ${dataDir} to back up.`);
-  const discover = createDiscovery({ folders: pluginFolders, packageRoots: [root, join(dataDir, 'plugins')] });
+  const discover = discoveryOf(config);
   const { plugins, problems } = await loadAll(discover, join(buildCacheDir, 'plugins'));
   for (const problem of problems) terminal.stderr.write(`${problem}\n`);
   if (problems.length > 0 && !withSecrets)
@@ -94,7 +94,11 @@ function fileOf(operands: readonly string[], usage: string, { cwd }: Terminal): 
 }
 
 /** Nobody else may touch the data meanwhile. */
-async function whileLocked<T>(dataDir: string, { stderr }: Terminal, task: (now: number) => Promise<T>): Promise<T> {
+export async function whileLocked<T>(
+  dataDir: string,
+  { stderr }: Pick<Terminal, 'stderr'>,
+  task: (now: number) => Promise<T>,
+): Promise<T> {
   const clock = createSystemClock();
   const lock = await lockData(dataDir, clock, { onWait: (sentence) => void stderr.write(`${sentence}\n`) });
   try {

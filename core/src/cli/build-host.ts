@@ -1,7 +1,9 @@
 /**
- * `node core/dist/cli/build-host.js [TIME]`: builds the host's bundle and those of its plugins from what the compiler has made. `npm run build` runs
- * it, with the time in ms at which it looked at the sources.
+ * `node core/dist/cli/build-host.js [TIME [DIR]]`: builds the host's bundle and those of its plugins from what the compiler has made. `npm run build` runs
+ * it, with the time in ms at which it looked at the sources. A bot that was started from installed packages runs it, with the folder for the bundle.
  */
+import { BUNDLE_DIR } from '../bundling/built.js';
 import { buildHostBundle } from '../bundling/host-bundle.js';
 
-await buildHostBundle(Number(process.argv[2] ?? Date.now()));
+const [, , at = Date.now(), dir = BUNDLE_DIR] = process.argv;
+await buildHostBundle(dir, Number(at));

@@ -6,7 +6,13 @@ const HELP = `Cinnabar, a Discord bot host.
 
   cinnabar start [--bot NAME]      logs in with DISCORD_TOKEN; without it, opens a local Discord to talk to
   cinnabar console [--bot NAME]    opens the local Discord, token or not
+  cinnabar new NAME [--no-install]
+                                   writes a plugin's project into a folder of that name, with a test
+  cinnabar new NAME --project [--no-install]
+                                   writes a bot's project, with a folder for plugins of its own
+  cinnabar dev [FOLDER]            runs a plugin, or a bot with its plugins, on the local Discord, and reloads what is saved
   cinnabar schema [FILE]           prints the JSON Schema of the configuration files, for editors, or writes it to FILE
+  cinnabar reference DIR           writes the commands, settings, tools and variables of all plugins into DIR, as Markdown
   cinnabar import chapter2|chapter3 DIR [--dry-run] [--overwrite] [--bot-id ID]
                                    takes over the bots and tool calls of those programs
   cinnabar import red DIR [--dry-run]
@@ -19,6 +25,14 @@ const HELP = `Cinnabar, a Discord bot host.
   cinnabar apply FILE              the same, and applies it: all or nothing
   cinnabar export GUILD            prints the file of a server as it is now
   cinnabar undo GUILD              takes back the file that was applied last
+  cinnabar plugin add SPEC         installs a plugin, once you have seen what it declares: an npm package, a tarball, a git
+                                   repository, a folder, or an id of a registry file; the bot is stopped (else: !plugin install)
+  cinnabar plugin update [ID] | remove ID [--with-data] | pin ID | unpin ID | list [--verify] | updates | search [WORDS]
+                                   looks after them; --yes agrees to what is asked, --json prints what programs read
+  cinnabar check [FOLDER] [--quick] [--json]
+                                   looks for mistakes in a plugin's project; exits with 1 when it finds one. --quick does not look for leaks
+  cinnabar pack [FOLDER] [--quick] [--json]
+                                   checks a plugin's project, makes the file that others install, and says how
   cinnabar doctor [--json]         checks token, intents, permissions, keys, servers, data and clock, also while the bot runs;
                                    exits with 1 when something is not as it should be
   cinnabar version                 prints the version
@@ -41,8 +55,18 @@ async function main(args: readonly string[]): Promise<number> {
       return (await startOnDiscord(args)) ?? (await import('./console/run.js')).runConsole(configuration(bot), process);
     case 'console':
       return (await import('./console/run.js')).runConsole(configuration(bot), process);
+    case 'new':
+      return (await import('./new.js')).runNew(operands, given, process);
+    case 'dev':
+      return (await import('./dev.js')).runDev(operands, process);
     case 'schema':
       return (await import('./schema.js')).printSchema(
+        loadConfig(process.cwd(), process.env, bot),
+        operands[0],
+        process,
+      );
+    case 'reference':
+      return (await import('./reference.js')).writeReference(
         loadConfig(process.cwd(), process.env, bot),
         operands[0],
         process,
@@ -65,6 +89,12 @@ async function main(args: readonly string[]): Promise<number> {
     case 'export':
     case 'undo':
       return (await import('./guild-file.js')).runGuildFile(command, operands, configuration(bot), process);
+    case 'plugin':
+      return (await import('./plugin.js')).runPlugin(operands, given, configuration(bot), process);
+    case 'check':
+      return (await import('./check.js')).runCheck(operands, given, process);
+    case 'pack':
+      return (await import('./pack.js')).runPack(operands, given, process);
     case 'doctor':
       return (await import('./doctor.js')).runDoctor(given, process);
     case 'version':

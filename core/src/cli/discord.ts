@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type HostEnd, operatorSentenceOf, UserError } from '@cinnabar/sdk';
+import { bundleForNextStart } from '../bundling/next-start.js';
 import type { HostConfig } from '../config/host-config.js';
 import { loadConfig, openDataDir } from '../config/load.js';
 import { createHost, type StopReport } from '../host.js';
@@ -77,7 +78,7 @@ interface StartOptions {
   readonly builtPlugins?: BuiltPlugins;
   /** See `HostOptions`. */
   readonly onLogin?: () => void;
-  /** Called once the bot is ready. Must not throw. */
+  /** Called once the bot is ready; without it, the next start is made faster. Must not throw. */
   readonly onReady?: () => void;
 }
 
@@ -88,7 +89,7 @@ interface StartOptions {
 async function runBot(
   config: HostConfig & { readonly token: string },
   process: NodeJS.Process,
-  { builtPlugins, onLogin, onReady = () => undefined }: StartOptions = {},
+  { builtPlugins, onLogin, onReady }: StartOptions = {},
 ): Promise<number> {
   const say = sayOn(process);
   let requestEnd: (how: HostEnd) => void = () => undefined;
@@ -116,7 +117,11 @@ async function runBot(
       process.stdout.write(
         `Cinnabar ${HOST_VERSION} is ready as ${host.client.user?.tag} in ${guilds} ${guilds === 1 ? 'guild' : 'guilds'}, with ${running.length} plugins: ${running.join(', ')}.\n`,
       );
-      onReady();
+      if (onReady !== undefined) onReady();
+      else
+        bundleForNextStart(config.buildCacheDir, () =>
+          say('the host could not be bundled, so the next start takes as long.'),
+        );
       const ended = await Promise.race([stopped, requested, host.ended]);
       if (typeof ended !== 'string') throw ended;
       isRestart = ended === 'restart';
@@ -155,11 +160,21 @@ export interface Arguments {
   readonly botId: string | undefined;
   /** `--dry-run` */
   readonly dryRun: boolean;
-  /** `--json`, of `doctor` */
+  /** `--json`, of `doctor`, `check`, `pack` and `plugin` */
   readonly json: boolean;
+  /** `--quick`, of `check` and `pack`: does not look for leaks. */
+  readonly quick: boolean;
+  /** Whether `new` installs what a project depends on; `--no-install` leaves it. */
+  readonly install: boolean;
+  /** `--project`: a bot's, of `new`. */
+  readonly project: boolean;
+  /** `--yes`, of `plugin`: agrees to what would be asked. */
+  readonly yes: boolean;
+  /** `--with-data`, of `plugin remove` */
+  readonly withData: boolean;
   /** `--overwrite` */
   readonly overwrite: boolean;
-  /** `--verify`: reads a backup, and makes none. */
+  /** `--verify`: reads a backup, and makes none; of `plugin list`, reads all files. */
   readonly verify: boolean;
   /** `--with-secrets` */
   readonly withSecrets: boolean;
@@ -175,8 +190,13 @@ export function readArguments(args: readonly string[]): Arguments {
         bot: { type: 'string' },
         'bot-id': { type: 'string' },
         'dry-run': { type: 'boolean', default: false },
+        'no-install': { type: 'boolean', default: false },
         overwrite: { type: 'boolean', default: false },
+        yes: { type: 'boolean', short: 'y', default: false },
+        'with-data': { type: 'boolean', default: false },
+        project: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
+        quick: { type: 'boolean', default: false },
         verify: { type: 'boolean', default: false },
         'with-secrets': { type: 'boolean', default: false },
         version: { type: 'boolean', short: 'v' },
@@ -191,8 +211,13 @@ export function readArguments(args: readonly string[]): Arguments {
       bot: values.bot,
       botId: values['bot-id'],
       dryRun: values['dry-run'],
+      install: !values['no-install'],
       overwrite: values.overwrite,
+      yes: values.yes,
+      withData: values['with-data'],
+      project: values.project,
       json: values.json,
+      quick: values.quick,
       verify: values.verify,
       withSecrets: values['with-secrets'],
     };

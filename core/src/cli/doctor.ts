@@ -19,7 +19,7 @@ import {
 } from '../gateway/guild-states.js';
 import { formatIcuMessage } from '../languages/format.js';
 import { createRedactor, secretsOf } from '../observability/log-entry.js';
-import { createDiscovery } from '../plugins/discovery.js';
+import { discoveryOf } from '../plugins/discovery.js';
 import { createLoader } from '../plugins/loader.js';
 import { createFileDriver } from '../storage/drivers/file-driver.js';
 import { readOnlyDriver } from '../storage/drivers/read-only.js';
@@ -96,6 +96,7 @@ async function examineInstallation(config: HostConfig): Promise<readonly DoctorF
         unionOfIntents(
           plugins.map(({ plugin }) => plugin),
           true,
+          config.intents,
         ),
       plugins,
       isOnIn: async (guildId, plugin) => {
@@ -124,14 +125,11 @@ async function storedSecrets(dataDir: string): Promise<Readonly<Record<string, s
   }
 }
 
-async function loadPlugins({
-  root,
-  dataDir,
-  buildCacheDir,
-  pluginFolders,
-  disabledPlugins,
-}: HostConfig): Promise<{ readonly plugins: readonly LoadedPlugin[]; readonly problems: readonly DoctorFinding[] }> {
-  const discover = createDiscovery({ folders: pluginFolders, packageRoots: [root, join(dataDir, 'plugins')] });
+async function loadPlugins(
+  config: HostConfig,
+): Promise<{ readonly plugins: readonly LoadedPlugin[]; readonly problems: readonly DoctorFinding[] }> {
+  const { buildCacheDir, disabledPlugins } = config;
+  const discover = discoveryOf(config);
   const loader = createLoader({ cacheDir: join(buildCacheDir, 'plugins'), hostVersion: HOST_VERSION });
   const found = await discover();
   const plugins: LoadedPlugin[] = [];

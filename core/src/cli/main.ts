@@ -1,16 +1,17 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
-import { areFoldersSame, findBuilt } from '../bundling/built.js';
+import { areFoldersSame, BUNDLE_DIR, bundleDirOf, findBuilt, IS_SOURCE_TREE } from '../bundling/built.js';
 import { type HostBundle, runHostBundle } from '../bundling/run-host.js';
 
 // Few imports: `start` runs the host from its bundle where that is up to date, and everything else loads what it needs.
 
 const args = process.argv.slice(2);
-const host = isStart() ? openBundle() : undefined;
+const { isStart, bot } = readStart();
+const host = isStart ? openBundle(await bundleDir()) : undefined;
 if ((await host?.runOnDiscord(args)) !== true) await (await import('./command-line.js')).runCommandLine(args);
 
 /** What the arguments mean is read by the command itself. */
-function isStart(): boolean {
+function readStart() {
   const options = {
     bot: { type: 'string' },
     help: { type: 'boolean', short: 'h' },
@@ -18,14 +19,22 @@ function isStart(): boolean {
   } as const;
   const { values, positionals } = parseArgs({ args, options, strict: false, allowPositionals: true });
   const [command = 'start'] = positionals;
-  return command === 'start' && values.help !== true && values.version !== true;
+  const isStart = command === 'start' && values.help !== true && values.version !== true;
+  return { isStart, bot: typeof values.bot === 'string' ? values.bot : undefined };
 }
 
-function openBundle(): HostBundle | undefined {
-  const built = findBuilt();
+async function bundleDir(): Promise<string> {
+  if (IS_SOURCE_TREE) return BUNDLE_DIR;
+  const { placesOf, readEnvironment } = await import('../config/places.js');
+  const root = process.cwd();
+  return bundleDirOf(placesOf(root, readEnvironment(root, process.env, bot)).buildCacheDir);
+}
+
+function openBundle(dir: string): HostBundle | undefined {
+  const built = findBuilt(dir);
   if (built === undefined) return undefined;
   try {
-    return runHostBundle(built, areFoldersSame(built));
+    return runHostBundle(dir, built, areFoldersSame(built));
   } catch (error) {
     process.stderr.write(`cinnabar: the built host cannot be used (${String(error)}), so this start takes longer.\n`);
     return undefined;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { operatorSentenceOf, type Plugin, replaceFile, z } from '@cinnabar/sdk';
 import { type HostConfig, hostPartSchema } from '../config/host-config.js';
-import { createDiscovery, type Discover } from '../plugins/discovery.js';
+import { type Discover, discoveryOf } from '../plugins/discovery.js';
 import { createLoader } from '../plugins/loader.js';
 import { ceilingsSchema } from '../storage/documents/settings.js';
 import { HOST_VERSION } from '../version.js';
@@ -18,9 +18,8 @@ export async function printSchema(
   file: string | undefined,
   { stdout, stderr }: { readonly stdout: NodeJS.WritableStream; readonly stderr: NodeJS.WritableStream },
 ): Promise<number> {
-  const { root, dataDir, buildCacheDir, pluginFolders } = config;
-  const discover = createDiscovery({ folders: pluginFolders, packageRoots: [root, join(dataDir, 'plugins')] });
-  const { plugins, problems } = await loadAll(discover, join(buildCacheDir, 'plugins'));
+  const discover = discoveryOf(config);
+  const { plugins, problems } = await loadAll(discover, join(config.buildCacheDir, 'plugins'));
   for (const problem of problems) stderr.write(`${problem}\n`);
   if (problems.length > 0) {
     if (file !== undefined) stderr.write(`${file} stays as it is.\n`);

@@ -17,7 +17,7 @@ import { fetchDirectory, type GuildDirectory } from '../guild-file/directory.js'
 import { createGuildFiles, type GuildFileService, guildFileSchema } from '../guild-file/guild-files.js';
 import { createRedactor, secretsOf } from '../observability/log-entry.js';
 import { type AuditLogService, auditSchema, createAuditLog, createLogs } from '../observability/logs.js';
-import { createDiscovery } from '../plugins/discovery.js';
+import { discoveryOf } from '../plugins/discovery.js';
 import { createCeilings } from '../storage/documents/settings.js';
 import { createDryRunDriver } from '../storage/drivers/dry-run.js';
 import { createFileDriver } from '../storage/drivers/file-driver.js';
@@ -49,7 +49,7 @@ export async function onStoppedData<T>(
   { onProblem, dryRun = false }: { readonly onProblem: (sentence: string) => void; readonly dryRun?: boolean },
   task: (data: StoppedData) => Promise<T>,
 ): Promise<T> {
-  const { root, dataDir, buildCacheDir, pluginFolders, token, discordApi } = config;
+  const { root, dataDir, buildCacheDir, token, discordApi } = config;
   const clock = createSystemClock();
   const lock = await lockData(dataDir, clock);
   const logs = createLogs({
@@ -78,7 +78,7 @@ export async function onStoppedData<T>(
       presetPlace: config.presetPlace,
       ceilings: createCeilings(configuration, log),
     });
-    const discover = createDiscovery({ folders: pluginFolders, packageRoots: [root, join(dataDir, 'plugins')] });
+    const discover = discoveryOf(config);
     const loaded = await loadAll(discover, join(buildCacheDir, 'plugins'));
     for (const problem of loaded.problems) onProblem(problem);
     const plugins = loaded.plugins.filter((plugin) => {
@@ -114,6 +114,7 @@ export async function onStoppedData<T>(
       directory,
       // What is known only while they run.
       refusalOf: async () => undefined,
+      configuration,
       audit,
       switched: () => undefined,
       clock,

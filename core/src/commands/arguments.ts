@@ -1,4 +1,4 @@
-import { parseDuration, t, translated } from '@cinnabar/sdk';
+import { parseDuration, readYesNo, t, translated } from '@cinnabar/sdk';
 import { echo } from './answers.js';
 import { type Found, findChannel, findMember, findRole, findUser, type Place } from './find.js';
 import { asSentence, type Choice, type OptionKind, type OptionSpec, wordsFor } from './options.js';
@@ -69,7 +69,8 @@ export function readArguments(
 const LOOKS: { readonly [K in OptionKind]?: (typed: string, spec: OptionSpec) => boolean } = {
   integer: (typed) => NUMBER.test(typed),
   number: (typed) => NUMBER.test(typed),
-  boolean: (typed) => parseBoolean(typed) !== undefined,
+  // "An" is German for "on", and the beginning of many English texts.
+  boolean: (typed) => typed.toLowerCase() !== 'an' && readYesNo(typed) !== undefined,
   duration: (typed) => parseDuration(typed) !== undefined,
   choice: (typed, { choices }) => choices.some(({ label }) => label.toLowerCase() === typed.toLowerCase()),
   user: (typed) => /^(?:<@!?\d+>|\d{15,21}|@.+)$/.test(typed),
@@ -267,7 +268,7 @@ const CONVERTERS: Readonly<Record<OptionKind, Converter>> = {
   rest: (_spec, typed) => ({ value: typed }),
   integer: (spec, typed) => number(spec, typed, t('a whole number')),
   number: (spec, typed) => number(spec, typed, t('a number')),
-  boolean: (spec, typed) => orProblem(parseBoolean(typed), spec, typed, t('yes or no')),
+  boolean: (spec, typed) => orProblem(readYesNo(typed), spec, typed, t('yes or no')),
   duration: (spec, typed) => orProblem(parseDuration(typed), spec, typed, t('a duration such as `90s` or `1h30m`')),
   choice: (spec, typed) => choose(spec.name, spec.choices, typed),
   user: (_spec, typed, place) => findUser(place, typed),
@@ -302,24 +303,6 @@ function outsideGuild(spec: OptionSpec): Found<unknown> {
       { name: spec.name, kind: spec.kind },
     ),
   };
-}
-
-const WORDS: ReadonlyMap<string, boolean> = new Map([
-  ['yes', true],
-  ['y', true],
-  ['true', true],
-  ['on', true],
-  ['1', true],
-  ['no', false],
-  ['n', false],
-  ['false', false],
-  ['off', false],
-  ['0', false],
-]);
-
-/** `undefined` when the word is neither a yes nor a no. */
-function parseBoolean(text: string): boolean | undefined {
-  return WORDS.get(text.toLowerCase());
 }
 
 /** One of the choices, whatever its case; else what there is, with the nearest first in mind. */

@@ -69,6 +69,16 @@ export function createCommands(parts: CommandServices): CommandService {
       return visible.map((leaf) => leaf.info).sort((a, b) => (a.name < b.name ? -1 : 1));
     },
     has: (name) => registry.find(name) !== undefined,
+    owners(name) {
+      const wanted = wordsOf(name);
+      const of = registry
+        .leaves()
+        .filter(
+          (leaf) => leaf.name === wanted || leaf.name.startsWith(`${wanted} `) || leaf.info.aliases.includes(wanted),
+        )
+        .map(({ owner }) => owner.id);
+      return of.length > 0 ? [...new Set(of)] : [registry.formerOwner(wanted)].filter((id) => id !== undefined);
+    },
     names(guildId) {
       const ofGuild = guildId === undefined ? [] : madeIn(guildId);
       const paths = [...registry.leaves(), ...ofGuild].flatMap(({ name }) => {
@@ -78,7 +88,7 @@ export function createCommands(parts: CommandServices): CommandService {
       return [...new Set(paths)].sort();
     },
     async explain(actor, name) {
-      const wanted = name.trim().toLowerCase().split(/\s+/).join(' ');
+      const wanted = wordsOf(name);
       const among = [...registry.leaves(), ...madeIn(actor.guildId)].filter(
         (leaf) => leaf.name === wanted || leaf.name.startsWith(`${wanted} `) || leaf.info.aliases.includes(wanted),
       );
@@ -91,13 +101,15 @@ export function createCommands(parts: CommandServices): CommandService {
     },
     similar(name, among) {
       const names = among.map((info) => info.name);
-      const inRed = sameAsInRed(name.trim().toLowerCase().split(/\s+/).join(' '));
+      const inRed = sameAsInRed(wordsOf(name));
       return [...new Set([...inRed.filter((known) => names.includes(known)), ...nearest(name, names)])];
     },
     suggestWhere: messages.suggestWhere,
     ...createSlashSync(parts, registry),
   };
 }
+
+const wordsOf = (name: string) => name.trim().toLowerCase().split(/\s+/).join(' ');
 
 /** What the command service is built from: `createCommands(parts)`. */
 export interface CommandServices {
@@ -108,6 +120,8 @@ export interface CommandServices {
    */
   readonly prefixes: (guildId: string | null) => readonly string[];
   readonly enabledIn: EnabledIn;
+  /** Ids of the plugins that are known: some have no command that is called like them. */
+  readonly pluginIds?: () => readonly string[];
   readonly access: Access;
   readonly audit: Pick<AuditLog, 'record'>;
   /** What became of a message that named a command, for `!why`. */

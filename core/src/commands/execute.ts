@@ -70,6 +70,7 @@ export async function execute(execution: Execution, call: Call): Promise<void> {
   try {
     const decision = await execution.access.decide(actor, subjectOf(entry));
     if (!decision.allowed) throw denial(decision);
+    isAct ||= await isForStaffHere(entry.policy, actor);
     const read = readValues(call);
     const values = read instanceof Promise ? await read : read;
     execution.cooldowns.use(entry, actor);
@@ -85,7 +86,14 @@ export async function execute(execution: Execution, call: Call): Promise<void> {
     const finished = answers.finish();
     if (finished !== undefined) await finished;
     execution.count(call, 'done');
-    if (isAct) execution.audit.record({ actor, plugin: entry.owner.id, act: actOf(call), outcome: 'done' });
+    if (isAct)
+      execution.audit.record({
+        actor,
+        plugin: entry.owner.id,
+        act: actOf(call),
+        outcome: 'done',
+        reads: isReading(call),
+      });
   } catch (error) {
     const outcome = outcomeOf(error);
     execution.count(call, outcome);
@@ -117,6 +125,12 @@ export function isForStaff({ tier = 'everyone' }: AccessPolicy): boolean {
   return TIERS.indexOf(tier) >= TIERS.indexOf('mod');
 }
 
+/** Where a setting decides for whom it is. */
+async function isForStaffHere({ tierFrom }: AccessPolicy, actor: Actor): Promise<boolean> {
+  const tier = await tierFrom?.(actor);
+  return tier !== undefined && (tier === 'nobody' || isForStaff({ tier }));
+}
+
 /** The command as it was given. */
 function actOf({ entry, message, prefix, given, typed }: Call): string {
   const { name, withheld } = entry;
@@ -131,6 +145,13 @@ function actOf({ entry, message, prefix, given, typed }: Call): string {
     return message === null ? `${option}:${shown}` : shown;
   });
   return [name, ...words].join(' ');
+}
+
+/** Whether the use of a command has only shown something. */
+function isReading({ entry: { reads }, given }: Call): boolean {
+  if (typeof reads === 'boolean') return reads;
+  const read = given();
+  return !('problem' in read) && reads(Object.fromEntries(read.given));
 }
 
 /** What became of something that has thrown. */

@@ -20,7 +20,7 @@ import type { CommandServices } from './commands.js';
 import { answerFailure, type Call, type Execution, execute } from './execute.js';
 import type { GuildCommandDirectory } from './guild-commands.js';
 import { usageLine, usageOf } from './options.js';
-import { sameAsInRed } from './red-names.js';
+import { isInRedAlone, sameAsInRed } from './red-names.js';
 import {
   type CommandEntry,
   type Entry,
@@ -290,7 +290,7 @@ const MINUTE_MS = 60_000;
 const PER_MEMBER = 5;
 const PER_CHANNEL = 10;
 
-type SuggestParts = Pick<CommandServices, 'access' | 'clock' | 'enabledIn' | 'boundary' | 'languages'>;
+type SuggestParts = Pick<CommandServices, 'access' | 'clock' | 'enabledIn' | 'pluginIds' | 'boundary' | 'languages'>;
 
 /**
  * Says of a command whose plugin is switched off here that it is not available. Answers "did you mean" to one that does not exist, if it is one of
@@ -299,7 +299,7 @@ type SuggestParts = Pick<CommandServices, 'access' | 'clock' | 'enabledIn' | 'bo
  * @param isWanted whether suggestions are on in a guild
  */
 function createSuggester(
-  { access, clock, enabledIn, boundary, languages }: SuggestParts,
+  { access, clock, enabledIn, boundary, languages, pluginIds }: SuggestParts,
   registry: Registry,
   execution: Execution,
   isWanted: (guildId: string) => MaybeLater<boolean>,
@@ -310,21 +310,26 @@ function createSuggester(
     members.take(`${channelId}/${author.id}`, PER_MEMBER) === undefined &&
     channels.take(channelId, PER_CHANNEL) === undefined;
 
-  /** The command or group with a full name, as far as it is typed and on here. */
-  const entryAt = (name: string, guildId: string): Entry | undefined => {
+  /** The command or group that a full name begins with, as far as it is typed; what follows a command is what it is given. */
+  const entryAt = (name: string): Entry | undefined => {
     const [first = '', ...others] = name.split(' ');
     let entry = registry.find(first);
-    for (const word of others) entry = entry?.kind === 'group' ? entry.byName.get(word) : undefined;
-    return entry !== undefined && entry.surface !== 'slash' && enabledIn(guildId, entry.owner.plugin)
-      ? entry
-      : undefined;
+    for (const word of others) if (entry?.kind === 'group') entry = entry.byName.get(word);
+    return entry?.surface === 'slash' ? undefined : entry;
   };
+  const isOn = (guildId: string, { owner }: Entry) => enabledIn(guildId, owner.plugin);
   const candidates = (message: Message, { word, end }: Recognised, guildId: string) => {
     const next = readToken(message.content, end)?.text.toLowerCase();
     const known = sameAsInRed(next === undefined ? word : `${word} ${next}`);
-    return [...known, ...nearest(word, registry.names())].flatMap((name) => {
-      const entry = entryAt(name, guildId);
-      return entry === undefined ? [] : [{ name, entry }];
+    const off = known.flatMap((name) => {
+      const entry = entryAt(name);
+      return entry === undefined || isOn(guildId, entry) ? [] : [`plugin enable ${entry.owner.plugin.manifest.id}`];
+    });
+    const plugin = pluginIds?.().includes(word) === true ? [`plugin info ${word}`, `help ${word}`] : [];
+    const near = isInRedAlone(word) ? [] : nearest(word, registry.names());
+    return [...known, ...off, ...plugin, ...near].flatMap((name) => {
+      const entry = entryAt(name);
+      return entry === undefined || !isOn(guildId, entry) ? [] : [{ name, entry }];
     });
   };
 
@@ -349,8 +354,9 @@ function createSuggester(
 
   /** Who may switch the plugin on reads how. */
   const sentenceForOff = async (actor: Actor, plugin: string, { prefix }: Recognised, guildId: string) => {
-    const remedy = entryAt('plugin enable', guildId);
-    const { visible } = await visibleAmong(access, actor, remedy === undefined ? [] : leavesOf(remedy));
+    const remedy = entryAt('plugin enable');
+    const leaves = remedy !== undefined && isOn(guildId, remedy) ? leavesOf(remedy) : [];
+    const { visible } = await visibleAmong(access, actor, leaves);
     if (visible.length === 0) return notAvailable();
     return t('The plugin {plugin} is switched off in this server. {command} switches it on.', {
       plugin: echo(plugin),

@@ -4,10 +4,16 @@
  * @see https://docs.discord.red/en/stable/cog_guides/core.html
  */
 const SAME_HERE: Readonly<Record<string, readonly string[]>> = {
+  actionlist: ['set moderation'],
+  activemutes: ['cases'],
   addcc: ['customcom create'],
+  addpath: ['plugin list'],
+  addrole: ['role give'],
   adminset: ['roles admin add'],
   afk: ['remind'],
   allowlist: ['access global allow'],
+  announce: ['bot announce'],
+  announceset: ['set admin'],
   api: ['secrets', 'set llm'],
   autoimmune: ['access allow'],
   autorole: ['autorole add', 'roles'],
@@ -19,37 +25,50 @@ const SAME_HERE: Readonly<Record<string, readonly string[]>> = {
   cases: ['cases', 'case'],
   casesfor: ['cases', 'case'],
   cc: ['customcom create'],
+  channelmute: ['lock', 'timeout'],
+  channelunmute: ['unlock', 'untimeout'],
   cleanup: ['purge'],
+  cleanupset: ['set moderation'],
   cog: ['plugin list'],
   cogs: ['plugin list'],
   command: ['command disable'],
   contact: ['bot contact'],
   customcommand: ['customcom create'],
+  datapath: ['doctor'],
   debuginfo: ['bot info'],
+  denylist: ['block add'],
   diagnoseissues: ['diagnose'],
   dm: ['bot contact'],
   embedset: ['set'],
   filter: ['automod'],
   filterset: ['automod'],
   findcog: ['help'],
+  forceunmute: ['untimeout'],
   helpset: ['help'],
   ignore: ['ignore channel'],
   info: ['bot info'],
+  installpath: ['plugin list'],
   invite: ['bot invite'],
   inviteset: ['bot invite'],
   leave: ['bot leave'],
+  licenceinfo: ['bot info'],
+  licenseinfo: ['bot info'],
   listcases: ['cases', 'case'],
   load: ['plugin load'],
   localallowlist: ['allowlist add'],
   localblacklist: ['block add'],
   localblocklist: ['block add'],
   localwhitelist: ['allowlist add'],
+  massban: ['ban'],
   modlogset: ['set moderation'],
   modset: ['set moderation'],
   mute: ['timeout'],
-  mutechannel: ['timeout'],
+  mutechannel: ['lock', 'timeout'],
   muteset: ['set moderation'],
   mydata: ['mydata export'],
+  mywarnings: ['warnings'],
+  names: ['cases', 'case'],
+  paths: ['plugin list'],
   'permissions acl': ['access import'],
   'permissions addglobalrule': ['access global allow'],
   'permissions addserverrule': ['access allow'],
@@ -58,15 +77,21 @@ const SAME_HERE: Readonly<Record<string, readonly string[]>> = {
   'permissions explain': ['access explain'],
   'permissions removeserverrule': ['access clear'],
   permissions: ['access list'],
+  ping: ['bot ping'],
   pipinstall: ['plugin list'],
   prefix: ['prefix show'],
+  reasonlist: ['set moderation'],
   reload: ['plugin reload'],
   remindme: ['remind'],
+  removepath: ['plugin list'],
+  removerole: ['role take'],
+  reorderpath: ['plugin list'],
   repo: ['plugin list'],
   restart: ['bot restart'],
   rolepersist: ['autorole add'],
   selfrole: ['role get', 'roles'],
   selfroleset: ['rolemenu create', 'roles'],
+  serverlock: ['access global deny'],
   servers: ['bot servers'],
   'set addadminrole': ['roles admin add'],
   'set addmodrole': ['roles mod add'],
@@ -93,13 +118,20 @@ const SAME_HERE: Readonly<Record<string, readonly string[]>> = {
   softban: ['ban'],
   tempban: ['ban'],
   traceback: ['audit'],
+  unblock: ['block remove'],
   unignore: ['ignore remove'],
   unload: ['plugin unload'],
   unmute: ['untimeout', 'timeout'],
+  unmutechannel: ['unlock', 'untimeout'],
   update: ['plugin list'],
   uptime: ['bot uptime'],
   userinfo: ['cases', 'case'],
+  voicemute: ['timeout'],
+  voiceunmute: ['untimeout'],
+  warnaction: ['set moderation'],
   warnings: ['warnings', 'cases'],
+  warningset: ['set moderation'],
+  warnreason: ['set moderation'],
   warnset: ['set moderation'],
   whitelist: ['allowlist add'],
 };
@@ -113,4 +145,19 @@ export function sameAsInRed(words: string): readonly string[] {
   // Objects inherit `constructor`, and members may type that.
   const at = (key: string) => (Object.hasOwn(SAME_HERE, key) ? SAME_HERE[key] : undefined);
   return at(`${first} ${second}`) ?? at(first) ?? [];
+}
+
+/** Commands of Red without a counterpart here: games, money, music, feeds, code. Nothing near to one is meant by it: `bank` is no slip for `ban`. */
+const IN_RED_ALONE = new Set(
+  (
+    '8 8ball audioset audiostats autoplay bank bankset bump bumpplay bypasscooldowns choose debug disconnect economyset editrole eq eval flip genre gif ' +
+    'gifr giphycreds hug imgur imgurcreds leaderboard llset lmgtfy local mock mockmsg movedeletedelay moveignoredchannels now pause payday payouts percent ' +
+    'picarto play playlist prev queue remove rename repeat repl report reportset roll rps search seek serverinfo shuffle sing skip slot stop stopwatch ' +
+    'streamalert streamset summon sw trivia triviaset twitchstream urban voiceban voicekick voiceunban volume youtubestream'
+  ).split(' '),
+);
+
+/** Whether a command is one of Red's that nothing does here. @param word in lower case */
+export function isInRedAlone(word: string): boolean {
+  return IN_RED_ALONE.has(word);
 }

@@ -9,12 +9,12 @@ import {
   type Cooldown,
   type Decision,
   type Disposer,
+  defined,
   type GroupDefinition,
   type OptionShape,
   type Subcommand,
   type Subgroup,
-  TIERS,
-  type Tier,
+  stricterTier,
   type Withheld,
 } from '@cinnabar/sdk';
 import { distance } from 'fastest-levenshtein';
@@ -28,12 +28,17 @@ export type Registry = ReturnType<typeof createRegistry>;
 export function createRegistry() {
   const byName = new Map<string, Entry>();
   const roots = new Set<Entry>();
+  /** Whose the commands were that are gone: by name, the plugin's id. */
+  const former = new Map<string, string>();
   let listed: readonly Entry[] | undefined;
 
   const remove = (entry: Entry) => {
     if (!roots.delete(entry)) return;
     listed = undefined;
-    for (const key of keysOf(entry)) byName.delete(key);
+    for (const key of keysOf(entry)) {
+      byName.delete(key);
+      former.set(key, entry.owner.id);
+    }
   };
 
   return {
@@ -52,6 +57,8 @@ export function createRegistry() {
     },
     /** By name or alias. */
     find: (name: string): Entry | undefined => byName.get(name),
+    /** The plugin whose command it was that is gone, by full name or alias. */
+    formerOwner: (name: string): string | undefined => former.get(name.split(' ')[0] ?? name),
     /** Names and aliases in use. */
     names: (): Iterable<string> => byName.keys(),
     /** Commands and groups at the top, in the order of registration: the same array as long as none comes or goes. */
@@ -114,6 +121,7 @@ function command(around: Around, definition: CommandDefinition | Subcommand): Co
     cooldown: definition.cooldown,
     ephemeral: definition.ephemeral ?? false,
     audited: definition.audited ?? false,
+    reads: definition.reads ?? false,
     withheld: definition.withheld ?? false,
     run: (context, values: Values) => definition.run(context, values),
   };
@@ -200,6 +208,8 @@ export interface CommandEntry extends EntryBase {
   /** The audit records each use, also where every member may use it. */
   readonly audited: boolean;
   readonly withheld: boolean | Withheld;
+  /** Whether it only shows something, or what says so. */
+  readonly reads: NonNullable<CommandDefinition['reads']>;
   /** Made by members of one guild: monitoring counts it under its plugin. */
   readonly isOfGuild?: boolean;
   readonly run: (context: CommandContext, options: Values) => unknown;
@@ -310,14 +320,24 @@ function combinePolicies(outer: AccessPolicy, inner: AccessPolicy, name: string)
   const where = combinePlaces(outer.where ?? 'anywhere', inner.where ?? 'anywhere', name);
   const member = union(outer.member, inner.member);
   const bot = union(outer.bot, inner.bot);
-  const tier = stricter(outer.tier ?? 'everyone', inner.tier ?? 'everyone');
-  const dmTier = stricter(outer.dmTier ?? outer.tier ?? 'everyone', inner.dmTier ?? inner.tier ?? 'everyone');
+  const tier = stricterTier(outer.tier ?? 'everyone', inner.tier ?? 'everyone');
+  const dmTier = stricterTier(outer.dmTier ?? outer.tier ?? 'everyone', inner.dmTier ?? inner.tier ?? 'everyone');
   return {
     ...(dmTier === tier ? {} : { dmTier }),
     ...(tier === 'everyone' ? {} : { tier }),
+    ...defined({ tierFrom: bothTiers(outer.tierFrom, inner.tierFrom) }),
     ...(member.length === 0 ? {} : { member }),
     ...(bot.length === 0 ? {} : { bot }),
     ...(where === 'anywhere' ? {} : { where }),
+  };
+}
+
+/** What settings say of a group and of a command in it: the stricter of both. */
+function bothTiers(outer: AccessPolicy['tierFrom'], inner: AccessPolicy['tierFrom']): AccessPolicy['tierFrom'] {
+  if (outer === undefined || inner === undefined) return inner ?? outer;
+  return async (actor) => {
+    const [one, other] = await Promise.all([outer(actor), inner(actor)]);
+    return one === 'nobody' || other === 'nobody' ? 'nobody' : stricterTier(one, other);
   };
 }
 
@@ -327,10 +347,6 @@ function combinePlaces(outer: Place, inner: Place, name: string): Place {
   if (outer === 'anywhere') return inner;
   if (inner === 'anywhere' || inner === outer) return outer;
   return refuse('command', name, `it is for ${inner} only, inside a group that is for ${outer} only`);
-}
-
-function stricter(one: Tier, other: Tier): Tier {
-  return TIERS.indexOf(one) >= TIERS.indexOf(other) ? one : other;
 }
 
 function union<T>(one: readonly T[] = [], other: readonly T[] = []): readonly T[] {

@@ -39,7 +39,7 @@ interface Wanted extends Fitted {
 /** Keeps Discord's lists of slash commands the same as the registry. Nothing is sent that Discord knows already, or while not logged in. */
 export function createSlashSync({ client, enabledIn, languages, clock, log, syncedLists }: Parts, registry: Registry) {
   const warned = new LRUCache<string, true>({ max: 100 });
-  const synced = createSyncedLists(syncedLists, clock, log);
+  const synced = createSyncedLists(syncedLists, client.rest.options.api, clock, log);
   const closing = new AbortController();
   const turn = createPace(clock, closing.signal);
   const wantedIn = createWanted(registry, enabledIn, languages.forDiscord);
@@ -247,6 +247,8 @@ export const syncedListsSchema = z.object({
   lists: z.record(z.string(), z.string()).default({}),
   /** When each was last compared with Discord's, in ms. */
   comparedAt: z.record(z.string(), z.number()).default({}),
+  /** The address of the Discord that holds them. */
+  api: z.string().optional(),
 });
 type Stored = z.output<typeof syncedListsSchema>;
 export type SyncedListsDocument = Pick<Document<Stored>, 'find' | 'set'>;
@@ -259,8 +261,9 @@ const KNOWN_FOR_MS = 24 * 60 * 60_000;
  * it is looked at again. What was compared more than a day before the start is looked at again, too: another program may have changed Discord's
  * list meanwhile, or this folder may come from a backup.
  * @param document where it is kept; in memory alone when left out
+ * @param api the address of Discord
  */
-function createSyncedLists(document: (() => SyncedListsDocument) | undefined, clock: Clock, log: Logger) {
+function createSyncedLists(document: (() => SyncedListsDocument) | undefined, api: string, clock: Clock, log: Logger) {
   let opening: Promise<void> | undefined;
   const known = new Map<string, { readonly digest: string; readonly at: number }>();
   let changed = false;
@@ -268,7 +271,10 @@ function createSyncedLists(document: (() => SyncedListsDocument) | undefined, cl
 
   const read = async () => {
     try {
-      const { lists, comparedAt } = (await document?.().find()) ?? { lists: {}, comparedAt: {} };
+      const stored = await document?.().find();
+      // A local Discord begins anew, at another address.
+      if (stored === undefined || (stored.api ?? api) !== api) return;
+      const { lists, comparedAt } = stored;
       for (const [list, digest] of Object.entries(lists)) {
         const at = comparedAt[list] ?? Number.NEGATIVE_INFINITY;
         // A time that lies ahead is of a clock that was set back.
@@ -286,6 +292,7 @@ function createSyncedLists(document: (() => SyncedListsDocument) | undefined, cl
     await document?.().set({
       lists: Object.fromEntries(entries.map(([list, { digest }]) => [list, digest])),
       comparedAt: Object.fromEntries(entries.map(([list, { at }]) => [list, at])),
+      api,
     });
   };
   /** Shares a write that has not begun. */

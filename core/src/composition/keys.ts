@@ -19,6 +19,7 @@ import {
   MessageOrigins,
   OwnerNotices,
   PersonalDataStore,
+  PluginPackages,
   Plugins,
   Prefixes,
   Provenance,
@@ -60,6 +61,7 @@ import type { LanguageService } from '../languages/languages.js';
 import type { AuditLogService, Logs } from '../observability/logs.js';
 import type { MetricsService } from '../observability/metrics.js';
 import type { HostNotices } from '../observability/owner-notices.js';
+import type { Discover } from '../plugins/discovery.js';
 import type { PluginManager } from '../plugins/manager.js';
 import type { PluginServices } from '../plugins/services.js';
 import type { Watchdog } from '../process/watchdog.js';
@@ -121,6 +123,8 @@ export const KEYS = {
   personalData: key<PersonalDataService>('personal data'),
   workers: key<WorkerService>('workers'),
   plugins: key<PluginManager>('plugins'),
+  discover: key<Discover>('discovery of plugins'),
+  pluginPackages: key<PluginPackages>('plugin packages'),
 } as const;
 
 /** Passes to plugins, under the SDK's tokens, what the host itself provides. Looked up when a plugin starts, not before. */
@@ -154,6 +158,7 @@ export function provideHostServices(container: DependencyContainer): void {
   provide(Backups, () => container.resolve(KEYS.backups));
   provide(PersonalDataStore, () => container.resolve(KEYS.personalData));
   provide(Plugins, () => container.resolve(KEYS.plugins));
+  provide(PluginPackages, () => container.resolve(KEYS.pluginPackages));
   provide(AuditLog, () => container.resolve(KEYS.audit));
   provide(Redaction, () => container.resolve(KEYS.logs).redactor);
   provide(Prefixes, () => container.resolve(KEYS.prefixes));

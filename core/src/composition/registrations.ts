@@ -31,7 +31,7 @@ import {
   ownerStateSchema,
 } from '../gateway/guild-states.js';
 import { alertOfAbsence, logConnections } from '../gateway/status.js';
-import { directoryOf, isElsewhere } from '../guild-file/directory.js';
+import { directoryOf, idsCalled, isElsewhere } from '../guild-file/directory.js';
 import { createGuildFiles, guildFileSchema } from '../guild-file/guild-files.js';
 import { createIdentities, identitySchema } from '../identities/identities.js';
 import { createLanguages } from '../languages/languages.js';
@@ -40,7 +40,8 @@ import { auditSchema, createAuditLog } from '../observability/logs.js';
 import { createMetrics } from '../observability/metrics.js';
 import { alertsSchema, createOwnerNotices } from '../observability/owner-notices.js';
 import { createContext, createDiagnoses, createSetupNeeds, createSilences } from '../plugins/context.js';
-import { createDiscovery } from '../plugins/discovery.js';
+import { discoveryOf } from '../plugins/discovery.js';
+import { createInstaller } from '../plugins/install/installer.js';
 import { type BuiltPlugins, createLoader } from '../plugins/loader.js';
 import { createGuardStore, createPluginManager, type PluginChange, type PluginManager } from '../plugins/manager.js';
 import { createServices } from '../plugins/services.js';
@@ -107,10 +108,7 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
       tierOf: (actor) => get(KEYS.access).tierOf(actor),
       hasRole: (guildId, roleId) =>
         get(KEYS.gateway).client.guilds.cache.get(guildId)?.roles.cache.has(roleId) === true,
-      channelsCalled: (guildId, name) =>
-        [...(get(KEYS.gateway).client.guilds.cache.get(guildId)?.channels.cache.values() ?? [])]
-          .filter((channel) => channel.name.toLowerCase() === name)
-          .map(({ id }) => id),
+      called: (guildId, of, name) => idsCalled(get(KEYS.gateway).client, guildId, of, name),
       isElsewhere: (guildId, kind, id) => isElsewhere(get(KEYS.gateway).client, guildId, kind, id),
       onProblem: ({ document, detail, keptAs }) =>
         get(KEYS.notices).alert({
@@ -207,6 +205,7 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
       onByDefault: (manifest) => isEnabledIn(get(KEYS.guildStates), get(KEYS.ownerState), null, manifest),
       directory: async (guildId) => directoryOf(get(KEYS.gateway).client, guildId),
       refusalOf: get(KEYS.storage).catalog.refusalOf,
+      configuration: get(KEYS.configuration),
       audit: get(KEYS.audit),
       switched: (guildId, plugins) => onChange({ plugins, guildId }),
       clock: get(KEYS.clock),
@@ -365,6 +364,10 @@ function registerSurfaces(service: Register): void {
       client: get(KEYS.gateway).client,
       prefixes: get(KEYS.prefixes).get,
       enabledIn: get(KEYS.enabledIn),
+      pluginIds: () =>
+        get(KEYS.plugins)
+          .list()
+          .map(({ id }) => id),
       access: get(KEYS.access),
       boundary: get(KEYS.boundary),
       languages: get(KEYS.languages),
@@ -454,8 +457,28 @@ function registerPlugins(
       hostVersion: HOST_VERSION,
     }),
   );
+  service(KEYS.discover, (get) => discoveryOf(get(KEYS.config)));
+  service(KEYS.pluginPackages, (get) => {
+    const plugins = get(KEYS.plugins);
+    const commands = get(KEYS.commands);
+    return createInstaller({
+      config: get(KEYS.config),
+      discover: get(KEYS.discover),
+      running: plugins,
+      async clashes(names, id) {
+        const own = plugins.list().find((one) => one.id === id)?.effects ?? [];
+        return names.filter(
+          (name) => commands.has(name) && !own.includes(`command ${name}`) && !own.includes(`group ${name}`),
+        );
+      },
+      intents: () => get(KEYS.gateway).intents,
+      eraseData: (id) => get(KEYS.storage).eraseAll(id),
+      random: get(KEYS.random),
+      log: get(KEYS.logs).logger('plugins'),
+    });
+  });
   service(KEYS.plugins, (get) => {
-    const { root, dataDir, buildCacheDir, pluginFolders, disabledPlugins } = get(KEYS.config);
+    const { buildCacheDir, disabledPlugins } = get(KEYS.config);
     const log = get(KEYS.logs);
     const setupNeeds = createSetupNeeds(log.logger('plugins'));
     const diagnoses = createDiagnoses(log.logger('plugins'));
@@ -485,7 +508,7 @@ function registerPlugins(
       environment: () => get(KEYS.secrets).environment(),
     };
     return createPluginManager({
-      discover: createDiscovery({ folders: pluginFolders, packageRoots: [root, join(dataDir, 'plugins')] }),
+      discover: get(KEYS.discover),
       loader: createLoader({ cacheDir: join(buildCacheDir, 'plugins'), hostVersion: HOST_VERSION, builtPlugins }),
       services: services.services,
       createContext: (owner) => createContext(owner, services),

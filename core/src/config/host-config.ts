@@ -32,8 +32,12 @@ export interface HostConfig {
   readonly ownPrefixes?: readonly string[];
   /** Bot owners by user id; empty: the application's owner or team. */
   readonly owners: readonly string[];
-  /** Folders whose subfolders are plugins, beside the bundled ones. */
+  /** Folders whose subfolders are plugins, or that are plugins themselves, beside the bundled ones. */
   readonly pluginFolders: readonly string[];
+  /** Registry files: https addresses, or paths. */
+  readonly registries?: readonly string[];
+  /** The most that an installed plugin may take with its dependencies; 100 when it is left out. */
+  readonly pluginMegabytes?: number;
   /** Where health and metrics are served; nowhere when it is left out. */
   readonly monitoring?: ListenAddress | undefined;
   /** Privileged intents that are asked for beside those that plugins cannot do without. */
@@ -57,6 +61,17 @@ export const LISTEN_RULE = 'must be off, a port such as 9464, or host:port';
 const pluginsPart = z.strictObject({
   folders: z.array(z.string()).optional().describe('Folders whose subfolders are plugins'),
   disabled: z.array(z.string()).optional().describe('Plugins that are not loaded at start, by id'),
+  registries: z
+    .array(z.string().min(1))
+    .max(20)
+    .optional()
+    .describe('Lists of plugins that can be installed by id: https addresses, or files'),
+  megabytes: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .optional()
+    .describe('The most that an installed plugin may take with its dependencies, in megabytes. By default 100'),
 });
 
 const host = z.strictObject({

@@ -1,13 +1,11 @@
-import { accessSync, constants, existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { isAbsolute, join, resolve } from 'node:path';
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { CinnabarError, defined, type ListenAddress, parseListen } from '@cinnabar/sdk';
-import { parse as parseDotenv } from 'dotenv';
 import { z } from 'zod';
 import { LEVELS } from '../observability/log-entry.js';
 import { BOTS, botsIn, hostKeysOf, presentFiles, shownPath } from './configuration.js';
 import { botNameProblem, type ConfigFile, type HostConfig, LISTEN_RULE, readConfigFile } from './host-config.js';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import { type Environment, placesOf, readEnvironment } from './places.js';
 
 /** The variables that the host itself reads; plugins declare their own. */
 export const hostEnvironment = z.object({
@@ -44,15 +42,11 @@ export const hostEnvironment = z.object({
  * @throws CinnabarError CINNABAR_CONFIG_INVALID, naming the variable, or the file and line
  */
 export function loadConfig(root: string, processEnvironment: Environment, bot?: string): HostConfig {
-  const botName = bot ?? (processEnvironment.BOT_NAME || readDotenv(join(root, '.env')).BOT_NAME || undefined);
+  const environment = readEnvironment(root, processEnvironment, bot);
+  const { botName, env } = environment;
   checkBotName(botName, bot === undefined ? 'the environment variable BOT_NAME' : '--bot');
-  const env = {
-    ...readDotenv(join(root, '.env')),
-    ...(botName === undefined ? {} : readDotenv(join(root, `.env.${botName}`))),
-    ...processEnvironment,
-  };
   const variables = readVariables(env);
-  const at = (path: string) => (isAbsolute(path) ? path : resolve(root, path));
+  const { at, dataDir, cacheDir, buildCacheDir } = placesOf(root, environment);
   const configDir = at(variables.CINNABAR_CONFIG ?? variables.CONFIG_PATH ?? 'config');
   checkBotIsKnown(root, configDir, botName);
   const { shared, own: ofBot } = readFiles(root, configDir, botName);
@@ -61,10 +55,6 @@ export function loadConfig(root: string, processEnvironment: Environment, bot?: 
   // Key by key, as in all files of the configuration.
   const host = { ...common, ...ofBot?.host.host, plugins: { ...common?.plugins, ...ofBot?.host.host?.plugins } };
   const commonPrefixes = common?.prefixes ?? ['!'];
-  // Bots on one machine share nothing that they write.
-  const own = (path: string) => (botName === undefined ? at(path) : join(at(path), 'bots', botName));
-  const dataDir = own(variables.CINNABAR_DATA ?? 'data');
-  const cacheDir = variables.CACHE_PATH === undefined ? join(dataDir, 'cache') : own(variables.CACHE_PATH);
 
   return {
     token: variables.DISCORD_TOKEN,
@@ -74,10 +64,16 @@ export function loadConfig(root: string, processEnvironment: Environment, bot?: 
     configDir,
     dataDir,
     cacheDir,
-    buildCacheDir: variables.BUILD_CACHE_PATH === undefined ? cacheDir : at(variables.BUILD_CACHE_PATH),
+    buildCacheDir,
     logDir: join(dataDir, 'logs'),
     logLevel: variables.LOG_LEVEL ?? host.logLevel ?? 'info',
-    ...defined({ logMegabytes: host.logMegabytes, ledger: host.ledger, intents: host.intents }),
+    ...defined({
+      logMegabytes: host.logMegabytes,
+      ledger: host.ledger,
+      intents: host.intents,
+      registries: host.plugins.registries,
+      pluginMegabytes: host.plugins.megabytes,
+    }),
     prefixes: host.prefixes ?? commonPrefixes,
     ownPrefixes: (ofBot?.host.host?.prefixes ?? []).filter((prefix) => !commonPrefixes.includes(prefix)),
     owners: [...listOf(variables.CINNABAR_OWNERS), ...(host.owners ?? [])],
@@ -150,15 +146,6 @@ function listOf(text: string | undefined): readonly string[] {
     .split(',')
     .map((part) => part.trim())
     .filter(Boolean);
-}
-
-function readDotenv(path: string): Environment {
-  try {
-    return parseDotenv(readFileSync(path));
-  } catch {
-    // No .env file is the ordinary case.
-    return {};
-  }
 }
 
 /**

@@ -79,7 +79,10 @@ export function discordChecks({ config, clock, intents, plugins }: DiscordParts)
       about: t('intents'),
       async run(signal) {
         const { flags } = await read('/applications/@me', applicationSchema, signal);
-        return checkIntents(flags, intents());
+        const asked = intents();
+        const guilds = await read('/users/@me/guilds', z.array(z.object({ id: z.string() })), signal);
+        const ids = guilds.slice(0, MOST_GUILDS).map(({ id }) => id);
+        return [...checkIntents(flags, asked), ...(await checkUnheard(ids, plugins(), asked))];
       },
     },
     {
@@ -175,6 +178,39 @@ function checkIntents(flags: number, wanted: readonly GatewayIntentsString[]): r
       remedy: t('Switch it on in the Developer Portal → Bot → Privileged Gateway Intents, and start the bot again.'),
     };
   });
+}
+
+/** Privileged intents that nothing asks for, though admins have switched on plugins of which a part needs them. */
+async function checkUnheard(
+  guildIds: readonly string[],
+  plugins: readonly CheckedPlugin[],
+  asked: readonly GatewayIntentsString[],
+): Promise<readonly CheckResult[]> {
+  const missing = (['GuildMembers', 'GuildPresences', 'MessageContent'] as const).filter((one) => !asked.includes(one));
+  const found: CheckResult[] = [];
+  for (const intent of missing) {
+    const better: string[] = [];
+    for (const { manifest, isOnIn } of plugins) {
+      // Those that are on in every server do most of their work without.
+      if (manifest.enabledByDefault !== false || manifest.optionalIntents?.includes(intent) !== true) continue;
+      const isOn = await Promise.all(guildIds.map(async (id) => isOnIn(id)));
+      if (isOn.includes(true)) better.push(manifest.id);
+    }
+    if (better.length === 0) continue;
+    const [title] = PRIVILEGED[intent];
+    found.push({
+      ok: false,
+      text: t('Without the {title} a part of these plugins does not work: {plugins}', {
+        title,
+        plugins: better.sort().join(', '),
+      }),
+      remedy: t(
+        'Switch it on in the Developer Portal → Bot → Privileged Gateway Intents, put {line} below `host` in config/shared.yaml, and start the bot again.',
+        { line: `\`intents: [${intent}]\`` },
+      ),
+    });
+  }
+  return found;
 }
 
 /** Permissions with the plugins that need them. */

@@ -124,8 +124,8 @@ export function createEnabledIn(states: GuildStates, ownerState: OwnerState): En
   return (guildId, { manifest }) => isEnabledIn(states, ownerState, guildId, manifest);
 }
 
-const LONGEST_PREFIX = 10;
-const MOST_PREFIXES = 10;
+export const LONGEST_PREFIX = 10;
+export const MOST_PREFIXES = 10;
 
 /**
  * Prefixes by guild, over the guild states.

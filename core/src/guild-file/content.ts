@@ -20,6 +20,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 import { accessRuleSchema } from '../access/rules.js';
+import { LONGEST_PREFIX, MOST_PREFIXES } from '../gateway/guild-states.js';
 import { type Field, fieldsOf, inWords } from '../storage/catalog/fields.js';
 import { nearest } from '../storage/nearest.js';
 import type { OpenedPlugin } from '../storage/storage.js';
@@ -74,11 +75,16 @@ const record = <T extends z.ZodType>(of: T) =>
     .nullable()
     .transform((entries) => entries ?? {});
 
+const prefix = z
+  .string()
+  .max(LONGEST_PREFIX)
+  .regex(/^(?!\/|<@)\S+$/);
+
 const fileSchema = z.strictObject({
   server: text.optional(),
   plugins: record(isOn).optional(),
   prefixes: z
-    .union([z.literal(DEFAULT), z.array(z.string().regex(/^(?!\/|<@)\S{1,10}$/)).max(10)], {
+    .union([z.literal(DEFAULT), z.array(prefix).max(MOST_PREFIXES)], {
       error: 'it is default, or a list of up to 10 prefixes of 1 to 10 characters without spaces',
     })
     .optional(),

@@ -1,4 +1,13 @@
-import { type FileProblem, type NamedKind, t, unlessUnreachable, z } from '@cinnabar/sdk';
+import {
+  channelsCalled,
+  type FileProblem,
+  type NamedKind,
+  rolesCalled,
+  type SettingMention,
+  t,
+  unlessUnreachable,
+  z,
+} from '@cinnabar/sdk';
 import { ChannelType, type Client, REST, Routes } from 'discord.js';
 
 interface Named {
@@ -29,6 +38,23 @@ export function directoryOf(client: Client, guildId: string): GuildDirectory | u
     })),
     memberName: (id) => guild.members.cache.get(id)?.displayName,
   };
+}
+
+/** Ids of the channels, roles or known members of a guild that have a name. @param name in lower case */
+export function idsCalled(client: Client, guildId: string, of: SettingMention, name: string): readonly string[] {
+  const guild = client.guilds.cache.get(guildId);
+  if (guild === undefined) return [];
+  switch (of) {
+    case 'channel':
+      return channelsCalled(guild, name).map(({ id }) => id);
+    case 'role':
+      return rolesCalled(guild, name).map(({ id }) => id);
+    case 'user':
+    case 'member':
+      return guild.members.cache
+        .filter(({ displayName, user }) => [displayName, user.username].some((one) => one.toLowerCase() === name))
+        .map(({ id }) => id);
+  }
 }
 
 /** Whether an id is that of a channel or role outside of a guild. What cannot be found counts as gone. */

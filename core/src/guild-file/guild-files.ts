@@ -5,6 +5,7 @@ import {
   type AuditLog,
   type Clock,
   type Collection,
+  type Configuration,
   createKeyedMutex,
   type GuildFileDifference,
   type GuildFilePlan,
@@ -54,6 +55,7 @@ export interface GuildFileParts {
   readonly directory: (guildId: string) => Promise<GuildDirectory | undefined>;
   /** Why a plugin refuses a value of its guild settings that its schema admits. */
   readonly refusalOf: (plugin: string, key: string, value: unknown, actor: Actor) => Promise<string | undefined>;
+  readonly configuration: Pick<Configuration, 'layers'>;
   readonly audit: AuditLog;
   /** After plugins have been switched on or off. */
   readonly switched: (guildId: string, plugins: readonly string[]) => void;
@@ -70,7 +72,8 @@ export interface GuildFileService extends GuildFiles {
 
 /** Reads, writes and applies files of a guild's choices, over the guild states and the settings of the plugins. */
 export function createGuildFiles(parts: GuildFileParts): GuildFileService {
-  const { documents, states, opened, manifests, directory, refusalOf, audit, switched, clock, log } = parts;
+  const { documents, states, opened, manifests, directory, refusalOf, configuration, audit, switched, clock, log } =
+    parts;
   const mutex = createKeyedMutex();
 
   const contextOf = async (guildId: string, isTemplate = false): Promise<FileContext> => ({
@@ -87,7 +90,7 @@ export function createGuildFiles(parts: GuildFileParts): GuildFileService {
     const part = one?.plugin.guildFile;
     if (one === undefined || part === undefined) return undefined;
     const { settings, collections } = one.storage;
-    const own = { guildId: context.guildId, settings, collections, clock, log };
+    const own = { guildId: context.guildId, settings, collections, configuration, clock, log };
     return {
       read: async () => part.schema.parse(await part.read(own)),
       problemsOf: (value: object) => part.problemsOf(value, own),

@@ -228,8 +228,10 @@ export function secretsOf(env: Readonly<Record<string, string | undefined>>): re
 /** What stands where a secret was. */
 export const REDACTED = '[redacted]';
 
+type Shapes = readonly (readonly [shape: RegExp, replacement: string])[];
+
 /** Shapes of credentials, each with what to put in their place. All of them linear: no pattern backtracks over its own repetition. */
-const SHAPES: readonly (readonly [shape: RegExp, replacement: string])[] = [
+const CREDENTIALS: Shapes = [
   // Discord bot and user tokens: id, time and signature in base64url.
   [/\b[\w-]{23,28}\.[\w-]{6,7}\.[\w-]{27,}/g, REDACTED],
   [/\bmfa\.[\w-]{20,}/g, REDACTED],
@@ -246,19 +248,28 @@ const SHAPES: readonly (readonly [shape: RegExp, replacement: string])[] = [
   [/\bcinnabar_mcp_[\w-]{20,}/g, REDACTED],
   // JSON web tokens.
   [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, REDACTED],
+  [/-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?/g, REDACTED],
+];
+
+/** What stands where a credential is expected. */
+const PLACES: Shapes = [
   [/\b(authorization["']?\s{0,8}[:=]\s{0,8}["']?)(?:(?:Bearer|Basic|Bot)\s{1,8})?[^\s"',;]{6,}/gi, `$1${REDACTED}`],
   // With a digit somewhere, so that a bearer of good news is left alone.
   [/\b(Bearer\s{1,8})(?=[^\s"']{0,200}\d)[\w.~+/=-]{8,}/gi, `$1${REDACTED}`],
   // user:password@ in an address, and credentials in its query.
   [/(:\/\/[^\s/:@]{0,100}:)[^\s/@]{1,200}@/g, `$1${REDACTED}@`],
   [/([?&](?:api_?key|key|token|access_token|secret|password|sig|signature)=)[^\s&#"']+/gi, `$1${REDACTED}`],
-  [/-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?/g, REDACTED],
 ];
+
+/** Whether a text has a token or key in it, by its shape alone: code may well name the places where one is expected. */
+export function hasCredential(text: string): boolean {
+  return CREDENTIALS.some(([shape]) => text.search(shape) >= 0);
+}
 
 /** Takes out everything that has the shape of a credential. */
 export function redactShapes(text: string): string {
   let result = text;
-  for (const [shape, replacement] of SHAPES) result = result.replace(shape, replacement);
+  for (const [shape, replacement] of [...CREDENTIALS, ...PLACES]) result = result.replace(shape, replacement);
   return result;
 }
 

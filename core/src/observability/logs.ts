@@ -34,6 +34,8 @@ export interface LogsOptions {
   readonly level: Level;
   /** The terminal, normally standard error; left out for none. */
   readonly console?: { readonly stream: NodeJS.WritableStream & { readonly isTTY?: boolean }; readonly level: Level };
+  /** Gets every entry as it is logged, secrets taken out. Must not throw. */
+  readonly onEntry?: ((entry: Entry) => void) | undefined;
   readonly clock: Clock;
   readonly redactor?: Redactor;
   /** The most that all log files may take together, in millions of bytes: beyond it the oldest are removed. By default 500. */
@@ -105,6 +107,7 @@ export function createLogs(options: LogsOptions): Logs {
   };
 
   const write = (entry: Entry) => {
+    options.onEntry?.(entry);
     const line = { human: humanText(entry, console?.stream.isTTY === true), json: safeJson(flat(entry)) };
     submit((to) => to.write(entry.level, line), entry.level === 'error' || entry.level === 'warn');
   };
@@ -267,21 +270,26 @@ function errorLines(value: Plain): readonly string[] {
 
 /** How many acts of a guild can be read in Discord; all are in the audit file for as long as that is kept. */
 const KEPT = 300;
-/** Of these, refusals: any member can have as many as they like, and must not make room of what others did. */
-const KEPT_REFUSALS = 100;
+/** Of these, refusals, and acts that only showed something: there can be as many as one likes, and they must not make room of what was changed. */
+const KEPT_OF_A_KIND = 100;
 const LONGEST = 300;
 const FORGOTTEN = '(deleted with the data of the member)';
 
 /** The latest. */
-function kept<T extends { readonly outcome: string }>(acts: readonly T[]): T[] {
-  let surplus = acts.filter(({ outcome }) => outcome === 'denied').length - KEPT_REFUSALS;
-  return acts
-    .filter(({ outcome }) => {
-      if (outcome !== 'denied') return true;
-      surplus -= 1;
-      return surplus < 0;
-    })
-    .slice(-KEPT);
+function kept<T extends { readonly outcome: string; readonly reads?: boolean | undefined }>(acts: readonly T[]): T[] {
+  const isRefusal = ({ outcome }: T) => outcome === 'denied';
+  const isReading = ({ reads }: T) => reads === true;
+  return latestOf(latestOf(acts, isRefusal), isReading).slice(-KEPT);
+}
+
+/** Without the oldest of a kind where there are too many. */
+function latestOf<T>(acts: readonly T[], isOfKind: (act: T) => boolean): readonly T[] {
+  let surplus = acts.filter(isOfKind).length - KEPT_OF_A_KIND;
+  return acts.filter((act) => {
+    if (!isOfKind(act)) return true;
+    surplus -= 1;
+    return surplus < 0;
+  });
 }
 
 export const auditSchema = z.object({
@@ -295,6 +303,7 @@ export const auditSchema = z.object({
         act: z.string(),
         outcome: z.enum(['done', 'denied', 'refused', 'failed']),
         reason: z.string().optional(),
+        reads: z.boolean().optional(),
       }),
     )
     .default([]),
@@ -312,7 +321,7 @@ export function createAuditLog(
   log: Logger,
 ): AuditLogService {
   return {
-    record({ actor, plugin, act, outcome, reason }) {
+    record({ actor, plugin, act, outcome, reason, reads = false }) {
       const written = {
         at: clock.now(),
         userId: actor.userId,
@@ -321,6 +330,7 @@ export function createAuditLog(
         act: short(logs.redactor.text(act)),
         outcome,
         ...(reason === undefined ? {} : { reason: short(logs.redactor.text(reason)) }),
+        ...(reads ? { reads } : {}),
       };
       logs.audit({ ...written, guildId: actor.guildId });
       if (actor.guildId === null) return;

@@ -2,7 +2,9 @@ import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CinnabarError, z } from '@cinnabar/sdk';
+import type { HostConfig } from '../config/host-config.js';
 import { exportedFiles, findPackage } from './build/evaluate.js';
+import { findInstalled } from './install/installed.js';
 
 /** A plugin's place on disk, before anything of it has run. */
 export interface DiscoveredPlugin {
@@ -17,6 +19,8 @@ export interface DiscoveredPlugin {
   readonly description: string;
   /** `"cinnabar": { "guard": true }` in its package.json: a guard even when it has never been built. */
   readonly guard: boolean;
+  /** Of one that was installed as such: it is no other plugin, whatever its manifest says by now. */
+  readonly pinnedId?: string;
 }
 
 interface Discovery {
@@ -31,26 +35,45 @@ export type Discover = () => Promise<Discovery>;
 interface DiscoveryOptions {
   /** Folders of the plugins that come with the host; by default those beside core. */
   readonly bundled?: readonly string[];
-  /** Folders whose subfolders are plugins. */
+  /** Folders whose subfolders are plugins, or that are plugins themselves. */
   readonly folders: readonly string[];
   /** Folders with a package.json whose dependencies are looked at: the working directory, `<dataDir>/plugins`. */
   readonly packageRoots: readonly string[];
+  /** The data of the bot whose installed plugins are looked for. */
+  readonly installedIn?: string;
 }
 
 interface Candidate {
   readonly folder: string;
   readonly source: DiscoveredPlugin['source'];
+  readonly pinnedId?: string;
 }
 
-/** Builds the search for plugins: bundled ones first, then configured folders, then installed packages. */
-export function createDiscovery({ bundled, folders, packageRoots }: DiscoveryOptions): Discover {
+/** The search for the plugins of a bot. */
+export function discoveryOf({
+  root,
+  dataDir,
+  pluginFolders,
+}: Pick<HostConfig, 'root' | 'dataDir' | 'pluginFolders'>): Discover {
+  return createDiscovery({
+    folders: pluginFolders,
+    packageRoots: [root, join(dataDir, 'plugins')],
+    installedIn: dataDir,
+  });
+}
+
+/** Builds the search for plugins: bundled ones first, then configured folders, then packages, then those that were installed as plugins. */
+export function createDiscovery({ bundled, folders, packageRoots, installedIn }: DiscoveryOptions): Discover {
   return async () => {
     const problems: CinnabarError[] = [];
     const report = (error: CinnabarError) => void problems.push(error);
-    const candidates = [
+    const installed = installedIn === undefined ? undefined : await findInstalled(installedIn);
+    problems.push(...(installed?.problems ?? []));
+    const candidates: readonly Candidate[] = [
       ...asCandidates('bundled', bundled ?? (await bundledFolders())),
-      ...asCandidates('folder', (await Promise.all(folders.map((folder) => subfolders(folder, report)))).flat()),
+      ...asCandidates('folder', (await Promise.all(folders.map((folder) => pluginsIn(folder, report)))).flat()),
       ...asCandidates('package', (await Promise.all(packageRoots.map(installedPlugins))).flat()),
+      ...(installed?.found ?? []).map(({ id, folder }) => ({ folder, source: 'package', pinnedId: id }) as const),
     ];
     const inspected = await Promise.all(candidates.map((candidate) => inspect(candidate, report)));
     const plugins = withoutDuplicates(
@@ -65,8 +88,10 @@ function asCandidates(source: DiscoveredPlugin['source'], folders: readonly stri
   return folders.map((folder) => ({ folder, source }));
 }
 
-async function subfolders(folder: string, report: (error: CinnabarError) => void): Promise<readonly string[]> {
+/** The plugins in a configured folder: its subfolders, or itself where it is one. */
+async function pluginsIn(folder: string, report: (error: CinnabarError) => void): Promise<readonly string[]> {
   try {
+    if (await isPlugin(folder)) return [folder];
     const entries = await readdir(folder, { withFileTypes: true });
     const visible = entries.filter((entry) => !entry.name.startsWith('.') && entry.name !== 'node_modules');
     return visible
@@ -79,12 +104,21 @@ async function subfolders(folder: string, report: (error: CinnabarError) => void
   }
 }
 
+/** By its keyword; one without a package.json by an index file of its own. */
+async function isPlugin(folder: string): Promise<boolean> {
+  const file = await readPackageFile(folder).catch(() => null);
+  if (file === null) return false;
+  if (file !== undefined) return file.keywords.includes(KEYWORD);
+  const entries = await Promise.all(INDEX_FILES.map((name) => isFile(join(folder, name))));
+  return entries.includes(true);
+}
+
 async function inspect(
-  { folder, source }: Candidate,
+  { folder, source, pinnedId }: Candidate,
   report: (error: CinnabarError) => void,
 ): Promise<DiscoveredPlugin | undefined> {
   try {
-    return await inspectFolder(await realpath(folder), source);
+    return await inspectFolder(await realpath(folder), source, pinnedId);
   } catch (error) {
     report(unusable(folder, error));
     return undefined;
@@ -115,17 +149,23 @@ function unusable(place: string, error: unknown): CinnabarError {
 
 const INDEX_FILES = ['index.ts', 'index.mts', 'index.js', 'index.mjs', 'index.cts', 'index.cjs'];
 /** `@cinnabar/plugin-party`, `cinnabar-plugin-weather`, `@someone/cinnabar-plugin-weather`: the id is what follows. */
-const PACKAGE_PREFIX = /^(@[^/]+\/)?(cinnabar-)?(plugin-|example-)?/;
+export const PACKAGE_PREFIX = /^(@[^/]+\/)?(cinnabar-)?(plugin-|example-)?/;
 
 /**
  * Reads what a folder says of itself.
  * @param folder its path, symbolic links resolved
+ * @param pinnedId the id under which it was installed
  * @throws CINNABAR_PLUGIN_INVALID when it is no plugin
  */
-export async function inspectFolder(folder: string, source: DiscoveredPlugin['source']): Promise<DiscoveredPlugin> {
+export async function inspectFolder(
+  folder: string,
+  source: DiscoveredPlugin['source'],
+  pinnedId?: string,
+): Promise<DiscoveredPlugin> {
   const file = await readPackageFile(folder);
   return {
-    id: (file?.name ?? basename(folder)).replace(PACKAGE_PREFIX, '').toLowerCase() || basename(folder),
+    ...(pinnedId === undefined ? {} : { pinnedId }),
+    id: pinnedId ?? ((file?.name ?? basename(folder)).replace(PACKAGE_PREFIX, '').toLowerCase() || basename(folder)),
     source,
     path: folder,
     entry: await findEntry(folder, file),
@@ -198,7 +238,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-const KEYWORD = 'cinnabar-plugin';
+/** By which a plugin is known among packages. */
+export const KEYWORD = 'cinnabar-plugin';
 
 /**
  * The folders of plugins among the direct dependencies of a project. Nothing else of `node_modules` is looked at.

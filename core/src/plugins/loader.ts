@@ -10,6 +10,7 @@ import * as zod from 'zod';
 import { during } from '../gateway/boundary.js';
 import { build, type CachedBundle, readCacheFile } from './build/build.js';
 import { evaluate, type SharedModule } from './build/evaluate.js';
+import { wrongDefaults } from './check/defaults.js';
 import type { DiscoveredPlugin } from './discovery.js';
 
 /** Turns a folder into a validated plugin definition. */
@@ -56,9 +57,17 @@ export function createLoader({ cacheDir, hostVersion, builtPlugins }: LoaderOpti
   return {
     async load(found, { verify = false } = {}) {
       const file = await find(found, verify);
-      return validatePlugin(run(file, found), found.path, hostVersion);
+      return definitionIn(file, found, hostVersion);
     },
   };
+}
+
+/**
+ * Evaluates a built bundle and validates the plugin that it exports.
+ * @throws CINNABAR_PLUGIN_INVALID, CINNABAR_PLUGIN_HOST_VERSION
+ */
+export function definitionIn(file: string, found: DiscoveredPlugin, hostVersion: string): Plugin {
+  return validatePlugin(run(file, found), found.path, hostVersion);
 }
 
 /** The code is no measure: the source map in it names the sources as seen from the cache file. */
@@ -73,9 +82,22 @@ function run(file: string, { id, path, entry }: DiscoveredPlugin): unknown {
     return during(id, 'loading', () => evaluate(file, entry, sharedModule));
   } catch (error) {
     if (error instanceof CinnabarError) throw error;
+    const missing = missingPackage(error);
+    if (missing !== undefined)
+      throw new CinnabarError(
+        'CINNABAR_PLUGIN_DEPENDENCY',
+        { plugin: id, package: missing, folder: path },
+        { cause: error },
+      );
     const [detail] = (error instanceof Error ? error.message : String(error)).split('\n');
     throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: path, detail: detail ?? '' }, { cause: error });
   }
+}
+
+/** The package that an import does not find; a file that is missing is none. */
+function missingPackage(error: unknown): string | undefined {
+  if (!(error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND')) return undefined;
+  return /^Cannot find module '((?:@[^/']+\/)?[^/.'@][^/']*)/.exec(error.message)?.[1];
 }
 
 // One by one: the package's index loads four times as much.
@@ -136,6 +158,14 @@ function validatePlugin(exported: unknown, place: string, hostVersion: string): 
   for (const scope of SETTING_SCOPES) {
     const wrong = missingDefault(plugin.settings[scope]);
     if (wrong !== undefined) throw fail(`its ${scope} setting ${wrong} needs a default, or must be optional`);
+    const [refused] = wrongDefaults(plugin.settings[scope]);
+    if (refused !== undefined) {
+      const { path: key, value, reason } = refused;
+      const shown = JSON.stringify(value);
+      throw fail(
+        `its ${scope} setting "${key}" has the default ${shown}, which it refuses itself (${reason}): change the default or the bound`,
+      );
+    }
   }
   return plugin;
 }

@@ -18,9 +18,15 @@ import type { Boundary, GuildStates, Owner, OwnerState, StorageService } from '.
 import { isEnabledIn } from '../gateway/guild-states.js';
 import type { Diagnoses, SetupNeeds, Silences } from './context.js';
 import type { Discover } from './discovery.js';
-import { type BootReport, boot, createFinder, load, unload } from './lifecycle/load.js';
-import { assertNotRequired, infoOf, type LifecycleContext, lastStartedFirst } from './lifecycle/records.js';
-import { reload } from './lifecycle/reload.js';
+import { type BootReport, boot, createFinder, forget, load, unload } from './lifecycle/load.js';
+import {
+  assertNotRequired,
+  infoOf,
+  type LifecycleContext,
+  lastStartedFirst,
+  unknownPlugin,
+} from './lifecycle/records.js';
+import { reload, update } from './lifecycle/reload.js';
 import { stopAll, watchServices } from './lifecycle/start-stop.js';
 import type { PluginLoader } from './loader.js';
 import type { PluginServices } from './services.js';
@@ -35,6 +41,10 @@ export interface PluginManager extends Plugins {
   boot(options?: { readonly only?: readonly string[] }): Promise<BootReport>;
   /** Makes an in-memory plugin known, as if it had been found: `boot` or `load` starts it. Again with the same id: `reload` takes the new one. */
   add(plugin: Plugin, from: { readonly path: string }): PluginInfo;
+  /** Replaces an installed plugin by the version in another folder. @throws what `reload` throws: the old version goes on then */
+  update(id: string, folder: string): Promise<void>;
+  /** Forgets a plugin that is not loaded. @throws CINNABAR_PLUGIN_STATE for one that is */
+  forget(id: string): Promise<void>;
   /**
    * Aborts the signal of every plugin, the last started first, so that what is under way ends while everything is still there to answer with;
    * nothing starts any more.
@@ -70,7 +80,7 @@ export function createPluginManager(options: PluginManagerOptions): PluginManage
 
   const known = (id: string) => {
     const record = lifecycle.records.get(id);
-    if (record === undefined) throw new CinnabarError('CINNABAR_PLUGIN_UNKNOWN', { plugin: id });
+    if (record === undefined) throw unknownPlugin(id, lifecycle.records);
     return record;
   };
   const enable = async (guildId: string, id: string, enabled: boolean) => {
@@ -90,6 +100,8 @@ export function createPluginManager(options: PluginManagerOptions): PluginManage
     load: (idOrFolder) => queue.run(async () => infoOf(lifecycle, await load(lifecycle, finder, idOrFolder))),
     unload: (id) => queue.run(async () => unload(lifecycle, known(id))),
     reload: (id) => queue.run(async () => reload(lifecycle, known(id))),
+    update: (id, folder) => queue.run(async () => update(lifecycle, known(id), await finder.originIn(folder, id))),
+    forget: (id) => queue.run(async () => forget(lifecycle, known(id))),
     enabledIn: enabling.enabledIn,
     isRequired: (id) => lifecycle.records.get(id)?.manifest.required === true,
     setupNeed: options.setupNeeds.of,
@@ -238,7 +250,7 @@ function createEnabling(
     /** @throws CINNABAR_PLUGIN_UNKNOWN, CINNABAR_PLUGIN_REQUIRED */
     async setDefault(id: string, enabled: boolean | undefined): Promise<void> {
       const record = records.get(id);
-      if (record === undefined) throw new CinnabarError('CINNABAR_PLUGIN_UNKNOWN', { plugin: id });
+      if (record === undefined) throw unknownPlugin(id, records);
       if (enabled === false) assertNotRequired(record);
       await ownerState.update((draft) => {
         const others = Object.entries(draft.plugins).filter(([other]) => other !== id);
@@ -247,7 +259,7 @@ function createEnabling(
     },
     /** @throws CINNABAR_PLUGIN_UNKNOWN, CINNABAR_PLUGIN_REQUIRED */
     async set(guildId: string, id: string, enabled: boolean): Promise<void> {
-      if (known(id) === undefined) throw new CinnabarError('CINNABAR_PLUGIN_UNKNOWN', { plugin: id });
+      if (known(id) === undefined) throw unknownPlugin(id, records);
       const record = records.get(id);
       if (!enabled && record !== undefined) assertNotRequired(record);
       await states.update(guildId, (draft) => ({ ...draft, plugins: { ...draft.plugins, [id]: enabled } }));

@@ -1,3 +1,4 @@
+import { t } from '@cinnabar/sdk';
 import { distance } from 'fastest-levenshtein';
 
 /** What was probably meant: the nearest of `known`, when it is near enough to be a slip. */
@@ -8,4 +9,10 @@ export function nearest(typed: string, known: readonly string[]): string | undef
     .sort((one, other) => one.away - other.away);
   const [best] = ranked;
   return best !== undefined && best.away <= Math.max(1, Math.floor(best.name.length / 3)) ? best.name : undefined;
+}
+
+/** For the `{hint}` of an error about a name that does not exist: a sentence with a blank before it, or nothing. */
+export function didYouMean(typed: string, known: readonly string[]): string {
+  const meant = nearest(typed, known);
+  return meant === undefined ? '' : ` ${t('Did you mean "{meant}"?', { meant })}`;
 }

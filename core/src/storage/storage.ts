@@ -7,6 +7,7 @@ import {
   type MemberKey,
   type Plugin,
   SETTING_SCOPES,
+  type SettingMention,
   type SettingScope,
   type SettingsChange,
   type Tier,
@@ -48,8 +49,8 @@ export interface StorageOptions {
   readonly tierOf?: (actor: Actor) => Promise<Tier>;
   /** Whether a role is one of the server's; without it none is, and settings by role cannot be changed there. */
   readonly hasRole?: (guildId: string, roleId: string) => boolean;
-  /** Ids of a server's channels that have a name, in lower case; without it channels are mentioned, or named by id. */
-  readonly channelsCalled?: (guildId: string, name: string) => readonly string[];
+  /** Ids of a server's channels, roles or members that have a name, in lower case; without it nothing has one. */
+  readonly called?: (guildId: string, of: SettingMention, name: string) => readonly string[];
   /** Whether a channel or role is known to be of another place than the server; without it none is. */
   readonly isElsewhere?: (guildId: string, kind: 'channel' | 'role', id: string) => Promise<boolean>;
   /** Told of every document that had to be put aside, so that the owner hears of it. Must not throw. */
@@ -66,7 +67,7 @@ export function createStorage(options: StorageOptions): StorageService {
     ceilings = NO_CEILINGS,
     tierOf = async () => 'everyone',
     hasRole = () => false,
-    channelsCalled = () => [],
+    called = () => [],
     isElsewhere = async () => false,
     onProblem = () => undefined,
   } = options;
@@ -106,8 +107,11 @@ export function createStorage(options: StorageOptions): StorageService {
       ),
     secretKeys: () => secrets,
     opened: () => [...opened.values()],
-    catalog: createCatalog({ opened, tierOf, hasRole, channelsCalled, isElsewhere }),
+    catalog: createCatalog({ opened, tierOf, hasRole, called, isElsewhere }),
     ...personal,
+    async eraseAll(plugin) {
+      for (const path of await store.list([plugin])) await store.erase(path);
+    },
     flush: () => store.idle(),
   };
 }
@@ -131,6 +135,8 @@ export interface OpenedPlugin {
 /** What was set of a plugin's settings: without defaults, without secrets, and without what this version does not know. */
 export interface StoredSettings {
   get(scope: SettingScope, key: string): Promise<Readonly<Record<string, unknown>>>;
+  /** Names of what was set in one document, secrets among them. */
+  names(scope: SettingScope, of?: HasId | MemberKey): Promise<readonly string[]>;
   /** Keys of the scope's documents: ids of guilds, channels … */
   keys(scope: SettingScope): Promise<readonly string[]>;
   /** Why changes cannot be saved; `undefined` when they can. A value of `undefined` goes back to the default. */
@@ -189,9 +195,13 @@ function openPlugin(
     return open(of);
   };
 
-  const storedIn = async (scope: SettingScope, key: string): Promise<Readonly<Record<string, unknown>>> => {
+  const storedIn = async (
+    scope: SettingScope,
+    of: HasId | MemberKey | undefined,
+  ): Promise<Readonly<Record<string, unknown>>> => {
     // Sets aside what is damaged.
-    await document(scope, key).get();
+    await document(scope, of).get();
+    const key = of === undefined ? undefined : keyFor(scope, of);
     return storedValues(await store.stored(settingsPath(id, scope, key)));
   };
   const stored: StoredSettings = {
@@ -202,6 +212,7 @@ function openPlugin(
         fields.flatMap((field) => (field.key in values ? [[field.key, values[field.key]]] : [])),
       );
     },
+    names: async (scope, of) => Object.keys(await storedIn(scope, of)),
     keys: async (scope) =>
       scopes.has(scope) ? (await store.list([id, 'settings', scope])).flatMap((path) => path.at(-1) ?? []) : [],
     async problemOf(scope, key, changes) {

@@ -11,4 +11,12 @@ export type {
 } from '@cinnabar/local-discord';
 export { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 export { createMemoryDriver, type MemoryDriver } from '../storage/drivers/memory.js';
-export { createTestHost, speakByDefault, type TestHost, type TestHostOptions, type TestWorld } from './test-host.js';
+export {
+  createTestHost,
+  printErrorsByDefault,
+  speakByDefault,
+  type TestHost,
+  type TestHostOptions,
+  type TestLogEntry,
+  type TestWorld,
+} from './test-host.js';

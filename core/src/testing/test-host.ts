@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import {
   type LocalApplication,
   type LocalChannel,
@@ -16,6 +16,8 @@ import type { Client } from 'discord.js';
 import { createSettled } from '../cli/console/stage.js';
 import type { HostConfig } from '../config/host-config.js';
 import { createHost } from '../host.js';
+import { placeForAuthor, rootMessage } from '../plugins/author-error.js';
+import { bundledFolders } from '../plugins/discovery.js';
 import type { PluginManager } from '../plugins/manager.js';
 import type { Driver } from '../storage/driver.js';
 
@@ -33,6 +35,11 @@ export interface TestHostOptions {
   readonly configDir?: string;
   /** Prefixes as `loadConfig` gives them; `!` by default. */
   readonly prefixes?: Pick<HostConfig, 'prefixes' | 'ownPrefixes'>;
+  /**
+   * Whether warnings and errors of the plugins under test are printed on standard error, each with the line of yours that it comes from. By
+   * default they are, but for those of bundled plugins; tests that provoke errors switch it off. `log` has them all.
+   */
+  readonly printErrors?: boolean;
   /** `debug` by default. */
   readonly logLevel?: HostConfig['logLevel'];
   /** As `--bot` would choose it; its data then lie where `dataDir` says, as always. */
@@ -59,6 +66,16 @@ export interface TestWorld {
   readonly clock: ManualClock;
 }
 
+/** What was logged, secrets taken out. */
+export interface TestLogEntry {
+  readonly level: 'error' | 'warn' | 'info' | 'debug' | 'trace';
+  /** Id of the plugin that it is about, or a part of the host. */
+  readonly plugin: string;
+  readonly message: string;
+  /** What an error says that was logged with it, of the deepest cause. */
+  readonly error: string | undefined;
+}
+
 /** The real host, logged in to a local Discord with the real discord.js. */
 export interface TestHost extends TestWorld, AsyncDisposable {
   /** The bot's user. */
@@ -66,6 +83,8 @@ export interface TestHost extends TestWorld, AsyncDisposable {
   readonly client: Client;
   readonly plugins: PluginManager;
   readonly dataDir: string;
+  /** Everything that was logged, in order. */
+  readonly log: readonly TestLogEntry[];
   /** What owners have asked for with `!bot restart` and `!bot shutdown`: nothing of it is done. */
   readonly endRequests: readonly HostEnd[];
   /** See `Host.ended`. */
@@ -89,6 +108,13 @@ export function speakByDefault(language: Language | undefined): void {
   defaultLanguage = language;
 }
 
+let printsErrors = true;
+
+/** Whether hosts that are created from now on print the errors of their plugins where a test does not say: for the hooks of a test runner. */
+export function printErrorsByDefault(printed: boolean): void {
+  printsErrors = printed;
+}
+
 /**
  * Starts the real host for a test.
  * @example
@@ -101,8 +127,26 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
   const world = options.world ?? (await createWorld(options.clock ?? createManualClock(), options.permissions));
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'cinnabar-test-')));
   const endRequests: HostEnd[] = [];
+  const own = new Set(
+    options.plugins.map((plugin) => (typeof plugin === 'string' ? basename(plugin) : plugin.manifest.id)),
+  );
+  const bundled = new Set((await bundledFolders()).map((folder) => basename(folder).replace(/^plugin-/, '')));
+  const isUnderTest = (plugin: string) => own.has(plugin) && !bundled.has(plugin);
+  const log: TestLogEntry[] = [];
+  const trouble = new Map<string, string>();
+  const { printErrors = printsErrors } = options;
   const host = createHost({
     clock: world.clock,
+    onLogEntry({ level, component, message, fields }) {
+      const plugin = typeof fields.plugin === 'string' ? fields.plugin : component;
+      const because = rootMessage(fields.error);
+      log.push({ level, plugin, message, error: because });
+      if ((level !== 'error' && level !== 'warn') || !isUnderTest(plugin)) return;
+      const text = because === undefined || message.includes(because) ? message : `${message}: ${because}`;
+      const place = placeForAuthor(fields.error, process.cwd());
+      if (place !== undefined) trouble.set(plugin, place);
+      if (printErrors) process.stderr.write(`${[`${level} ${plugin}: ${text}`, place].filter(Boolean).join('\n')}\n`);
+    },
     onEndRequest: (how) => void endRequests.push(how),
     config: {
       token: world.application.token,
@@ -140,7 +184,10 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
   };
   try {
     const { problems } = await host.start(world.application.token);
-    if (problems.length > 0) throw new Error(problems.map(({ plugin, problem }) => `${plugin}: ${problem}`).join('\n'));
+    if (problems.length > 0) {
+      const lines = problems.flatMap(({ plugin, problem }) => [`${plugin}: ${problem}`, trouble.get(plugin) ?? '']);
+      throw new Error(lines.filter(Boolean).join('\n'));
+    }
     await settled();
   } catch (error) {
     await close();
@@ -153,6 +200,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
     client: host.client,
     plugins: host.plugins,
     dataDir,
+    log,
     endRequests,
     ended: host.ended,
     monitoringUrl: host.monitoringUrl,

@@ -12,7 +12,7 @@ export default definePlugin({
   },
   settings: {
     guild: z.object({
-      channel: z.string().optional().describe('Where to greet; nowhere when it is not set'),
+      channel: z.string().optional().describe('Where to greet; nowhere when it is not set').meta({ kind: 'channel' }),
       greeting: z.string().max(500).default('Welcome, {user}!').describe('{user} becomes a mention'),
     }),
   },

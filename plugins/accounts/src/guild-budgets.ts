@@ -14,7 +14,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
-import { isLimited, type LimitsInForce, strictest } from './budgets.js';
+import { createLimitsInForce, isLimited, type LimitsInForce, strictest } from './budgets.js';
 import { dayOf, NO_USE, usedIn } from './receipts.js';
 import type { AccountsContext, collections, settings } from './service.js';
 
@@ -70,15 +70,16 @@ export const budgetsOfFile = guildFilePart({
     const { chosen, roles } = await budgetsIn(collections, guildId);
     return { server: chosen.guild, channel: chosen.channel, member: chosen.member, roles };
   },
-  async problemsOf({ roles, ...chosen }, { guildId, collections }: BudgetFileContext) {
-    const { ceiling } = await budgetsIn(collections, guildId);
+  async problemsOf({ roles, ...chosen }, { guildId, collections, configuration, log }: BudgetFileContext) {
+    const ofFiles = createLimitsInForce(configuration, log);
+    const ceiling = strictest(await ofFiles(guildId), (await budgetsIn(collections, guildId)).ceiling);
     const above = (at: readonly string[], most: DayLimit, wanted: Limit) => {
       const problem = aboveCeiling(most, wanted);
       return problem === undefined ? [] : [{ at, problem }];
     };
     return [
-      ...HOLDERS.flatMap((whose) => above([whose], ceiling[KEYS[whose]], chosen[whose])),
-      ...Object.entries(roles).flatMap(([id, one]) => above(['roles', id], ceiling.member, one)),
+      ...HOLDERS.flatMap((whose) => above([whose], ceiling[KEYS[whose]] ?? {}, chosen[whose])),
+      ...Object.entries(roles).flatMap(([id, one]) => above(['roles', id], ceiling.member ?? {}, one)),
       ...(Object.keys(roles).length > MOST_ROLES ? [{ at: ['roles'], problem: tooManyRoles() }] : []),
     ];
   },
@@ -188,6 +189,7 @@ export function registerBudgetCommands(context: AccountsContext, ofFiles: Limits
     commands: [
       subcommand({
         name: 'show',
+        reads: true,
         description: 'Show the limits of this server, and what is used of them',
         async run(ctx) {
           const guildId = guildOf(ctx);

@@ -1,14 +1,18 @@
 import {
   type AccessRule,
   type CommandContext,
+  channelsCalled,
   createAskFirst,
   type Decision,
   EVERYTHING,
+  membersCalled,
   oneLine,
   option,
+  type PluginInfo,
   RULE_SUBJECTS,
   RULE_TARGETS,
   readRules,
+  rolesCalled,
   subcommand,
   subgroup,
   t,
@@ -20,7 +24,7 @@ import {
 import { ChannelType, type Guild } from 'discord.js';
 import { attachedText } from './attached-text.js';
 import type { AdminContext } from './context.js';
-import { code, guildOf, MAX_SUGGESTIONS, tierWord } from './format.js';
+import { code, guildOf, MAX_SUGGESTIONS, stateWord, tierWord } from './format.js';
 import { leaveCommand } from './refused-servers.js';
 
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
@@ -69,9 +73,26 @@ export function registerAccessCommands(context: AdminContext): void {
       async run(ctx, options) {
         const target = await findTarget(services, ctx, options.what);
         const subject = await level.find(ctx, options.who);
-        await accessRules.set(level.idOf(ctx), { effect, target, subject });
         const rule = describe(target, subject);
-        await ctx.reply(effect === 'allow' ? t('Allowed: {rule}.', { rule }) : t('Denied: {rule}.', { rule }));
+        const write = async () => {
+          await accessRules.set(level.idOf(ctx), { effect, target, subject });
+          return effect === 'allow' ? t('Allowed: {rule}.', { rule }) : t('Denied: {rule}.', { rule });
+        };
+        const isOfServer = level.idOf(ctx) !== null;
+        if (effect === 'allow' || !isOfServer || subject.kind !== 'everyone' || !keepsServerInHand(services, target))
+          return ctx.reply(await write());
+        return askFirst(ctx, {
+          content: lockWarning(target.name),
+          yes: t('Deny it all the same'),
+          async run() {
+            services.audit.record({
+              actor: ctx.actor,
+              act: `access deny ${target.name} everyone (agreed)`,
+              outcome: 'done',
+            });
+            return write();
+          },
+        });
       },
     });
 
@@ -105,6 +126,7 @@ export function registerAccessCommands(context: AdminContext): void {
     subcommand({
       name: 'list',
       description,
+      reads: true,
       async run(ctx) {
         const rules = byPrecedence(await accessRules.list(level.idOf(ctx)));
         if (rules.length === 0) return ctx.reply(level.empty());
@@ -152,6 +174,7 @@ export function registerAccessCommands(context: AdminContext): void {
       }),
       subcommand({
         name: 'explain',
+        reads: true,
         description: 'Show why a member may or may not use something here',
         options: { member: option.member().describe('The member'), what: option.rest().describe('Command or tool') },
         examples: ['access explain @alice party add'],
@@ -168,6 +191,7 @@ export function registerAccessCommands(context: AdminContext): void {
       }),
       subcommand({
         name: 'check',
+        reads: true,
         description: 'Show what a member may use here',
         options: { member: option.member().describe('The member') },
         async run(ctx, { member }) {
@@ -192,6 +216,7 @@ export function registerAccessCommands(context: AdminContext): void {
       }),
       subcommand({
         name: 'export',
+        reads: true,
         description: 'Get the rules of this server as a file',
         async run(ctx) {
           const rules = byPrecedence(await accessRules.list(guildOf(ctx.actor)));
@@ -246,6 +271,22 @@ export function registerAccessCommands(context: AdminContext): void {
   }
 }
 
+/** Whether a target is one of the commands without which a server's admins cannot mend what they have set. */
+export function keepsServerInHand(
+  { commands, plugins }: Pick<AdminContext['services'], 'commands' | 'plugins'>,
+  { kind, name }: Target,
+): boolean {
+  const required = plugins.list().filter(({ manifest }) => manifest.required === true);
+  if (kind === 'plugin') return required.some(({ id }) => id === name);
+  return kind === 'command' && required.some(({ id }) => commands.owners(name).includes(id));
+}
+
+export const lockWarning = (name: string) =>
+  t(
+    '{name} is needed to mend what is set here. Without it only the owner of the server and the owner of the bot can do that: no rule of this server binds them in such commands.',
+    { name: code(name) },
+  );
+
 /** Whose rules a command is about: those of the server, or those of the bot's owner. */
 interface Level {
   readonly idOf: (ctx: CommandContext) => string | null;
@@ -280,13 +321,50 @@ export async function findTarget(
   if (plugins.list().some(({ id }) => id === name)) found.push({ kind: 'plugin', name });
   const target = asked === undefined ? found[0] : found.find(({ kind }) => kind === asked);
   if (target !== undefined) return target;
-  const [near] = commands.similar(name, await commands.visibleTo(ctx.actor));
+  if (asked === undefined || asked === 'command') assertRuns({ commands, plugins }, name);
+  const among = {
+    command: await commands.visibleTo(ctx.actor),
+    tool: tools.list(),
+    plugin: plugins.list().map(({ id }) => ({ name: id })),
+  };
+  const [near] = commands.similar(
+    name,
+    asked === 'command' || asked === 'tool' || asked === 'plugin' ? among[asked] : Object.values(among).flat(),
+  );
   const sentence = t(
     'There is no {kind, select, command {command} tool {tool} plugin {plugin} other {command, tool or plugin}} called {name}.',
     { kind: asked ?? 'any', name: code(name) },
   );
   const hint = near === undefined ? '' : ` ${t('Did you mean {near}?', { near: code(near) })}`;
   throw new UserError(`${sentence}${hint}`);
+}
+
+/** The plugin that does not run and has, or by its id may have, a command. */
+export function stoppedPluginOf(
+  { commands, plugins }: Pick<AdminContext['services'], 'commands' | 'plugins'>,
+  name: string,
+): { readonly plugin: PluginInfo; readonly isCertain: boolean } | undefined {
+  const stopped = plugins.list().filter(({ state }) => state !== 'running');
+  const owners = commands.owners(name);
+  const [word = ''] = name.split(/\s+/);
+  const owner = stopped.find(({ id }) => owners.includes(id));
+  const plugin = owner ?? stopped.find(({ id }) => word.length > 2 && (id.startsWith(word) || word.startsWith(id)));
+  return plugin && { plugin, isCertain: plugin === owner };
+}
+
+/** @throws UserError that names the plugin that would have a command, and what loads it, where that plugin does not run */
+function assertRuns(services: Pick<AdminContext['services'], 'commands' | 'plugins'>, name: string): void {
+  const stopped = stoppedPluginOf(services, name);
+  if (stopped === undefined) return;
+  const { plugin, isCertain } = stopped;
+  const values = { name: code(name), plugin: plugin.id, state: stateWord(plugin.state) };
+  const sentence = isCertain
+    ? t('{name} is a command of the plugin "{plugin}", which is {state}.', values)
+    : t(
+        'No plugin that runs has a command called {name}. The plugin "{plugin}", which may have it, is {state}.',
+        values,
+      );
+  throw new UserError(`${sentence} ${t('The owner of the bot loads it with `plugin load {plugin}`.', values)}`);
 }
 
 interface Decided {
@@ -309,31 +387,25 @@ export async function findSubject({ guild }: CommandContext, text: string): Prom
     // Also of a user who has left: such a rule is to hold when they come back.
     if (sign === undefined || sign.startsWith('@')) return { kind: 'user', id };
   }
-  const name = wanted.replace(/^[@#]/, '').toLowerCase();
-  const named: readonly Subject[] = [
-    ...guild.roles.cache
-      .filter((role) => role.name.toLowerCase() === name)
-      .map((role) => ({ kind: 'role', id: role.id }) as const),
-    ...guild.channels.cache
-      .filter((channel) => channel.name.toLowerCase() === name)
-      .map(
-        (channel) =>
-          ({ kind: channel.type === ChannelType.GuildCategory ? 'category' : 'channel', id: channel.id }) as const,
-      ),
-  ];
-  const [subject] = named;
+  const [subject, another] = await subjectsCalled(guild, wanted);
   if (subject === undefined) {
-    throw new UserError(
-      t('There is no role, channel or category called {name} here. Members are named by mention or id.', {
-        name: code(wanted),
-      }),
-    );
+    throw new UserError(t('There is no member, role, channel or category called {name} here.', { name: code(wanted) }));
   }
-  if (named.length > 1)
-    throw new UserError(
-      t('Several roles or channels are called {name}. Please use a mention or an id.', { name: code(wanted) }),
-    );
+  if (another !== undefined)
+    throw new UserError(t('Several are called {name} here. Please use a mention or an id.', { name: code(wanted) }));
   return subject;
+}
+
+/** Roles and channels of a name; where there are none, members. */
+async function subjectsCalled(guild: Guild, wanted: string): Promise<readonly Subject[]> {
+  const named: readonly Subject[] = [
+    ...rolesCalled(guild, wanted).map(({ id }) => ({ kind: 'role', id }) as const),
+    ...channelsCalled(guild, wanted).map(
+      ({ id, type }) => ({ kind: type === ChannelType.GuildCategory ? 'category' : 'channel', id }) as const,
+    ),
+  ];
+  if (named.length > 0 || wanted.startsWith('#')) return named;
+  return (await membersCalled(guild, wanted)).map(({ id }) => ({ kind: 'user', id }) as const);
 }
 
 /** A user, a server, all servers or everyone. An id that is no server of the bot's is a user's, unless it is written `server:<id>`. */

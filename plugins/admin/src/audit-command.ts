@@ -1,5 +1,5 @@
 import { type AuditedAct, escapeRegExp, type LedgerEntry, option, plainText, t, visible, z } from '@cinnabar/sdk';
-import { ButtonStyle, ComponentType } from 'discord.js';
+import { ButtonStyle, ComponentType, type GuildMember } from 'discord.js';
 import type { AdminContext } from './context.js';
 import { code, guildOf, suggestFrom } from './format.js';
 
@@ -9,7 +9,15 @@ const MOST = 300;
 /** Leaves room for the heading in a message of Discord. */
 const PAGE_CHARACTERS = 1_700;
 /** What fits into the id of a button, where `:` and `%` take three characters. */
-const LONGEST_FILTER = 60;
+const LONGEST_FILTER = 56;
+const ALL = 'all';
+
+/** What is to be shown of the audit. */
+interface Wanted {
+  readonly filter: string;
+  /** Also what was only shown. */
+  readonly isWhole: boolean;
+}
 
 /** What an entry of the audit looks like: acts of people, and calls of tools that models and agents made for them. */
 interface Entry {
@@ -18,6 +26,10 @@ interface Entry {
   readonly line: string;
   /** Where the names of tools and plugins are looked for. */
   readonly words: string;
+  /** What a call was asked to do it to, in lower case: an id, a mention or a name. It is looked at, and not shown. */
+  readonly targets: readonly string[];
+  /** Whether something was only shown. */
+  readonly reads: boolean;
 }
 
 /** `!audit`: the acts of moderators and admins for this server, calls of tools that change something, and what was refused. */
@@ -28,15 +40,16 @@ export function registerAuditCommand(context: AdminContext): void {
     name: 'audit',
     access: ADMIN,
     audited: false,
-    async run(interaction, [page = '1', filter = '']) {
+    async run(interaction, [page = '1', filter = '', which = '']) {
       if (!interaction.isButton() || interaction.guildId === null) return;
-      const shown = await show(interaction.guildId, filter, Number(page));
+      const shown = await show(interaction.guildId, { filter, isWhole: which === ALL }, Number(page));
       await interaction.update({ ...shown, allowedMentions: { parse: [] } });
     },
   });
 
-  const show = async (guildId: string, filter: string, wanted: number) => {
-    const entries = (await entriesOf(context, guildId)).filter(matcher(filter));
+  const show = async (guildId: string, { filter, isWhole }: Wanted, wanted: number) => {
+    const matches = matcher(filter, (id) => namesOf(context.client.guilds.cache.get(guildId)?.members.cache.get(id)));
+    const entries = (await entriesOf(context, guildId)).filter((one) => (isWhole || !one.reads) && matches(one));
     const pages = paged(entries.map(({ line }) => line));
     const page = Math.min(Math.max(1, Math.trunc(wanted) || 1), Math.max(1, pages.length));
     const lines = pages[page - 1];
@@ -45,7 +58,7 @@ export function registerAuditCommand(context: AdminContext): void {
         type: ComponentType.Button,
         style: ButtonStyle.Secondary,
         label,
-        custom_id: pager.customId(String(to), filter),
+        custom_id: pager.customId(String(to), filter, ...(isWhole ? [ALL] : [])),
         disabled: to < 1 || to > pages.length,
       }) as const;
     const heading = t('**Audit**, page {page} of {pages}', { page, pages: Math.max(1, pages.length) });
@@ -68,8 +81,9 @@ export function registerAuditCommand(context: AdminContext): void {
   const names = () => [...plugins.list().map(({ id }) => id), ...tools.list().map(({ name }) => name)];
   command({
     name: 'audit',
+    reads: true,
     description: 'See what moderators, admins and tools did here, and what was refused',
-    help: 'Commands and buttons that ask for a moderator or an admin, calls of tools that change something, and everything that a member was refused; the newest first.',
+    help: 'Commands and buttons that ask for a moderator or an admin, calls of tools that change something, and everything that a member was refused; the newest first. Commands that only showed something are there with `all`.',
     access: ADMIN,
     ephemeral: true,
     options: {
@@ -79,13 +93,15 @@ export function registerAuditCommand(context: AdminContext): void {
         .optional()
         .describe('Only what this member did, or what is about this member, tool, command or plugin'),
       page: z.number().int().min(1).optional().describe('The page; the newest is 1'),
+      all: z.boolean().default(false).describe('Also what was only shown'),
     },
-    examples: ['audit', 'audit @alice', 'audit party 2', 'audit 3'],
-    async run(ctx, { what = '', page }) {
+    examples: ['audit', 'audit @alice', 'audit party 2', 'audit 3', 'audit all', 'audit @alice --all'],
+    async run(ctx, { what = '', page, all }) {
       // `audit 3`: a number that is no id.
       const isPage = page === undefined && /^\d{1,3}$/.test(what);
-      const shown = await show(guildOf(ctx.actor), isPage ? '' : what, isPage ? Number(what) : (page ?? 1));
-      await ctx.reply(shown);
+      const isAll = what.toLowerCase() === ALL;
+      const wanted = { filter: isPage || isAll ? '' : what, isWhole: isAll || all };
+      await ctx.reply(await show(guildOf(ctx.actor), wanted, isPage ? Number(what) : (page ?? 1)));
     },
   });
 }
@@ -103,7 +119,7 @@ async function entriesOf({ services }: AdminContext, guildId: string): Promise<r
   return [...acts.map(entryOfAct), ...changing.map(entryOfCall)].sort((a, b) => b.at - a.at);
 }
 
-function entryOfAct({ at, userId, act, outcome, reason, plugin = '' }: AuditedAct): Entry {
+function entryOfAct({ at, userId, act, outcome, reason, reads = false, plugin = '' }: AuditedAct): Entry {
   const why = reason === undefined ? '' : ` (${plainText(visible(reason))})`;
   const end = outcome === 'done' ? '' : ` — ${endWord(outcome)}${why}`;
   return {
@@ -111,17 +127,21 @@ function entryOfAct({ at, userId, act, outcome, reason, plugin = '' }: AuditedAc
     userId,
     line: `${timeOf(at)} ${personOf(userId)} ${plainText(visible(act))}${end}`,
     words: `${plugin} ${act}`,
+    targets: [],
+    reads: reads && outcome === 'done',
   };
 }
 
 /** Without its arguments: they may be words that were not meant for the admins. */
-function entryOfCall({ createdAt, actor, tool, plugin, state, decidedBy }: LedgerEntry): Entry {
+function entryOfCall({ createdAt, actor, tool, plugin, state, decidedBy, input }: LedgerEntry): Entry {
   const decision = decidedBy === undefined ? '' : ` (${t('decided by {user}', { user: `<@${decidedBy}>` })})`;
   return {
     at: createdAt,
     userId: actor.userId,
     line: `${timeOf(createdAt)} <@${actor.userId}> ${t('tool {name}', { name: code(tool) })} — ${endWord(state)}${decision}`,
     words: `${plugin} ${tool} ${decidedBy ?? ''}`,
+    targets: Object.values(input).flatMap((value) => (typeof value === 'string' ? [value.trim().toLowerCase()] : [])),
+    reads: false,
   };
 }
 
@@ -156,13 +176,24 @@ const personOf = (userId: string) => (/^\d+$/.test(userId) ? `<@${userId}>` : pl
 const timeOf = (at: number) => `<t:${Math.floor(at / 1000)}:f>`;
 
 /** A member by mention or id; anything else is a name that stands in the entry as a word. */
-function matcher(filter: string): (entry: Entry) => boolean {
+function matcher(filter: string, namesOf: (id: string) => readonly string[]): (entry: Entry) => boolean {
   const wanted = filter.trim();
   if (wanted === '') return () => true;
   const [, id] = /^(?:<@!?)?(\d{15,22})>?$/.exec(wanted) ?? [];
-  if (id !== undefined) return ({ userId, words }) => userId === id || words.includes(id);
+  if (id !== undefined) {
+    const forms = new Set([id, `<@${id}>`, `<@!${id}>`, ...namesOf(id)]);
+    return ({ userId, words, targets }) =>
+      userId === id || words.includes(id) || targets.some((target) => forms.has(target));
+  }
   const word = new RegExp(`(?<![\\w-])${escapeRegExp(wanted)}(?![\\w-])`, 'i');
   return ({ words }) => word.test(words);
+}
+
+/** What a member is called, as a tool may be given it. */
+function namesOf(member: GuildMember | undefined): readonly string[] {
+  if (member === undefined) return [];
+  const names = [member.user.username, member.user.globalName, member.nickname].flatMap((name) => name ?? []);
+  return names.flatMap((name) => [name.toLowerCase(), `@${name.toLowerCase()}`]);
 }
 
 /** As many lines as one message holds, then the next page. */

@@ -84,6 +84,7 @@ export function registerBotCommands(context: AdminContext): void {
       }),
       subcommand({
         name: 'servers',
+        reads: true,
         description: 'List the servers that the bot is in',
         access: OWNER,
         run(ctx) {

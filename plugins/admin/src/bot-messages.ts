@@ -87,10 +87,19 @@ export function messageCommands(context: AdminContext): readonly Subcommand[] {
         );
         const places = found.flatMap(({ channel }) => channel ?? []);
         const without = found.length - places.length;
+        if (places.length === 0)
+          throw new UserError(
+            found.length === 0
+              ? t('I am in no server, so there is nobody to announce it to.')
+              : t(
+                  'I can write in no channel for announcements: none of my {count, plural, one {# server} other {# servers}} has one.',
+                  { count: found.length },
+                ),
+          );
         const key = `announce:${random.id()}`;
         return askFirst(ctx, {
           content: t(
-            'Say this in {servers, plural, one {# server} other {# servers}}? {without} have no channel for it.\n{message}',
+            'Say this in {servers, plural, one {# server} other {# servers}}? {without, plural, one {# has} other {# have}} no channel for it.\n{message}',
             {
               servers: places.length,
               without,

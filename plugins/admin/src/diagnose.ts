@@ -3,6 +3,7 @@ import {
   type CheckResult,
   type CommandContext,
   type DecisionReason,
+  membersCalled,
   needFindings,
   oneLine,
   option,
@@ -35,6 +36,7 @@ export function registerDiagnose(context: AdminContext): void {
   const { command, services } = context;
   command({
     name: 'diagnose',
+    reads: true,
     description: 'Find out why a command, tool or plugin does not work for a member',
     help: 'Everyone can ask for themselves, admins for every member. It is looked at for this channel, as it is now.',
     ephemeral: true,
@@ -46,7 +48,7 @@ export function registerDiagnose(context: AdminContext): void {
     },
     examples: ['diagnose me party', 'diagnose @alice add_party_character'],
     async run(ctx, { who, what }) {
-      const userId = userOf(ctx, who);
+      const userId = await userOf(ctx, who);
       if (userId !== ctx.actor.userId) await ctx.requireAccess({ tier: 'admin', where: 'guild' });
       const target = await findTarget(services, ctx, what);
       const findings = await examine(context, ctx, { ...ctx.actor, userId }, target);
@@ -55,12 +57,18 @@ export function registerDiagnose(context: AdminContext): void {
   });
 }
 
-/** @throws UserError when `who` is neither `me` nor a mention or id of a user */
-function userOf({ actor }: CommandContext, who: string): string {
+/** @throws UserError when `who` is neither `me` nor one member, by mention, id or name */
+async function userOf({ actor, guild }: CommandContext, who: string): Promise<string> {
   if (who.toLowerCase() === 'me') return actor.userId;
   const [, id] = /^(?:<@!?)?(\d{15,22})>?$/.exec(who.trim()) ?? [];
-  if (id === undefined) throw new UserError(t('Please name a member by mention or id, or write `me`.'));
-  return id;
+  if (id !== undefined) return id;
+  const [member, another] = guild === null ? [] : await membersCalled(guild, who.trim());
+  if (another !== undefined)
+    throw new UserError(t('More than one member is called {name}. Use a mention or an id.', { name: code(who) }));
+  if (member !== undefined) return member.id;
+  throw new UserError(
+    t('There is no member called {name} here. Name one by mention, id or name, or write `me`.', { name: code(who) }),
+  );
 }
 
 function heading({ kind, name }: Target, userId: string): string {
@@ -78,12 +86,15 @@ const lineOf = ({ state, text, remedy }: Finding) =>
   `${SIGNS[state]} ${oneLine(text)}${state === 'note' ? ` (${oneLine(remedy)})` : ''}`;
 
 function conclusion(findings: readonly Finding[]): string {
-  const obstacle = findings.find(({ state }) => state === 'obstacle');
-  if (obstacle === undefined) return t('Nothing stands in the way here.');
-  return t('**First obstacle**: {obstacle}. **Remedy**: {remedy}', {
-    obstacle: oneLine(obstacle.text),
-    remedy: obstacle.remedy,
-  });
+  const [first, ...others] = findings
+    .filter(({ state }) => state === 'obstacle')
+    .map(({ text, remedy }) => ({ obstacle: oneLine(text), remedy }));
+  if (first === undefined) return t('Nothing stands in the way here.');
+  return [
+    t('**First obstacle**: {obstacle}. **Remedy**: {remedy}', first),
+    // All have to be mended: one remedy after the other would look as though it had not helped.
+    ...others.map((one) => t('**Also in the way**: {obstacle}. **Remedy**: {remedy}', one)),
+  ].join('\n');
 }
 
 async function examine(
@@ -316,7 +327,7 @@ function examineTyping({ client }: AdminContext, { channel, guild }: CommandCont
 
 /** Whether the member can use commands in this channel at all. */
 async function examineMember(
-  { services: { access } }: AdminContext,
+  { services: { access, clock } }: AdminContext,
   { channel, guild, actor: { userId: askedBy } }: CommandContext,
   actor: Actor,
 ): Promise<readonly Finding[]> {
@@ -324,7 +335,7 @@ async function examineMember(
   if (guild === null || actor.userId === askedBy) return [];
   const member = await guild.members.fetch(actor.userId).catch(() => undefined);
   const until = member?.communicationDisabledUntil;
-  if (member?.isCommunicationDisabled() === true && until != null)
+  if (until != null && until.getTime() > clock.now())
     return [
       {
         state: 'obstacle',

@@ -5,6 +5,7 @@ import type { AdminContext } from './context.js';
 export function registerDoctor({ command, services }: AdminContext): void {
   command({
     name: 'doctor',
+    reads: true,
     description: 'Check token, intents, permissions, keys, servers, data and clock, each with its remedy',
     help: 'The same as `cinnabar doctor` on the machine of the bot. The answer comes as a direct message.',
     access: { tier: 'botOwner' },

@@ -91,9 +91,9 @@ export function stateWord(state: PluginState): string {
 }
 
 /** "admins, in servers, with Manage Messages" */
-export function whoMay({ tier, member, where }: AccessPolicy): string {
+export function whoMay({ tier, tierFrom, member, where }: AccessPolicy): string {
   const parts = [
-    tierWord(tier ?? 'everyone'),
+    tierFrom === undefined ? tierWord(tier ?? 'everyone') : t('as the settings say'),
     where === 'guild' ? t('in servers') : where === 'dm' ? t('in direct messages') : undefined,
     member === undefined || member.length === 0
       ? undefined

@@ -9,8 +9,9 @@ import {
   t,
   translated,
 } from '@cinnabar/sdk';
+import { stoppedPluginOf } from './access-commands.js';
 import type { AdminContext } from './context.js';
-import { code, readablePrefix, riskWord, whoMay } from './format.js';
+import { code, readablePrefix, riskWord, stateWord, whoMay } from './format.js';
 
 /** `!help`: from the declarations of the plugins, only the commands and tools that the member may use in that place. */
 export function registerHelp({ command, services }: AdminContext): void {
@@ -29,7 +30,7 @@ export function registerHelp({ command, services }: AdminContext): void {
       const found = findTopic(words, index);
       const page = Number(number);
       if (found !== undefined) return ctx.reply(topicPage(found, index, style, page));
-      return ctx.reply(searchPage(words, page, index, style) ?? unknown(words, index, services));
+      return ctx.reply(searchPage(words, page, index, style) ?? unknown(words, index, ctx, services));
     },
   });
 }
@@ -52,9 +53,29 @@ async function indexFor(
   return { ...index, commands: visible.filter(works), tools: offered.filter(works) };
 }
 
-function unknown(words: string, index: HelpIndex, { commands }: AdminContext['services']): string {
-  const similar = commands.similar(words, topicsOf(index));
+/** What there is to say of words that name nothing that the member can use: where a command has that name, what says why; else what was probably meant. */
+function unknown(
+  words: string,
+  index: HelpIndex,
+  ctx: CommandContext,
+  { commands, plugins }: AdminContext['services'],
+): string {
+  const name = words.toLowerCase();
   const none = t('There is no command, plugin or tool called {words} that you can use here.', { words: code(words) });
+  if (commands.names(ctx.actor.guildId ?? undefined).includes(name)) {
+    const diagnose = written(`diagnose me ${name}`, 'both', { prefix: readablePrefix(ctx) });
+    return `${none} ${t('{diagnose} says why.', { diagnose })}`;
+  }
+  const similar = commands.similar(words, topicsOf(index));
+  const stopped = stoppedPluginOf({ commands, plugins }, name);
+  if (stopped !== undefined && similar.length === 0) {
+    const { plugin, isCertain } = stopped;
+    const values = { plugin: plugin.id, state: stateWord(plugin.state) };
+    const why = isCertain
+      ? t('The plugin "{plugin}", which has it, is {state}.', values)
+      : t('The plugin "{plugin}", which may have it, is {state}.', values);
+    return `${none} ${why}`;
+  }
   if (similar.length === 0) return none;
   const list = new Intl.ListFormat(currentLocale(), { type: 'disjunction' });
   return `${none} ${t('Did you mean {similar}?', { similar: list.format(similar.slice(0, 3).map(code)) })}`;

@@ -49,6 +49,7 @@ function listCommand(
   return subcommand({
     name: 'list',
     description,
+    reads: true,
     async run(ctx) {
       const all = await accessRules.list(guildOf(ctx.actor));
       const lines = all.filter(isListed).map(({ subject }) => `• ${textOfRuleSubject(subject)}`);
@@ -74,9 +75,11 @@ function registerIgnore(context: AdminContext): void {
   const ignore = async (ctx: CommandContext, subject: Subject) => {
     await deny(context, ctx, subject);
     await ctx.reply(
-      t('I take no notice of anything {subject} any more. Admins can still use the commands that control me.', {
-        subject: textOfRuleSubject(subject),
-      }),
+      subject.kind === 'everyone'
+        ? t('I take no notice of anything in this server any more. Admins can still use the commands that control me.')
+        : t('I take no notice of anything {subject} any more. Admins can still use the commands that control me.', {
+            subject: textOfRuleSubject(subject),
+          }),
     );
   };
   const placeOf = async (ctx: CommandContext, typed: string | undefined): Promise<Subject> => {

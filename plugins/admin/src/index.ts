@@ -9,6 +9,7 @@ import { registerDiagnose } from './diagnose.js';
 import { registerDoctor } from './doctor.js';
 import { registerHelp } from './help.js';
 import { registerIgnoreCommands } from './ignore-commands.js';
+import { installSubcommands } from './install-commands.js';
 import { registerLanguage } from './language-command.js';
 import { registerMyData } from './my-data.js';
 import { registerNewServers } from './new-servers.js';
@@ -43,7 +44,7 @@ export default definePlugin({
     context.defer(services.commands.suggestWhere(async (guildId) => (await stored.guild(guildId).get()).suggestions));
     context.defer(services.notices.sendWhere(async (kind) => !(await stored.global.get()).mutedAlerts.includes(kind)));
     registerServerNotices(context);
-    registerPluginCommands(context);
+    registerPluginCommands(context, installSubcommands(context));
     registerAuditCommand(context);
     context.ready(() => logMissingPermissions(context));
     registerAccessCommands(context);

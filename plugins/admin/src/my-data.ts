@@ -7,6 +7,7 @@ const COOLDOWN = { uses: 2, perMs: 60_000 } as const;
 /** What the bot never deletes. */
 const alwaysStays = () => [
   t('your messages in Discord, which are yours to delete, and what I have said there'),
+  t('what others have written of you, also by your name, where I keep their words for them'),
   t('what you have set up for a server as its admin, which belongs to the server'),
 ];
 

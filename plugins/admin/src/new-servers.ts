@@ -76,6 +76,7 @@ export function registerNewServers(context: AdminContext): void {
       }),
       subcommand({
         name: 'show',
+        reads: true,
         description: 'Get the file that new servers are set up with',
         async run(ctx) {
           const known = await template.find();

@@ -11,6 +11,7 @@ import {
   type ReloadReport,
   type SettingInfo,
   type SetupNeed,
+  type Subcommand,
   subcommand,
   type ToolInfo,
   t,
@@ -26,8 +27,14 @@ const ADMIN = { tier: 'admin', where: 'guild' } as const;
 /** Direct messages have no admins: there, only the bot's owner has the tier. */
 const ADMIN_OR_DM = { tier: 'admin' } as const;
 
-/** `!plugin …`: changes to the process are for the bot's owner, changes to the guild for its admins. */
-export function registerPluginCommands({ group, component, services, log }: AdminContext): void {
+/**
+ * `!plugin …`: changes to the process are for the bot's owner, changes to the guild for its admins.
+ * @param packages those for plugins from elsewhere
+ */
+export function registerPluginCommands(
+  { group, component, client, services, log }: AdminContext,
+  packages: readonly Subcommand[],
+): void {
   const { access, audit, plugins, catalog, tools } = services;
   const askFirst = createAskFirst({ component, ...services, access: ADMIN });
   const suggestId = suggestFrom(() => plugins.list().map(({ id }) => id));
@@ -39,17 +46,23 @@ export function registerPluginCommands({ group, component, services, log }: Admi
     commands: [
       subcommand({
         name: 'list',
+        reads: true,
         description: 'List the plugins and whether they are on here',
         access: ADMIN_OR_DM,
-        run: (ctx) => ctx.reply(listOfPlugins(plugins, ctx.actor.guildId)),
+        async run(ctx) {
+          const isOperator = (await access.tierOf(ctx.actor)) === 'botOwner';
+          return ctx.reply(listOfPlugins(plugins, ctx.actor.guildId, isOperator));
+        },
       }),
+      ...packages,
       subcommand({
         name: 'info',
+        reads: true,
         description: 'Show everything about a plugin',
         access: ADMIN_OR_DM,
         options: { plugin: id },
         async run(ctx, { plugin }) {
-          const info = known(plugins, plugin);
+          const info = known(services, plugin);
           const settings = catalog.plugins().includes(info.id) ? await catalog.describe(info.id, ctx.actor) : [];
           const own = tools.list().filter((tool) => tool.plugin === info.id);
           const isOperator = (await access.tierOf(ctx.actor)) === 'botOwner';
@@ -110,7 +123,7 @@ export function registerPluginCommands({ group, component, services, log }: Admi
         options: { plugin: id, state: z.enum(['on', 'off', 'reset']).describe('on, off, or reset') },
         examples: ['plugin default persona off'],
         async run(ctx, { plugin, state }) {
-          const info = known(plugins, plugin);
+          const info = known(services, plugin);
           await plugins.setDefault(info.id, state === 'reset' ? undefined : state === 'on');
           const isOn = plugins.enabledIn(null, info.id);
           return ctx.reply(
@@ -126,8 +139,28 @@ export function registerPluginCommands({ group, component, services, log }: Admi
         access: ADMIN,
         options: { plugin: id },
         async run(ctx, { plugin }) {
-          await plugins.enable(guildOf(ctx.actor), plugin);
-          return ctx.reply(t('{plugin} is on in this server now.', { plugin: code(plugin) }));
+          const guildId = guildOf(ctx.actor);
+          const { id, state, manifest } = known(services, plugin);
+          await plugins.enable(guildId, id);
+          const need = state === 'running' ? await plugins.setupNeed(guildId, id) : undefined;
+          const missing = missingIn(ctx, manifest.permissions);
+          const unheard = (manifest.optionalIntents ?? []).filter((intent) => !client.options.intents.has(intent));
+          return ctx.reply(
+            [
+              t('{plugin} is on in this server now.', { plugin: code(id) }),
+              ...(need === undefined ? [] : [`⚠️ ${need.problem} ${need.remedy}`]),
+              ...(unheard.length === 0
+                ? []
+                : [
+                    `⚠️ ${t('Part of it does not work: the owner of the bot has to allow me intents in the Developer Portal and in my configuration (`intents`): {intents}.', { intents: codes(unheard) })}`,
+                  ]),
+              ...(missing.length === 0
+                ? []
+                : [
+                    `⚠️ ${t('I lack permissions for it here: {permissions}.', { permissions: missing.map(permissionName).join(', ') })}`,
+                  ]),
+            ].join('\n'),
+          );
         },
       }),
       subcommand({
@@ -137,7 +170,7 @@ export function registerPluginCommands({ group, component, services, log }: Admi
         options: { plugin: id },
         async run(ctx, { plugin }) {
           const guildId = guildOf(ctx.actor);
-          const { id, manifest } = known(plugins, plugin);
+          const { id, manifest } = known(services, plugin);
           const off = async () => {
             await plugins.disable(guildId, id);
             return t('{plugin} is off in this server now. Its commands and tools are gone here; its data stays.', {
@@ -188,20 +221,25 @@ export function missingIn(
   return me == null ? [] : me.permissions.missing([...wanted], true);
 }
 
-function known(plugins: Plugins, id: string): PluginInfo {
-  const info = plugins.list().find((candidate) => candidate.id === id.toLowerCase());
-  if (info === undefined) throw new CinnabarError('CINNABAR_PLUGIN_UNKNOWN', { plugin: id });
-  return info;
+function known({ commands, plugins }: AdminContext['services'], id: string): PluginInfo {
+  const list = plugins.list();
+  const info = list.find((candidate) => candidate.id === id.toLowerCase());
+  if (info !== undefined) return info;
+  const [meant] = commands.similar(
+    id,
+    list.map((one) => ({ name: one.id })),
+  );
+  const hint = meant === undefined ? '' : ` ${t('Did you mean "{meant}"?', { meant })}`;
+  throw new CinnabarError('CINNABAR_PLUGIN_UNKNOWN', { plugin: id, hint });
 }
 
-/** `!plugin list`: a line each, with the state in this guild. */
-function listOfPlugins(plugins: Plugins, guildId: string | null): string {
-  const lines = plugins
-    .list()
-    .map(
-      (info) =>
-        `• ${code(info.id)} ${info.manifest.version}, ${stateIn(plugins, info, guildId)}: ${translated(info.manifest.description)}`,
-    );
+/** `!plugin list`: a line each, with the state in this guild; of one that failed the bot's owner reads the error. */
+function listOfPlugins(plugins: Plugins, guildId: string | null, isOperator: boolean): string {
+  const lines = plugins.list().flatMap((info) => {
+    const { id, state, manifest, problem } = info;
+    const line = `• ${code(id)} ${manifest.version}, ${stateIn(plugins, info, guildId)}: ${translated(manifest.description)}`;
+    return isOperator && state === 'failed' && problem !== undefined ? [line, `  ⚠️ ${problem}`] : [line];
+  });
   return [t('**Plugins** ({count})', { count: lines.length }), ...lines].join('\n');
 }
 

@@ -14,6 +14,7 @@ export function registerRoleCommands({ group, services: { tierRoles } }: AdminCo
     commands: [
       subcommand({
         name: 'list',
+        reads: true,
         description: 'List the roles of moderators and admins',
         async run(ctx) {
           const guildId = guildOf(ctx.actor);

@@ -49,6 +49,7 @@ export function registerServerCommands(context: AdminContext): void {
     commands: [
       subcommand({
         name: 'export',
+        reads: true,
         description: 'Get the choices of this server as a file',
         async run(ctx) {
           const text = await guildFiles.export(guildOf(ctx.actor));
@@ -60,6 +61,7 @@ export function registerServerCommands(context: AdminContext): void {
       }),
       subcommand({
         name: 'plan',
+        reads: true,
         description: 'See what a file would change',
         options: { file },
         async run(ctx, options) {

@@ -1,6 +1,8 @@
 import {
+  type AskFirst,
   CinnabarError,
   type CommandContext,
+  createAskFirst,
   option,
   type SettingInfo,
   type SettingScope,
@@ -12,6 +14,7 @@ import {
   t,
   translated,
   UserError,
+  whereSettingHolds,
   z,
 } from '@cinnabar/sdk';
 import type { AdminContext } from './context.js';
@@ -21,16 +24,21 @@ const RESET_WORD = 'reset';
 
 /** `!set <plugin> [key] [value]` and `!unset <plugin> [key]`, also written `!set reset <plugin> [key]`. */
 export function registerSettingsCommands(context: AdminContext): void {
-  const { command, services } = context;
+  const { command, component, services } = context;
   const { catalog } = services;
+  const { clock, random } = services;
+  const askFirst = createAskFirst({ component, clock, random, name: 'settings-reset' });
+  const reset = (ctx: CommandContext, plugin: string, key: string | undefined) =>
+    resetSettings(services, askFirst, ctx, plugin, key);
   const plugin = option.suggested(suggestFrom(catalog.plugins)).describe('Id of the plugin');
   const key = option.suggested(settingKeys(catalog)).optional().describe('Which setting');
 
   command({
     name: 'set',
     audited: true,
+    reads: ({ plugin, value }) => value === undefined && plugin !== RESET_WORD,
     description: 'See and change settings',
-    help: 'Without a value it shows the settings, with their types and defaults. `set reset <plugin> [key]` goes back to the default.',
+    help: 'Without a value it shows the settings, with their types and defaults. A list is typed with commas or blanks between its items, or as JSON in [ ]. `set reset <plugin> [key]` goes back to the default.',
     options: {
       plugin: plugin.optional(),
       key,
@@ -42,7 +50,7 @@ export function registerSettingsCommands(context: AdminContext): void {
     async run(ctx, { plugin, key, value }) {
       if (plugin === undefined) return ctx.reply(overview(catalog, ctx));
       if (!catalog.plugins().includes(plugin) && plugin !== RESET_WORD) await suggestInstead(services, ctx, plugin);
-      if (plugin === RESET_WORD && key !== undefined) return reset(services, ctx, key, value);
+      if (plugin === RESET_WORD && key !== undefined) return reset(ctx, key, value);
       if (key === undefined) return showAll(services, ctx, plugin);
       return value === undefined ? showOne(services, ctx, plugin, key) : change(services, ctx, plugin, key, value);
     },
@@ -53,7 +61,7 @@ export function registerSettingsCommands(context: AdminContext): void {
     description: 'Put a setting, or all of a plugin, back to the default',
     options: { plugin, key },
     examples: ['unset chat history', 'unset chat'],
-    run: (ctx, { plugin, key }) => reset(services, ctx, plugin, key),
+    run: (ctx, { plugin, key }) => reset(ctx, plugin, key),
   });
 }
 
@@ -93,29 +101,89 @@ async function change({ catalog }: AdminContext['services'], ctx: CommandContext
   return ctx.reply(changedText(await catalog.set(plugin, key, value, ctx.actor)));
 }
 
-async function reset(
-  { catalog }: AdminContext['services'],
+/** One setting at once, with the value that it had; several only after their caller has seen which. */
+async function resetSettings(
+  services: AdminContext['services'],
+  askFirst: AskFirst,
   ctx: CommandContext,
   plugin: string,
   key: string | undefined,
-) {
-  await catalog.reset(plugin, key, ctx.actor);
-  return ctx.reply(
-    key === undefined
-      ? t('The settings of {plugin} are back to the default.', { plugin: code(plugin) })
-      : t('{key} of {plugin} is back to the default.', { key: code(key), plugin: code(plugin) }),
-  );
+): Promise<unknown> {
+  const { audit, catalog } = services;
+  const { actor } = ctx;
+  const name = code(plugin);
+  const set = await catalog.stored(plugin, key, actor);
+  const [only] = set;
+  if (only === undefined) {
+    return ctx.reply(
+      t('Nothing of {plugin} is set {key, select, none {here} other {under {key}}}: it is as it comes.', {
+        plugin: name,
+        key: key === undefined ? 'none' : code(key),
+      }),
+    );
+  }
+  if (key !== undefined && set.length === 1 && namesSame(only.key, key)) {
+    await catalog.reset(plugin, key, actor);
+    return ctx.reply(
+      t('{key} of {plugin} is back to the default, {default}. It was {before} {place}.', {
+        key: code(only.key),
+        plugin: name,
+        default: shownSetting(only, only.default),
+        before: shownSetting(only, only.value),
+        place: whereSettingHolds(only.scope),
+      }),
+    );
+  }
+  return askFirst(ctx, {
+    content: [
+      t('This takes {count, plural, one {# setting} other {# settings}} of {plugin} back to the default:', {
+        count: set.length,
+        plugin: name,
+      }),
+      ...set.map(valueLine),
+    ].join('\n'),
+    yes: t('Take them back'),
+    async run() {
+      // As they are by now: another admin may have changed one since.
+      const before = await catalog.stored(plugin, key, actor);
+      await catalog.reset(plugin, key, actor);
+      const act = ['unset', plugin, ...(key === undefined ? [] : [key])].join(' ');
+      audit.record({ actor, act: `${act} (agreed)`, outcome: 'done' });
+      const done = t('The settings of {plugin} are back to the default.', { plugin: name });
+      const list = [done, t('They were:'), ...before.map(valueLine)].join('\n');
+      return list.length > LONGEST_LIST ? done : list;
+    },
+  });
 }
 
+/** Whether a setting is the one that was typed: with its scope, a role, or neither before it, and in upper or lower case. */
+function namesSame(key: string, typed: string): boolean {
+  const last = (name: string) => name.slice(name.lastIndexOf('.') + 1).toLowerCase();
+  return last(key) === last(typed);
+}
+
+/** Of a message: then the question above still shows the values. */
+const LONGEST_LIST = 1_900;
+
+const valueLine = (setting: SettingInfo) =>
+  `• \`${setting.key}\` = ${shownSetting(setting, setting.value)} ${whereSettingHolds(setting.scope)}`;
+
 async function changeable(
-  { access, catalog }: AdminContext['services'],
+  { access, catalog, commands }: AdminContext['services'],
   ctx: CommandContext,
   plugin: string,
 ): Promise<readonly SettingInfo[]> {
   const { actor } = ctx;
-  if (!catalog.plugins().includes(plugin)) {
+  const ids = catalog.plugins();
+  if (!ids.includes(plugin)) {
     const sentence = t('There is no plugin with settings called {name}.', { name: code(plugin) });
-    throw new UserError(`${sentence} ${overview(catalog, ctx)}`);
+    const [meant] = commands.similar(
+      plugin,
+      ids.map((name) => ({ name })),
+    );
+    throw new UserError(
+      `${sentence} ${meant === undefined ? overview(catalog, ctx) : t('Did you mean {near}?', { near: code(meant) })}`,
+    );
   }
   return changeableBy(await access.tierOf(actor), await catalog.describe(plugin, actor));
 }
@@ -124,24 +192,6 @@ function unknownKey(plugin: string, key: string, settings: readonly SettingInfo[
   const hint =
     settings.length === 0 ? '' : ` ${t('It has {keys}.', { keys: codes(settings.map((info) => info.key)) })}`;
   return new CinnabarError('CINNABAR_SETTING_UNKNOWN', { plugin, key, hint });
-}
-
-/** Where a value of the scope holds, as it reads after the value. */
-function placeWords(scope: SettingScope): string {
-  switch (scope) {
-    case 'global':
-      return t('everywhere');
-    case 'guild':
-      return t('for this server');
-    case 'channel':
-      return t('for this channel');
-    case 'role':
-      return t('by role');
-    case 'user':
-      return t('for you');
-    case 'member':
-      return t('for you in this server');
-  }
 }
 
 const CHANGED_BY: Readonly<Record<SettingScope, Tier>> = {
@@ -181,13 +231,13 @@ function settingLine(setting: SettingInfo): string {
   const { key, value, scope, description, type, default: byDefault } = setting;
   const about = description === '' ? '' : ` ${sentence(translated(description))}`;
   const kind = sentence(t('{type}; default {value}', { type: capital(type), value: shownSetting(setting, byDefault) }));
-  return `\`${key}\` = ${shownSetting(setting, value)} ${placeWords(scope)}.${about} ${kind}`;
+  return `\`${key}\` = ${shownSetting(setting, value)} ${whereSettingHolds(scope)}.${about} ${kind}`;
 }
 
 /** After a change. */
 export function changedText(setting: SettingInfo): string {
   const { key, plugin, value, scope, inForce } = setting;
-  const words = { key, plugin: code(plugin), value: shownSetting(setting, value), place: placeWords(scope) };
+  const words = { key, plugin: code(plugin), value: shownSetting(setting, value), place: whereSettingHolds(scope) };
   if (inForce !== undefined && JSON.stringify(inForce.value) !== JSON.stringify(value))
     return t('`{key}` of {plugin} is saved as {value} {place}, but here {held} holds: {origin} decides.', {
       ...words,
@@ -222,7 +272,8 @@ const CHANGE = { tier: 'admin', where: 'guild' } as const;
 
 /** `!prefix …`: the prefixes of commands in this guild. */
 export function registerPrefixCommands({ group, services: { prefixes } }: AdminContext): void {
-  const prefix = z.string().min(1).max(16).describe('The prefix; quote it if it ends with a space');
+  // Its length is the prefixes' own to check.
+  const prefix = z.string().min(1).describe('The prefix; quote it if it ends with a space');
   group({
     name: 'prefix',
     description: 'See and change what commands start with',

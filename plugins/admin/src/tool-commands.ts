@@ -1,6 +1,7 @@
 import {
   type AccessRule,
   CinnabarError,
+  createAskFirst,
   option,
   subcommand,
   TOOL_POLICIES,
@@ -12,9 +13,11 @@ import {
   UserError,
   z,
 } from '@cinnabar/sdk';
+import { keepsServerInHand, lockWarning } from './access-commands.js';
 import type { AdminContext } from './context.js';
 import { code, guildOf, suggestFrom } from './format.js';
 
+const ADMIN = { tier: 'admin', where: 'guild' } as const;
 const DEFAULT_WORD = 'default';
 
 function meaningOf(policy: ToolPolicy | typeof DEFAULT_WORD): string {
@@ -67,6 +70,7 @@ export function registerToolCommands({ group, services: { tools, policies, plugi
     commands: [
       subcommand({
         name: 'list',
+        reads: true,
         description: 'List the tools, their risk and policy here',
         help: 'With several filters: the tools that fit all of them.',
         options: {
@@ -101,6 +105,7 @@ export function registerToolCommands({ group, services: { tools, policies, plugi
       subcommand({
         name: 'policy',
         description: 'Allow a tool, have it confirmed, or deny it',
+        reads: ({ policy }) => policy === undefined,
         help: '`deny` is final: no member, card or other policy can bring the call back.',
         options: {
           tool: option.suggested(suggestTool).describe('Name of the tool'),
@@ -130,7 +135,9 @@ export function registerToolCommands({ group, services: { tools, policies, plugi
 }
 
 /** `!command …`: commands that are off for everyone here. They are access rules: `!access list` shows them, and rules of higher precedence admit some again. */
-export function registerCommandSwitches({ group, services: { accessRules, commands } }: AdminContext): void {
+export function registerCommandSwitches({ group, component, services }: AdminContext): void {
+  const { accessRules, audit, clock, commands, random } = services;
+  const askFirst = createAskFirst({ component, clock, random, name: 'command-disable', access: ADMIN });
   const isSwitch = ({ effect, target, subject }: AccessRule) =>
     effect === 'deny' && target.kind === 'command' && subject.kind === 'everyone';
   const command = option.rest().describe('Full name of the command: with a command around others, all of them');
@@ -144,7 +151,7 @@ export function registerCommandSwitches({ group, services: { accessRules, comman
   group({
     name: 'command',
     description: 'Switch single commands off and on in this server',
-    access: { tier: 'admin', where: 'guild' },
+    access: ADMIN,
     commands: [
       subcommand({
         name: 'disable',
@@ -154,13 +161,22 @@ export function registerCommandSwitches({ group, services: { accessRules, comman
         examples: ['command disable relay unbind'],
         async run(ctx, { command: typed }) {
           const name = nameOf(typed);
-          assertKnown(guildOf(ctx.actor), name);
-          await accessRules.set(guildOf(ctx.actor), {
-            effect: 'deny',
-            target: { kind: 'command', name },
-            subject: { kind: 'everyone' },
+          const guildId = guildOf(ctx.actor);
+          assertKnown(guildId, name);
+          const target = { kind: 'command', name } as const;
+          const disable = async () => {
+            await accessRules.set(guildId, { effect: 'deny', target, subject: { kind: 'everyone' } });
+            return t('{name} is off here now.', { name: code(name) });
+          };
+          if (!keepsServerInHand(services, target)) return ctx.reply(await disable());
+          return askFirst(ctx, {
+            content: lockWarning(name),
+            yes: t('Switch it off all the same'),
+            async run() {
+              audit.record({ actor: ctx.actor, act: `command disable ${name} (agreed)`, outcome: 'done' });
+              return disable();
+            },
           });
-          return ctx.reply(t('{name} is off here now.', { name: code(name) }));
         },
       }),
       subcommand({
@@ -184,6 +200,7 @@ export function registerCommandSwitches({ group, services: { accessRules, comman
       }),
       subcommand({
         name: 'list',
+        reads: true,
         description: 'List the commands that are off here',
         async run(ctx) {
           const off = (await accessRules.list(guildOf(ctx.actor))).filter(isSwitch).map(({ target }) => target.name);

@@ -1,4 +1,5 @@
 import {
+  type AccessPolicy,
   type Actor,
   type CommandContext,
   option,
@@ -72,10 +73,15 @@ export function registerCommands(context: AiContext, queue: ChannelQueue, take: 
     description: PROMPT_DESCRIPTION,
     surface: 'slash',
     ephemeral: true,
-    access: { tier: 'admin' },
+    access: promptPolicy(context),
     run: (ctx) => sendPrompt(context, ctx),
   });
 }
+
+const promptPolicy = ({ settings }: AiContext): AccessPolicy => ({
+  tier: 'admin',
+  tierFrom: async () => ((await settings.global.get()).adminsSeePrompts ? 'admin' : 'botOwner'),
+});
 
 /**
  * The prompt as it would be for the requester: what they may not read is not in it. Others in the channel may read less, and so it goes to
@@ -84,8 +90,7 @@ export function registerCommands(context: AiContext, queue: ChannelQueue, take: 
 async function sendPrompt(context: AiContext, ctx: CommandContext): Promise<unknown> {
   const { settings, services } = context;
   const { channel, actor, user, member, guild, message, signal } = ctx;
-  const { adminsSeePrompts } = await settings.global.get();
-  await ctx.requireAccess({ tier: adminsSeePrompts ? 'admin' : 'botOwner' }, 'ai prompt');
+  await ctx.requireAccess(promptPolicy(context), 'ai prompt');
   if (!channel.isSendable()) throw new UserError(t('I cannot write in this channel.'));
   if (message === null) await ctx.defer();
   const { responder } = await routeOf(settings, channel, actor.guildId);

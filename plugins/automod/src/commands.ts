@@ -46,6 +46,7 @@ export function registerCommands(context: AutomodContext, setup: Setup, watch: W
     commands: [
       subcommand({
         name: 'status',
+        reads: true,
         description: 'Show what is filtered, by me and by Discord, and what is wrong',
         run: async (ctx) => ctx.reply(await setup.status(requireGuild(ctx))),
       }),
@@ -71,6 +72,7 @@ export function registerCommands(context: AutomodContext, setup: Setup, watch: W
           }),
           subcommand({
             name: 'list',
+            reads: true,
             description: 'List them',
             ephemeral: true,
             run: async (ctx) => ctx.reply({ content: await setup.words(requireGuild(ctx)), ephemeral: true }),
@@ -180,6 +182,7 @@ export function registerCommands(context: AutomodContext, setup: Setup, watch: W
       }),
       subcommand({
         name: 'test',
+        reads: true,
         description: 'Try a text on the filters',
         ephemeral: true,
         options: { text: option.rest().describe('The text') },
@@ -261,11 +264,7 @@ export function registerTools({ tool, client }: AutomodContext, setup: Setup): v
     }),
     risk: 'write',
     access: ADMIN,
-    examples: [
-      'delete invites to other servers',
-      'set the filter {filter} to {limit}',
-      'allow at most {limit} mentions in a message',
-    ],
+    examples: ['set the filter {filter} to {limit}', 'switch {on} the filter of {filter}'],
     run({ filter, on, limit, mode, domains, actions }, { actor }) {
       const changes = changesOf({ filter, on, limit, mode, domains });
       if (Object.keys(changes).length === 0 && actions === undefined)

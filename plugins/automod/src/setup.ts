@@ -42,7 +42,7 @@ export function createSetup({ client, settings, services }: AutomodContext, disc
         draft.words = [...draft.words, ...fresh];
       });
       return t(
-        '{added, plural, =0 {They are filtered already} one {Added one word} other {Added # words}}; {count} are filtered.',
+        '{added, plural, =0 {They are filtered already} one {Added one word} other {Added # words}}; {count, plural, one {# is} other {# are}} filtered.',
         { added, count: all.length },
       );
     },
@@ -57,10 +57,13 @@ export function createSetup({ client, settings, services }: AutomodContext, disc
         if (removed === 0) throw new UserError(t('None of these words is filtered.'));
         draft.words = left;
       });
-      return t('{removed, plural, one {Removed one word} other {Removed # words}}; {count} are filtered.', {
-        removed,
-        count: all.length,
-      });
+      return t(
+        '{removed, plural, one {Removed one word} other {Removed # words}}; {count, plural, one {# is} other {# are}} filtered.',
+        {
+          removed,
+          count: all.length,
+        },
+      );
     },
 
     /** Switches a filter on with its limits, or off, and chooses what it does. @throws UserError */

@@ -1,5 +1,5 @@
-import { type CommandContext, option, plainText, subcommand, type Tier, t, UserError, z } from '@cinnabar/sdk';
-import type { CustomContext } from './context.js';
+import { type CommandContext, option, plainText, subcommand, t, UserError, z } from '@cinnabar/sdk';
+import { type CustomContext, creating } from './context.js';
 import type { CustomStore } from './store.js';
 
 const named = z.string().min(1).max(32).describe('Its name');
@@ -8,11 +8,7 @@ const SHOWN = 300;
 
 /** `!customcom …` and `!alias …`. */
 export function registerCommands({ group, settings }: CustomContext, store: CustomStore): void {
-  /** Refuses who may not make any here. */
-  const mayCreate = async (ctx: CommandContext) => {
-    const tier: Tier = (await settings.guild(ctx.guild).get()).creators;
-    await ctx.requireAccess({ tier, where: 'guild' });
-  };
+  const access = creating(settings);
   const here = (ctx: CommandContext) => {
     if (ctx.guild === null) throw new UserError(t('This works in a server only.'));
     return store.of(ctx.guild.id);
@@ -31,10 +27,10 @@ export function registerCommands({ group, settings }: CustomContext, store: Cust
         name: 'create',
         aliases: ['add'],
         description: 'Create a custom command',
+        access,
         options: { name: named, text: option.rest().describe('What it answers') },
         examples: ['customcom create rules Read <#123> first, {author}!'],
         async run(ctx, { name, text }) {
-          await mayCreate(ctx);
           // As in Red: "create simple hi Hello".
           const [, red, words] = name === 'simple' ? (/^(\S+)\s+(.+)$/su.exec(text) ?? []) : [];
           const made = await store.create(ctx.actor, red ?? name, words ?? text);
@@ -44,9 +40,9 @@ export function registerCommands({ group, settings }: CustomContext, store: Cust
       subcommand({
         name: 'addanswer',
         description: 'Add another answer to a custom command',
+        access,
         options: { name: named, text: option.rest().describe('What it answers, too') },
         async run(ctx, { name, text }) {
-          await mayCreate(ctx);
           const { answers } = await store.addAnswer(ctx.actor, name, text);
           await ctx.reply(
             t('`{name}` has {count, plural, one {# answer} other {# answers}} now.', { name, count: answers.length }),
@@ -56,9 +52,9 @@ export function registerCommands({ group, settings }: CustomContext, store: Cust
       subcommand({
         name: 'edit',
         description: 'Replace the answers of a custom command by one',
+        access,
         options: { name: named, text: option.rest().describe('What it answers') },
         async run(ctx, { name, text }) {
-          await mayCreate(ctx);
           await store.edit(ctx.actor, name, text);
           await ctx.reply(t('Custom command `{name}` is changed.', { name }));
         },
@@ -66,9 +62,9 @@ export function registerCommands({ group, settings }: CustomContext, store: Cust
       subcommand({
         name: 'order',
         description: 'Choose how one of several answers is chosen',
+        access,
         options: { name: named, order: z.enum(['random', 'turn']).describe('At random, or in turn') },
         async run(ctx, { name, order }) {
-          await mayCreate(ctx);
           await store.setOrder(ctx.actor, name, order);
           await ctx.reply(t('Custom command `{name}` is changed.', { name }));
         },
@@ -76,9 +72,9 @@ export function registerCommands({ group, settings }: CustomContext, store: Cust
       subcommand({
         name: 'cooldown',
         description: 'Choose how long a member has to wait between two uses',
+        access,
         options: { name: named, time: option.duration().describe('Such as 30s; 0 for none') },
         async run(ctx, { name, time }) {
-          await mayCreate(ctx);
           await store.setCooldown(ctx.actor, name, Math.round(time / 1_000));
           await ctx.reply(t('Custom command `{name}` is changed.', { name }));
         },
@@ -87,9 +83,9 @@ export function registerCommands({ group, settings }: CustomContext, store: Cust
         name: 'delete',
         aliases: ['remove', 'del'],
         description: 'Delete a custom command',
+        access,
         options: { name: named },
         async run(ctx, { name }) {
-          await mayCreate(ctx);
           await store.remove(ctx.actor, 'commands', name);
           await ctx.reply(t('Custom command `{name}` is deleted.', { name }));
         },
@@ -157,10 +153,10 @@ export function registerCommands({ group, settings }: CustomContext, store: Cust
         name: 'add',
         aliases: ['create'],
         description: 'Add an alias for a command',
+        access,
         options: { name: named, command: option.rest().describe('The command, with arguments') },
         examples: ['alias add hi customcom show hello', 'alias add quiet timeout {0} 10m'],
         async run(ctx, { name, command }) {
-          await mayCreate(ctx);
           const text = command.startsWith(ctx.prefix) ? command.slice(ctx.prefix.length) : command;
           const made = await store.createAlias(ctx.actor, name, text);
           await ctx.reply(t('Alias `{name}` is there.', { name: made.name }));
@@ -170,9 +166,9 @@ export function registerCommands({ group, settings }: CustomContext, store: Cust
         name: 'delete',
         aliases: ['remove', 'del'],
         description: 'Delete an alias',
+        access,
         options: { name: named },
         async run(ctx, { name }) {
-          await mayCreate(ctx);
           await store.remove(ctx.actor, 'aliases', name);
           await ctx.reply(t('Alias `{name}` is deleted.', { name }));
         },

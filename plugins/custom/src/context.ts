@@ -1,4 +1,4 @@
-import { Access, Clock, Commands, type PluginContext, Random, TIERS, z } from '@cinnabar/sdk';
+import { Access, type AccessPolicy, Clock, Commands, type PluginContext, Random, TIERS, z } from '@cinnabar/sdk';
 
 export const LIMITS = { answers: 10, text: 2_000, alias: 500, seconds: 86_400, ofMember: 20 } as const;
 
@@ -73,5 +73,11 @@ export const collections = {
 } as const;
 
 export const inject = { access: Access, clock: Clock, commands: Commands, random: Random } as const;
+
+/** Who may create commands and aliases: as the setting says. */
+export const creating = (settings: CustomContext['settings']): AccessPolicy => ({
+  where: 'guild',
+  tierFrom: async ({ guildId }) => (await settings.guild(guildId).get()).creators,
+});
 
 export type CustomContext = PluginContext<typeof settings, typeof collections, typeof inject>;

@@ -1,4 +1,12 @@
-import { type Actor, type GuildCommand, type GuildCommands, TIERS, t, UserError } from '@cinnabar/sdk';
+import {
+  type Actor,
+  createKeyedMutex,
+  type GuildCommand,
+  type GuildCommands,
+  TIERS,
+  t,
+  UserError,
+} from '@cinnabar/sdk';
 import { fillAnswer } from './answer.js';
 import { type Alias, type CustomCommand, type CustomContext, LIMITS } from './context.js';
 
@@ -16,6 +24,8 @@ export type CustomStore = ReturnType<typeof createCustomStore>;
 export function createCustomStore(context: CustomContext) {
   const { collections, services, settings, log } = context;
   const made = new Map<string, Made>();
+  /** So that of two who take a name at the same moment one gets it. */
+  const creations = createKeyedMutex();
   /** Which answer of a command comes next. */
   const turns = new Map<string, number>();
   const loaded = load();
@@ -128,6 +138,47 @@ export function createCustomStore(context: CustomContext) {
     return changed;
   }
 
+  async function create(actor: Actor, name: string, answer: string): Promise<CustomCommand> {
+    const wanted = await check(actor, name);
+    const command: CustomCommand = {
+      name: wanted,
+      answers: [checkText(answer, LIMITS.text)],
+      order: 'random',
+      cooldownSeconds: 0,
+      authorId: actor.userId,
+      isByMember: !(await isModerator(actor)),
+      madeAt: services.clock.now(),
+    };
+    await collections.commands.of(guildOf(actor)).update((draft) => {
+      draft.made = [...withoutName(draft.made, command.name), command];
+    });
+    await read(guildOf(actor));
+    return command;
+  }
+
+  async function createAlias(actor: Actor, name: string, text: string): Promise<Alias> {
+    const wanted = await check(actor, name);
+    const meant = checkText(text, LIMITS.alias);
+    const word = (/^\S+/u.exec(meant)?.[0] ?? '').toLowerCase();
+    const { commands, aliases } = made.get(guildOf(actor)) ?? NONE;
+    if (word === wanted || !(services.commands.has(word) || commands.has(word) || aliases.has(word))) {
+      throw new UserError(t('There is no command `{word}` that it could stand for.', { word }));
+    }
+    const alias: Alias = {
+      name: wanted,
+      text: meant,
+      authorId: actor.userId,
+      isByMember: !(await isModerator(actor)),
+      tier: await services.access.tierOf(actor),
+      madeAt: services.clock.now(),
+    };
+    await collections.aliases.of(guildOf(actor)).update((draft) => {
+      draft.made = [...withoutName(draft.made, alias.name), alias];
+    });
+    await read(guildOf(actor));
+    return alias;
+  }
+
   return {
     source,
     loaded,
@@ -140,23 +191,9 @@ export function createCustomStore(context: CustomContext) {
     },
     /** Whether a command of a plugin has taken the name since. */
     isHidden: (name: string) => services.commands.has(name),
-    async create(actor: Actor, name: string, answer: string): Promise<CustomCommand> {
+    create: async (actor: Actor, name: string, answer: string): Promise<CustomCommand> => {
       await loaded;
-      const wanted = await check(actor, name);
-      const command: CustomCommand = {
-        name: wanted,
-        answers: [checkText(answer, LIMITS.text)],
-        order: 'random',
-        cooldownSeconds: 0,
-        authorId: actor.userId,
-        isByMember: !(await isModerator(actor)),
-        madeAt: services.clock.now(),
-      };
-      await collections.commands.of(guildOf(actor)).update((draft) => {
-        draft.made = [...withoutName(draft.made, command.name), command];
-      });
-      await read(guildOf(actor));
-      return command;
+      return creations.run(guildOf(actor), () => create(actor, name, answer));
     },
     addAnswer: (actor: Actor, name: string, answer: string) =>
       change(actor, name.toLowerCase(), ({ answers }) => {
@@ -188,28 +225,9 @@ export function createCustomStore(context: CustomContext) {
       else await collections.aliases.of(guildId).update(without);
       await read(guildId);
     },
-    async createAlias(actor: Actor, name: string, text: string): Promise<Alias> {
+    createAlias: async (actor: Actor, name: string, text: string): Promise<Alias> => {
       await loaded;
-      const wanted = await check(actor, name);
-      const meant = checkText(text, LIMITS.alias);
-      const word = (/^\S+/u.exec(meant)?.[0] ?? '').toLowerCase();
-      const { commands, aliases } = made.get(guildOf(actor)) ?? NONE;
-      if (word === wanted || !(services.commands.has(word) || commands.has(word) || aliases.has(word))) {
-        throw new UserError(t('There is no command `{word}` that it could stand for.', { word }));
-      }
-      const alias: Alias = {
-        name: wanted,
-        text: meant,
-        authorId: actor.userId,
-        isByMember: !(await isModerator(actor)),
-        tier: await services.access.tierOf(actor),
-        madeAt: services.clock.now(),
-      };
-      await collections.aliases.of(guildOf(actor)).update((draft) => {
-        draft.made = [...withoutName(draft.made, alias.name), alias];
-      });
-      await read(guildOf(actor));
-      return alias;
+      return creations.run(guildOf(actor), () => createAlias(actor, name, text));
     },
   };
 }

@@ -1,6 +1,5 @@
-import { type Actor, type Registrar, type ToolDefinition, t, UserError, visible, z } from '@cinnabar/sdk';
-import type { CustomCommand, CustomContext } from './context.js';
-import { LIMITS } from './context.js';
+import { type Registrar, type ToolDefinition, t, visible, z } from '@cinnabar/sdk';
+import { type CustomCommand, type CustomContext, creating, LIMITS } from './context.js';
 import type { CustomStore } from './store.js';
 
 const name = z.string().min(1).max(32).describe('Its name, without a prefix');
@@ -14,31 +13,16 @@ const deleteInput = z.object({ name });
 
 /** The same acts for models. Who may create commands is decided as for the commands. */
 export function registerTools(
-  { tool, settings, services }: Pick<CustomContext, 'settings' | 'services'> & Pick<Registrar, 'tool'>,
+  { tool, settings }: Pick<CustomContext, 'settings'> & Pick<Registrar, 'tool'>,
   store: CustomStore,
 ): void {
-  const check = async (toolName: string, actor: Actor) => {
-    const { creators: tier } = await settings.guild(actor.guildId).get();
-    const decision = await services.access.decide(actor, {
-      kind: 'tool',
-      name: toolName,
-      plugin: 'custom',
-      policy: { tier, where: 'guild' },
-    });
-    if (decision.allowed) return;
-    throw new UserError(
-      decision.reasons
-        .filter(({ allowed }) => !allowed)
-        .map((reason) => reason.text)
-        .join('; '),
-    );
-  };
+  const access = creating(settings);
   const create: ToolDefinition<typeof createInput, CustomCommand> = {
     name: 'create_custom_command',
     description: 'Creates a command of this server that answers with a text.',
     input: createInput,
     risk: 'write',
-    access: { where: 'guild' },
+    access,
     examples: ['create a command {name} that says {text}'],
     present: {
       sentence: (input) =>
@@ -47,18 +31,14 @@ export function registerTools(
       action: 'Create a custom command',
       success: (_, made) => t('✓ The command {name} is there.', { name: made.name }),
     },
-    check: (_, { actor }) => check('create_custom_command', actor),
-    async run(input, { actor }) {
-      await check('create_custom_command', actor);
-      return store.create(actor, input.name, input.text);
-    },
+    run: (input, { actor }) => store.create(actor, input.name, input.text),
   };
   const remove: ToolDefinition<typeof deleteInput, string> = {
     name: 'delete_custom_command',
     description: 'Deletes a command of this server that answers with a text.',
     input: deleteInput,
     risk: 'destructive',
-    access: { where: 'guild' },
+    access,
     examples: ['delete the custom command {name}'],
     present: {
       sentence: (input) => t("I'll delete the custom command {name}", { name: visible(input.name) }),
@@ -66,9 +46,7 @@ export function registerTools(
       action: 'Delete a custom command',
       success: (_, gone) => t('✓ The command {name} is deleted.', { name: gone }),
     },
-    check: (_, { actor }) => check('delete_custom_command', actor),
     async run(input, { actor }) {
-      await check('delete_custom_command', actor);
       await store.remove(actor, 'commands', input.name);
       return input.name.toLowerCase();
     },
@@ -79,6 +57,7 @@ export function registerTools(
     input: z.object({}),
     risk: 'read',
     access: { where: 'guild' },
+    examples: ['which custom commands are there?', 'list the custom commands'],
     present: {
       sentence: () => t("I'll list the custom commands of this server"),
       action: 'List custom commands',

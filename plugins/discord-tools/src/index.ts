@@ -1,6 +1,6 @@
-import { Access, Clock, definePlugin, Identities, MessageOrigins, ToolPolicies } from '@cinnabar/sdk';
+import { Access, Clock, definePlugin, Identities, MessageOrigins, TierRoles, ToolPolicies } from '@cinnabar/sdk';
 import { createSentMessages, sentCollection } from './sending.js';
-import { offeredBySettings, PLUGIN, settings } from './settings.js';
+import { bySettings, PLUGIN, settings } from './settings.js';
 import { channelPermissionTools, channelTools } from './tools/channels.js';
 import { forumTools } from './tools/forums.js';
 import { memberTools } from './tools/members.js';
@@ -40,7 +40,14 @@ export default definePlugin({
   },
   settings,
   collections: { sent: sentCollection },
-  inject: { access: Access, clock: Clock, identities: Identities, origins: MessageOrigins, policies: ToolPolicies },
+  inject: {
+    access: Access,
+    clock: Clock,
+    identities: Identities,
+    origins: MessageOrigins,
+    policies: ToolPolicies,
+    tierRoles: TierRoles,
+  },
   setup({ client, settings, collections, services, tool, on, defer }) {
     const sent = createSentMessages(collections.sent);
     const context = { ...services, client, sent, settings: settings.guild };
@@ -57,7 +64,7 @@ export default definePlugin({
       ...roleTools(context),
       ...memberTools(context),
     ];
-    for (const definition of tools) tool(offeredBySettings(context, definition));
+    for (const definition of tools) tool(bySettings(context, definition));
     on('channelDelete', ({ id }) => sent.forgetChannel(id));
     on('threadDelete', ({ id }) => sent.forgetChannel(id));
     defer(services.origins.add(sent.originsOf));

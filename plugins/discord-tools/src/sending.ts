@@ -29,7 +29,7 @@ import { readMessage } from './arguments.js';
 import type { Call } from './discord-tool.js';
 import { placeOf } from './places.js';
 import { demand, may, requireUnlocked } from './rights.js';
-import { type Caller, type Context, maySpeak } from './settings.js';
+import type { Caller, Context } from './settings.js';
 
 type TextChannel = Exclude<SendableChannels, PartialGroupDMChannel>;
 
@@ -150,7 +150,7 @@ const MESSAGE_LIMIT = 2000;
 /**
  * The text as messages that Discord takes, code fences unbroken, each with a line that says for whom it is sent: without the line the
  * member's words would look like the bot's own.
- * @throws UserError for an empty text, or when the bot does not send messages for this member there
+ * @throws UserError for an empty text
  */
 export async function messagesFor(
   context: Context,
@@ -158,11 +158,6 @@ export async function messagesFor(
   guildId: string | null,
   text: string,
 ): Promise<readonly string[]> {
-  if (!(await maySpeak(context, actor, guildId))) {
-    throw new UserError(
-      t('In that server I do not send messages for you; its admins decide that with `!set discord-tools speakFor`.'),
-    );
-  }
   const isMarked = actor.identity === undefined && (await context.settings(guildId).get()).mark === 'line';
   const mark = isMarked ? spokenForMark(actor.userId) : '';
   const contents = splitMessage(text, MESSAGE_LIMIT - mark.length);

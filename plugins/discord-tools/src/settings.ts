@@ -5,6 +5,8 @@ import {
   type Identities,
   type Settings,
   TIERS,
+  type Tier,
+  type TierRoles,
   type ToolDefinition,
   type ToolPolicies,
   z,
@@ -19,6 +21,7 @@ export interface Context {
   readonly client: Client;
   readonly access: Access;
   readonly policies: ToolPolicies;
+  readonly tierRoles: Pick<TierRoles, 'list'>;
   readonly clock: Clock;
   readonly sent: SentMessages;
   readonly identities: Pick<Identities, 'profile'>;
@@ -75,23 +78,21 @@ const SPEAKING: ReadonlySet<string> = new Set([
   'discord_send_webhook_message',
 ]);
 
-/** The tool, offered to models where the guild's settings say so; in direct messages the common ones. */
-export function offeredBySettings(context: Context, definition: ToolDefinition): ToolDefinition {
+/** The tool, offered to models where the guild's settings say so; in direct messages the common ones. Who may send by it, they say, too. */
+export function bySettings(context: Context, definition: ToolDefinition): ToolDefinition {
+  const isSpeaking = SPEAKING.has(definition.name);
   return {
     ...definition,
+    ...(isSpeaking ? { access: { ...definition.access, tierFrom: (actor) => speakersIn(context, actor) } } : {}),
     async offered(actor: Actor) {
       const { guildId } = actor;
-      if (SPEAKING.has(definition.name) && !(await maySpeak(context, actor, guildId))) return false;
       const offer = guildId === null ? 'common' : (await context.settings(guildId).get()).offer;
       return offer === 'all' || (offer === 'common' && COMMON.has(definition.name));
     },
   };
 }
 
-/** Whether the bot sends messages for this member in a guild. An agent speaks for itself, as far as its grants go. */
-export async function maySpeak({ access, settings }: Context, actor: Actor, guildId: string | null): Promise<boolean> {
-  if (guildId === null || actor.identity !== undefined) return true;
-  const { speakFor } = await settings(guildId).get();
-  if (speakFor === 'nobody') return false;
-  return TIERS.indexOf(await access.tierOf({ ...actor, guildId })) >= TIERS.indexOf(speakFor);
+/** From which tier on the bot sends messages for a member. An agent speaks for itself, as far as its grants go. */
+async function speakersIn({ settings }: Context, { guildId, identity }: Actor): Promise<Tier | 'nobody'> {
+  return guildId === null || identity !== undefined ? 'everyone' : (await settings(guildId).get()).speakFor;
 }

@@ -156,6 +156,7 @@ export function llmPlugin(providers: readonly ProviderDefinition[]) {
         commands: [
           subcommand({
             name: 'status',
+            reads: true,
             description: 'Which models answer, where they are, whether keys are set, and whether they can be reached',
             ephemeral: true,
             run: async (context) => context.reply(await describeStatus(router, breakers, await readValues(), env)),

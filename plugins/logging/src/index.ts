@@ -4,6 +4,7 @@ import { createEventLog } from './event-log.js';
 import { logMembers } from './members.js';
 import { logMessages } from './messages.js';
 import { inject, settings } from './settings.js';
+import { registerTools } from './tools.js';
 
 export default definePlugin({
   manifest: {
@@ -25,6 +26,7 @@ export default definePlugin({
     logMessages(context, eventLog);
     logMembers(context, eventLog);
     logChannels(context, eventLog);
+    registerTools(context);
     context.needsSetup(async (guildId) => {
       if (guildId === null) return undefined;
       const chosen = await context.settings.guild(guildId).get();

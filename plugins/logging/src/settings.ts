@@ -1,4 +1,4 @@
-import { Clock, Languages, type PluginContext, Provenance, Random, z } from '@cinnabar/sdk';
+import { Access, Clock, Languages, type PluginContext, Provenance, Random, z } from '@cinnabar/sdk';
 
 /** What is logged, by the setting that switches it and the one that gives it a channel of its own. */
 export const KINDS = {
@@ -37,6 +37,6 @@ export const settings = {
   }),
 };
 
-export const inject = { clock: Clock, languages: Languages, provenance: Provenance, random: Random };
+export const inject = { access: Access, clock: Clock, languages: Languages, provenance: Provenance, random: Random };
 
 export type LoggingContext = PluginContext<typeof settings, Record<never, never>, typeof inject>;

@@ -40,6 +40,7 @@ export function serverCommands({ servers, clock, url }: Parts): readonly Subcomm
   return [
     subcommand({
       name: 'list',
+      reads: true,
       description: 'The MCP servers, whether they run, and where the own tools are offered',
       access,
       ephemeral: true,
@@ -182,6 +183,7 @@ export function tokenCommands(parts: TokensParts): Subgroup {
       }),
       subcommand({
         name: 'list',
+        reads: true,
         description: 'The tokens of this server, without what is secret',
         ephemeral: true,
         async run(context) {

@@ -32,11 +32,17 @@ export function createCases({
 
   /** The newest first. */
   async function* newestFirst(guildId: string): AsyncGenerator<ModerationCase> {
-    const { last } = await collections.ledgers.of(guildId).get();
+    const { last, open } = await collections.ledgers.of(guildId).get();
     for (let block = blockOf(Math.max(1, last)); block >= 0; block -= 1) {
       const cases = await read(guildId, block);
-      // What is older than an empty block was deleted.
-      if (cases.length === 0 && block < blockOf(last)) return;
+      // What is older than an empty block was deleted, but for open cases.
+      if (cases.length === 0 && block < blockOf(last)) {
+        const older = open.map(blockOf).filter((other) => other < block);
+        for (const kept of [...new Set(older)].sort((one, other) => other - one)) {
+          yield* [...(await read(guildId, kept))].reverse();
+        }
+        return;
+      }
       yield* [...cases].reverse();
     }
   }
@@ -55,14 +61,24 @@ export function createCases({
     return known;
   };
 
-  const removeOld = async (guildId: string, newest: number, open: readonly number[]) => {
+  /** The newest block whose cases are beyond the bound. */
+  const newestOld = async (newest: number): Promise<number> => {
     const { casesPerServer } = await settings.global.get();
-    const last = blockOf(newest) - Math.ceil(casesPerServer / BLOCK);
-    if (open.some((number) => blockOf(number) <= last)) return;
-    for (let block = last; block >= 0 && (await read(guildId, block)).length > 0; block -= 1) {
-      await document(guildId, block).delete();
-    }
+    return blockOf(newest) - Math.ceil(casesPerServer / BLOCK);
+  };
+  const keepIn = async (guildId: string, block: number, keeps: (one: ModerationCase) => boolean) => {
+    const cases = await read(guildId, block);
+    const kept = cases.filter(keeps);
+    if (kept.length === cases.length) return;
+    if (kept.length === 0) await document(guildId, block).delete();
+    else await document(guildId, block).set({ guildId, cases: kept });
     indexes.delete(guildId);
+  };
+  /** Open cases stay until they are closed: something is left to be done about them. */
+  const removeOld = async (guildId: string, newest: number, open: readonly number[]) => {
+    for (let block = await newestOld(newest); block >= 0 && (await read(guildId, block)).length > 0; block -= 1) {
+      await keepIn(guildId, block, ({ number }) => open.includes(number));
+    }
   };
 
   /** The last number that was given: the ledger's, or that of a case that was written just before the bot was stopped. */
@@ -152,10 +168,12 @@ export function createCases({
     /** Nothing is left to be done about a case. */
     close: (guildId: string, number: number) =>
       mutex.run(guildId, async () => {
-        await collections.ledgers.of(guildId).update((draft) => {
+        const { last } = await collections.ledgers.of(guildId).update((draft) => {
           draft.open = draft.open.filter((other) => other !== number);
         });
         begun.delete(`${guildId}-${number}`);
+        const block = blockOf(number);
+        if (block <= (await newestOld(last))) await keepIn(guildId, block, (one) => one.number !== number);
       }),
     /** The cases about a member, the newest first. */
     async ofMember(guildId: string, userId: string): Promise<readonly ModerationCase[]> {

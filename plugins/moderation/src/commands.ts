@@ -9,6 +9,7 @@ import {
   type ModerationRequest,
   type OptionShape,
   option,
+  parseDuration,
   t,
   UserError,
   z,
@@ -53,6 +54,7 @@ export function registerMemberCommands({ command }: ModerationContext, moderator
       async run(ctx, values) {
         const given = asked.parse(values);
         const target = given.member ?? given.user;
+        if (name === 'ban') requireNoDuration(given.reason);
         const request: ModerationRequest = {
           guildId: moderator.guildOf(ctx.actor).id,
           userId: target?.id ?? '',
@@ -105,6 +107,20 @@ export function registerMemberCommands({ command }: ModerationContext, moderator
   act('unban', 'Lift a ban', { user, reason }, ['unban 80351110224678912']);
 }
 
+/** `ban @alice 2d spam` is meant for a while; it would ban for good. @throws UserError */
+function requireNoDuration(reason = ''): void {
+  const [first = ''] = reason.split(/\s/, 1);
+  if (!/^\d/.test(first) || parseDuration(first) === undefined || first === '0') return;
+  throw new UserError(
+    t(
+      '`ban` has no end, and {duration} would be a word of the reason. For a while: `tempban`. For good: leave it out.',
+      {
+        duration: first,
+      },
+    ),
+  );
+}
+
 /** What the options of an act's command can be. */
 const asked = z.object({
   member: z.custom<{ readonly id: string }>().optional(),
@@ -143,6 +159,7 @@ export function registerCaseCommands({ command }: ModerationContext, moderator: 
   });
   command({
     name: 'case',
+    reads: true,
     description: 'Show a case',
     access: MODERATORS,
     options: { number },
@@ -151,6 +168,7 @@ export function registerCaseCommands({ command }: ModerationContext, moderator: 
   });
   command({
     name: 'cases',
+    reads: true,
     description: 'List the latest cases, or those about a member',
     access: MODERATORS,
     aliases: ['casesfor', 'listcases'],

@@ -59,6 +59,7 @@ export const settings = {
     timeZone: z
       .string()
       .refine(isTimeZone, 'expected a time zone such as Europe/Berlin')
+      .meta({ format: 'time-zone' })
       .default('UTC')
       .describe('Time zone of quiet hours, wake-ups and days'),
     dayTurns: whole(0, 1_000_000)

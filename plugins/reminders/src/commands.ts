@@ -5,6 +5,7 @@ import {
   isTimeZone,
   option,
   plainText,
+  similarTimeZone,
   subcommand,
   t,
   UserError,
@@ -173,8 +174,14 @@ export function registerCommands(context: ReminderContext, reminders: Reminders)
               t('Your times are those of {timeZone}.', { timeZone: await reminders.timeZoneOf(ctx.actor) }),
             );
           }
-          if (!isTimeZone(zone))
-            throw new UserError(t('There is no such time zone. Write one such as `Europe/Berlin`.'));
+          if (!isTimeZone(zone)) {
+            const meant = similarTimeZone(zone);
+            throw new UserError(
+              meant === undefined
+                ? t('There is no such time zone. Write one such as `Europe/Berlin`.')
+                : t('There is no such time zone. Did you mean `{meant}`?', { meant }),
+            );
+          }
           await settings.user(ctx.user).set({ timeZone: zone });
           return ctx.reply(t('Your time zone is {timeZone}.', { timeZone: zone }));
         },

@@ -5,6 +5,7 @@ export const settings = {
     timeZone: z
       .string()
       .refine(isTimeZone, 'has to be a time zone such as Europe/Berlin')
+      .meta({ format: 'time-zone' })
       .default('UTC')
       .describe('Time zone of members who have not chosen one'),
     mostPerMember: z
@@ -41,6 +42,7 @@ export const settings = {
     timeZone: z
       .string()
       .refine((name) => name === '' || isTimeZone(name), 'has to be a time zone such as Europe/Berlin')
+      .meta({ format: 'time-zone' })
       .default('')
       .describe('Your time zone; empty: that of the server'),
   }),

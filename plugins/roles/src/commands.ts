@@ -42,6 +42,7 @@ function registerMemberCommands({ group }: RolesContext, { selfRoles, grants }: 
     commands: [
       subcommand({
         name: 'list',
+        reads: true,
         description: 'List the roles that members choose themselves',
         ephemeral: true,
         run: async (ctx) => ctx.reply(await selfRoles.list(requireGuild(ctx))),
@@ -181,6 +182,7 @@ function registerMenuCommands({ group }: RolesContext, { store, panels, offers }
       }),
       subcommand({
         name: 'list',
+        reads: true,
         description: 'List the menus, with their roles and where they are posted',
         async run(ctx) {
           const guild = requireGuild(ctx);
@@ -230,6 +232,7 @@ function registerJoinCommands({ group }: RolesContext, { offers }: RoleParts): v
       }),
       subcommand({
         name: 'list',
+        reads: true,
         description: 'List the roles for those who join, and what is wrong with them',
         run: async (ctx) => ctx.reply(await offers.overview(requireGuild(ctx))),
       }),
@@ -265,6 +268,7 @@ function registerReactionCommands({ group }: RolesContext, { offers, reactionRol
       }),
       subcommand({
         name: 'list',
+        reads: true,
         description: 'List the reaction roles',
         async run(ctx) {
           const { id } = requireGuild(ctx);

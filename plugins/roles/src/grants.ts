@@ -10,6 +10,7 @@ import {
   permissionName,
   ranksIn,
   requireAboveRole,
+  requireTierOfRole,
   t,
   UserError,
   unlessUnreachable,
@@ -176,6 +177,7 @@ export function createGrants({ client, collections, settings, services, log }: R
     async changeFor(actor: Actor, member: GuildMember, role: Role, change: 'give' | 'take'): Promise<void> {
       requireAboveRole(await ranksIn(role.guild, actor), role);
       if (role.managed) throw new UserError(t('That role belongs to a bot, or to everyone: it cannot be given away.'));
+      await requireTierOfRole(services, actor, role);
       await withRefusalSentences(() =>
         member.roles[change === 'give' ? 'add' : 'remove'](role, auditReason(client, actor, undefined)),
       );

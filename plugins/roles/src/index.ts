@@ -108,6 +108,7 @@ function keepTidy(
       if (guild?.available !== true) continue;
       await forgetRoles(guild, (roleId) => !guild.roles.cache.has(roleId));
       await refresh(guild, () => true);
+      await reactionRoles.tidyMessages(guild);
     }
   });
 }

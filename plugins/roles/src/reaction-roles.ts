@@ -2,6 +2,7 @@ import {
   type Actor,
   createRateLimiter,
   findSendable,
+  isUnknown,
   isUnreachable,
   nameText,
   readDiscordLink,
@@ -140,6 +141,25 @@ export function createReactionRoles(context: RolesContext, selfRoles: SelfRoles)
 
     async list(guild: Guild): Promise<readonly Binding[]> {
       return [...(await indexOf(guild.id)).values()].flat();
+    },
+
+    /** Forgets bindings whose message was deleted while the bot was not there to see it. */
+    async tidyMessages(guild: Guild): Promise<void> {
+      const all = [...(await indexOf(guild.id)).values()].flat();
+      const messages = new Map(all.map(({ messageId, channelId }) => [messageId, channelId]));
+      const gone = new Set<string>();
+      for (const [messageId, channelId] of messages) {
+        try {
+          const channel = await client.channels.fetch(channelId);
+          if (channel?.isTextBased() === true) await channel.messages.fetch(messageId);
+        } catch (error) {
+          // Not for lack of a permission: that can come back.
+          if (isUnknown(error)) gone.add(messageId);
+          else
+            log.info('a message with reaction roles could not be looked up', { guildId: guild.id, messageId, error });
+        }
+      }
+      if (gone.size > 0) await change(guild, (bindings) => bindings.filter(({ messageId }) => !gone.has(messageId)));
     },
 
     /** Bindings whose message, channel or role is gone. */

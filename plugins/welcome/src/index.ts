@@ -88,6 +88,7 @@ function registerCommands({ group }: WelcomeContext, setup: Setup): void {
       }),
       subcommand({
         name: 'preview',
+        reads: true,
         description: 'Show the texts as they would read for you',
         options: { kind: kind.optional() },
         async run(ctx, { kind: of }) {
@@ -97,6 +98,7 @@ function registerCommands({ group }: WelcomeContext, setup: Setup): void {
       }),
       subcommand({
         name: 'show',
+        reads: true,
         description: 'Show what is said where, and what is wrong',
         run: async (ctx) => ctx.reply(await setup.show(requireGuild(ctx))),
       }),

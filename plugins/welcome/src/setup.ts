@@ -32,9 +32,11 @@ export function createSetup({ client, settings, services }: WelcomeContext) {
       if (obstacle !== undefined) throw new UserError(obstacle);
       await settings.guild(guild).set({ [key]: channelId });
       const values = { channel: `<#${channelId}>` };
-      return kind === 'greeting'
-        ? t('New members are greeted in {channel}.', values)
-        : t('In {channel} it is said who leaves.', values);
+      const said =
+        kind === 'greeting'
+          ? t('New members are greeted in {channel}.', values)
+          : t('In {channel} it is said who leaves.', values);
+      return [said, ...deafness()].join('\n');
     },
 
     /** @param replace whether it is the only one then. @throws UserError */
@@ -72,26 +74,33 @@ export function createSetup({ client, settings, services }: WelcomeContext) {
 
     /** Where what is said, with what keeps the bot from it. */
     async show(guild: Guild): Promise<string> {
-      const { channel, goodbyeChannel, directs, bots, mostPerMinute } = await settings.guild(guild).get();
-      const place = async (id: string | undefined) => {
+      const { channel, greetings, goodbyeChannel, goodbyes, directs, bots, mostPerMinute } = await settings
+        .guild(guild)
+        .get();
+      const place = async (id: string | undefined, kind: 'greeting' | 'goodbye', texts: readonly string[]) => {
         if (id === undefined) return t('nowhere');
         const obstacle = await obstacleIn(guild, id);
-        return obstacle === undefined ? `<#${id}>` : `<#${id}> ⚠️ ${obstacle}`;
+        const problems = [
+          ...(obstacle === undefined ? [] : [obstacle]),
+          ...(texts.length > 0
+            ? []
+            : [
+                t('There is no text for it, so nothing is said: add one with {command}.', {
+                  command: `\`welcome add ${kind}\``,
+                }),
+              ]),
+        ];
+        return [`<#${id}>`, ...problems.map((problem) => `⚠️ ${problem}`)].join(' ');
       };
       const count = (texts: readonly string[]) =>
         t('{count, plural, =0 {no} one {yes} other {yes, # texts in turn}}', { count: texts.length });
-      const isDeaf = !client.options.intents.has('GuildMembers');
       return [
-        t('Greetings: {place}', { place: await place(channel) }),
+        t('Greetings: {place}', { place: await place(channel, 'greeting', greetings) }),
         t('By direct message: {answer}', { answer: count(directs) }),
         t('When a bot is added: {answer}', { answer: count(bots) }),
-        t('Goodbyes: {place}', { place: await place(goodbyeChannel) }),
+        t('Goodbyes: {place}', { place: await place(goodbyeChannel, 'goodbye', goodbyes) }),
         t('At most {most} in a minute.', { most: mostPerMinute }),
-        ...(isDeaf
-          ? [
-              `⚠️ ${t('I do not hear of new members: the owner of the bot has to allow me the intent Server Members, in the Developer Portal and in my configuration (`intents`).')}`,
-            ]
-          : []),
+        ...deafness(),
       ].join('\n');
     },
 
@@ -110,6 +119,14 @@ export function createSetup({ client, settings, services }: WelcomeContext) {
       return lines.length === 0 ? t('There are no texts of that kind.') : lines.join('\n');
     },
   };
+
+  /** The line that says that Discord does not send who joins and leaves; none where it does. */
+  function deafness(): readonly string[] {
+    if (client.options.intents.has('GuildMembers')) return [];
+    return [
+      `⚠️ ${t('I do not hear of new members: the owner of the bot has to allow me the intent Server Members, in the Developer Portal and in my configuration (`intents`).')}`,
+    ];
+  }
 
   /** Why nothing can be posted in a channel; `undefined` when it can. */
   async function obstacleIn(guild: Guild, channelId: string): Promise<string | undefined> {

@@ -55,9 +55,12 @@ export class RestFaults {
    * Answers with a status such as 500, 502 or 503.
    * With `afterEffect` the request is carried out first: what a proxy that fails on the way back looks like.
    */
-  fail(status: number, match: RestFaultMatch & { afterEffect?: boolean; body?: object } = {}): void {
-    const body = match.body ?? { message: `${status}: Injected fault`, code: 0 };
-    this.#arm(match, { kind: 'status', status, body, headers: {}, afterEffect: match.afterEffect ?? false });
+  fail(
+    status: number,
+    match: RestFaultMatch & { afterEffect?: boolean; body?: object; headers?: Record<string, string> } = {},
+  ): void {
+    const { body = { message: `${status}: Injected fault`, code: 0 }, headers = {}, afterEffect = false } = match;
+    this.#arm(match, { kind: 'status', status, body, headers, afterEffect });
   }
 
   /** Answers 429, for the route or for everything. */

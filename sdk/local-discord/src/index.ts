@@ -19,4 +19,4 @@ export type {
   MessageAuthor,
   UploadedFile,
 } from './state/messages.js';
-export type { LocalUser, OptionValue, SayOptions } from './state/users.js';
+export type { LocalUser, OptionValue, SayOptions, SelectValue } from './state/users.js';

@@ -1,5 +1,5 @@
 import type { Client, Guild, GuildMember, Role } from 'discord.js';
-import type { Actor } from '../access.js';
+import { type Access, type Actor, TIERS, type TierRoles } from '../access.js';
 import { UserError } from '../errors.js';
 import { t } from '../text/language.js';
 import { nameText, visible } from '../text/untrusted.js';
@@ -26,6 +26,29 @@ export function requireAboveRole({ asking, bot }: Ranks, role: Role): void {
   const name = nameText(role.name);
   if (!isAbove(asking, role)) throw new UserError(t('The role {name} is not below your highest role.', { name }));
   if (!isAbove(bot, role)) throw new UserError(t('The role {name} is not below my highest role.', { name }));
+}
+
+/**
+ * A role of the bot's moderators or admins is given and taken only by those who have that tier: else a moderator could make admins of the bot.
+ * @throws UserError
+ */
+export async function requireTierOfRole(
+  { access, tierRoles }: { readonly access: Pick<Access, 'tierOf'>; readonly tierRoles: Pick<TierRoles, 'list'> },
+  actor: Actor,
+  { guild, id, name }: Role,
+): Promise<void> {
+  for (const tier of ['admin', 'mod'] as const) {
+    if (!(await tierRoles.list(guild.id, tier)).includes(id)) continue;
+    const held = await access.tierOf({ ...actor, guildId: guild.id });
+    if (TIERS.indexOf(held) >= TIERS.indexOf(tier)) return;
+    throw new UserError(
+      tier === 'admin'
+        ? t('The role {name} makes members admins of mine: only my admins give or take it.', { name: nameText(name) })
+        : t('The role {name} makes members moderators of mine: only my moderators give or take it.', {
+            name: nameText(name),
+          }),
+    );
+  }
 }
 
 /**

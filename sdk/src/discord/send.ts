@@ -3,7 +3,7 @@ import type { Message, MessageCreateOptions, MessageMentionOptions, SendableChan
 import { onAbort, sleep } from '../async/waiting.js';
 import type { Clock } from '../clock.js';
 import type { Logger } from '../observability.js';
-import { t } from '../text/language.js';
+import { currentLocale, t } from '../text/language.js';
 import { splitMessage } from '../text/split.js';
 import { isTransient, type RetryOptions, retryDiscord } from './errors.js';
 import { asNotice, asUnfinishedPart, LONGEST_MARK, withoutNoticeMark } from './messages.js';
@@ -70,7 +70,7 @@ export function answerMessages(text: string, options: TextOptions = {}): readonl
 
 function asFile(text: string, head: string, foot: string): TextMessage {
   const file = textFile('answer.txt', text);
-  const length = text.length.toLocaleString('en-US');
+  const length = text.length.toLocaleString(currentLocale());
   const note =
     file.attachment.length < Buffer.byteLength(text)
       ? t('This is too long for messages ({length} characters): its beginning is in the file.', { length })

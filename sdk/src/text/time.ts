@@ -51,6 +51,15 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
+/** The time zone that was probably meant: `Europe/Berlin` for `Berlin`, `America/New_York` for `new york`. */
+export function similarTimeZone(typed: string): string | undefined {
+  const wanted = typed.trim().toLowerCase().replaceAll(/\s+/g, '_');
+  if (wanted === '') return undefined;
+  return Intl.supportedValuesOf('timeZone').find(
+    (zone) => zone.toLowerCase() === wanted || zone.toLowerCase().endsWith(`/${wanted}`),
+  );
+}
+
 /** The calendar day in a time zone: `2026-01-31`. */
 export function localDay(at: number, timeZone: string): string {
   return new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }).format(at);

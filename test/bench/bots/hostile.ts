@@ -1,6 +1,6 @@
 /** This project, with commands that hand it what strangers would: pages, and calls of foreign MCP servers. */
 import { createHost, loadConfig } from '@cinnabar/core';
-import { createWebReader } from '@cinnabar/plugin-tasks/builtin/web/reader';
+import { createWebReader } from '@cinnabar/plugin-tasks/dist/builtin/web/reader.js';
 import { Clock, definePlugin, option, sleep, Tools, z } from '@cinnabar/sdk';
 import { CHILD } from '../../plugins/mcp/bench.js';
 import { CALLS } from '../hostile/documents.js';
@@ -10,7 +10,7 @@ import { readArguments, serve } from './protocol.js';
 const ANSWER_MS = 400;
 const { api, token, dataDir, env } = readArguments();
 /** Only Discord's stand-in is asked: its address counts as public here. */
-const worker = import.meta.resolve('@cinnabar/plugin-tasks/builtin/web/worker');
+const worker = import.meta.resolve('@cinnabar/plugin-tasks/dist/builtin/web/worker.js');
 
 const bench = definePlugin({
   manifest: { id: 'bench', version: '1.0.0', description: 'Hands on what strangers send', intents: ['MessageContent'] },
@@ -24,7 +24,7 @@ const bench = definePlugin({
         await turn.reply('answered');
       },
     });
-    const pages = openWorker<typeof import('@cinnabar/plugin-tasks/builtin/web/worker')>(new URL(worker));
+    const pages = openWorker<typeof import('@cinnabar/plugin-tasks/dist/builtin/web/worker.js')>(new URL(worker));
     const reader = createWebReader({
       clock,
       ports: [Number(env.PAGES_PORT)],

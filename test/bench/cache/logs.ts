@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { HistoryMessage } from '@cinnabar/plugin-chat/history/types';
+import type { HistoryMessage } from '@cinnabar/plugin-chat/dist/history/types.js';
 
 const MINUTE_MS = 60_000;
 /** Any day will do; snowflakes need a length. */

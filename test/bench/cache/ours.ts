@@ -1,11 +1,11 @@
-import { DEFAULT_CONFIG } from '@cinnabar/plugin-chat/config/keys';
-import { buildContext } from '@cinnabar/plugin-chat/context/build';
+import { DEFAULT_CONFIG } from '@cinnabar/plugin-chat/dist/config/keys.js';
+import { buildContext } from '@cinnabar/plugin-chat/dist/context/build.js';
 import {
   type CacheState,
   cacheStateSchema,
   EMPTY_CACHE_STATE,
-} from '@cinnabar/plugin-chat/context/caching/cache-state';
-import { estimateMessage, estimateText } from '@cinnabar/plugin-chat/context/window';
+} from '@cinnabar/plugin-chat/dist/context/caching/cache-state.js';
+import { estimateMessage, estimateText } from '@cinnabar/plugin-chat/dist/context/window.js';
 import type { LlmRequest, ModelTraits } from '@cinnabar/sdk';
 import type { Log } from './logs.js';
 import type { Prompt } from './provider.js';

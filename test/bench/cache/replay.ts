@@ -1,4 +1,4 @@
-import { estimateMessage } from '@cinnabar/plugin-chat/context/window';
+import { estimateMessage } from '@cinnabar/plugin-chat/dist/context/window.js';
 import type { Log } from './logs.js';
 import { createOurs, SYSTEM_TOKENS } from './ours.js';
 import { type Billed, costOf, createPromptCache } from './provider.js';

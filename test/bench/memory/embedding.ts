@@ -1,4 +1,4 @@
-import type { Embed } from '@cinnabar/plugin-persona/memory/types';
+import type { Embed } from '@cinnabar/plugin-persona/dist/memory/types.js';
 
 const DIMENSIONS = 512;
 const GRAM = 3;

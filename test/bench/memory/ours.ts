@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createMemories, type Memories } from '@cinnabar/plugin-persona/memory/memories';
-import type { Embed, Place } from '@cinnabar/plugin-persona/memory/types';
+import { createMemories, type Memories } from '@cinnabar/plugin-persona/dist/memory/memories.js';
+import type { Embed, Place } from '@cinnabar/plugin-persona/dist/memory/types.js';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { recordingLogger } from '../../support/logs.js';
 import type { Corpus } from './corpus.js';

@@ -1,4 +1,4 @@
-import type { RelayEvent } from '@cinnabar/plugin-relay/events/event';
+import type { RelayEvent } from '@cinnabar/plugin-relay/dist/events/event.js';
 import { createChance } from '../../campaign/settings/chance.js';
 import { event } from '../../plugins/relay/queue/harness.js';
 

@@ -1,6 +1,6 @@
 import { createFileDriver } from '@cinnabar/core';
 import { createStorage } from '@cinnabar/core/internal/storage/storage';
-import { createQueueJournal, createQueueState, type QueueRecord } from '@cinnabar/plugin-relay/queue/state';
+import { createQueueJournal, createQueueState, type QueueRecord } from '@cinnabar/plugin-relay/dist/queue/state.js';
 import { z } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { opener } from '../../core/storage/fixture.js';

@@ -6,10 +6,10 @@
 
 import { writeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import type { Batch, Delivery } from '@cinnabar/plugin-relay/events/event';
-import { createBreakers } from '@cinnabar/plugin-relay/queue/attempts';
-import { openRelayQueue } from '@cinnabar/plugin-relay/queue/queue';
-import { createQueueJournal } from '@cinnabar/plugin-relay/queue/state';
+import type { Batch, Delivery } from '@cinnabar/plugin-relay/dist/events/event.js';
+import { createBreakers } from '@cinnabar/plugin-relay/dist/queue/attempts.js';
+import { openRelayQueue } from '@cinnabar/plugin-relay/dist/queue/queue.js';
+import { createQueueJournal } from '@cinnabar/plugin-relay/dist/queue/state.js';
 import { event } from '../../plugins/relay/queue/harness.js';
 import { queueFile } from '../../support/queue-file.js';
 import { createFastClock } from './fast-clock.js';

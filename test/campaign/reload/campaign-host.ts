@@ -1,13 +1,8 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createHost, type Host } from '@cinnabar/core';
-import { startLocalDiscord } from '@cinnabar/local-discord';
-import { createManualClock } from '@cinnabar/sdk/testing';
+import { startTrialHost, type TrialHost } from '@cinnabar/core/internal/plugins/check/trial-host';
 
-export interface CampaignHost extends AsyncDisposable {
-  readonly host: Host;
-  /** What did not start, in sentences. */
-  readonly problems: readonly string[];
+export interface CampaignHost extends TrialHost {
   /** Where the plugins are that the campaign writes itself. */
   readonly pluginFolder: string;
 }
@@ -16,42 +11,12 @@ const EXAMPLES = fileURLToPath(new URL('../../../../examples', import.meta.url))
 
 /** The real host on a local Discord with every bundled plugin, every example, and what is in `<dataDir>/own`. */
 export async function startCampaignHost(dataDir: string): Promise<CampaignHost> {
-  const clock = createManualClock();
-  const discord = await startLocalDiscord({ clock });
-  const you = discord.createUser({ name: 'you' });
-  const application = discord.createApplication({ name: 'Cinnabar', owner: you });
-  discord.createGuild({ name: 'Night City', owner: you }).invite(application);
   const pluginFolder = join(dataDir, 'own');
-  const host = createHost({
-    clock,
-    config: {
-      token: application.token,
-      discordApi: discord.api,
-      root: dataDir,
-      botName: undefined,
-      configDir: join(dataDir, 'config'),
-      dataDir,
-      cacheDir: join(dataDir, 'cache'),
-      buildCacheDir: process.env.BUILD_CACHE_PATH ?? join(dataDir, 'cache'),
-      logDir: join(dataDir, 'logs'),
-      logLevel: 'error',
-      prefixes: ['!'],
-      owners: [],
-      pluginFolders: [EXAMPLES, pluginFolder],
-      disabledPlugins: [],
-      presets: {},
-      presetPlace: (plugin, key) => `${plugin}.${key}`,
-      env: {},
-    },
+  const trial = await startTrialHost({
+    dataDir,
+    buildCacheDir: process.env.BUILD_CACHE_PATH ?? join(dataDir, 'cache'),
+    root: dataDir,
+    pluginFolders: [EXAMPLES, pluginFolder],
   });
-  const { problems } = await host.start(application.token);
-  return {
-    host,
-    problems: problems.map(({ problem }) => problem),
-    pluginFolder,
-    async [Symbol.asyncDispose]() {
-      await host.stop();
-      await discord.close();
-    },
-  };
+  return { ...trial, pluginFolder };
 }

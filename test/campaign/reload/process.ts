@@ -4,12 +4,12 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Host } from '@cinnabar/core';
+import { createVersions, type Versions } from '@cinnabar/core/internal/plugins/check/versions';
 import { CinnabarError } from '@cinnabar/sdk';
 import type { CampaignResult } from '../main.js';
 import { startCampaignHost } from './campaign-host.js';
 import { saveHeavyPlugin } from './heavy-plugin.js';
 import { playRounds } from './rounds.js';
-import { createVersions, type Versions } from './versions.js';
 
 const { gc } = globalThis;
 if (gc === undefined) throw new Error('start this process with --expose-gc');
@@ -39,7 +39,14 @@ async function campaign(): Promise<CampaignResult> {
   const unloaded = await excess(versions, (plugin) => (stillRunning.has(plugin) ? 1 : 0), 'unloaded versions');
   return {
     counts: { plugins: running, reloads, refusals, 'versions seen': versions.seen },
-    violations: [...problems, ...violations, ...old, ...left, ...unloaded, ...cached(dataDir)],
+    violations: [
+      ...problems.map(({ problem }) => problem),
+      ...violations,
+      ...old,
+      ...left,
+      ...unloaded,
+      ...cached(dataDir),
+    ],
   };
 }
 

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { Host } from '@cinnabar/core';
+import type { Versions } from '@cinnabar/core/internal/plugins/check/versions';
 import { CinnabarError } from '@cinnabar/sdk';
 import fc from 'fast-check';
 import type { CampaignHost } from './campaign-host.js';
 import { type Defect, saveHeavyPlugin } from './heavy-plugin.js';
-import type { Versions } from './versions.js';
 
 export interface Tally {
   reloads: number;

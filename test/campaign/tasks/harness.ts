@@ -14,7 +14,7 @@ import type {
   LocalMessage,
   LocalUser,
 } from '@cinnabar/local-discord';
-import { type Task, taskSchema } from '@cinnabar/plugin-tasks/task';
+import { type Task, taskSchema } from '@cinnabar/plugin-tasks/dist/task.js';
 import type { Orders } from './child.js';
 import { APPROVED, CHOICE, DENIED, type Effect } from './script.js';
 

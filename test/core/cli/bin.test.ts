@@ -69,7 +69,8 @@ writeFileSync('node_modules/.package-lock.json', '{}');`;
   });
 
   it('runs what is built where it is installed as a package', () => {
-    using installed = lay({ 'core/package.json': '{"type":"module"}', 'core/dist/cli/main.js': MAIN });
+    const manifest = { name: '@cinnabar/core', type: 'module', exports: { './internal/*': './dist/*.js' } };
+    using installed = lay({ 'core/package.json': JSON.stringify(manifest), 'core/dist/cli/main.js': MAIN });
     expect(installed.run('help')).to.deep.equal({ stdout: 'main help\n', stderr: '', status: 0 });
   });
 });

@@ -30,9 +30,9 @@ function builtHost(): Built {
 function runBundle(args: readonly string[], script: string) {
   const code = `
 import { createRequire } from 'node:module';
-const { findBuilt } = await import(${JSON.stringify(BUILT)});
+const { BUNDLE_DIR, findBuilt } = await import(${JSON.stringify(BUILT)});
 const { runHostBundle } = await import(${JSON.stringify(RUN_HOST)});
-const host = runHostBundle(findBuilt(), true);
+const host = runHostBundle(BUNDLE_DIR, findBuilt(), true);
 const require = createRequire(${JSON.stringify(join(WORKSPACE, 'plugins', 'chat', 'src', 'index.ts'))});
 ${script}
 await host.runOnDiscord(${JSON.stringify(args)});`;

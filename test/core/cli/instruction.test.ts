@@ -49,9 +49,11 @@ describe("the console's language", () => {
     expect(act('select m3 Colour red "dark blue"')).to.deep.equal({
       kind: 'select',
       message: 'm3',
-      menu: 'Colour',
-      values: ['red', 'dark blue'],
+      text: 'Colour red "dark blue"',
     });
+    for (const line of ['submit 5', 'submit', 'select Colour red', 'select m3'])
+      expect(() => act(line), line).to.throw(ConsoleError, /This was not sent/);
+    expect(act('submit to the will of others')).to.include({ kind: 'say' });
     expect(act('submit name:V role:Solo')).to.deep.equal({ kind: 'submit', fields: { name: 'V', role: 'Solo' } });
     expect(act('wait 61s')).to.deep.equal({ kind: 'wait', ms: 61_000 });
     expect(act('wait for me')).to.deep.equal({ kind: 'say', text: 'wait for me' });

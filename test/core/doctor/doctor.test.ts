@@ -1,5 +1,5 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { Doctor, type DoctorFinding, definePlugin, z } from '@cinnabar/sdk';
+import { Doctor, type DoctorFinding, definePlugin, Plugins, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 
 const KEY = 'sk-very-secret-key-000';
@@ -24,7 +24,7 @@ describe('the doctor', () => {
   let findings: readonly DoctorFinding[];
   before(async () => {
     host = await createTestHost({
-      plugins: ['admin', 'mcp', oracle, broken],
+      plugins: ['admin', 'mcp', 'welcome', oracle, broken],
       env: { ORACLE_API_KEY: KEY },
       settings: {
         mcp: {
@@ -45,15 +45,34 @@ describe('the doctor', () => {
   const about = (name: string) => findings.filter((one) => one.about === name);
   const texts = (name: string) => about(name).map(({ ok, text }) => `${ok ? '✓' : '✗'} ${text}`);
 
-  it('asks Discord whose the token is, and whether the clocks agree', () => {
-    expect(texts('Discord')[0]).to.equal('✓ The token is that of Cinnabar');
-    // The clock of the test stands in another year.
-    expect(texts('Discord')[1]).to.match(/^✗ The clock of this machine is [\d,]+ s away from that of Discord$/);
-    expect(about('Discord')[1]?.remedy).to.include('NTP');
+  it('asks Discord whose the token is, and whether the clocks agree', async () => {
+    expect(texts('Discord')).to.deep.equal([
+      '✓ The token is that of Cinnabar',
+      '✓ The clock of this machine agrees with Discord',
+    ]);
+    const date = new Date(host.clock.now() + 90_000).toUTCString();
+    host.discord.faults.rest.fail(401, { route: '/users/@me', headers: { date } });
+    const later = (await host.resolve(Doctor).examine()).filter((one) => one.about === 'Discord');
+    expect(later.map(({ text }) => text)).to.deep.equal([
+      'Discord does not accept the token',
+      'The clock of this machine is 90 s away from that of Discord',
+    ]);
+    expect(later[1]?.remedy).to.include('NTP');
   });
 
   it('compares the privileged intents that are wanted with those that are switched on', () => {
     expect(texts('intents')).to.deep.equal(['✓ The Message Content Intent is switched on']);
+  });
+
+  it('names the plugins that an admin has switched on and of which a part needs an intent that nothing asks for', async () => {
+    const later = async () => (await host.resolve(Doctor).examine()).filter((one) => one.about === 'intents').slice(1);
+    expect(await later()).to.deep.equal([]);
+    await host.resolve(Plugins).enable(host.guild.id, 'welcome');
+    const [finding, ...others] = await later();
+    expect(others).to.deep.equal([]);
+    expect(finding?.text).to.equal('Without the Server Members Intent a part of these plugins does not work: welcome');
+    expect(finding?.remedy).to.include('`intents: [GuildMembers]` below `host`');
+    await host.resolve(Plugins).disable(host.guild.id, 'welcome');
   });
 
   it('names the permissions that plugins lack in a server, and in channels in which members write', () => {

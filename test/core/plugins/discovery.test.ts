@@ -136,6 +136,13 @@ describe('finding plugins', () => {
     expect(plugins.map(({ source }) => source)).to.deep.equal(['bundled']);
   });
 
+  it('takes the folder of a plugin in place of the one around it', async () => {
+    await folder.write({ 'plugins/index.ts': SOURCE, 'plugins/src/help.ts': SOURCE });
+    const alone = await discover();
+    expect(alone.problems).to.deep.equal([]);
+    expect(alone.plugins.map(({ path }) => path)).to.deep.equal([folder.at('plugins')]);
+  });
+
   it('finds the plugins that come with the host by itself', async () => {
     const { plugins } = await createDiscovery({ folders: [], packageRoots: [] })();
     expect(plugins.map(({ id }) => id)).to.include.members(['admin', 'party', 'confirm']);

@@ -139,9 +139,9 @@ export function fail(): never {
 
     it('says which package is not installed', async () => {
       const index = source('missing', "import missing from 'missing-package';");
-      const sentence = await codedError('CINNABAR_PLUGIN_INVALID', load({ 'dice/index.ts': index }));
+      const sentence = await codedError('CINNABAR_PLUGIN_DEPENDENCY', load({ 'dice/index.ts': index }));
       expect(sentence).to.equal(
-        `The plugin at ${folder.at('dice')} cannot be used: Cannot find module 'missing-package'`,
+        `The plugin "dice" imports "missing-package", which is not installed: run "npm install missing-package" in ${folder.at('dice')}`,
       );
     });
 

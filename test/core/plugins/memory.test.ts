@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createDiscovery } from '@cinnabar/core';
+import { createVersions } from '@cinnabar/core/internal/plugins/check/versions';
 import { createLoader } from '@cinnabar/core/internal/plugins/loader';
 import { expect } from 'chai';
-import { createVersions } from '../../campaign/reload/versions.js';
 import { useFolder } from './support/folder.js';
 import { createHouse } from './support/house.js';
 

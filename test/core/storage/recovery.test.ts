@@ -66,7 +66,9 @@ describe('a document that does not fit its schema', () => {
     await rosters.of('42').set({ names: ['V'] });
     driver.damage(PATH, '{"version":1,"data":{"names":"V"}}');
     expect(await restarted().rosters.of('42').get()).to.deep.equal({ names: ['V'] });
-    expect(problems[0]?.detail).to.contain('names');
+    expect(problems[0]?.detail).to.match(
+      /^names: .*If the plugin's schema of it has changed: raise the collection's version to 2, and add migrations\[2\]$/,
+    );
     expect(driver.aside(PATH)).to.have.length(1);
   });
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTestHost } from '@cinnabar/core/testing';
-import { readBudgets } from '@cinnabar/plugin-accounts/budgets';
+import { readBudgets } from '@cinnabar/plugin-accounts/dist/budgets.js';
 import { Accounts, readYaml } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';

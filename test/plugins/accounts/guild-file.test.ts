@@ -2,6 +2,7 @@ import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { definePlugin, GuildFiles, type Settings, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { makeFolder } from '../../support/folder.js';
 
 const paintSettings = { role: z.object({ color: z.string().max(20).default('gray').describe('Color') }) };
 let painted: Settings<typeof paintSettings> | undefined;
@@ -95,5 +96,37 @@ describe('budgets and settings by role in the file of a server', () => {
       }),
       { numRuns: 15 },
     );
+  });
+});
+
+describe('the file of a server and the configuration files of the owner', () => {
+  it('has no budget above theirs, and no setting above its ceiling', async () => {
+    using folder = makeFolder();
+    folder.write(
+      'shared.yaml',
+      'budgets: { guild: { usdPerDay: 3 }, member: { tokensPerDay: 900 } }\nceilings: { shop: { most: 10 } }\n',
+    );
+    const shop = definePlugin({
+      manifest: { id: 'shop', version: '1.0.0', description: 'Sells' },
+      settings: { guild: z.object({ most: z.number().int().default(1).describe('Most') }) },
+      setup: () => undefined,
+    });
+    await using host = await createTestHost({ plugins: ['admin', 'accounts', shop], configDir: folder.path });
+    const role = host.guild.createRole({ name: 'Fixers' });
+    await host.settled();
+    const actor = { userId: host.you.id, guildId: host.guild.id, channelId: host.general.id };
+    const files = host.resolve(GuildFiles);
+    const planned = (text: string) =>
+      files.plan(host.guild.id, text, actor).then(({ differences }) => `${differences.length}`, String);
+    expect(await planned('parts: { accounts: { server: { usdPerDay: 4 } } }')).to.match(
+      /parts\.accounts\.server: The owner of the bot allows at most \$3\.00 a day/,
+    );
+    expect(await planned(`parts: { accounts: { roles: { ${role.name}: { tokensPerDay: 901 } } } }`)).to.match(
+      /parts\.accounts\.roles\.\S+: The owner of the bot allows at most/,
+    );
+    expect(await planned('settings: { shop: { most: 11 } }')).to.match(/settings\.shop\.most: it may be at most 10/);
+    expect(
+      await planned('parts: { accounts: { server: { usdPerDay: 3 } } }\nsettings: { shop: { most: 10 } }'),
+    ).to.equal('2');
   });
 });

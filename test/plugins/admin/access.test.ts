@@ -50,6 +50,20 @@ describe('admin: access rules', () => {
     return (await host.resolve(Tools).offered(actor)).map(({ name }) => name);
   };
 
+  it('take members by name, and suggest among plugins where a plugin is meant', async () => {
+    expect(await say(host.you, '!access deny drink Alice')).to.equal(
+      `Denied: the command \`drink\` for <@${alice.id}>.`,
+    );
+    expect(await say(host.you, '!access deny drink @nosuch')).to.equal(
+      'There is no member, role, channel or category called `@nosuch` here.',
+    );
+    expect(await say(host.you, '!block add Bob')).to.include(`<@${bob.id}>`);
+    await say(host.you, '!block remove Bob');
+    expect(await say(host.you, '!access deny plugin:barr everyone')).to.equal(
+      'There is no plugin called `barr`. Did you mean `bar`?',
+    );
+  });
+
   it('restrict a plugin to a role: commands by prefix and slash, help and tools alike, with the reason', async () => {
     const regulars = host.guild.createRole({ name: 'Regulars' });
     host.guild.giveRole(bob, regulars);
@@ -90,16 +104,27 @@ describe('admin: access rules', () => {
   });
 
   it("never lock the server's owner out", async () => {
-    await say(host.you, '!access deny access everyone');
-    await say(host.you, '!access deny plugin:admin everyone');
+    for (const what of ['access', 'plugin:admin']) {
+      await say(host.you, `!access deny ${what} everyone`);
+      const asked = host.general.messages.at(-1);
+      if (asked !== undefined) host.you.click(asked, 'Deny it all the same');
+      await host.settled();
+    }
     expect(await say(host.you, '!access list')).to.include('• deny the command `access` for everyone');
+  });
+
+  it('of the owner of the bot are written at once', async () => {
+    expect(await say(host.you, '!access global deny help everyone')).to.equal(
+      'Denied: the command `help` for everyone.',
+    );
+    expect(await say(host.you, '!access global clear all')).to.include('Removed 1 rule');
   });
 
   it('are for admins, and name what is wrong', async () => {
     expect(await say(alice, '!access list')).to.include('you need to be at least an admin');
     expect(await say(host.you, '!access deny drnk everyone')).to.include('Did you mean `drink`?');
     expect(await say(host.you, '!access deny drink Nomads')).to.include(
-      'There is no role, channel or category called `Nomads`',
+      'There is no member, role, channel or category called `Nomads`',
     );
     expect(await say(host.you, '!access clear drink')).to.equal('There is no such rule here.');
   });

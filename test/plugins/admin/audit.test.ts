@@ -35,6 +35,15 @@ const ballot = definePlugin({
     const input = z.object({});
     const access = {};
     tool({ name: 'vote', description: 'Vote', input, risk: 'write', access, run: () => 'Voted.' });
+    const member = z.string().describe('Whom');
+    tool({
+      name: 'elect',
+      description: 'Elect',
+      input: z.object({ member }),
+      risk: 'write',
+      access,
+      run: () => 'So be it.',
+    });
     tool({ name: 'look', description: 'Look', input, risk: 'read', access, run: () => 'Seen.' });
   },
 });
@@ -56,6 +65,18 @@ describe('the audit of a server', () => {
     return shown.messages[0]?.content ?? '';
   };
 
+  it('has calls of tools about a member under their name, without what else was asked for', async () => {
+    await using town = await createTestHost({ plugins: ['admin', ballot] });
+    const actor = { userId: town.you.id, guildId: town.guild.id, channelId: town.general.id };
+    for (const member of ['Alice', town.bob.id, `<@${town.alice.id}>`])
+      await town.resolve(Tools).invoke({ name: 'elect', arguments: { member }, actor, origin: 'test' });
+    town.you.say(town.general, `!audit ${town.alice}`);
+    await town.settled();
+    const shown = town.general.messages.at(-1)?.content ?? '';
+    expect(shown.match(/tool `elect` — done/g)).to.have.length(2);
+    expect(shown).to.not.include('Alice');
+  });
+
   it('has what admins did, settings, prefixes and plugins, and what members were refused, with who and why', async () => {
     await say(host.you, '!set ai answerCharacters 500');
     await say(host.you, '!prefix add ?');
@@ -70,6 +91,25 @@ describe('the audit of a server', () => {
     expect(await say(host.alice, '!audit'))
       .to.have.property('content')
       .that.includes('You may not do that');
+  });
+
+  it('leaves out what only showed something, unless all is asked for', async () => {
+    await say(host.you, '!plugin list');
+    await say(host.you, '!set ai');
+    await say(host.you, '!access list');
+    await say(host.you, '!set ai answerCharacters 600');
+    await say(host.alice, '!plugin list');
+    const changes = await audit();
+    expect(changes)
+      .to.include('set ai answerCharacters 600')
+      .and.match(/plugin list — denied/)
+      .and.not.match(/plugin list$|set ai$|access list$|audit$/m);
+    for (const typed of ['!audit all', `!audit ${host.you} --all`])
+      expect((await say(host.you, typed))?.content)
+        .to.match(/plugin list$/m)
+        .and.match(/set ai$/m)
+        .and.match(/access list$/m)
+        .and.include('set ai answerCharacters 600');
   });
 
   it('has acts of admins by commands that everyone may use, and of what was refused the reason without the usage', async () => {

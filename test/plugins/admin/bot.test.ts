@@ -35,6 +35,10 @@ describe('admin: the bot itself', () => {
     expect(await say(host.alice, '!bot ping')).to.match(/^Pong\. A message takes \d+ ms, the gateway’s heartbeat: /);
   });
 
+  it('says that no server has a channel for an announcement', async () => {
+    expect(await say(host.you, '!bot announce Tonight')).to.include('I can write in no channel for announcements');
+  });
+
   it('announces what is much longer with its markup written out', async () => {
     await say(host.you, '!set admin announcements #general');
     await say(host.you, `!bot announce ${'*_'.repeat(700)}`);
@@ -60,7 +64,7 @@ describe('admin: the bot itself', () => {
     });
     expect(await say(host.alice, '!bot announce Hi')).to.include("you need to be at least the bot's owner");
     expect(await say(host.you, '!bot announce @everyone tonight')).to.match(
-      /^Say this in 2 servers\? 1 have no channel/,
+      /^Say this in 2 servers\? 1 has no channel/,
     );
     const asked = host.general.messages.at(-1);
     if (asked === undefined) throw new Error('nothing was asked');

@@ -117,12 +117,51 @@ describe('admin: controls', () => {
 
     it('goes back to the default, in both ways of saying it', async () => {
       await say(host.you, '!set shop sign closed');
-      expect(await say(host.you, '!set reset shop sign')).to.equal('`sign` of `shop` is back to the default.');
+      expect(await say(host.you, '!set reset shop sign')).to.equal(
+        '`sign` of `shop` is back to the default, `open`. It was `closed` for this server.',
+      );
       await say(host.you, '!set shop sign closed');
       await say(host.you, '!set shop discount 5');
-      await say(host.you, '!unset shop sign');
+      expect(await say(host.you, '!unset shop guild.SIGN')).to.include('It was `closed`');
       const list = await say(host.you, '!set shop');
       expect(list).to.include('`sign` = `open`').and.to.include('`discount` = `5`');
+    });
+
+    it('asks before more than one setting goes back, lists them, and keeps their values in the answer', async () => {
+      const answer = async (button: string) => {
+        const asked = host.general.messages.at(-1);
+        if (asked !== undefined) host.you.click(asked, button);
+        await host.settled();
+        return host.general.messages.at(-1)?.content ?? '';
+      };
+      await say(host.you, '!set shop sign closed');
+      await say(host.you, '!set shop discount 5');
+      const question = await say(host.you, '!unset shop guild');
+      expect(question.split('\n')).to.deep.equal([
+        'This takes 2 settings of `shop` back to the default:',
+        '• `sign` = `closed` for this server',
+        '• `discount` = `5` for this server',
+      ]);
+      expect(await answer('Cancel')).to.match(/Not done\.$/);
+      expect(await say(host.you, '!set shop sign')).to.include('`closed`');
+      // A moderator of the settings may change the server's and their own: which of them, has to be said.
+      expect(await say(host.you, '!unset shop')).to.include('several kinds of settings');
+      await say(host.you, '!unset shop guild');
+      expect(await answer('Take them back')).to.equal(
+        'The settings of `shop` are back to the default.\nThey were:\n• `sign` = `closed` for this server\n• `discount` = `5` for this server',
+      );
+      expect(await say(host.you, '!set shop sign')).to.include('`open`');
+      expect(await say(host.you, '!unset shop guild')).to.equal(
+        'Nothing of `shop` is set under `guild`: it is as it comes.',
+      );
+      expect(await say(host.you, '!audit')).to.include('unset shop guild (agreed)');
+    });
+
+    it('says what was probably meant by the name of a plugin', async () => {
+      expect(await say(host.you, '!set shpo')).to.include('Did you mean `shop`?');
+      expect(await say(host.you, '!set shp sign open')).to.include('Did you mean "shop"?');
+      expect(await say(host.you, '!plugin info shopp')).to.include('Did you mean "shop"?');
+      expect(await say(host.you, '!plugin enable shopp')).to.include('Did you mean "shop"?');
     });
 
     it('suggests keys with their plugin', async () => {

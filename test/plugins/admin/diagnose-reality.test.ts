@@ -294,6 +294,15 @@ describe('admin: what !diagnose says is what happens', () => {
     expect(await diagnose('peek')).to.equal(undefined);
   });
 
+  it('names a time-out of the member as long as it lasts', async () => {
+    const member = await host.client.guilds.cache.get(host.guild.id)?.members.fetch(host.alice.id);
+    await member?.edit({ communicationDisabledUntil: host.clock.now() + 600_000 });
+    await host.settled();
+    expect((await diagnose('peek'))?.obstacle).to.include('they are in a time-out until');
+    await host.advance(660_000);
+    expect(await diagnose('peek')).to.equal(undefined);
+  });
+
   it('never disagrees with what happens, whatever the rules and switches are', async () => {
     const lines = [
       '!access deny peek everyone',

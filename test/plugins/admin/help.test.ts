@@ -149,7 +149,13 @@ describe('admin: !help', () => {
   it('asks what was meant', async () => {
     expect(await say(host.alice, '!help rolll')).to.match(/called `rolll` .*Did you mean `roll`\?$/);
     expect(await say(host.you, '!help plugn')).to.match(/Did you mean `plugin`\?$/);
-    expect(await say(host.alice, '!help cheat')).to.match(/^There is no /);
+    expect(await say(host.alice, '!help cheat')).to.match(
+      /^There is no .* that you can use here\. `!diagnose me cheat` says why\.$/,
+    );
+    await say(host.you, '!plugin unload dice');
+    expect(await say(host.alice, '!help roll')).to.include('The plugin "dice", which has it, is stopped.');
+    expect(await say(host.alice, '!help dices')).to.include('The plugin "dice", which may have it, is stopped.');
+    await say(host.you, '!plugin load dice');
   });
 
   it('writes commands as the caller does', async () => {

@@ -43,6 +43,25 @@ describe('admin: !plugin', () => {
     expect(await say(host.you, '!plugin info nothing')).to.equal('There is no plugin called "nothing".');
   });
 
+  it('says with a plugin that is switched on what is still missing for it to do anything', async () => {
+    await using fresh = await createTestHost({
+      plugins: ['admin', 'logging', 'welcome'],
+      permissions: ['ViewChannel', 'SendMessages', 'AttachFiles'],
+    });
+    const ask = answering(fresh);
+    expect(await ask(fresh.you, '!plugin enable logging')).to.equal(
+      [
+        '`logging` is on in this server now.',
+        '⚠️ No channel for the log is chosen. Choose one: `set logging channel #log`.',
+        '⚠️ Part of it does not work: the owner of the bot has to allow me intents in the Developer Portal and in my configuration (`intents`): `GuildMembers`.',
+        '⚠️ I lack permissions for it here: View Audit Log.',
+      ].join('\n'),
+    );
+    await ask(fresh.you, '!welcome channel #general');
+    expect(await ask(fresh.you, '!plugin enable welcome')).to.not.include('chosen');
+    expect(await ask(fresh.you, '!plugin enable nothing')).to.equal('There is no plugin called "nothing".');
+  });
+
   it('unloads and loads for the owner of the bot', async () => {
     expect(await say(host.you, '!plugin unload greeter')).to.equal('Unloaded `greeter`.');
     expect(await say(host.alice, '!hello')).to.equal('');
@@ -68,6 +87,14 @@ describe('admin: !plugin', () => {
       .to.match(/index\.ts/)
       .and.to.match(/still running 1\.0\.0/i);
     expect(await say(host.alice, '!hello')).to.equal('hello from 1.0.0');
+  });
+
+  it('lists one that failed with its error', async () => {
+    await say(host.you, '!plugin unload greeter');
+    await greeter.break();
+    expect(await say(host.you, '!plugin load greeter')).to.match(/does not build: .*index\.ts:\d+:\d+: /);
+    expect(await say(host.you, '!plugin list')).to.match(/^• `greeter` \S+, failed.*\n?.*index\.ts:\d+/m);
+    expect(await say(host.you, '!plugin info greeter')).to.match(/State: failed[\s\S]*index\.ts:\d+:\d+: /);
   });
 
   it('reloads itself, and tells the result when it is there', async () => {

@@ -168,6 +168,7 @@ describe('admin: the file of a server', () => {
     expect(await say(host.you, `!set shop staff ${role.id}`)).to.include('this server has no such role');
     expect(await say(host.you, `!set shop staff ${fixers.id}`)).to.include(fixers.id);
     await say(host.you, '!unset shop guild');
+    await press('Take them back');
   });
 
   it('names the first of very many mistakes, and takes no more tool policies than there can be', async () => {

@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises';
+import { isInRedAlone, sameAsInRed } from '@cinnabar/core/internal/commands/red-names';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalUser } from '@cinnabar/local-discord';
+import { Commands, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { answering } from './town.js';
 
@@ -8,7 +11,9 @@ describe('admin: commands that do not exist', () => {
   let say: (user: LocalUser, text: string) => Promise<string>;
 
   before(async () => {
-    host = await createTestHost({ plugins: ['admin'] });
+    host = await createTestHost({
+      plugins: ['admin', 'logging', 'moderation', 'automod', 'custom', 'roles', 'reminders'],
+    });
     say = answering(host);
   });
   // Past the limit of suggestions.
@@ -24,6 +29,14 @@ describe('admin: commands that do not exist', () => {
     ['!blocklst', '`!blocklist`'],
     ['!whitelist add', '`!allowlist add`'],
     ['!uptime', '`!bot uptime`'],
+    ['!announce hello', '`!bot announce`'],
+    ['!modset', '`!set moderation`'],
+    ['!unblock @someone', '`!block remove`'],
+    ['!ping', '`!bot ping`'],
+    ['!voicemute @someone', '`!timeout`'],
+    ['!logging', '`!plugin info logging`'],
+    ['!custom', '`!plugin info custom`'],
+    ['!filter add heck', '`!plugin enable automod`'],
   ] as const;
   it('get the name that they have here, for those who know Red', async () => {
     for (const [typed, meant] of KNOWN_IN_RED) {
@@ -34,9 +47,33 @@ describe('admin: commands that do not exist', () => {
     expect(await say(host.you, '!set nickname Max')).to.include('Did you mean `bot nick`?');
   });
 
+  it('are known, each command of a Red 3.5.24: it is here, is called otherwise here, or there is nothing like it', async () => {
+    const text = await readFile(new URL('../../../fixtures/red-3.5.24/commands.json', import.meta.url), 'utf8');
+    const inRed = Object.values(z.record(z.string(), z.array(z.string())).parse(JSON.parse(text))).flat();
+    expect(inRed.length).to.be.greaterThan(150);
+    const commands = host.resolve(Commands);
+    const names = new Set(commands.names());
+    const isHere = (name: string) => names.has(name) || commands.has(name);
+    const leadsHere = (name: string) => names.has(name) || names.has(name.replace(/ \S+$/, ''));
+    const unknown = inRed.filter((name) => !isHere(name) && !isInRedAlone(name) && !sameAsInRed(name).some(leadsHere));
+    expect(unknown).to.deep.equal([]);
+  });
+
   it('get no answer where the member may not use what is meant, nor as ordinary text, prices or code', async () => {
     expect(await say(host.alice, '!load audio')).to.equal('');
-    for (const text of ['!5', '!100 eddies', '!important;', '!= null', '!!', '!(a || b)', '!banana', '!constructor'])
+    expect(await say(host.alice, '!filter')).to.equal('');
+    for (const text of [
+      '!5',
+      '!100 eddies',
+      '!important;',
+      '!= null',
+      '!!',
+      '!(a || b)',
+      '!banana',
+      '!constructor',
+      '!bank',
+      '!roll 2d6',
+    ])
       expect(await say(host.you, text), text).to.equal('');
   });
 

@@ -193,7 +193,8 @@ describe('ai: an answer that takes long', () => {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     await settled;
-    expect(host.clock.now() - began).to.be.at.most(130 * SECOND);
+    // Without the limit it would be 200 s. A busy machine sees the end a few turns later.
+    expect(host.clock.now() - began).to.be.at.most(160 * SECOND);
     expect(fromBot(host)).to.have.length(1);
     expect(fromBot(host)[0]).to.match(
       /^(The language model took longer than [\d.]+ s|I could not answer this within 120 s)/,

@@ -169,7 +169,7 @@ describe('automod', () => {
           : outcome.status;
     };
     expect(await call(host.you, 'change_word_filter', { add: ['gosh'], remove: ['darn*'] })).to.equal(
-      'Removed one word; 1 are filtered.\nAdded one word; 2 are filtered.',
+      'Removed one word; 1 is filtered.\nAdded one word; 2 are filtered.',
     );
     expect(await call(host.you, 'set_automod_filter', { filter: 'mentions', limit: 3 })).to.equal(
       'Too many mentions: more than 3 → delete, report',

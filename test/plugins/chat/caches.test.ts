@@ -2,9 +2,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTestHost } from '@cinnabar/core/testing';
 import { say, scriptedLlm } from '@cinnabar/local-models';
-import { cacheSettings, historyLimitsOf, imageLimitsOf } from '@cinnabar/plugin-chat/config/guild-settings';
-import { IMAGE_LIMITS } from '@cinnabar/plugin-chat/history/attachment-cache';
-import { LOG_LIMITS } from '@cinnabar/plugin-chat/history/logs';
+import { cacheSettings, historyLimitsOf, imageLimitsOf } from '@cinnabar/plugin-chat/dist/config/guild-settings.js';
+import { IMAGE_LIMITS } from '@cinnabar/plugin-chat/dist/history/attachment-cache.js';
+import { LOG_LIMITS } from '@cinnabar/plugin-chat/dist/history/logs.js';
 import { expect } from 'chai';
 
 const PNG = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), Buffer.alloc(92)]);

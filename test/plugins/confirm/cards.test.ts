@@ -1,4 +1,4 @@
-import { drawCard, ended, longestEnded } from '@cinnabar/plugin-confirm/render';
+import { drawCard, ended, longestEnded } from '@cinnabar/plugin-confirm/dist/render.js';
 import { type CallCard, isNotice, withoutNoticeMark } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';

@@ -6,7 +6,7 @@ import {
   patternWords,
   permits,
   usuallyFixed,
-} from '@cinnabar/plugin-confirm/grants';
+} from '@cinnabar/plugin-confirm/dist/grants.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 

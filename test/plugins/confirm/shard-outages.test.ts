@@ -1,4 +1,4 @@
-import { watchOutages } from '@cinnabar/plugin-confirm/decisions';
+import { watchOutages } from '@cinnabar/plugin-confirm/dist/decisions.js';
 import type { Registrar } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';

@@ -87,6 +87,24 @@ describe('custom commands', () => {
     expect(dm.messages.at(-1)?.content).to.not.equal('Hello');
   });
 
+  it('go to one of two who take a name at the same moment', async () => {
+    await using world = await openCustom();
+    const { host, say } = world;
+    host.guild.giveRole(host.alice, host.guild.createRole({ name: 'Mods', permissions: ['KickMembers'] }));
+    await host.settled();
+    const before = host.general.messages.length;
+    host.you.say(host.general, '!cc create same one');
+    host.alice.say(host.general, '!cc create same two');
+    host.you.say(host.general, '!alias add same help');
+    await host.settled();
+    const answers = host.general.messages.slice(before).filter(({ author }) => author.bot);
+    const said = answers.map(({ content }) => content);
+    expect(said.filter((one) => one.includes('is there'))).to.have.length(1);
+    expect(said.filter((one) => one.includes('already'))).to.have.length(2);
+    expect(await say(host.you, '!cc list')).to.equal('`same`');
+    expect(await say(host.you, '!alias list')).to.include('no aliases');
+  });
+
   it('do not take the names of real commands, and give way to one that comes later', async () => {
     await using world = await openCustom();
     const { host, say } = world;
@@ -124,7 +142,7 @@ describe('custom commands', () => {
         actor: { userId: user.id, guildId: guild.id, channelId: general.id },
         origin: 'test',
       });
-    expect(await invoke(alice, 'create_custom_command', { name: 'hi', text: 'x' })).to.include({ status: 'failed' });
+    expect(await invoke(alice, 'create_custom_command', { name: 'hi', text: 'x' })).to.include({ status: 'denied' });
     expect(await invoke(you, 'create_custom_command', { name: 'hi', text: 'Hello' })).to.include({ status: 'done' });
     await say(you, '!set custom creators everyone');
     await say(alice, '!cc create mine xylophone');
@@ -141,6 +159,39 @@ describe('custom commands', () => {
     expect(await say(alice, '!mine')).to.equal('Bye');
     expect(await say(alice, '!hi')).to.equal('Hello');
     expect(await say(you, '!cc show hi')).to.include('by unknown');
+  });
+});
+
+describe('who may make custom commands', () => {
+  it('is decided and explained as the setting says, for commands and tools', async () => {
+    await using world = await openCustom();
+    const { host, say } = world;
+    const { alice, you } = host;
+    const member = `<@${alice.id}>`;
+    const answers = async () => ({
+      explained: await say(you, `!access explain ${member} customcom create`),
+      tool: await say(you, `!access explain ${member} create_custom_command`),
+      checked: await say(you, `!access check ${member}`),
+      diagnosed: await say(you, `!diagnose ${member} alias add`),
+      help: await say(alice, '!help alias'),
+    });
+    const closed = await answers();
+    expect(closed.explained).to.include('refused').and.to.include('at least a moderator');
+    expect(closed.tool).to.include('refused');
+    expect(closed.checked).to.not.include('customcom create').and.not.include('create_custom_command');
+    expect(closed.checked).to.include('customcom list');
+    expect(closed.diagnosed).to.include('First obstacle').and.to.include('access allow');
+    expect(closed.help).to.include('alias list').and.not.include('alias add');
+    await say(you, '!set custom creators everyone');
+    const open = await answers();
+    expect(open.explained).to.include('allowed');
+    expect(open.tool).to.include('allowed');
+    expect(open.checked).to.include('customcom create').and.to.include('create_custom_command');
+    expect(open.diagnosed).to.include('Nothing stands in the way');
+    expect(open.help).to.include('alias add');
+    await say(you, '!set custom creators admin');
+    expect(await say(you, `!access allow "customcom create" ${member}`)).to.include('Allowed');
+    expect(await say(alice, '!cc create hi Hello')).to.include('is there');
   });
 });
 

@@ -6,11 +6,11 @@ import {
   startGoogleStandIn,
   startOpenAiStandIn,
 } from '@cinnabar/local-models';
-import { createBreakers } from '@cinnabar/plugin-llm/circuit-breaker';
-import { createModels } from '@cinnabar/plugin-llm/llm';
-import { createProviders, PROVIDERS } from '@cinnabar/plugin-llm/providers/registry';
-import { createRouter } from '@cinnabar/plugin-llm/routes';
-import { environmentOf, type GlobalSettings, settingsOf } from '@cinnabar/plugin-llm/settings';
+import { createBreakers } from '@cinnabar/plugin-llm/dist/circuit-breaker.js';
+import { createModels } from '@cinnabar/plugin-llm/dist/llm.js';
+import { createProviders, PROVIDERS } from '@cinnabar/plugin-llm/dist/providers/registry.js';
+import { createRouter } from '@cinnabar/plugin-llm/dist/routes.js';
+import { environmentOf, type GlobalSettings, settingsOf } from '@cinnabar/plugin-llm/dist/settings.js';
 import {
   type Charge,
   type ChargedRequest,

@@ -1,6 +1,6 @@
-import { CANCELLED } from '@cinnabar/plugin-llm/attempt';
-import { createBreaker } from '@cinnabar/plugin-llm/circuit-breaker';
-import type { Attempt, Failure } from '@cinnabar/plugin-llm/providers/provider';
+import { CANCELLED } from '@cinnabar/plugin-llm/dist/attempt.js';
+import { createBreaker } from '@cinnabar/plugin-llm/dist/circuit-breaker.js';
+import type { Attempt, Failure } from '@cinnabar/plugin-llm/dist/providers/provider.js';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { recordingLogger } from '../../support/logs.js';

@@ -1,7 +1,7 @@
-import { createBreakers } from '@cinnabar/plugin-llm/circuit-breaker';
-import { PROVIDERS } from '@cinnabar/plugin-llm/providers/registry';
-import { createRouter } from '@cinnabar/plugin-llm/routes';
-import { describeStatus } from '@cinnabar/plugin-llm/status';
+import { createBreakers } from '@cinnabar/plugin-llm/dist/circuit-breaker.js';
+import { PROVIDERS } from '@cinnabar/plugin-llm/dist/providers/registry.js';
+import { createRouter } from '@cinnabar/plugin-llm/dist/routes.js';
+import { describeStatus } from '@cinnabar/plugin-llm/dist/status.js';
 import { z } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';

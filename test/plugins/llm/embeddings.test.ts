@@ -1,6 +1,6 @@
 import { fail, hang, wordVector } from '@cinnabar/local-models';
-import { PROVIDERS } from '@cinnabar/plugin-llm/providers/registry';
-import { createRouter } from '@cinnabar/plugin-llm/routes';
+import { PROVIDERS } from '@cinnabar/plugin-llm/dist/providers/registry.js';
+import { createRouter } from '@cinnabar/plugin-llm/dist/routes.js';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
 import { type BenchOptions, CHARGE, ENVIRONMENT, GLOBAL_SETTINGS, KEY, openRoute, ROUTES } from './bench.js';

@@ -1,7 +1,7 @@
 import { createTestHost } from '@cinnabar/core/testing';
-import { llmPlugin } from '@cinnabar/plugin-llm/index';
-import { defineProvider, httpUrl, keyVariable, nameVariable } from '@cinnabar/plugin-llm/providers/definition';
-import { PROVIDERS } from '@cinnabar/plugin-llm/providers/registry';
+import { llmPlugin } from '@cinnabar/plugin-llm/dist/index.js';
+import { defineProvider, httpUrl, keyVariable, nameVariable } from '@cinnabar/plugin-llm/dist/providers/definition.js';
+import { PROVIDERS } from '@cinnabar/plugin-llm/dist/providers/registry.js';
 import { Llm, SettingsCatalog } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';

@@ -1,5 +1,5 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { readUtterance } from '@cinnabar/plugin-llm/providers/offline/match';
+import { readUtterance } from '@cinnabar/plugin-llm/dist/providers/offline/match.js';
 import { type ModelTool, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';

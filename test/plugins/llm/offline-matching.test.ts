@@ -1,4 +1,4 @@
-import { readUtterance } from '@cinnabar/plugin-llm/providers/offline/match';
+import { readUtterance } from '@cinnabar/plugin-llm/dist/providers/offline/match.js';
 import type { ModelTool } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-import { createOfflineProvider } from '@cinnabar/plugin-llm/providers/offline/provider';
+import { createOfflineProvider } from '@cinnabar/plugin-llm/dist/providers/offline/provider.js';
 import { type LlmRequest, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';

@@ -1,5 +1,5 @@
-import { toTranscript } from '@cinnabar/plugin-llm/transcript/transcript';
-import { labelParticipants } from '@cinnabar/plugin-llm/transcript/turns';
+import { toTranscript } from '@cinnabar/plugin-llm/dist/transcript/transcript.js';
+import { labelParticipants } from '@cinnabar/plugin-llm/dist/transcript/turns.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ask, from } from './bench.js';

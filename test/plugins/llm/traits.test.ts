@@ -1,9 +1,9 @@
-import { ANTHROPIC } from '@cinnabar/plugin-llm/providers/anthropic/provider';
-import { BEDROCK } from '@cinnabar/plugin-llm/providers/bedrock/provider';
-import { GOOGLE } from '@cinnabar/plugin-llm/providers/google/provider';
-import { OFFLINE } from '@cinnabar/plugin-llm/providers/offline/provider';
-import { OPENAI } from '@cinnabar/plugin-llm/providers/openai/provider';
-import { MODEL_CORRECTION, traitsOf } from '@cinnabar/plugin-llm/traits';
+import { ANTHROPIC } from '@cinnabar/plugin-llm/dist/providers/anthropic/provider.js';
+import { BEDROCK } from '@cinnabar/plugin-llm/dist/providers/bedrock/provider.js';
+import { GOOGLE } from '@cinnabar/plugin-llm/dist/providers/google/provider.js';
+import { OFFLINE } from '@cinnabar/plugin-llm/dist/providers/offline/provider.js';
+import { OPENAI } from '@cinnabar/plugin-llm/dist/providers/openai/provider.js';
+import { MODEL_CORRECTION, traitsOf } from '@cinnabar/plugin-llm/dist/traits.js';
 import { expect } from 'chai';
 import { openRoute, ROUTES } from './bench.js';
 

@@ -1,5 +1,5 @@
-import { toTranscript } from '@cinnabar/plugin-llm/transcript/transcript';
-import { type Turn, wordsOf } from '@cinnabar/plugin-llm/transcript/turns';
+import { toTranscript } from '@cinnabar/plugin-llm/dist/transcript/transcript.js';
+import { type Turn, wordsOf } from '@cinnabar/plugin-llm/dist/transcript/turns.js';
 import type { ParticipantMessage } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { ask, from } from './bench.js';

@@ -1,7 +1,7 @@
 import { fail, hang, type StandIn, say, startAnthropicStandIn, startOpenAiStandIn } from '@cinnabar/local-models';
-import { createBreakers } from '@cinnabar/plugin-llm/circuit-breaker';
-import { PROVIDERS } from '@cinnabar/plugin-llm/providers/registry';
-import { createRouter } from '@cinnabar/plugin-llm/routes';
+import { createBreakers } from '@cinnabar/plugin-llm/dist/circuit-breaker.js';
+import { PROVIDERS } from '@cinnabar/plugin-llm/dist/providers/registry.js';
+import { createRouter } from '@cinnabar/plugin-llm/dist/routes.js';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';

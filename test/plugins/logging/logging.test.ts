@@ -1,6 +1,6 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import type { LocalChannel } from '@cinnabar/local-discord';
-import { definePlugin } from '@cinnabar/sdk';
+import type { LocalChannel, LocalUser } from '@cinnabar/local-discord';
+import { definePlugin, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 
 /** Has the bot ask for the intent without which Discord tells nobody who joins. */
@@ -174,5 +174,37 @@ describe('logging', () => {
     expect(text).to.include('… and 20 more entries');
     expect(text.split('\n')).to.have.length(101);
     expect(discord.requests.of('POST', '/channels/:channelId/messages').length).to.be.at.most(5);
+  });
+
+  it('is set up in plain language, under the same rules', async () => {
+    const call = async (user: LocalUser, name: string, input: object) => {
+      const actor = { userId: user.id, guildId: host.guild.id, channelId: host.general.id };
+      const outcome = await host.resolve(Tools).invoke({ name, arguments: input, actor, origin: 'test' });
+      if (outcome.status === 'done') return outcome.text;
+      return outcome.status === 'failed' ? outcome.error.message : outcome.status;
+    };
+    const { alice, you, general, guild } = host;
+    expect(await call(alice, 'set_log', { channel: 'general' })).not.to.include('→');
+    expect(await call(you, 'set_log', { kind: 'edits', channel: 'general' })).to.equal(
+      [
+        `🟢 Edited messages → <#${general.id}>`,
+        `🟢 Deleted messages → <#${general.id}>`,
+        `🟢 Joins and leaves → <#${log.id}>`,
+        `🟢 Roles and nicknames → <#${log.id}>`,
+        `🟢 Channels → <#${log.id}>`,
+        '⚪ Voice channels',
+      ].join('\n'),
+    );
+    expect(await call(you, 'set_log', { kind: 'edits', on: false })).to.include('⚪ Edited messages\n');
+    expect(await call(you, 'set_log', { kind: 'edits', channel: 'off', on: true })).to.include(
+      `🟢 Edited messages → <#${log.id}>`,
+    );
+    expect(await call(you, 'set_log', { kind: 'edits' })).to.equal('Say where, or whether it is logged.');
+    expect(await call(you, 'set_log', { channel: 'nowhere' })).to.include('There is no channel called **nowhere**');
+    const closed = guild.createChannel({ name: 'closed' });
+    guild.overwrite(closed, { for: host.bot, deny: ['SendMessages'] });
+    await host.settled();
+    expect(await call(you, 'set_log', { channel: 'closed' })).to.equal('I may not write in that channel.');
+    expect(await call(you, 'view_log', {})).to.include(`🟢 Joins and leaves → <#${log.id}>`);
   });
 });

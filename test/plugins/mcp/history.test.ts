@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { createJournal } from '@cinnabar/plugin-mcp/history/files';
-import { createHistory } from '@cinnabar/plugin-mcp/history/history';
+import { createJournal } from '@cinnabar/plugin-mcp/dist/history/files.js';
+import { createHistory } from '@cinnabar/plugin-mcp/dist/history/history.js';
 import {
   createKeyedMutex,
   definePlugin,

@@ -1,5 +1,5 @@
 /** Writes calls to `argv[2]` without end, and tells its parent how many are written. */
-import { createJournal } from '@cinnabar/plugin-mcp/history/files';
+import { createJournal } from '@cinnabar/plugin-mcp/dist/history/files.js';
 import { createManualClock } from '@cinnabar/sdk/testing';
 
 const journal = createJournal(createManualClock(), () => undefined);

@@ -1,8 +1,8 @@
 import { createTestHost } from '@cinnabar/core/testing';
-import { importedNames } from '@cinnabar/plugin-mcp/importing/listing';
-import { cutText, readResult } from '@cinnabar/plugin-mcp/importing/result';
-import { problemWith } from '@cinnabar/plugin-mcp/importing/schema';
-import { createIntake, type Framing, IntakeError } from '@cinnabar/plugin-mcp/servers/intake';
+import { importedNames } from '@cinnabar/plugin-mcp/dist/importing/listing.js';
+import { cutText, readResult } from '@cinnabar/plugin-mcp/dist/importing/result.js';
+import { problemWith } from '@cinnabar/plugin-mcp/dist/importing/schema.js';
+import { createIntake, type Framing, IntakeError } from '@cinnabar/plugin-mcp/dist/servers/intake.js';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import fc from 'fast-check';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { TestHost } from '@cinnabar/core/testing';
-import { createCgroup, createProcessTree, endOrphans } from '@cinnabar/plugin-mcp/servers/process-tree';
+import { createCgroup, createProcessTree, endOrphans } from '@cinnabar/plugin-mcp/dist/servers/process-tree.js';
 import { RESULT_CHARACTERS, type ToolProgress, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { ask, CHILD, call, openBench, textOf } from './bench.js';

@@ -92,6 +92,9 @@ describe('moderation: acts on members', () => {
     const { say, host, mod } = station;
     const said = host.alice.say(host.general, 'buy now');
     const stranger = host.discord.createUser({ name: 'raider' });
+    expect(await say(mod, '!ban @alice 2d spam')).to.equal(
+      '`ban` has no end, and 2d would be a word of the reason. For a while: `tempban`. For good: leave it out.',
+    );
     expect(await say(mod, '!ban @alice 1 spam')).to.equal('✓ **alice** is banned (case 1).');
     expect([said.deleted, host.guild.bans.has(host.alice.id)]).to.deep.equal([true, true]);
     expect(await say(mod, `!ban ${stranger.id} raid`)).to.equal('✓ **raider** is banned (case 2).');

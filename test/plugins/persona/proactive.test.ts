@@ -52,7 +52,7 @@ describe('persona: of its own accord', () => {
     const answer = harness.general.messages.at(-1)?.content;
     expect(answer).to.include(harness.general.id);
     await set(harness, 'home', '#nosuch');
-    expect(harness.general.messages.at(-1)?.content).to.include('it has to be a channel');
+    expect(harness.general.messages.at(-1)?.content).to.include('no channel here is called');
   });
 
   it('keeps quiet at night', async () => {

@@ -1,4 +1,4 @@
-import { actionLoop, repeatedSpeech } from '@cinnabar/plugin-persona/running/repetition';
+import { actionLoop, repeatedSpeech } from '@cinnabar/plugin-persona/dist/running/repetition.js';
 import type { CompletedAction } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';

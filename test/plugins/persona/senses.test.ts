@@ -1,4 +1,4 @@
-import { callsBy } from '@cinnabar/plugin-persona/proactive';
+import { callsBy } from '@cinnabar/plugin-persona/dist/proactive.js';
 import { expect } from 'chai';
 import { openPersonaHarness, type PersonaHarness, plan, set, speak } from './harness.js';
 

@@ -1,6 +1,6 @@
-import { defineAction } from '@cinnabar/plugin-persona/actions/action';
-import { isQuietNow } from '@cinnabar/plugin-persona/proactive';
-import { nextBatch, toSequence } from '@cinnabar/plugin-persona/running/plan';
+import { defineAction } from '@cinnabar/plugin-persona/dist/actions/action.js';
+import { isQuietNow } from '@cinnabar/plugin-persona/dist/proactive.js';
+import { nextBatch, toSequence } from '@cinnabar/plugin-persona/dist/running/plan.js';
 import { z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';

@@ -295,15 +295,48 @@ describe('roles', () => {
     });
   });
 
+  describe('of the bot’s moderators and admins', () => {
+    it('are given and taken by those who have that tier, and none that is above the moderator', async () => {
+      const [deputies, keepers] = ['Deputies', 'Keepers'].map((name) => host.guild.createRole({ name, position: 1 }));
+      const erin = host.discord.createUser({ name: 'erin-mod' });
+      const mods = host.guild.createRole({ name: 'Mods', position: 3, permissions: ['KickMembers', 'ManageRoles'] });
+      host.guild.join(erin, { roles: [mods] });
+      await host.settled();
+      expect(await say(erin, `!role give ${host.bob} Deputies`)).to.include('has the role');
+      expect(await say(erin, `!role take ${host.bob} Deputies`)).to.include('no longer has');
+      await say(host.you, '!roles admin add Deputies');
+      await say(host.you, '!roles mod add Keepers');
+      const refusal = 'makes members admins of mine: only my admins give or take it';
+      expect(await say(erin, `!role give ${host.bob} Deputies`)).to.include(refusal);
+      expect(await say(carol, `!role give ${host.bob} Deputies`)).to.include('has the role');
+      expect(await say(erin, `!role take ${host.bob} Deputies`)).to.include(refusal);
+      expect(await say(carol, `!role take ${host.bob} Deputies`)).to.include('no longer has');
+      expect(await say(erin, `!role give ${host.bob} Keepers`)).to.include('has the role');
+      expect(await say(erin, `!role give ${host.bob} Boss`)).to.include('is not below your highest role');
+      for (const local of [deputies, keepers, mods]) if (local !== undefined) host.guild.deleteRole(local);
+      await host.settled();
+    });
+  });
+
   describe('after a restart', () => {
-    it('go on working', async () => {
+    it('go on working, without what was deleted meanwhile', async () => {
       const { dataDir } = host;
+      const [kept, deleted] = ['Kept', 'Deleted'].map((text) => host.alice.say(host.general, text));
+      for (const message of [kept, deleted]) {
+        const link = `https://discord.com/channels/${host.guild.id}/${host.general.id}/${message?.id}`;
+        expect(await say(carol, `!reactionrole add ${link} 📰 News`)).to.include('Who reacts with 📰');
+      }
       await host.stop();
+      if (deleted !== undefined) host.alice.delete(deleted);
       host.guild.editRole(role('Red'), { name: 'Crimson' });
       await using again = await createTestHost({ plugins: ['admin', 'roles', watcher], world: host, dataDir });
       const panel = host.general.messages.find(
         ({ components }) => components.length > 0 && JSON.stringify(components).includes('Crimson'),
       );
+      await again.settled();
+      carol.say(again.general, '!reactionrole list');
+      await again.settled();
+      expect(again.general.messages.at(-1)?.content).to.include(`${kept?.id}`).and.not.include(`${deleted?.id}`);
       expect(panel, 'brought up to date at the start').not.to.equal(undefined);
       if (panel === undefined) return;
       carol.click(panel, 'Crimson');

@@ -59,6 +59,27 @@ describe('what a task knows of the conversation', () => {
     expect(asked).to.not.match(/swordfish|herring/);
   });
 
+  it('has neither my words nor my name in it once I am forgotten, also where others mention me', async () => {
+    harness = await openTaskHarness({ steps: [done('Done.')], plugins: MINDS });
+    const { host } = harness;
+    const { you, bob, general } = host;
+    bob.say(general, 'I bring the cake');
+    you.say(general, `Ask <@${bob.id}> for it, not bobby`);
+    await host.settled();
+    const { id } = await harness.give('Remember it');
+    await harness.over(id);
+    const store = host.resolve(PersonalDataStore);
+    const kept = async () => JSON.stringify(await store.export(host.alice.id));
+    expect(await kept())
+      .to.include('I bring the cake')
+      .and.include('Ask @bob for it');
+    await store.forget(bob.id);
+    expect(await kept())
+      .to.include('Ask @a member for it, not bobby')
+      .and.not.include('cake')
+      .and.not.match(/\bbob\b/);
+  });
+
   it('is no part of what I export once I may not read it, nor is what the model made of it', async () => {
     harness = await openTaskHarness({ steps: [done('In short: swordfish.')], plugins: MINDS });
     const { host } = harness;

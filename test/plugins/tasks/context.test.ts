@@ -1,5 +1,5 @@
-import { compact, estimateTokens, messagesOf, systemPrompt } from '@cinnabar/plugin-tasks/prompt/prompt';
-import type { Entry, Line } from '@cinnabar/plugin-tasks/task';
+import { compact, estimateTokens, messagesOf, systemPrompt } from '@cinnabar/plugin-tasks/dist/prompt/prompt.js';
+import type { Entry, Line } from '@cinnabar/plugin-tasks/dist/task.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 

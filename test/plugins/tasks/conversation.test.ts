@@ -1,5 +1,5 @@
 import { hang, say } from '@cinnabar/local-models';
-import { chosenBy } from '@cinnabar/plugin-tasks/discord/incoming-messages';
+import { chosenBy } from '@cinnabar/plugin-tasks/dist/discord/incoming-messages.js';
 import { Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { askUser, done, isOver, openTaskHarness, type TaskHarness, use } from './harness.js';

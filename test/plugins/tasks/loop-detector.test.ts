@@ -1,5 +1,5 @@
-import { countStep, loopReason } from '@cinnabar/plugin-tasks/running/complete-step';
-import type { Call, Step, Task } from '@cinnabar/plugin-tasks/task';
+import { countStep, loopReason } from '@cinnabar/plugin-tasks/dist/running/complete-step.js';
+import type { Call, Step, Task } from '@cinnabar/plugin-tasks/dist/task.js';
 import { expect } from 'chai';
 
 const RULES = { maxIdenticalCalls: 3, maxIdleSteps: 4, maxErrors: 3 };

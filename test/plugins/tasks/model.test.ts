@@ -1,4 +1,4 @@
-import { isFinal, mayBecome, TRANSITIONS } from '@cinnabar/plugin-tasks/task';
+import { isFinal, mayBecome, TRANSITIONS } from '@cinnabar/plugin-tasks/dist/task.js';
 import { TASK_STATUSES, type TaskStatus } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createRuns, HEARTBEAT_MS, type Run } from '@cinnabar/plugin-tasks/journal/journal';
+import { createRuns, HEARTBEAT_MS, type Run } from '@cinnabar/plugin-tasks/dist/journal/journal.js';
 import type { Collection, Document } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';

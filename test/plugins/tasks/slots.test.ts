@@ -1,4 +1,4 @@
-import { createSlots } from '@cinnabar/plugin-tasks/running/worker-pool';
+import { createSlots } from '@cinnabar/plugin-tasks/dist/running/worker-pool.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 

@@ -120,6 +120,10 @@ describe('welcome', () => {
     );
     expect(await say(host.you, '!welcome preview goodbye')).to.equal('**Goodbye**\n1. you has left us.');
     expect(await say(host.you, '!welcome remove goodbye 1')).to.equal('Goodbye: no text is left, so nothing is said.');
+    await say(host.you, `!welcome goodbye ${hall}`);
+    expect(await say(host.you, '!welcome show')).to.include(
+      `Goodbyes: <#${hall.id}> ⚠️ There is no text for it, so nothing is said: add one with \`welcome add goodbye\`.`,
+    );
     host.guild.overwrite(hall, { for: host.guild.everyone, deny: ['SendMessages'] });
     const [own] = host.guild.memberOf(host.bot).roles;
     if (own !== undefined) host.guild.editRole(own, { permissions: ['ViewChannel'] });

@@ -99,7 +99,7 @@ describe('local Discord: components and modals', () => {
       await city.alice.select(message, 'Letters', ['a', 'B']).answered();
       await city.alice.select(message, 'people', [city.you]).answered();
       expect(chosen).to.deep.equal([['a', 'b'], ['you']]);
-      expect(() => city.alice.select(message, 'Letters', ['z'])).to.throw('"z" is not offered; there are: a, b, c.');
+      expect(() => city.alice.select(message, 'Letters', ['z'])).to.throw('"z" is not offered; there are: A, B, C.');
       expect(() => city.alice.select(message, 'Letters', [])).to.throw('Choose from 1 to 2 values.');
     });
 

@@ -17,7 +17,7 @@ export interface SourceText {
 const TEXT = /'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`/g;
 
 /** Files whose texts are no words of the bot in Discord: they are printed in a terminal, the world of tests, or names of commands. */
-const SILENT = /^core\/src\/(?:cli\/|testing\/|commands\/red-names\.ts$)/;
+const SILENT = /^core\/src\/(?:cli\/|testing\/|plugins\/check\/|commands\/red-names\.ts$)/;
 
 /** Files that write in English with a reason; what is written with a text of theirs is not looked at. */
 const EXEMPT: readonly (readonly [file: RegExp, because: string])[] = [

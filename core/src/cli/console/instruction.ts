@@ -4,7 +4,7 @@ export type Act =
   | { readonly kind: 'react' | 'unreact'; readonly message: string | undefined; readonly emoji: string }
   | { readonly kind: 'slash'; readonly command: string; readonly options: Readonly<Record<string, string>> }
   | { readonly kind: 'click'; readonly message: string; readonly target: string }
-  | { readonly kind: 'select'; readonly message: string; readonly menu: string; readonly values: readonly string[] }
+  | { readonly kind: 'select'; readonly message: string; readonly text: string }
   | { readonly kind: 'submit'; readonly fields: Readonly<Record<string, string>> }
   | { readonly kind: 'reply' | 'edit'; readonly message: string; readonly text: string }
   | { readonly kind: 'delete'; readonly message: string }
@@ -43,10 +43,7 @@ const FORMS: readonly { readonly pattern: RegExp; readonly read: (...groups: rea
     { pattern: /^click\s+(m\d+)\s+(.+)$/s, read: (message = '', target = '') => ({ kind: 'click', message, target }) },
     {
       pattern: /^select\s+(m\d+)\s+(.+)$/s,
-      read: (message = '', rest = '') => {
-        const [menu = '', ...values] = words(rest);
-        return { kind: 'select', message, menu, values };
-      },
+      read: (message = '', text = '') => ({ kind: 'select', message, text }),
     },
     {
       pattern: /^submit\s+([\p{L}\p{N}_-]+:.+)$/su,
@@ -120,8 +117,8 @@ const HINTS: readonly { readonly looks: RegExp; readonly hint: string }[] = [
   { looks: /^[+-]\d+(?:\s|$)/, hint: '+1, -1, or +1 m3' },
   { looks: /^(?:un)?react(?:\s+m\d+.*|\s*)$/s, hint: 'react m3 🎉' },
   { looks: /^click(?:\s+m\d+.*|\s*)$/s, hint: 'click m3 Stop, with the words on the button' },
-  { looks: /^select(?:\s+m\d+.*|\s*)$/s, hint: 'select m3 Menu value' },
-  { looks: /^submit(?:\s+\S+\s*=.*|\s*)$/s, hint: 'submit field:value' },
+  { looks: /^select(?:\s+m\d+.*|\s+\p{Lu}.*|\s*)$/su, hint: 'select m3 value, or select m3 Menu value' },
+  { looks: /^submit(?:\s+\S+\s*=.*|\s+\S+|\s*)$/s, hint: 'submit field:value' },
   { looks: /^(?:reply|edit)(?:\s+m\d+.*|\s*)$/s, hint: 'reply m3 words, or edit m3 words' },
   { looks: /^delete(?:\s+m\d+.*|\s*)$/s, hint: 'delete m3' },
   { looks: /^thread(?:\s+m\d+.*|\s*)$/s, hint: 'thread m3 name' },
@@ -176,8 +173,4 @@ function pairs(text: string): Readonly<Record<string, string>> {
     throw new ConsoleError(`Options are written name:value, as in "/roll sides:20"; this is not: ${text}`);
   }
   return found;
-}
-
-function words(text: string): readonly string[] {
-  return [...text.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '');
 }

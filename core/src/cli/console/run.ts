@@ -1,7 +1,8 @@
 import { createInterface } from 'node:readline';
 import { Commands, visible } from '@cinnabar/sdk';
 import type { HostConfig } from '../../config/host-config.js';
-import { createHost } from '../../host.js';
+import { createHost, type Host } from '../../host.js';
+import type { Entry as LogEntry } from '../../observability/log-entry.js';
 import { guardProcess } from '../../process/errors.js';
 import { listenToSignals } from '../../process/signals.js';
 import { startWatchdog } from '../../process/watchdog.js';
@@ -30,12 +31,30 @@ interface Play {
   readonly signal: AbortSignal;
 }
 
+/** What is told to those who work on the bot while the console runs. */
+export interface OpenConsole {
+  /** Of the bot as it runs now: `!bot restart` starts another. */
+  readonly plugins: () => Host['plugins'];
+  /** Prints a line without disturbing what is typed. */
+  readonly print: (line: string) => void;
+  readonly settled: () => Promise<void>;
+}
+
+/** What goes on beside the console while the bot is worked on. */
+export interface ConsoleWork {
+  /** Called once the bot is ready; what it returns is called before it stops. */
+  onOpen(opened: OpenConsole): Promise<() => Promise<void>>;
+  /** Gets the warnings and errors of the log in place of standard error. */
+  onTrouble(entry: LogEntry): void;
+}
+
 /**
  * Runs the bot on a local Discord and plays the lines of standard input on it: a prompt at a terminal, one after another from a pipe.
  * SIGINT, SIGTERM and SIGHUP end the play: the bot finishes the line under way as far as its time for that goes. So does a reader who goes away, as `head` does.
+ * @param work of who works on the bot meanwhile
  * @returns the exit code: 1 when a line could not be carried out
  */
-export async function runConsole(config: HostConfig, terminal: NodeJS.Process): Promise<number> {
+export async function runConsole(config: HostConfig, terminal: NodeJS.Process, work?: ConsoleWork): Promise<number> {
   const curtain = new AbortController();
   const end = () => curtain.abort();
   const stops = listenToSignals(terminal);
@@ -43,15 +62,41 @@ export async function runConsole(config: HostConfig, terminal: NodeJS.Process): 
   terminal.stdout.on('error', end);
   const { clock, advance } = openLocalTime(config.dataDir);
   const stage = await setStage(clock, ['alice', 'bob']);
-  const host = createHost({
-    config: { ...config, discordApi: stage.discord.api, token: stage.application.token },
-    clock,
-    terminal: { stream: terminal.stderr, level: 'warn' },
-    watchdog: startWatchdog(),
-  });
-  const release = guardProcess(terminal, host.uncaught);
+  const { token } = stage.application;
+  let restarting: Promise<unknown> | undefined;
+  const open = () =>
+    createHost({
+      config: { ...config, discordApi: stage.discord.api, token },
+      clock,
+      ...(work === undefined
+        ? { terminal: { stream: terminal.stderr, level: 'warn' } }
+        : {
+            onLogEntry: (entry) => {
+              if (entry.level === 'warn' || entry.level === 'error') work.onTrouble(entry);
+            },
+          }),
+      watchdog: startWatchdog(),
+      onEndRequest: (how) => {
+        if (how === 'restart') restarting ??= restart();
+        else end();
+      },
+    });
+  let host = open();
+  /** The local Discord, with its members and messages, goes on. */
+  const restart = async () => {
+    await host.stop();
+    host = open();
+    await host.start(token);
+    restarting = undefined;
+  };
+  const release = guardProcess(terminal, (...error) => host.uncaught(...error));
   const interactive = terminal.stdin.isTTY === true;
-  const settled = createSettled(stage.discord, host);
+  const settled = async () => {
+    await createSettled(stage.discord, host)();
+    if (restarting === undefined) return;
+    await restarting;
+    await createSettled(stage.discord, host)();
+  };
   const style = coloursFor(terminal.stdout, process.env) ? colours : plainStyle;
   const toOutput = (line: string): void => {
     terminal.stdout.write(`${line}\n`);
@@ -100,15 +145,18 @@ export async function runConsole(config: HostConfig, terminal: NodeJS.Process): 
     print = toOutput;
     return 0;
   };
+  let onClose: (() => Promise<void>) | undefined;
   try {
     const playing = async () => {
-      await host.start(stage.application.token);
+      await host.start(token);
       await settled();
+      onClose = await work?.onOpen({ plugins: () => host.plugins, print: (line) => print(line), settled });
       return interactive ? prompt() : pipe({ session, terminal, signal: curtain.signal });
     };
     const end = await Promise.race([playing(), stops.first]);
     return typeof end === 'number' ? end : 0;
   } finally {
+    await onClose?.();
     await host.stop().finally(stage.discord.close);
     release();
   }

@@ -10,6 +10,7 @@ import {
 } from '@cinnabar/local-discord';
 import { optionValues } from './completion.js';
 import { type Act, ConsoleError, HELP, parseLine } from './instruction.js';
+import { readChoice } from './menus.js';
 import { channelsOf, type Stage, withMentions, withNames } from './stage.js';
 import { createTranscript, type Style } from './transcript.js';
 
@@ -132,8 +133,11 @@ export function createSession({ stage, print, render = (text) => text, style, ad
         return person.slash(channel, what.command, optionValues(stage, what.command, what.options));
       case 'click':
         return person.click(messageOf(what.message), what.target);
-      case 'select':
-        return person.select(messageOf(what.message), what.menu, what.values);
+      case 'select': {
+        const message = messageOf(what.message);
+        const { menu, values } = readChoice(message, what.text, stage);
+        return person.select(message, menu, values);
+      }
       case 'submit': {
         const interaction = latest.get(person);
         if (interaction?.modal === undefined) throw new ConsoleError('No form is open.');

@@ -2,6 +2,7 @@ import { styleText } from 'node:util';
 import type { LocalEvent, LocalMessage, LocalUser } from '@cinnabar/local-discord';
 import { visible } from '@cinnabar/sdk';
 import { ConsoleError } from './instruction.js';
+import { menuWords } from './menus.js';
 
 /** Gives every message a short id, in the order in which they appear, and turns events into lines. */
 interface Transcript {
@@ -100,9 +101,9 @@ function body(message: LocalMessage, render: (text: string) => string): string {
 /** The words on buttons and select menus, however deep they sit. */
 function labels(component: object): string[] {
   if ('components' in component && Array.isArray(component.components)) return component.components.flatMap(labels);
-  if ('label' in component && typeof component.label === 'string') return [component.label];
-  if ('placeholder' in component && typeof component.placeholder === 'string') return [component.placeholder];
-  return [];
+  const menu = menuWords(component);
+  if (menu !== undefined) return [menu];
+  return 'label' in component && typeof component.label === 'string' ? [component.label] : [];
 }
 
 /** What a message holds must not steer the terminal: control characters are shown, lines stay lines. */

@@ -7,7 +7,7 @@ import { parseDocument, stringify } from 'yaml';
 import { isSnowflake, shownPath } from '../../config/configuration.js';
 import type { HostConfig } from '../../config/host-config.js';
 import { loadConfig } from '../../config/load.js';
-import { createDiscovery } from '../../plugins/discovery.js';
+import { discoveryOf } from '../../plugins/discovery.js';
 import type { Arguments } from '../discord.js';
 import { loadAll } from '../schema.js';
 import { convertFile, findChapter2, findChapter3, type ImportSource, type KnownKeys } from './convert.js';
@@ -52,9 +52,9 @@ export async function runImport(
 }
 
 /** Everything that the plugins declare to read. */
-async function knownKeys({ root, dataDir, buildCacheDir, pluginFolders }: HostConfig): Promise<KnownKeys> {
-  const discover = createDiscovery({ folders: pluginFolders, packageRoots: [root, join(dataDir, 'plugins')] });
-  const { plugins } = await loadAll(discover, join(buildCacheDir, 'plugins'));
+async function knownKeys(config: HostConfig): Promise<KnownKeys> {
+  const discover = discoveryOf(config);
+  const { plugins } = await loadAll(discover, join(config.buildCacheDir, 'plugins'));
   return Object.assign({}, ...plugins.map(({ configuration }) => configuration?.shape ?? {}));
 }
 

@@ -17,6 +17,7 @@ import {
   problemOf,
   release,
   stateOf,
+  unknownPlugin,
   unseen,
 } from './records.js';
 import { settle, stopWithDependents } from './start-stop.js';
@@ -68,7 +69,7 @@ async function chosenRecords(finder: Finder, only: readonly string[]): Promise<r
   const chosen: PluginRecord[] = [];
   for (const wanted of only) {
     const record = finder.find(wanted) ?? (wanted.includes('/') ? await finder.include(wanted) : undefined);
-    if (record === undefined) throw new CinnabarError('CINNABAR_PLUGIN_UNKNOWN', { plugin: wanted });
+    if (record === undefined) throw new CinnabarError('CINNABAR_PLUGIN_UNKNOWN', { plugin: wanted, hint: '' });
     chosen.push(record);
   }
   return chosen;
@@ -115,7 +116,7 @@ function report(lifecycle: LifecycleContext, broken: readonly CinnabarError[]): 
 export async function load(lifecycle: LifecycleContext, finder: Finder, idOrFolder: string): Promise<PluginRecord> {
   const broken = await finder.refresh();
   const record = finder.find(idOrFolder);
-  if (record === undefined) throw explain(idOrFolder, broken);
+  if (record === undefined) throw explain(lifecycle, idOrFolder, broken);
   const state = stateOf(record);
   if (state === 'running' || state === 'waiting') {
     const params = {
@@ -140,12 +141,12 @@ async function loadAnew(lifecycle: LifecycleContext, record: PluginRecord): Prom
 }
 
 /** The report on a folder of that name, if there is one: it says more than that the plugin is unknown. */
-function explain(wanted: string, broken: readonly CinnabarError[]): CinnabarError {
+function explain({ records }: LifecycleContext, wanted: string, broken: readonly CinnabarError[]): CinnabarError {
   const report = broken.find(({ params }) => {
     const place = String(params.place ?? '');
     return place === wanted || place.endsWith(`/${wanted}`);
   });
-  return report ?? new CinnabarError('CINNABAR_PLUGIN_UNKNOWN', { plugin: wanted });
+  return report ?? unknownPlugin(wanted, records);
 }
 
 /**
@@ -162,6 +163,15 @@ export async function unload(lifecycle: LifecycleContext, record: PluginRecord):
   release(record);
   await settle(lifecycle);
   return { leftovers };
+}
+
+/** Removes the record of a plugin that is gone. @throws CINNABAR_PLUGIN_STATE while it runs or waits */
+export async function forget(lifecycle: LifecycleContext, record: PluginRecord): Promise<void> {
+  const state = stateOf(record);
+  if (state === 'running' || state === 'waiting')
+    throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: record.id, state: t('already loaded, and waiting') });
+  await lifecycle.guards.note({ ...record.manifest, guard: false });
+  lifecycle.records.delete(record.id);
 }
 
 /**
@@ -211,11 +221,17 @@ export type Finder = ReturnType<typeof createFinder>;
 export function createFinder(lifecycle: LifecycleContext, discover: Discover, loader: PluginLoader) {
   const { records } = lifecycle;
 
-  const onDisk = ({ source, path }: DiscoveredPlugin): Origin => ({
+  const onDisk = ({ source, path, pinnedId }: DiscoveredPlugin): Origin => ({
     source,
     path,
-    // The package may name another entry by now.
-    load: async (verify) => loader.load(await inspectFolder(path, source), { verify }),
+    async load(verify) {
+      // The package may name another entry by now.
+      const plugin = await loader.load(await inspectFolder(path, source, pinnedId), { verify });
+      const { id } = plugin.manifest;
+      if (pinnedId === undefined || id === pinnedId) return plugin;
+      const detail = `it was installed as "${pinnedId}" and says now that it is "${id}"`;
+      throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: path, detail });
+    },
   });
 
   const note = async (found: DiscoveredPlugin) => {
@@ -246,6 +262,9 @@ export function createFinder(lifecycle: LifecycleContext, discover: Discover, lo
       if (problem !== undefined) throw problem;
       return find(await realpath(folder));
     },
+    /** Where the version of an installed plugin in a folder is had. @throws CINNABAR_PLUGIN_INVALID */
+    originIn: async (folder: string, id: string): Promise<Origin> =>
+      onDisk(await inspectFolder(await realpath(folder), 'package', id)),
     /** Looks at the disk, and makes records of what is new. Returns what cannot be used. */
     async refresh(): Promise<readonly CinnabarError[]> {
       const { plugins, problems } = await discover();

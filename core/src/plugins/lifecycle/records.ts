@@ -13,6 +13,7 @@ import {
   t,
 } from '@cinnabar/sdk';
 import type { Boundary, Owner } from '../../contracts.js';
+import { didYouMean } from '../../storage/nearest.js';
 import type { GuardRegistry } from '../manager.js';
 import type { PluginServices } from '../services.js';
 import { arrangement, type Hindrance, hindranceError, injectedTokens } from '../start-order.js';
@@ -256,3 +257,8 @@ export function noteFailure(lifecycle: LifecycleContext, record: PluginRecord, e
 }
 
 type RunState = Pick<LifecycleContext, 'records' | 'services'>;
+
+/** @returns CINNABAR_PLUGIN_UNKNOWN with what was probably meant */
+export function unknownPlugin(id: string, records: ReadonlyMap<string, unknown>): CinnabarError {
+  return new CinnabarError('CINNABAR_PLUGIN_UNKNOWN', { plugin: id, hint: didYouMean(id, [...records.keys()]) });
+}

@@ -8,6 +8,7 @@ import {
   failureError,
   type LifecycleContext,
   noteFailure,
+  type Origin,
   type PluginRecord,
   stateOf,
 } from './records.js';
@@ -24,6 +25,21 @@ export async function reload(lifecycle: LifecycleContext, record: PluginRecord):
   const from = record.manifest.version;
   const changes = state === 'running' ? await replace(lifecycle, record) : await retry(lifecycle, record);
   return { id: record.id, from, to: record.manifest.version, changes };
+}
+
+/**
+ * Replaces an installed plugin by the version in another folder, as `reload` does. One that is not loaded gets the version for when it is.
+ * @throws what `reload` throws: the record has its old version then
+ */
+export async function update(lifecycle: LifecycleContext, record: PluginRecord, origin: Origin): Promise<void> {
+  const before = record.origin;
+  record.origin = origin;
+  try {
+    if (stateOf(record) !== 'stopped') await reload(lifecycle, record);
+  } catch (error) {
+    record.origin = before;
+    throw error;
+  }
 }
 
 async function replace(lifecycle: LifecycleContext, record: PluginRecord): Promise<readonly string[]> {

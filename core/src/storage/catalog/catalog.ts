@@ -8,16 +8,19 @@ import {
   type SettingAdvisor,
   type SettingChangeOptions,
   type SettingInfo,
+  type SettingMention,
   type SettingScope,
   type SettingType,
   TIERS,
   type Tier,
   t,
   translated,
+  whereSettingHolds,
 } from '@cinnabar/sdk';
 import type { CatalogService } from '../../contracts.js';
 import type { AnySettings } from '../documents/settings.js';
 import { ceilingOf, unknownSetting } from '../documents/settings.js';
+import { didYouMean } from '../nearest.js';
 import type { OpenedPlugin } from '../storage.js';
 import { eitherOf, type Field, fieldsOf, shownValue } from './fields.js';
 import { valueFrom } from './value.js';
@@ -30,19 +33,20 @@ export function createCatalog(options: {
   readonly opened: ReadonlyMap<string, OpenedPlugin>;
   readonly tierOf: (actor: Actor) => Promise<Tier>;
   readonly hasRole: (guildId: string, roleId: string) => boolean;
-  /** Ids of the server's channels that have a name. */
-  readonly channelsCalled: (guildId: string, name: string) => readonly string[];
+  /** Ids of what has a name, in lower case, in the server. */
+  readonly called: (guildId: string, of: SettingMention, name: string) => readonly string[];
   /** Whether a channel or role is known to be of another place than the server. */
   readonly isElsewhere: (guildId: string, kind: 'channel' | 'role', id: string) => Promise<boolean>;
 }): CatalogService {
-  const { opened, tierOf, hasRole, channelsCalled, isElsewhere } = options;
+  const { opened, tierOf, hasRole, called, isElsewhere } = options;
   const advisors = new Map<string, SettingAdvisor>();
   /** So that nothing comes between the look at a value and its change. */
   const changes = createKeyedMutex();
 
   const find = (id: string): OpenedPlugin => {
     const plugin = opened.get(id);
-    if (plugin === undefined) throw new CinnabarError('CINNABAR_PLUGIN_UNKNOWN', { plugin: id });
+    if (plugin === undefined)
+      throw new CinnabarError('CINNABAR_PLUGIN_UNKNOWN', { plugin: id, hint: didYouMean(id, [...opened.keys()]) });
     return plugin;
   };
 
@@ -124,22 +128,6 @@ export function createCatalog(options: {
       },
     );
 
-  /** `#general` as the mention that Discord makes of it where it is chosen from the list. */
-  const mentioned = (
-    field: Field,
-    text: string | readonly string[],
-    { guildId }: Actor,
-  ): string | readonly string[] => {
-    const { type, key } = field;
-    if (typeof text !== 'string') return text;
-    const name = text.trim().replace(/^#/, '').toLowerCase();
-    if (guildId === null || type.kind !== 'mention' || type.of !== 'channel' || name === '') return text;
-    const [id, ...others] = channelsCalled(guildId, name);
-    if (others.length === 0) return id ?? text;
-    const detail = t('{count} channels have that name; mention the one that you mean.', { count: others.length + 1 });
-    throw new CinnabarError('CINNABAR_SETTING_INVALID', { key, detail });
-  };
-
   /** Why a value cannot be saved that the schema admits; a clause. An admin's rights end at their own server's channels and roles. */
   const refusalOf = async (
     plugin: OpenedPlugin,
@@ -171,6 +159,32 @@ export function createCatalog(options: {
     throw new CinnabarError('CINNABAR_SETTING_INVALID', { key: 'reset', detail });
   };
 
+  /** Which of several settings of one name are the actor's to change where they are. */
+  const openTo = async (actor: Actor): Promise<(field: Field) => boolean> => {
+    const tier = await tierOf(actor);
+    return ({ scope }) => mayChange(scope, tier) && (scope === 'role' || documentOf(scope, actor) !== undefined);
+  };
+
+  /** What `reset` takes back: one setting, or all of a scope. @throws as `writable` */
+  const toReset = async (id: string, key: string | undefined, actor: Actor) => {
+    const plugin = find(id);
+    const fields = fieldsOf(plugin.plugin);
+    const named = key === undefined ? undefined : scopeNamed(key);
+    const isScope = named !== undefined && plugin.plugin.settings[named] !== undefined;
+    const isWhole = key === undefined || (isScope && !fields.some((field) => field.key === key));
+    if (!isWhole) {
+      const located = locate(id, fields, key, await openTo(actor));
+      const { field, roleId } = located;
+      const document = await writable(plugin, located, actor);
+      return { plugin, document, located, field, scope: field.scope, of: documentOf(field.scope, actor, roleId)?.of };
+    }
+    const scope = named ?? (await scopeToReset(plugin, actor));
+    const [field] = fields.filter((one) => one.scope === scope);
+    if (field === undefined) throw unknownSetting(id, key ?? scope, [...new Set(fields.map((one) => one.key))]);
+    const document = await writable(plugin, { field, roleId: undefined }, actor);
+    return { plugin, document, scope, of: documentOf(scope, actor)?.of };
+  };
+
   return {
     advise(id, advisor) {
       advisors.set(id, advisor);
@@ -193,7 +207,7 @@ export function createCatalog(options: {
 
     mayBeSecret(id, key) {
       try {
-        return locate(id, fieldsOf(find(id).plugin), key).field.secret;
+        return locate(id, fieldsOf(find(id).plugin), key, () => false).field.secret;
       } catch {
         return true;
       }
@@ -207,10 +221,13 @@ export function createCatalog(options: {
 
     async set(id, key, text, actor, { expected, privately = actor.guildId === null } = {}) {
       const plugin = find(id);
-      const located = locate(id, fieldsOf(plugin.plugin), key);
+      const located = locate(id, fieldsOf(plugin.plugin), key, await openTo(actor));
       const document = await writable(plugin, located, actor);
       const { field } = located;
-      const value = valueFrom(field, mentioned(field, text, actor), privately);
+      const { guildId } = actor;
+      const value = valueFrom(field, text, privately, (of, name) =>
+        guildId === null ? undefined : called(guildId, of, name),
+      );
       const advisor = field.scope === 'guild' ? advisors.get(id) : undefined;
       const refusal = await refusalOf(plugin, field, value, actor);
       if (refusal !== undefined)
@@ -223,19 +240,17 @@ export function createCatalog(options: {
       return inForce === undefined ? info : { ...info, inForce };
     },
 
+    async stored(id, key, actor) {
+      const { plugin, scope, of, field } = await toReset(id, key, actor);
+      const [names, values] = await Promise.all([plugin.stored.names(scope, of), plugin.document(scope, of).get()]);
+      return fieldsOf(plugin.plugin)
+        .filter((one) => one.scope === scope && names.includes(one.key) && (field === undefined || one === field))
+        .map((one) => infoOf(plugin, one, values));
+    },
+
     async reset(id, key, actor, { expected } = {}) {
-      const plugin = find(id);
-      const fields = fieldsOf(plugin.plugin);
-      const named = key === undefined ? undefined : scopeNamed(key);
-      const isScope = named !== undefined && plugin.plugin.settings[named] !== undefined;
-      if (key === undefined || (isScope && !fields.some((field) => field.key === key))) {
-        const scope = named ?? (await scopeToReset(plugin, actor));
-        const [field] = fields.filter((one) => one.scope === scope);
-        if (field !== undefined) await (await writable(plugin, { field, roleId: undefined }, actor)).reset();
-        return;
-      }
-      const located = locate(id, fields, key);
-      const document = await writable(plugin, located, actor);
+      const { plugin, document, located } = await toReset(id, key, actor);
+      if (located === undefined) return document.reset();
       await unlessChanged(document, located, plugin, actor, expected, () => document.reset(located.field.key));
     },
   };
@@ -299,14 +314,15 @@ function scopeNamed(text: string): SettingScope | undefined {
 }
 
 /**
- * Finds what was named: `style`, `guild.style`, `role.<id or mention>.style`; upper and lower case do not matter where it is clear.
+ * Finds what was named: `style`, `guild.style`, `role.<id or mention>.style`; upper and lower case do not matter where it is clear. Of several
+ * that have the name, it is the one that the actor may change.
  * @throws CINNABAR_SETTING_UNKNOWN with the nearest name
  * @throws CINNABAR_SETTING_INVALID when several settings have that name
  */
-function locate(plugin: string, fields: readonly Field[], named: string): Located {
+function locate(plugin: string, fields: readonly Field[], named: string, isOpen: (field: Field) => boolean): Located {
   const key = named.trim();
   const plain = matching(fields, key);
-  if (plain.length > 0) return { field: oneOf(plain, fields, key), roleId: undefined };
+  if (plain.length > 0) return { field: oneOf(plain, fields, key, isOpen), roleId: undefined };
 
   const [head = '', ...rest] = key.split('.');
   const scope = scopeNamed(head);
@@ -314,7 +330,8 @@ function locate(plugin: string, fields: readonly Field[], named: string): Locate
   const inScope = fields.filter((field) => field.scope === scope);
   const found = matching(inScope, role?.[2] ?? rest.join('.'));
   const [field] = found;
-  if (field !== undefined) return { field: found.length === 1 ? field : oneOf(found, fields, key), roleId: role?.[1] };
+  if (field !== undefined)
+    return { field: found.length === 1 ? field : oneOf(found, fields, key, isOpen), roleId: role?.[1] };
 
   throw unknownSetting(plugin, key, [...new Set(fields.map((one) => shownKey(one, fields)))]);
 }
@@ -324,13 +341,25 @@ function matching(fields: readonly Field[], key: string): readonly Field[] {
   return exact.length > 0 ? exact : fields.filter((field) => field.key.toLowerCase() === key.toLowerCase());
 }
 
-function oneOf(found: readonly Field[], fields: readonly Field[], key: string): Field {
-  const [only] = found;
-  if (only !== undefined && found.length === 1) return only;
-  const names = eitherOf(found.map((field) => shownKey(field, fields)));
+function oneOf(
+  found: readonly Field[],
+  fields: readonly Field[],
+  key: string,
+  isOpen: (field: Field) => boolean,
+): Field {
+  const [first] = found;
+  if (first !== undefined && found.length === 1) return first;
+  const open = found.filter(isOpen);
+  const [only, another] = open;
+  if (only !== undefined && another === undefined) return only;
+  const names = eitherOf(
+    (open.length === 0 ? found : open).map(
+      (field) => `\`${shownKey(field, fields)}\` (${whereSettingHolds(field.scope)})`,
+    ),
+  );
   throw new CinnabarError('CINNABAR_SETTING_INVALID', {
     key,
-    detail: t('there are several of that name; say {names}', { names }),
+    detail: t('there are several of that name; write {names} instead.', { names }),
   });
 }
 

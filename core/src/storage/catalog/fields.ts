@@ -110,7 +110,7 @@ export function hideSecrets(secret: SecretKeys, scope: SettingScope, data: unkno
 }
 
 /** The JSON Schema of one setting, with what `.meta()` added. */
-type FieldSchema = z.core.JSONSchema.BaseSchema;
+export type FieldSchema = z.core.JSONSchema.BaseSchema;
 
 interface Bounds {
   readonly min?: number;
@@ -118,7 +118,7 @@ interface Bounds {
 }
 
 /** Made from JSON Schema, so that it does not matter which copy of zod a plugin brings. */
-function fieldTypeOf(schema: FieldSchema): SettingType {
+export function fieldTypeOf(schema: FieldSchema): SettingType {
   const alternatives = schema.anyOf ?? schema.oneOf;
   if (alternatives !== undefined) return either(alternatives.filter((one) => typeof one === 'object').map(fieldTypeOf));
   if (schema.const !== undefined) return { kind: 'choice', values: [schema.const] };
@@ -189,6 +189,7 @@ const formats = (): Readonly<Record<string, string>> => ({
   date: t('date'),
   time: t('time'),
   uuid: t('UUID'),
+  'time-zone': t('time zone'),
 });
 
 /** A type for people: `whole number from 1 to 20`, `one of plain, cyberpunk, terminal`, `list of channels`. */

@@ -2,8 +2,10 @@ import {
   CinnabarError,
   parseDuration,
   plainIssue,
+  readYesNo,
   type SettingMention,
   type SettingType,
+  similarTimeZone,
   t,
   translated,
 } from '@cinnabar/sdk';
@@ -12,12 +14,20 @@ import { type Field, inWords, mentionInWords } from './fields.js';
 
 const QUOTED = 60;
 
+/** Ids of what has a name in the place of the setting, without the sign before it; `undefined` where nothing there has names. */
+export type FindCalled = (of: SettingMention, name: string) => readonly string[] | undefined;
+
 /**
  * The value that a text means for a setting, or the items of a list.
  * @param privately whether its author alone reads it
  * @throws CINNABAR_SETTING_INVALID with one sentence on what is wrong
  */
-export function valueFrom(field: Field, given: string | readonly string[], privately: boolean): unknown {
+export function valueFrom(
+  field: Field,
+  given: string | readonly string[],
+  privately: boolean,
+  called: FindCalled = () => undefined,
+): unknown {
   if (field.secret && !privately) {
     throw wrong(
       field,
@@ -25,9 +35,10 @@ export function valueFrom(field: Field, given: string | readonly string[], priva
     );
   }
   const text = typeof given === 'string' ? given : given.join(', ');
-  const parsed = typeof given === 'string' ? parseText(field.type, given) : parseItems(field.type, given);
+  const parsed =
+    typeof given === 'string' ? parseText(field.type, given, called) : parseItems(field.type, given, called);
   if (!parsed.ok) {
-    const problem = not(field, parsed.problem, text);
+    const problem = parsed.isNamed === true ? parsed.problem : not(field, parsed.problem, parsed.item ?? text);
     throw wrong(
       field,
       parsed.meant === undefined || field.secret
@@ -37,14 +48,42 @@ export function valueFrom(field: Field, given: string | readonly string[], priva
   }
   const problem = field.check(parsed.value);
   if (problem === undefined) return parsed.value;
-  if (problem.at !== '') {
-    const words = { place: problem.at, problem: plainIssue(translated(problem.message)) };
-    throw wrong(field, sentence(t('at {place}, {problem}', words)));
-  }
+  const words = wordsOf(field.type, parsed.value);
+  if (words !== undefined && field.check(words) === undefined) return words;
+  if (problem.at !== '') throw wrong(field, sentence(ofPart(field, problem, parsed.value)));
+  if (!problem.custom) throw wrong(field, `${not(field, expected(field.type), text)}.`);
+  const meant = zoneMeant(field.type, text);
+  const custom = translated(problem.message);
   throw wrong(
     field,
-    problem.custom ? sentence(translated(problem.message)) : `${not(field, expected(field.type), text)}.`,
+    meant === undefined
+      ? sentence(custom)
+      : t('{problem}; did you mean {meant}?', { problem: custom.replace(/\.$/, ''), meant }),
   );
+}
+
+/** A list whose one text has blanks, as the words; `undefined` for anything else. */
+function wordsOf(type: SettingType, value: unknown): readonly string[] | undefined {
+  if (type.kind !== 'list' || type.of.kind !== 'text' || !Array.isArray(value)) return undefined;
+  const [only, ...others]: readonly unknown[] = value;
+  return typeof only === 'string' && others.length === 0 && /\s/.test(only) ? only.split(/\s+/) : undefined;
+}
+
+/** What is wrong with a part of a value: an item of a list is named itself, not by its place. */
+function ofPart(field: Field, { at, message }: { readonly at: string; readonly message: string }, value: unknown) {
+  const problem = plainIssue(translated(message));
+  const [, index = '', rest = ''] = /^(\d+)(?:\.(.+))?$/.exec(at) ?? [];
+  if (!Array.isArray(value) || index === '' || field.secret) return t('at {place}, {problem}', { place: at, problem });
+  const item: unknown = value[Number(index)];
+  const shown = quotable(typeof item === 'string' ? item : JSON.stringify(item));
+  return rest === ''
+    ? t('of the item "{item}", {problem}', { item: shown, problem })
+    : t('of the item "{item}", at {place}, {problem}', { item: shown, place: rest, problem });
+}
+
+function zoneMeant(type: SettingType, text: string): string | undefined {
+  if (type.kind !== 'text' || type.format !== 'time-zone') return undefined;
+  return similarTimeZone(text) ?? nearest(text.trim(), Intl.supportedValuesOf('timeZone'));
 }
 
 function wrong(field: Field, detail: string): CinnabarError {
@@ -54,12 +93,17 @@ function wrong(field: Field, detail: string): CinnabarError {
 /** The problem with what was typed, so that it cannot be taken for anything but a quotation; a secret is not repeated. */
 function not(field: Field, problem: string, text: string): string {
   if (field.secret) return problem;
+  const typed = quotable(text);
+  return typed === '' ? problem : t('{problem}, not "{typed}"', { problem, typed });
+}
+
+/** The beginning of a text on one line, without what Discord would make a mention or a link of. */
+function quotable(text: string): string {
   const plain = text
     .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .replaceAll(/[`@<>"]/g, '')
     .trim();
-  const typed = plain.length > QUOTED ? `${plain.slice(0, QUOTED)}…` : plain;
-  return typed === '' ? problem : t('{problem}, not "{typed}"', { problem, typed });
+  return plain.length > QUOTED ? `${plain.slice(0, QUOTED)}…` : plain;
 }
 
 function sentence(message: string): string {
@@ -69,10 +113,16 @@ function sentence(message: string): string {
 type Parsed =
   | { readonly ok: true; readonly value: unknown }
   /** `problem` is a clause: "it has to be yes or no"; `meant` what was probably meant. */
-  | { readonly ok: false; readonly problem: string; readonly meant?: string };
+  | {
+      readonly ok: false;
+      readonly problem: string;
+      readonly meant?: string;
+      /** Of a list: the item that is wrong. */
+      readonly item?: string;
+      /** Whether the problem names what was typed. */
+      readonly isNamed?: boolean;
+    };
 
-const YES = ['yes', 'on', 'true', 'enable', 'enabled', '1'];
-const NO = ['no', 'off', 'false', 'disable', 'disabled', '0'];
 const MENTION: Readonly<Record<SettingMention, RegExp>> = {
   channel: /^<#(\d{1,20})>$/,
   user: /^<@!?(\d{1,20})>$/,
@@ -81,11 +131,11 @@ const MENTION: Readonly<Record<SettingMention, RegExp>> = {
 };
 
 /** Reads a value from what a person typed. Bounds and formats are the schema's to check, afterwards. */
-function parseText(type: SettingType, typed: string): Parsed {
+function parseText(type: SettingType, typed: string, called: FindCalled): Parsed {
   const text = typed.trim();
   switch (type.kind) {
     case 'boolean':
-      return parseBoolean(text);
+      return parsed(readYesNo(text), expected(type));
     case 'number':
       return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? good(Number(text)) : bad(type);
     case 'duration':
@@ -93,11 +143,11 @@ function parseText(type: SettingType, typed: string): Parsed {
     case 'text':
       return good(typed);
     case 'mention':
-      return parsed(MENTION[type.of].exec(text)?.[1] ?? /^\d{15,20}$/.exec(text)?.[0], mentionProblem(type.of));
+      return parseMention(type.of, text, called);
     case 'choice':
       return parseChoice(type.values, text);
     case 'list':
-      return parseList(type.of, text);
+      return parseList(type.of, text, called);
     case 'nothing':
       return ['none', 'null', 'nothing', ''].includes(text.toLowerCase()) ? good(null) : bad(type);
     case 'object':
@@ -105,7 +155,7 @@ function parseText(type: SettingType, typed: string): Parsed {
     case 'anything':
       return good(json(text)?.value ?? typed);
     case 'either':
-      return parseEither(type, typed);
+      return parseEither(type, typed, called);
   }
 }
 
@@ -129,10 +179,32 @@ function parsed(value: unknown, problem: string): Parsed {
   return value === undefined ? { ok: false, problem } : good(value);
 }
 
-function parseBoolean(text: string): Parsed {
-  const word = text.toLowerCase();
-  if (YES.includes(word)) return good(true);
-  return NO.includes(word) ? good(false) : bad({ kind: 'boolean' });
+/** By mention or id, or by its name where there is such a name. */
+function parseMention(of: SettingMention, text: string, called: FindCalled): Parsed {
+  const id = MENTION[of].exec(text)?.[1] ?? /^\d{15,20}$/.exec(text)?.[0];
+  if (id !== undefined) return good(id);
+  const name = text.replace(/^[@#]/, '');
+  const found = name === '' || /[<>]/.test(name) ? undefined : called(of, name.toLowerCase());
+  if (found === undefined) return { ok: false, problem: mentionProblem(of) };
+  const [only, ...others] = found;
+  if (only !== undefined && others.length === 0) return good(only);
+  const problem =
+    only === undefined
+      ? noneCalled(of, quotable(name))
+      : t('{count} are called "{name}": mention the one that you mean', { count: found.length, name: quotable(name) });
+  return { ok: false, problem, isNamed: true };
+}
+
+function noneCalled(of: SettingMention, name: string): string {
+  switch (of) {
+    case 'channel':
+      return t('no channel here is called "{name}": mention it, or give its id', { name });
+    case 'role':
+      return t('no role here is called "{name}": mention it, or give its id', { name });
+    case 'user':
+    case 'member':
+      return t('I know no member here who is called "{name}": mention them, or give their id', { name });
+  }
 }
 
 function mentionProblem(of: SettingMention): string {
@@ -157,32 +229,41 @@ function json(text: string): { readonly value: unknown } | undefined {
   }
 }
 
-function parseList(of: SettingType, text: string): Parsed {
-  const whole = text.startsWith('[') ? json(text) : undefined;
-  if (whole !== undefined) return good(whole.value);
+/** As JSON, or the items with commas between them, or with blanks where none of them can be meant to have one. */
+function parseList(of: SettingType, text: string, called: FindCalled): Parsed {
+  const whole = text.startsWith('[') ? json(text)?.value : undefined;
+  if (whole !== undefined) {
+    const areNames = of.kind === 'mention' && Array.isArray(whole) && whole.every((item) => typeof item === 'string');
+    return areNames ? parseEach(of, whole, called) : good(whole);
+  }
   if (of.kind === 'object' || of.kind === 'anything' || of.kind === 'list') {
     return { ok: false, problem: t('{problem}, written as JSON in [ ]', { problem: expected({ kind: 'list', of }) }) };
   }
-  return parseEach(of, text.split(','));
+  const parts = text.split(',');
+  const listed = parseEach(of, parts, called);
+  return listed.ok || parts.length > 1 || !/\s/.test(text) ? listed : parseEach(of, text.split(/\s+/), called);
 }
 
-function parseEach(of: SettingType, parts: readonly string[]): Parsed {
+function parseEach(of: SettingType, parts: readonly string[], called: FindCalled): Parsed {
   const items: unknown[] = [];
   for (const part of parts.map((item) => item.trim())) {
     if (part === '') continue;
-    const item = parseText(of, part);
-    if (!item.ok) return { ...item, problem: t('of each item, {problem}', { problem: item.problem }) };
+    const item = parseText(of, part, called);
+    if (!item.ok) {
+      const problem = item.isNamed === true ? item.problem : t('of each item, {problem}', { problem: item.problem });
+      return { item: part, ...item, problem };
+    }
     items.push(item.value);
   }
   return good(items);
 }
 
 /** The items of a list that a form has already split. */
-function parseItems(type: SettingType, items: readonly string[]): Parsed {
+function parseItems(type: SettingType, items: readonly string[], called: FindCalled): Parsed {
   const list = type.kind === 'either' ? type.of.find(({ kind }) => kind === 'list') : type;
-  if (list?.kind === 'list') return parseEach(list.of, items);
+  if (list?.kind === 'list') return parseEach(list.of, items, called);
   const [only = ''] = items;
-  return items.length <= 1 ? parseText(type, only) : bad(type);
+  return items.length <= 1 ? parseText(type, only, called) : bad(type);
 }
 
 function parseObject(text: string): Parsed {
@@ -191,12 +272,14 @@ function parseObject(text: string): Parsed {
   return { ok: false, problem: t('it has to be a JSON object, such as {example}', { example: '{"name": "value"}' }) };
 }
 
-function parseEither(type: Extract<SettingType, { kind: 'either' }>, typed: string): Parsed {
+function parseEither(type: Extract<SettingType, { kind: 'either' }>, typed: string, called: FindCalled): Parsed {
   // Text takes anything, so it comes last whatever the schema's order.
   const inOrder = [...type.of].sort((one, other) => Number(one.kind === 'text') - Number(other.kind === 'text'));
+  let named: Parsed | undefined;
   for (const alternative of inOrder) {
-    const result = parseText(alternative, typed);
+    const result = parseText(alternative, typed, called);
     if (result.ok) return result;
+    named ??= result.isNamed === true ? result : undefined;
   }
-  return bad(type);
+  return named ?? bad(type);
 }

@@ -97,8 +97,10 @@ async function saved<T>(
 
 /** A collection's documents: `undefined` when never saved, else validated, defaults merged, migrated in memory until it is saved again. */
 function collectionShape<S extends z.ZodObject>(definition: CollectionDefinition<S>): Shape<z.output<S> | undefined> {
+  const next = definition.version + 1;
   return {
     version: definition.version,
+    remedy: `If the plugin's schema of it has changed: raise the collection's version to ${next}, and add migrations[${next}]`,
     read(stored, name) {
       if (stored === undefined) return undefined;
       if (stored.version > definition.version) {

@@ -254,7 +254,7 @@ export function createEntries<T>(store: DocumentStore, shape: Shape<T>): OpenEnt
         return { cached, draft: copyOf(cached, path) };
       } catch (error) {
         if (!(error instanceof InvalidDocument) || cached.json === undefined) throw error;
-        await store.reject(path, error.message);
+        await store.reject(path, shape.remedy === undefined ? error.message : `${error.message}. ${shape.remedy}`);
         return undefined;
       }
     });
@@ -308,6 +308,8 @@ function asJson(data: unknown): unknown {
 export interface Shape<T> {
   /** Given to what is saved. */
   readonly version: number;
+  /** What the author of the plugin does where stored documents do not fit any more; a sentence without its final stop. */
+  readonly remedy?: string;
   /** @throws InvalidDocument when what is stored is not valid, CINNABAR_DOCUMENT_NEWER when it may not be touched */
   read(stored: Stored | undefined, document: string): T;
 }

@@ -37,6 +37,8 @@ function settingsShape<S extends z.ZodObject>(schema: S, presets: Values): Shape
   const known = Object.keys(schema.shape);
   return {
     version: VERSION,
+    remedy:
+      "If the plugin's schema of it has changed: give the setting another name, or let its schema take the old values, too (z.preprocess)",
     read(stored, document) {
       if (stored !== undefined && stored.version > VERSION) {
         throw new CinnabarError('CINNABAR_DOCUMENT_NEWER', { document, found: stored.version, known: VERSION });

@@ -5,6 +5,7 @@ import {
   type Ranks,
   ranksIn,
   requireAboveRole,
+  requireTierOfRole,
   type ToolDefinition,
   t,
   UserError,
@@ -193,6 +194,7 @@ function memberRoleTool(
       if (role.managed || role.id === guild.id)
         throw new UserError(t('That role belongs to a bot, or to everyone: nobody can be given or lose it.'));
       requireAboveRole(await ranksIn(guild, call.actor), role);
+      await requireTierOfRole(context, call.actor, role);
       const member = await memberOf(guild, userId);
       await member.roles[change](role, auditReason(context.client, call.actor, reason));
       return { member: member.displayName, role: role.name };

@@ -41,6 +41,7 @@ export const importCommand = (persona: PersonaContext) =>
 export const exportCommand = (persona: PersonaContext) =>
   subcommand({
     name: 'export',
+    reads: true,
     description: 'Get the persona as a character card',
     help: 'Its memories and conversations stay here.',
     access: SHAPE,

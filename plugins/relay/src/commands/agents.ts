@@ -105,6 +105,7 @@ export function agentCommands(relay: Relay): readonly Subcommand[] {
     }),
     subcommand({
       name: 'show',
+      reads: true,
       description: 'The agents of this server, and what they may do',
       access: ADMIN,
       options: { agent: agentOption(relay.rosters) },

@@ -28,6 +28,7 @@ export function statusCommands(relay: Relay): readonly Subcommand[] {
   return [
     subcommand({
       name: 'status',
+      reads: true,
       description: 'How the agents of this server are doing',
       access: ADMIN,
       async run(ctx) {

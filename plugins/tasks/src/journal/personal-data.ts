@@ -1,4 +1,5 @@
-import { FORGOTTEN, isOf, type PersonalData, t } from '@cinnabar/sdk';
+import { escapeRegExp, FORGOTTEN, isOf, type PersonalData, sanitizeName, t } from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
 import type { TaskContext } from '../context.js';
 import { type MayShow, redactForPeople } from '../prompt/redaction.js';
 import type { WorkerPool } from '../running/worker-pool.js';
@@ -6,7 +7,10 @@ import { type Call, isFinal, type Task } from '../task.js';
 import { Superseded } from './journal.js';
 
 /** A member's tasks. One that is under way ends when it is to be forgotten. */
-export function personalTasks({ journal, languages, provenance }: TaskContext, workers: WorkerPool): PersonalData {
+export function personalTasks(
+  { client, journal, languages, provenance }: TaskContext,
+  workers: WorkerPool,
+): PersonalData {
   const theirs = async (userId: string) => {
     const found: Task[] = [];
     for await (const task of journal.all()) if (task.actor.userId === userId) found.push(task);
@@ -33,11 +37,34 @@ export function personalTasks({ journal, languages, provenance }: TaskContext, w
       for await (const task of journal.all()) {
         // Another process's is changed there, when it is over.
         const isOurs = journal.peek(task.id) !== undefined || isFinal(task.status);
-        if (isOurs && isIn(task, userId)) await journal.amend(task.id, (draft) => strip(draft, userId));
+        const names = namesOf(client, task, userId);
+        if (isOurs && (isIn(task, userId) || isMentionedIn(task, names)))
+          await journal.amend(task.id, (draft) => strip(draft, userId, names));
       }
     },
   };
 }
+
+/** What a person is called in the conversation before a task: where others mention them, their name stands in the place of the mention. */
+function namesOf(client: Client, { actor, background }: Task, userId: string): readonly string[] {
+  const member = client.guilds.cache.get(actor.guildId ?? '')?.members.cache.get(userId);
+  const known = [member?.displayName, client.users.cache.get(userId)?.displayName];
+  const spoke = (background?.lines ?? []).filter(({ sources }) => isOf(sources, userId)).map(({ speaker }) => speaker);
+  const names = [...spoke, ...known.map((name) => sanitizeName(name ?? ''))].filter((name) => name !== '');
+  // Of one name that begins with another, the longer one is meant.
+  return [...new Set(names)].sort((one, other) => other.length - one.length);
+}
+
+const MEMBER = 'a member';
+
+const withoutMentions = (text: string, names: readonly string[]): string =>
+  names.reduce(
+    (rest, name) => rest.replaceAll(new RegExp(`@${escapeRegExp(name)}(?![\\p{L}\\p{N}_])`, 'gu'), `@${MEMBER}`),
+    text,
+  );
+
+const isMentionedIn = ({ background }: Task, names: readonly string[]): boolean =>
+  background?.lines.some(({ text }) => withoutMentions(text, names) !== text) === true;
 
 type Words = { result?: string; text?: string; name?: string; speaker?: string; sources?: Call['sources'] };
 
@@ -60,13 +87,14 @@ function isIn(task: Task, userId: string): boolean {
   return false;
 }
 
-function strip(draft: Task, userId: string): void {
+function strip(draft: Task, userId: string, names: readonly string[]): void {
+  for (const line of draft.background?.lines ?? []) line.text = withoutMentions(line.text, names);
   for (const words of wordsIn(draft)) {
     if (!isOf(words.sources, userId)) continue;
     if (words.result === undefined) words.text = FORGOTTEN;
     else words.result = FORGOTTEN;
-    if (words.name !== undefined) words.name = 'a member';
-    if (words.speaker !== undefined) words.speaker = 'a member';
+    if (words.name !== undefined) words.name = MEMBER;
+    if (words.speaker !== undefined) words.speaker = MEMBER;
     words.sources = [];
   }
   if (draft.alongside !== undefined) draft.alongside = draft.alongside.filter((id) => id !== userId);

@@ -78,14 +78,8 @@ function findComponent(
   const all = [...walkComponents(message.components)].map(({ component }) => component).filter(fits);
   const found = all.find((component) => name === undefined || fields.some((field) => component[field] === name));
   if (!found) {
-    const names = all
-      .map((component) =>
-        fields
-          .map((field) => component[field])
-          .filter(Boolean)
-          .join(' / '),
-      )
-      .join(', ');
+    // As people see them; those without words only a program can name.
+    const names = all.map((component) => fields.map((field) => component[field]).find(Boolean)).join(', ');
     throw new Error(`No ${what} "${name ?? ''}" on the message; there are: ${names || 'none'}.`);
   }
   if (found.disabled === true) throw new Error(`The ${what} "${name ?? ''}" is disabled.`);
@@ -114,8 +108,9 @@ function optionValue(menu: AnyComponent, wanted: string): string {
   for (const option of options) {
     if (typeof option !== 'object' || option === null || !('value' in option) || typeof option.value !== 'string')
       continue;
-    if (option.value === wanted || ('label' in option && option.label === wanted)) return option.value;
-    offered.push(option.value);
+    const label = 'label' in option && typeof option.label === 'string' ? option.label : option.value;
+    if (option.value === wanted || label === wanted) return option.value;
+    offered.push(label);
   }
   throw new Error(`"${wanted}" is not offered; there are: ${offered.join(', ') || 'none'}.`);
 }

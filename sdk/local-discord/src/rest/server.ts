@@ -48,7 +48,7 @@ export function createRestHandler(services: RestServices): Handler {
   return (request, response, url) => {
     services.traffic.begin();
     serve(services, findRoute, request, response, url)
-      .catch((error: unknown) => send(response, answerError(error)))
+      .catch((error: unknown) => send(response, answerError(error), services.world.clock.now()))
       .finally(() => services.traffic.end());
   };
 }
@@ -91,7 +91,7 @@ async function serve(
       response: answer === undefined || answer === fault ? undefined : answer,
     }));
   }
-  if (answer) send(response, answer);
+  if (answer) send(response, answer, world.clock.now());
   else response.destroy();
 }
 
@@ -176,9 +176,9 @@ function answerError(error: unknown): Answer {
   return { status: 500, body: { message: `500: The local Discord failed: ${detail}`, code: 0 } };
 }
 
-function send(response: ServerResponse, { status, body, headers }: Answer): void {
+function send(response: ServerResponse, { status, body, headers }: Answer, now: number): void {
   if (response.destroyed || response.headersSent) return;
-  sendJson(response, status, body, headers);
+  sendJson(response, status, body, { date: new Date(now).toUTCString(), ...headers });
 }
 
 /** Everything that the REST API answers, resource by resource. */

@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { createQueueState, queueRecord } from '@cinnabar/plugin-relay/queue/state';
+import { createQueueState, queueRecord } from '@cinnabar/plugin-relay/dist/queue/state.js';
 import { openJournal } from '@cinnabar/sdk';
 
 /** What the queue's journal says at this moment. */

@@ -53,4 +53,16 @@ describe('slash commands at a start', () => {
     expect(names()).to.include.members(['roll', 'flip']);
     await aDayLater.stop();
   });
+
+  it('are sent to a local Discord that has begun anew, although the data know them as sent', async () => {
+    const first = await createTestHost({ plugins: ['admin', dice('roll')] });
+    const { dataDir } = first;
+    await using folder = { path: dataDir, [Symbol.asyncDispose]: () => first[Symbol.asyncDispose]() };
+    await first.stop();
+    await using second = await createTestHost({ plugins: ['admin', dice('roll')], dataDir: folder.path });
+    expect(second.guild.id).to.equal(first.guild.id);
+    const { application, guild } = second;
+    expect([...(application.guildCommands.get(guild.id)?.values() ?? [])].map(({ name }) => name)).to.include('roll');
+    expect([...application.globalCommands.values()].map(({ name }) => name)).to.include('roll');
+  });
 });

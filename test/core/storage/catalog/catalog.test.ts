@@ -76,7 +76,9 @@ describe('naming a setting', () => {
   it('asks which, when several scopes have it', async () => {
     const { catalog } = givenCatalog();
     const error = await failure('CINNABAR_SETTING_INVALID', () => catalog.set('party', 'style', 'plain', OWNER));
-    expect(error.message).to.contain('global.style or guild.style');
+    expect(error.message).to.contain('write `global.style` (everywhere) or `guild.style` (for this server) instead');
+    // An admin may change one of the two.
+    expect(await catalog.set('party', 'style', 'terminal', ADMIN)).to.include({ scope: 'guild', value: 'terminal' });
     expect(await catalog.set('party', 'guild.style', 'terminal', OWNER)).to.include({
       scope: 'guild',
       value: 'terminal',

@@ -65,8 +65,10 @@ describe('a type in words', () => {
 
 describe('a value from text', () => {
   const cases: readonly (readonly [schema: z.ZodType, text: string, value: unknown])[] = [
-    ...['yes', 'ON', 'true', '1', 'enabled'].map((text) => [z.boolean().default(false), text, true] as const),
-    ...['no', 'Off', 'false', '0'].map((text) => [z.boolean().default(true), text, false] as const),
+    ...['yes', 'ON', 'true', '1', 'enabled', 'ja', 'An'].map(
+      (text) => [z.boolean().default(false), text, true] as const,
+    ),
+    ...['no', 'Off', 'false', '0', 'nein', 'aus'].map((text) => [z.boolean().default(true), text, false] as const),
     [z.number().default(0), '-2.5', -2.5],
     [z.int().default(0), ' 7 ', 7],
     [option.duration().default(0), '1h30m', 5_400_000],
@@ -85,6 +87,11 @@ describe('a value from text', () => {
     [z.array(z.string()).default([]), 'a, b ,, c', ['a', 'b', 'c']],
     [z.array(z.string()).default(['x']), '', []],
     [z.array(z.string()).default([]), '["a, b"]', ['a, b']],
+    [z.array(z.string()).default([]), 'two words', ['two words']],
+    [z.array(z.string().regex(/^\S+$/)).default([]), 'two words', ['two', 'words']],
+    [z.array(z.int()).default([]), '1 2  3', [1, 2, 3]],
+    [z.array(option.duration()).default([]), '1h 30m', [5_400_000]],
+    [z.array(z.string().meta({ kind: 'user' })).default([]), '<@1> <@2>', ['1', '2']],
     [z.array(z.object({ a: z.number() })).default([]), '[{"a":1}]', [{ a: 1 }]],
     [z.record(z.string(), z.number()).default({}), '{"a":1}', { a: 1 }],
     [z.number().nullable().default(0), 'none', null],
@@ -119,7 +126,17 @@ describe('what is wrong with a value', () => {
       '#general',
       'it has to be a channel: mention it, or give its id, not "#general".',
     ],
-    [z.array(z.int()).default([]), '1, x', 'of each item, it has to be a whole number, not "1, x".'],
+    [z.array(z.int()).default([]), '1, x', 'of each item, it has to be a whole number, not "x".'],
+    [z.array(z.int().max(5)).default([]), '1, 9', 'of the item "9", expected number to be <=5.'],
+    [
+      z
+        .string()
+        .meta({ format: 'time-zone' })
+        .refine((zone) => zone.includes('/'), 'has to be a time zone')
+        .default('UTC'),
+      'new york',
+      'has to be a time zone; did you mean America/New_York?',
+    ],
     [
       z.record(z.string(), z.number()).default({}),
       '[1]',
@@ -143,6 +160,39 @@ describe('what is wrong with a value', () => {
   for (const [schema, text, sentence] of cases) {
     it(sentence, async () => expect(await refusal(schema, text)).to.equal(sentence));
   }
+
+  it('finds channels and roles by name, and names the one that is not there', async () => {
+    const { storage } = memoryStorage({
+      tierOf: async () => 'admin',
+      called: (_guildId, of, name) =>
+        [
+          { id: '11', of: 'channel', name: 'general' },
+          { id: '12', of: 'channel', name: 'twice' },
+          { id: '13', of: 'channel', name: 'twice' },
+          { id: '21', of: 'role', name: 'good fixers' },
+        ].flatMap((one) => (one.of === of && one.name === name ? one.id : [])),
+    });
+    const channel = z.string().meta({ kind: 'channel' });
+    const schema = z.object({
+      one: channel.optional(),
+      many: z.array(channel).default([]),
+      roles: z.array(z.string().meta({ kind: 'role' })).default([]),
+      maybe: channel.nullable().default(null),
+    });
+    storage.open(storingPlugin({ settings: { guild: schema } }));
+    const set = async (key: string, text: string) => (await storage.catalog.set('party', key, text, OWNER)).value;
+    const wrong = async (key: string, text: string) =>
+      (await failure('CINNABAR_SETTING_INVALID', () => set(key, text))).message.replace(/^.* is not right: /, '');
+    expect(await set('one', '#General')).to.equal('11');
+    expect(await set('many', 'general <#12>')).to.deep.equal(['11', '12']);
+    expect(await set('many', '["general"]')).to.deep.equal(['11']);
+    expect(await set('roles', 'Good Fixers')).to.deep.equal(['21']);
+    expect(await set('maybe', 'none')).to.equal(null);
+    const none = 'no channel here is called "quiet": mention it, or give its id.';
+    for (const key of ['one', 'many', 'maybe']) expect(await wrong(key, 'quiet')).to.equal(none);
+    expect(await wrong('many', 'general, quiet')).to.equal(none);
+    expect(await wrong('one', 'twice')).to.equal('2 are called "twice": mention the one that you mean.');
+  });
 
   it('never fails with anything but a coded error, whatever is typed', async () => {
     const { storage } = memoryStorage({ tierOf: async () => 'botOwner' });

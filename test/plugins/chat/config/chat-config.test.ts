@@ -1,4 +1,4 @@
-import { DEFAULT_CONFIG } from '@cinnabar/plugin-chat/config/keys';
+import { DEFAULT_CONFIG } from '@cinnabar/plugin-chat/dist/config/keys.js';
 import { expect } from 'chai';
 import { inGerman } from '../../../support/german.js';
 import { effective, openConfig } from './harness.js';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readEntries } from '@cinnabar/plugin-chat/config/chat-config';
-import { LEAVES } from '@cinnabar/plugin-chat/config/keys';
+import { readEntries } from '@cinnabar/plugin-chat/dist/config/chat-config.js';
+import { LEAVES } from '@cinnabar/plugin-chat/dist/config/keys.js';
 import { readYaml } from '@cinnabar/sdk';
 import { expect } from 'chai';
 

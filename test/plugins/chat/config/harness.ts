@@ -1,5 +1,5 @@
-import { createChatConfig } from '@cinnabar/plugin-chat/config/chat-config';
-import type { EffectiveConfig } from '@cinnabar/plugin-chat/config/keys';
+import { createChatConfig } from '@cinnabar/plugin-chat/dist/config/chat-config.js';
+import type { EffectiveConfig } from '@cinnabar/plugin-chat/dist/config/keys.js';
 import { type ConfigLayer, readYaml } from '@cinnabar/sdk';
 import { recordingLogger } from '../../../support/logs.js';
 

@@ -1,5 +1,5 @@
-import { build, type Entries, type Entry, merge, valueAt } from '@cinnabar/plugin-chat/config/chat-config';
-import { botConfigSchema, LEAVES } from '@cinnabar/plugin-chat/config/keys';
+import { build, type Entries, type Entry, merge, valueAt } from '@cinnabar/plugin-chat/dist/config/chat-config.js';
+import { botConfigSchema, LEAVES } from '@cinnabar/plugin-chat/dist/config/keys.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { stringify } from 'yaml';

@@ -1,5 +1,5 @@
-import { missAfter } from '@cinnabar/plugin-chat/context/caching/cache-state';
-import type { BuiltContext } from '@cinnabar/plugin-chat/context/types';
+import { missAfter } from '@cinnabar/plugin-chat/dist/context/caching/cache-state.js';
+import type { BuiltContext } from '@cinnabar/plugin-chat/dist/context/types.js';
 import { expect } from 'chai';
 import { asLines, build, chat, createChannel, idAt, said, TRAITS } from './harness.js';
 

@@ -1,12 +1,12 @@
-import { DEFAULT_CONFIG } from '@cinnabar/plugin-chat/config/keys';
-import { buildContext } from '@cinnabar/plugin-chat/context/build';
+import { DEFAULT_CONFIG } from '@cinnabar/plugin-chat/dist/config/keys.js';
+import { buildContext } from '@cinnabar/plugin-chat/dist/context/build.js';
 import {
   type CacheState,
   cacheStateSchema,
   EMPTY_CACHE_STATE,
-} from '@cinnabar/plugin-chat/context/caching/cache-state';
-import type { BuiltContext, ContextInput, ToolRecord } from '@cinnabar/plugin-chat/context/types';
-import type { HistoryAttachment, HistoryMessage, Images } from '@cinnabar/plugin-chat/history/types';
+} from '@cinnabar/plugin-chat/dist/context/caching/cache-state.js';
+import type { BuiltContext, ContextInput, ToolRecord } from '@cinnabar/plugin-chat/dist/context/types.js';
+import type { HistoryAttachment, HistoryMessage, Images } from '@cinnabar/plugin-chat/dist/history/types.js';
 import type { LlmRequest, ModelTraits } from '@cinnabar/sdk';
 
 export const STARTED = Date.UTC(2026, 0, 1);

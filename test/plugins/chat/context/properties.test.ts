@@ -1,6 +1,6 @@
-import type { BuiltContext, ToolRecord } from '@cinnabar/plugin-chat/context/types';
-import { estimateMessage } from '@cinnabar/plugin-chat/context/window';
-import type { HistoryMessage } from '@cinnabar/plugin-chat/history/types';
+import type { BuiltContext, ToolRecord } from '@cinnabar/plugin-chat/dist/context/types.js';
+import { estimateMessage } from '@cinnabar/plugin-chat/dist/context/window.js';
+import type { HistoryMessage } from '@cinnabar/plugin-chat/dist/history/types.js';
 import type { LlmRequest } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';

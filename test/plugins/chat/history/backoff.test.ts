@@ -1,4 +1,4 @@
-import { type BackoffOptions, withDiscordBackoff } from '@cinnabar/plugin-chat/history/access';
+import { type BackoffOptions, withDiscordBackoff } from '@cinnabar/plugin-chat/dist/history/access.js';
 import type { Logger } from '@cinnabar/sdk';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';

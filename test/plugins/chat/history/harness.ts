@@ -5,8 +5,13 @@ import {
   createChannelHistory,
   HISTORY_INTENTS,
   type HistoryParts,
-} from '@cinnabar/plugin-chat/history/channel-history';
-import type { ChannelHistory, HistoryMessage, HistoryWindow, WindowOptions } from '@cinnabar/plugin-chat/history/types';
+} from '@cinnabar/plugin-chat/dist/history/channel-history.js';
+import type {
+  ChannelHistory,
+  HistoryMessage,
+  HistoryWindow,
+  WindowOptions,
+} from '@cinnabar/plugin-chat/dist/history/types.js';
 import { Access, Clock, definePlugin, type Plugin } from '@cinnabar/sdk';
 import type { SendableChannels } from 'discord.js';
 

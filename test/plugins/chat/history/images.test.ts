@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startLocalDiscord } from '@cinnabar/local-discord';
-import { createImages, type ImageLimits } from '@cinnabar/plugin-chat/history/attachment-cache';
+import { createImages, type ImageLimits } from '@cinnabar/plugin-chat/dist/history/attachment-cache.js';
 import { discordAddresses, type FreshLink, type Logger } from '@cinnabar/sdk';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-import { LOG_LIMITS } from '@cinnabar/plugin-chat/history/logs';
+import { LOG_LIMITS } from '@cinnabar/plugin-chat/dist/history/logs.js';
 import { expect } from 'chai';
 import { chatter, type HistoryHarness, openHistory } from './harness.js';
 

@@ -2,7 +2,7 @@ import { loadConfig } from '@cinnabar/core';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalMessage } from '@cinnabar/local-discord';
 import { hangMidway, type ScriptedLlm, say, scriptedLlm } from '@cinnabar/local-models';
-import { createBotAnswers } from '@cinnabar/plugin-chat/loop/activation';
+import { createBotAnswers } from '@cinnabar/plugin-chat/dist/loop/activation.js';
 import { answerMessages, asNotice, asUnfinishedPart } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-import { revised } from '@cinnabar/plugin-persona/memory/source-changes';
+import { revised } from '@cinnabar/plugin-persona/dist/memory/source-changes.js';
 import { expect } from 'chai';
 import {
   ANNA,

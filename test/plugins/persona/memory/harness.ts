@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { createMemories, type Memories } from '@cinnabar/plugin-persona/memory/memories';
-import type { Embed, Memory, NewMemory, Place } from '@cinnabar/plugin-persona/memory/types';
+import { createMemories, type Memories } from '@cinnabar/plugin-persona/dist/memory/memories.js';
+import type { Embed, Memory, NewMemory, Place } from '@cinnabar/plugin-persona/dist/memory/types.js';
 import { type Journal, openJournal } from '@cinnabar/sdk';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import { type Folder, makeFolder } from '../../../support/folder.js';

@@ -1,4 +1,4 @@
-import type { Memory, Place, Visibility } from '@cinnabar/plugin-persona/memory/types';
+import type { Memory, Place, Visibility } from '@cinnabar/plugin-persona/dist/memory/types.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ANNA, ANNABEL, BOB, DM, ELSEWHERE, GENERAL, type MemoryHarness, openMemoryHarness, STAFF } from './harness.js';

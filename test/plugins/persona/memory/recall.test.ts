@@ -1,4 +1,4 @@
-import type { Embed } from '@cinnabar/plugin-persona/memory/types';
+import type { Embed } from '@cinnabar/plugin-persona/dist/memory/types.js';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { ANNA, ANNABEL, BOB, DM, ELSEWHERE, GENERAL, openMemoryHarness, refOf, STAFF } from './harness.js';

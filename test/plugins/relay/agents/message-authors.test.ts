@@ -1,7 +1,7 @@
 import { openCollection } from '@cinnabar/core/internal/storage/documents/collections';
 import { createDocumentStore } from '@cinnabar/core/internal/storage/documents/document-store';
 import { createMemoryDriver } from '@cinnabar/core/testing';
-import { posts as collection, createMessageAuthors } from '@cinnabar/plugin-relay/agents/message-authors';
+import { posts as collection, createMessageAuthors } from '@cinnabar/plugin-relay/dist/agents/message-authors.js';
 import { expect } from 'chai';
 import { SnowflakeUtil } from 'discord.js';
 import { recordingLogger } from '../../../support/logs.js';

@@ -1,4 +1,4 @@
-import { chooseAgent, modeOf, type Roster, rosters } from '@cinnabar/plugin-relay/agents/roster';
+import { chooseAgent, modeOf, type Roster, rosters } from '@cinnabar/plugin-relay/dist/agents/roster.js';
 import { expect } from 'chai';
 
 const roster: Roster = rosters.schema.parse({

@@ -1,4 +1,4 @@
-import { postAt } from '@cinnabar/plugin-relay/delivery/notices';
+import { postAt } from '@cinnabar/plugin-relay/dist/delivery/notices.js';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { nightCity } from '../../../sdk/local-discord/support.js';

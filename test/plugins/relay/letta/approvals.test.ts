@@ -1,6 +1,10 @@
 import { getEventListeners } from 'node:events';
 import type { AgentScript } from '@cinnabar/local-letta';
-import type { ApprovalDecision, ApprovalRequest, AskApproval } from '@cinnabar/plugin-relay/letta/runs/prompt-context';
+import type {
+  ApprovalDecision,
+  ApprovalRequest,
+  AskApproval,
+} from '@cinnabar/plugin-relay/dist/letta/runs/prompt-context.js';
 import { expect } from 'chai';
 import { type LettaOptions, PLACE, SENDING, sendPrompt, startLetta } from './harness.js';
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { messagesOf } from '@cinnabar/plugin-relay/letta/client';
+import { messagesOf } from '@cinnabar/plugin-relay/dist/letta/client.js';
 import Letta from '@letta-ai/letta-client';
 import { expect } from 'chai';
 

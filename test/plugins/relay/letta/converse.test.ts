@@ -1,4 +1,4 @@
-import type { AgentEvent } from '@cinnabar/plugin-relay/letta/runs/prompt-context';
+import type { AgentEvent } from '@cinnabar/plugin-relay/dist/letta/runs/prompt-context.js';
 import { expect } from 'chai';
 import { sendPrompt, startLetta } from './harness.js';
 

@@ -1,4 +1,4 @@
-import { createConnect } from '@cinnabar/plugin-relay/letta/client';
+import { createConnect } from '@cinnabar/plugin-relay/dist/letta/client.js';
 import { expect } from 'chai';
 import { SENDING, sendPrompt, startLetta } from './harness.js';
 

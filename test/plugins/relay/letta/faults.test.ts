@@ -1,5 +1,5 @@
 import type { AgentScript, LettaFaults } from '@cinnabar/local-letta';
-import type { Conversed } from '@cinnabar/plugin-relay/letta/runs/prompt-context';
+import type { Conversed } from '@cinnabar/plugin-relay/dist/letta/runs/prompt-context.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { SENDING, SENDING_TO_AGENT, sendPrompt, startLetta } from './harness.js';

@@ -1,12 +1,12 @@
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import { type LettaStandInOptions, startLettaStandIn } from '@cinnabar/local-letta';
-import { type Agents, createAgents } from '@cinnabar/plugin-relay/letta/agents';
+import { type Agents, createAgents } from '@cinnabar/plugin-relay/dist/letta/agents.js';
 import {
   type AgentEvent,
   type AskApproval,
   lettaCollections,
   type Prompt,
-} from '@cinnabar/plugin-relay/letta/runs/prompt-context';
+} from '@cinnabar/plugin-relay/dist/letta/runs/prompt-context.js';
 import { z } from '@cinnabar/sdk';
 import { memoryStorage } from '../../../core/storage/fixture.js';
 import { recordingLogger } from '../../../support/logs.js';

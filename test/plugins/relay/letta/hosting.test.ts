@@ -1,4 +1,4 @@
-import type { HostRegistration } from '@cinnabar/plugin-relay/letta/hosting';
+import type { HostRegistration } from '@cinnabar/plugin-relay/dist/letta/hosting.js';
 import { expect } from 'chai';
 import { type McpHost, startMcpHost } from '../../../sdk/local-letta/mcp-host.js';
 import { type LettaOptions, sendPrompt, startLetta } from './harness.js';

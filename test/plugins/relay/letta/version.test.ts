@@ -1,4 +1,4 @@
-import { isOlder, isPrivateAddress } from '@cinnabar/plugin-relay/letta/client';
+import { isOlder, isPrivateAddress } from '@cinnabar/plugin-relay/dist/letta/client.js';
 import { expect } from 'chai';
 import { startLetta } from './harness.js';
 

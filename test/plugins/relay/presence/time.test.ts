@@ -1,4 +1,4 @@
-import { readPlan } from '@cinnabar/plugin-relay/presence/wakes';
+import { readPlan } from '@cinnabar/plugin-relay/dist/presence/wakes.js';
 import { isQuiet, localDay } from '@cinnabar/sdk';
 import { expect } from 'chai';
 

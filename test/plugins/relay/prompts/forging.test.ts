@@ -1,6 +1,6 @@
-import type { RelayEvent } from '@cinnabar/plugin-relay/events/event';
-import { safeName } from '@cinnabar/plugin-relay/events/message-event';
-import { renderPrompt } from '@cinnabar/plugin-relay/prompts/render';
+import type { RelayEvent } from '@cinnabar/plugin-relay/dist/events/event.js';
+import { safeName } from '@cinnabar/plugin-relay/dist/events/message-event.js';
+import { renderPrompt } from '@cinnabar/plugin-relay/dist/prompts/render.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ALL_TOOLS, directOf, eventOf } from './harness.js';

@@ -1,4 +1,4 @@
-import type { EventFacts, RelayEvent } from '@cinnabar/plugin-relay/events/event';
+import type { EventFacts, RelayEvent } from '@cinnabar/plugin-relay/dist/events/event.js';
 
 export const AT = Date.parse('2026-01-02T03:04:05.000Z');
 

@@ -1,4 +1,4 @@
-import { renderPrompt } from '@cinnabar/plugin-relay/prompts/render';
+import { renderPrompt } from '@cinnabar/plugin-relay/dist/prompts/render.js';
 import { expect } from 'chai';
 import { ALL_TOOLS, directOf, eventOf } from './harness.js';
 

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { createDispatcher, type ServeResult, type Stall } from '@cinnabar/plugin-relay/queue/dispatcher';
+import { createDispatcher, type ServeResult, type Stall } from '@cinnabar/plugin-relay/dist/queue/dispatcher.js';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import fc from 'fast-check';

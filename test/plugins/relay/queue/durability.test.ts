@@ -1,4 +1,4 @@
-import type { QueueRecord, QueueStore } from '@cinnabar/plugin-relay/queue/state';
+import type { QueueRecord, QueueStore } from '@cinnabar/plugin-relay/dist/queue/state.js';
 import { expect } from 'chai';
 import { DONE, event, events, FAILED, openQueueHarness, REFUSED } from './harness.js';
 

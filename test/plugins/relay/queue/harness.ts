@@ -1,16 +1,16 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import type { Batch, Delivery, RelayEvent } from '@cinnabar/plugin-relay/events/event';
-import { createBreakers, type Failure } from '@cinnabar/plugin-relay/queue/attempts';
+import type { Batch, Delivery, RelayEvent } from '@cinnabar/plugin-relay/dist/events/event.js';
+import { createBreakers, type Failure } from '@cinnabar/plugin-relay/dist/queue/attempts.js';
 import {
   type EnqueueResult,
   openRelayQueue,
   type QueueRules,
   type RelayQueue,
   type RelayQueueOptions,
-} from '@cinnabar/plugin-relay/queue/queue';
-import { createQueueJournal, type QueueStore } from '@cinnabar/plugin-relay/queue/state';
+} from '@cinnabar/plugin-relay/dist/queue/queue.js';
+import { createQueueJournal, type QueueStore } from '@cinnabar/plugin-relay/dist/queue/state.js';
 import type { Clock, Random } from '@cinnabar/sdk';
 import { type Folder, makeFolder } from '../../../support/folder.js';
 import { recordingLogger } from '../../../support/logs.js';

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { createQueueJournal, type QueueRecord } from '@cinnabar/plugin-relay/queue/state';
+import { createQueueJournal, type QueueRecord } from '@cinnabar/plugin-relay/dist/queue/state.js';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { makeFolder } from '../../../support/folder.js';

@@ -1,4 +1,4 @@
-import type { QueueRules } from '@cinnabar/plugin-relay/queue/queue';
+import type { QueueRules } from '@cinnabar/plugin-relay/dist/queue/queue.js';
 import { expect } from 'chai';
 import { event, events, openQueueHarness } from './harness.js';
 

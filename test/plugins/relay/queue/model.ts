@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import type { RelayEvent } from '@cinnabar/plugin-relay/events/event';
-import type { EnqueueResult } from '@cinnabar/plugin-relay/queue/queue';
+import type { RelayEvent } from '@cinnabar/plugin-relay/dist/events/event.js';
+import type { EnqueueResult } from '@cinnabar/plugin-relay/dist/queue/queue.js';
 import fc from 'fast-check';
 import { DONE, event, FAILED, openQueueHarness, type QueueHarness } from './harness.js';
 

@@ -1,4 +1,4 @@
-import { createErrorLog, errorCollections } from '@cinnabar/plugin-relay/error-log';
+import { createErrorLog, errorCollections } from '@cinnabar/plugin-relay/dist/error-log.js';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { memoryStorage } from '../../../core/storage/fixture.js';

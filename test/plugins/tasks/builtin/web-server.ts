@@ -1,8 +1,8 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { htmlToText } from '@cinnabar/plugin-tasks/builtin/web/html-text';
-import { createWebReader } from '@cinnabar/plugin-tasks/builtin/web/reader';
+import { htmlToText } from '@cinnabar/plugin-tasks/dist/builtin/web/html-text.js';
+import { createWebReader } from '@cinnabar/plugin-tasks/dist/builtin/web/reader.js';
 import { isPublicAddress } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 

@@ -1,5 +1,5 @@
-import { fetchUrlTool } from '@cinnabar/plugin-tasks/builtin/tools';
-import { htmlToText } from '@cinnabar/plugin-tasks/builtin/web/html-text';
+import { fetchUrlTool } from '@cinnabar/plugin-tasks/dist/builtin/tools.js';
+import { htmlToText } from '@cinnabar/plugin-tasks/dist/builtin/web/html-text.js';
 import { UserError } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { openWeb } from './web-server.js';

@@ -27,8 +27,9 @@ type Filled =
   | { readonly ok: false; readonly slot: string; readonly text: string };
 
 /** A tool's input schema, as far as slots need it. */
-interface InputShape {
+export interface InputShape {
   isNumeric(slot: string): boolean;
+  isLong(slot: string): boolean;
   /** The tool's arguments from the slots' texts; `undefined` when a required argument has none, or the schema refuses the whole. */
   fill(texts: ReadonlyMap<string, SlotText>): Filled | undefined;
 }
@@ -38,6 +39,10 @@ export function readShape(inputSchema: Readonly<Record<string, unknown>>): Input
   const property = (name: string) => (name in properties ? propertyOf(properties[name]) : undefined);
   return {
     isNumeric: (slot) => /^(number|integer)$/.test(typeOf(property(slot))),
+    isLong(slot) {
+      const wanted = property(slot);
+      return wanted !== undefined && typeOf(wanted) === 'string' && isLongText(wanted);
+    },
     fill(texts) {
       const input: Record<string, unknown> = {};
       for (const [slot, text] of texts) {
@@ -204,7 +209,9 @@ function unwrapped(text: string, bracketed: boolean): SlotText | undefined {
 function isOneThing({ text, quoted }: SlotText): boolean {
   if (text === '' || !isBalanced(text)) return false;
   if (quoted) return true;
-  if (/[,;:&=<>\n"“”„«»]|[.!?…]\s/u.test(text) && !/^<[@#:][^\s]+>$|^\w+:\/\/\S+$/.test(text)) return false;
+  // A time of day has a colon in it and is one thing.
+  if (/[,;&=<>\n"“”„«»]|(?<!\d):|:(?!\d)|[.!?…]\s/u.test(text) && !/^<[@#:][^\s]+>$|^\w+:\/\/\S+$/.test(text))
+    return false;
   return !MORE_THAN_ONE.test(text) && text.split(/\s+/).length <= MOST_WORDS;
 }
 

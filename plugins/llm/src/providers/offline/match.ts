@@ -1,5 +1,5 @@
 import type { ModelTool } from '@cinnabar/sdk';
-import { readShape, type SlotText, slotText } from './arguments.js';
+import { type InputShape, readShape, type SlotText, slotText } from './arguments.js';
 import {
   costOfExtra,
   costOfMissing,
@@ -62,7 +62,7 @@ function bestOf(tool: ModelTool, said: string, words: readonly Word[]): { match?
   let match: Match | undefined;
   let doubt: Doubt | undefined;
   for (const example of tool.examples ?? []) {
-    const template = readTemplate(example, shape.isNumeric);
+    const template = readTemplate(example, shape);
     const alignment = align(template, words);
     if (alignment === undefined) continue;
     const score = weightOf(template) - COST_WEIGHT * alignment.cost;
@@ -144,6 +144,8 @@ interface Slot {
   readonly kind: 'slot';
   readonly name: string;
   readonly numeric: boolean;
+  /** It takes text of any length: whatever is said belongs to it. */
+  readonly long: boolean;
   readonly afterBreak: boolean;
   /** The example has it in brackets, which are not part of the value. */
   readonly bracketed: boolean;
@@ -153,17 +155,25 @@ const SLOT = /\{(\w+)\}/;
 
 /**
  * Reads an example such as "add {name} to my party, he's a {role}".
- * @param isNumeric which slots take a number: one word that looks like one
+ * @param shape which slots take a number (one word that looks like one), and which a text
  */
-function readTemplate(example: string, isNumeric: (slot: string) => boolean): readonly Element[] {
+function readTemplate(example: string, shape: Pick<InputShape, 'isNumeric' | 'isLong'>): readonly Element[] {
   // Splitting by a pattern with a group gives text and slot names in turn.
   const pieces = example.split(SLOT);
   return pieces.flatMap((piece, index): readonly Element[] => {
     if (index % 2 === 1) {
       const before = pieces[index - 1] ?? '';
-      const numeric = isNumeric(piece);
+      const numeric = shape.isNumeric(piece);
+      const long = shape.isLong(piece);
       return [
-        { kind: 'slot', name: piece, numeric, afterBreak: /[,;:]\s*$/.test(before), bracketed: before.endsWith('(') },
+        {
+          kind: 'slot',
+          name: piece,
+          numeric,
+          long,
+          afterBreak: /[,;:]\s*$/.test(before),
+          bracketed: before.endsWith('('),
+        },
       ];
     }
     // Brackets around a slot belong to the slot.
@@ -176,7 +186,7 @@ function readTemplate(example: string, isNumeric: (slot: string) => boolean): re
 /** Whether its own words say enough: an example made of slots, small words and fillers would match anything. */
 function isTellingEnough(template: readonly Element[]): boolean {
   const telling = template.filter((element) => element.kind === 'literal' && isTelling(element.form)).length;
-  const open = template.filter((element) => element.kind === 'slot' && !element.numeric).length;
+  const open = template.filter((element) => element.kind === 'slot' && !element.numeric && !element.long).length;
   return telling > 0 && telling >= open;
 }
 

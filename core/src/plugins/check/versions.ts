@@ -1,4 +1,4 @@
-import type { Owner } from '@cinnabar/core/internal/contracts';
+import type { Owner } from '../../contracts.js';
 
 /** Watches, without holding them, every version of every plugin that has run. */
 export interface Versions {

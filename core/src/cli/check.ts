@@ -1,0 +1,43 @@
+import { resolve } from 'node:path';
+import { UserError } from '@cinnabar/sdk';
+import { type CheckReport, checkPlugin, RELOADS } from '../plugins/check/check.js';
+import { lineOf } from '../plugins/check/findings.js';
+import type { Arguments } from './discord.js';
+
+type Options = Pick<Arguments, 'quick' | 'json'>;
+type Terminal = Pick<NodeJS.Process, 'stdout' | 'stderr' | 'env'>;
+
+/**
+ * `cinnabar check [FOLDER]`
+ * @returns the exit code: 1 when something has to be mended
+ */
+export async function runCheck(operands: readonly string[], options: Options, terminal: Terminal): Promise<number> {
+  const report = await checkFolder(operands, options, terminal);
+  if (options.json) terminal.stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
+  else terminal.stdout.write(`${linesOf(report).join('\n')}\n`);
+  return report.errors === 0 ? 0 : 1;
+}
+
+/** @throws UserError for more than one folder */
+export async function checkFolder(
+  [folder = '.', ...others]: readonly string[],
+  { quick }: Pick<Options, 'quick'>,
+  { stderr, env }: Terminal,
+): Promise<CheckReport> {
+  if (others.length > 0) throw new UserError('One folder at a time.');
+  return checkPlugin(resolve(folder), {
+    reloads: quick ? 0 : RELOADS,
+    env,
+    onStep: (step) => void stderr.write(`${step}\n`),
+  });
+}
+
+/** A line for each finding, and a summary. */
+export function linesOf({ id, version, findings, errors, warnings }: CheckReport): readonly string[] {
+  const name = id === undefined ? 'This' : `${id} ${version ?? ''}`.trim();
+  const counts = `${errors} ${errors === 1 ? 'error' : 'errors'}, ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`;
+  return [
+    ...findings.map(lineOf),
+    errors === 0 ? `${name} passes: ${counts}.` : `${name} has to be mended first: ${counts}.`,
+  ];
+}

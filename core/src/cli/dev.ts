@@ -1,0 +1,182 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { basename, join, relative, resolve } from 'node:path';
+import { operatorSentenceOf, UserError, z } from '@cinnabar/sdk';
+import { watch } from 'chokidar';
+import { loadConfig } from '../config/load.js';
+import { placeForAuthor, rootMessage } from '../plugins/author-error.js';
+import { findPackage } from '../plugins/build/evaluate.js';
+import { KEYWORD } from '../plugins/discovery.js';
+import { type OpenConsole, runConsole } from './console/run.js';
+import { prepare } from './discord.js';
+
+/** An editor writes several files, or one in several steps. */
+const QUIET_MS = 120;
+/** What belongs to a plugin's bundle, or decides what it becomes. */
+const SOURCE = /\.(?:[cm]?[jt]sx?|json)$/;
+const NOT_WATCHED = new Set(['node_modules', 'dist', 'test', '.git', '.cinnabar', '.vscode', 'data', 'logs']);
+
+/**
+ * `cinnabar dev [FOLDER]`: runs the plugin, or the bot's project with its plugins, on the local Discord with the console, and reloads what is saved. A
+ * version that does not build or start leaves the one before running. Data lie in `.cinnabar` of the folder.
+ * @returns the exit code of the console
+ * @throws UserError when the folder is neither's
+ */
+export async function runDev(operands: readonly string[], process: NodeJS.Process): Promise<number> {
+  const folder = realpathSync(resolve(process.cwd(), operands[0] ?? '.'));
+  const isPlugin = kindOf(folder) === 'plugin';
+  const { DISCORD_TOKEN: _, ...env } = process.env;
+  const read = loadConfig(folder, { CINNABAR_DATA: join(folder, '.cinnabar', 'data'), ...env });
+  const config = { ...read, pluginFolders: isPlugin ? [...read.pluginFolders, folder] : read.pluginFolders };
+  prepare(config);
+  const watched = isPlugin ? [folder] : config.pluginFolders;
+  let print = (line: string): void => {
+    process.stderr.write(`${line}\n`);
+  };
+  return runConsole(config, process, {
+    onOpen(opened) {
+      print = opened.print;
+      return develop({ ...opened, folder, watched });
+    },
+    onTrouble: ({ component, message, fields: { plugin = component, error } }) => {
+      const because = rootMessage(error);
+      const place = placeForAuthor(error, folder);
+      const detail = because === undefined || message.includes(because) ? message : `${message}: ${because}`;
+      print([`✗ ${plugin}: ${detail}`, ...(place === undefined ? [] : [place])].join('\n'));
+    },
+  });
+}
+
+const packageSchema = z.object({
+  keywords: z.array(z.string()).default([]),
+  dependencies: z.record(z.string(), z.unknown()).default({}),
+});
+
+function kindOf(folder: string): 'plugin' | 'bot' {
+  const file = join(folder, 'package.json');
+  const { keywords = [], dependencies = {} } = existsSync(file)
+    ? (packageSchema.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data ?? {})
+    : {};
+  if (keywords.includes(KEYWORD)) return 'plugin';
+  if (dependencies.cinnabar !== undefined) return 'bot';
+  throw new UserError(
+    `${folder} is neither a plugin's folder nor a bot's: its package.json has neither the keyword ${KEYWORD} nor the dependency cinnabar. "cinnabar new NAME" makes one.`,
+  );
+}
+
+interface Development extends OpenConsole {
+  readonly folder: string;
+  /** Folders with plugins, or that of one. */
+  readonly watched: readonly string[];
+}
+
+/** @returns what ends it */
+async function develop({ plugins, print, settled, folder, watched }: Development): Promise<() => Promise<void>> {
+  const types = createTypeCheck(folder, print);
+  const files = watch([...watched], {
+    ignoreInitial: true,
+    ignored: (path) => NOT_WATCHED.has(basename(path)) && path !== folder,
+  });
+  const own = () =>
+    plugins()
+      .list()
+      // Those that come with the host lie within a plugin's project, too, in its node_modules.
+      .filter(({ path, source }) => source !== 'bundled' && watched.some((root) => isWithin(path, root)));
+  const report = (id: string, path: string, error: unknown) => {
+    const place = placeForAuthor(error, path);
+    const oldRuns = plugins()
+      .list()
+      .some((one) => one.id === id && one.state === 'running');
+    print(
+      [`✗ ${operatorSentenceOf(error) ?? `${id}: ${String(error)}`}`, ...(place === undefined ? [] : [place])].join(
+        '\n',
+      ),
+    );
+    if (oldRuns) print('  The version before goes on. Save again once it is mended.');
+  };
+
+  const reload = async (changed: ReadonlySet<string>) => {
+    for (const { id, path, state } of own()) {
+      if (![...changed].some((file) => isWithin(file, path))) continue;
+      const startedAt = performance.now();
+      try {
+        const { changes } =
+          state === 'stopped' ? { changes: [], ...(await plugins().load(id)) } : await plugins().reload(id);
+        await settled();
+        const what = changes.length === 0 ? '' : `: ${changes.join(', ')}`;
+        print(`↻ ${id} reloaded in ${Math.round(performance.now() - startedAt)} ms${what}`);
+      } catch (error) {
+        report(id, path, error);
+      }
+    }
+    types.run();
+  };
+
+  const changed = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  let underWay: Promise<void> = Promise.resolve();
+  files.on('all', (_, path) => {
+    if (!SOURCE.test(path)) return;
+    changed.add(path);
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      const batch = new Set(changed);
+      changed.clear();
+      underWay = underWay.then(() => reload(batch));
+    }, QUIET_MS);
+  });
+  await new Promise<void>((done) => files.once('ready', () => done()));
+
+  for (const { id, path, problem } of own()) {
+    if (problem !== undefined) report(id, path, new Error(problem));
+  }
+  const names = own().map(({ id }) => id);
+  print(
+    names.length === 0
+      ? `No plugin in ${watched.map((root) => relative(folder, root) || '.').join(', ')} yet: "cinnabar new NAME" makes one.`
+      : `Watching ${names.join(', ')}: what you save is reloaded.`,
+  );
+  types.run();
+  return async () => {
+    clearTimeout(timer);
+    await files.close();
+    await underWay;
+    types.stop();
+  };
+}
+
+const isWithin = (path: string, folder: string) => !relative(folder, path).startsWith('..');
+
+/** The project's own compiler, beside the bot: what it complains of is printed when it changes. */
+function createTypeCheck(folder: string, print: (line: string) => void) {
+  const compiler = findPackage('typescript', folder);
+  const isChecked = compiler !== undefined && existsSync(join(folder, 'tsconfig.json'));
+  let child: ChildProcess | undefined;
+  let before = '';
+  const stop = () => void child?.kill();
+  return {
+    run() {
+      if (!isChecked) return;
+      stop();
+      const started = spawn(process.execPath, [join(compiler, 'bin', 'tsc'), '--noEmit', '--pretty', 'false'], {
+        cwd: folder,
+      });
+      child = started;
+      let output = '';
+      started.stdout.on('data', (chunk: Buffer) => {
+        output += chunk.toString();
+      });
+      started.on('error', (error) =>
+        print(`types: they could not be checked: ${operatorSentenceOf(error) ?? error.message}`),
+      );
+      started.on('close', (_, signal) => {
+        if (child !== started || signal !== null) return;
+        const complaints = output.trim();
+        if (complaints !== before)
+          print(complaints === '' ? '✓ types: nothing is wrong any more' : `✗ types:\n${complaints}`);
+        before = complaints;
+      });
+    },
+    stop,
+  };
+}

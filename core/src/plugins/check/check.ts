@@ -1,0 +1,96 @@
+import { fork } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { checkCatalogues } from './catalogue-checks.js';
+import type { Finding } from './findings.js';
+import { checkPackage } from './package-checks.js';
+import { checkSources, placed } from './source-checks.js';
+import type { TrialResult, TrialTask } from './trial.js';
+import type { TrialMessage } from './trial-process.js';
+import { checkTypes } from './type-checks.js';
+
+export interface CheckOptions {
+  /** How often it is reloaded to see whether it leaks; not at all where it is 0. */
+  readonly reloads: number;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Told how far it is. */
+  readonly onStep: (step: string) => void;
+}
+
+export interface CheckReport {
+  /** By its package; `undefined` where there is no plugin. */
+  readonly id: string | undefined;
+  readonly version: string | undefined;
+  readonly findings: readonly Finding[];
+  readonly errors: number;
+  readonly warnings: number;
+}
+
+/** As often as a leak of one version in some hundred has to show. */
+export const RELOADS = 200;
+const SCRIPT = new URL('./trial-process.js', import.meta.url);
+
+/**
+ * Looks at a plugin's project: its package, types, sources and catalogues, and how it behaves in the real host, in a process of its own. Changes
+ * nothing in the folder but the cache below its node_modules.
+ */
+export async function checkPlugin(given: string, { reloads, env, onStep }: CheckOptions): Promise<CheckReport> {
+  const folder = await realpath(given).catch(() => given);
+  const { findings: inPackage, found, file } = await checkPackage(folder);
+  if (found === undefined) return reportOf(undefined, undefined, placed(inPackage, []));
+  const cache = await cacheOf(folder);
+  const hasLocales = existsSync(join(folder, 'locales'));
+  onStep('looking at types and sources, and starting it');
+  try {
+    const task = { found, buildCacheDir: cache.path, reloads, env };
+    const [types, sources, tried] = await Promise.all([
+      checkTypes(folder, found.entry),
+      checkSources(folder, found.entry, file, hasLocales),
+      runTrial(task, onStep),
+    ]);
+    const catalogues = hasLocales ? await checkCatalogues(folder, sources.files, tried.declared) : [];
+    const all = [...inPackage, ...types, ...sources.findings, ...tried.findings, ...catalogues];
+    return reportOf(found.id, tried.version, placed(all, sources.files));
+  } finally {
+    await cache.remove();
+  }
+}
+
+function reportOf(id: string | undefined, version: string | undefined, findings: readonly Finding[]): CheckReport {
+  // What refuses the plugin comes first.
+  const sorted = findings.toSorted((one, other) => one.level.localeCompare(other.level));
+  const errors = findings.filter(({ level }) => level === 'error').length;
+  return { id, version, findings: sorted, errors, warnings: findings.length - errors };
+}
+
+/** Kept where the project keeps such things, so that the next time is faster. */
+async function cacheOf(folder: string) {
+  const kept = process.env.BUILD_CACHE_PATH;
+  if (kept !== undefined) return { path: kept, remove: async () => undefined };
+  const modules = join(folder, 'node_modules');
+  if (existsSync(modules)) return { path: join(modules, '.cache', 'cinnabar'), remove: async () => undefined };
+  const path = await mkdtemp(join(tmpdir(), 'cinnabar-check-cache-'));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+function runTrial(task: TrialTask, onStep: (step: string) => void): Promise<TrialResult> {
+  return new Promise((resolve, reject) => {
+    const child = fork(fileURLToPath(SCRIPT), {
+      execArgv: ['--expose-gc', '--no-warnings'],
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    child.on('message', (message: TrialMessage) => {
+      if ('step' in message) onStep(message.step);
+      else if ('result' in message) resolve(message.result);
+      else reject(new Error(message.failure));
+    });
+    child.once('error', reject);
+    child.once('exit', (code, signal) =>
+      reject(new Error(`the process that tried the plugin ended with ${signal ?? `exit code ${code}`}`)),
+    );
+    child.send(task);
+  });
+}

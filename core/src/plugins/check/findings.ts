@@ -1,0 +1,37 @@
+/** What is wrong with a plugin's project, or could be better. */
+export interface Finding {
+  /** An error refuses the plugin; a warning does not. */
+  readonly level: 'error' | 'warning';
+  /** A stable name: `bare-timer`. */
+  readonly rule: string;
+  /** From the project's folder. */
+  readonly file?: string;
+  readonly line?: number;
+  /** What is wrong, and how to mend it. */
+  readonly text: string;
+}
+
+/** A finding of something that stands in the sources: the first line with this text is its place. */
+export interface Sought extends Finding {
+  readonly seek?: string;
+}
+
+export const wrong = (rule: string, text: string, at: Omit<Sought, 'level' | 'rule' | 'text'> = {}): Sought => ({
+  level: 'error',
+  rule,
+  text,
+  ...at,
+});
+
+export const better = (rule: string, text: string, at: Omit<Sought, 'level' | 'rule' | 'text'> = {}): Sought => ({
+  level: 'warning',
+  rule,
+  text,
+  ...at,
+});
+
+/** `src/index.ts:7: error: … [bare-timer]` */
+export function lineOf({ level, rule, file, line, text }: Finding): string {
+  const place = file === undefined ? '' : `${file}${line === undefined ? '' : `:${line}`}: `;
+  return `${place}${level}: ${text} [${rule}]`;
+}

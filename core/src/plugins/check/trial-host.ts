@@ -1,0 +1,77 @@
+import { join } from 'node:path';
+import { startLocalDiscord } from '@cinnabar/local-discord';
+import type { Actor } from '@cinnabar/sdk';
+import { createManualClock } from '@cinnabar/sdk/testing';
+import { createHost, type Host } from '../../host.js';
+
+/** The real host on a local Discord, to try plugins in. */
+export interface TrialHost extends AsyncDisposable {
+  readonly host: Host;
+  /** What did not start, in sentences. */
+  readonly problems: readonly { readonly plugin: string; readonly problem: string }[];
+  /** The owner of the bot and of its only guild. */
+  readonly owner: Actor;
+}
+
+interface TrialHostOptions {
+  readonly dataDir: string;
+  /** Where the bundles of plugins are kept between starts. */
+  readonly buildCacheDir: string;
+  readonly pluginFolders: readonly string[];
+  /** A folder with a package.json whose dependencies may be plugins. */
+  readonly root: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Ids: nothing else is started. */
+  readonly only?: readonly string[];
+}
+
+/** Starts the host with a clock that stands still: nothing happens by itself. */
+export async function startTrialHost(options: TrialHostOptions): Promise<TrialHost> {
+  const { dataDir } = options;
+  const clock = createManualClock();
+  const discord = await startLocalDiscord({ clock });
+  const you = discord.createUser({ name: 'you' });
+  const application = discord.createApplication({ name: 'Cinnabar', owner: you });
+  const guild = discord.createGuild({ name: 'Night City', owner: you });
+  guild.invite(application);
+  const general = guild.createChannel({ name: 'general' });
+  const host = createHost({
+    clock,
+    config: {
+      token: application.token,
+      discordApi: discord.api,
+      root: options.root,
+      botName: undefined,
+      configDir: join(dataDir, 'config'),
+      dataDir,
+      cacheDir: join(dataDir, 'cache'),
+      buildCacheDir: options.buildCacheDir,
+      logDir: join(dataDir, 'logs'),
+      logLevel: 'error',
+      prefixes: ['!'],
+      owners: [],
+      pluginFolders: options.pluginFolders,
+      disabledPlugins: [],
+      presets: {},
+      presetPlace: (plugin, key) => `${plugin}.${key}`,
+      env: options.env ?? {},
+    },
+    ...(options.only === undefined ? {} : { only: options.only }),
+  });
+  const close = async () => {
+    await host.stop();
+    await discord.close();
+  };
+  try {
+    const { problems } = await host.start(application.token);
+    return {
+      host,
+      problems,
+      owner: { userId: you.id, guildId: guild.id, channelId: general.id },
+      [Symbol.asyncDispose]: close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

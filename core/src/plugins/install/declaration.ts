@@ -1,0 +1,134 @@
+import { fork } from 'node:child_process';
+import { realpathSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type PluginDeclaration, t, UserError, z } from '@cinnabar/sdk';
+import { GatewayIntentBits, PermissionFlagsBits, type PermissionsString } from 'discord.js';
+import { HOST_VERSION } from '../../version.js';
+import { build, readCacheFile } from '../build/build.js';
+import type { DiscoveredPlugin } from '../discovery.js';
+
+/** What the process is asked: bundles, with the plugins that they are of. */
+export type Task = readonly { readonly file: string; readonly found: DiscoveredPlugin }[];
+/** What it answers for each. */
+export type Answer = z.input<typeof answerSchema>;
+
+const SCRIPT = new URL('./declaration-process.js', import.meta.url);
+const MEMORY_MB = 256;
+const TIME_MS = 20_000;
+/** Of what the process sends: it is a stranger's code. */
+const LONG = 300;
+
+const isPermission = (name: string): name is PermissionsString => name in PermissionFlagsBits;
+const text = z.string().max(LONG);
+const texts = z.array(text).max(500);
+const answerSchema = z.union([
+  z.object({
+    ok: z.literal(true),
+    declaration: z.object({
+      id: z.string().regex(/^[a-z][a-z0-9-]{0,31}$/),
+      version: text,
+      description: z.string().transform((one) => one.slice(0, LONG)),
+      author: text.optional(),
+      intents: z.array(z.string().refine((name) => name in GatewayIntentBits)).max(100),
+      permissions: z.array(z.string().refine(isPermission)).max(100),
+      hosts: texts,
+      env: texts,
+      injects: texts,
+      tools: z.array(z.object({ name: text, risk: z.enum(['read', 'write', 'destructive']) })).max(500),
+      commands: texts,
+      incomplete: z
+        .string()
+        .transform((one) => one.slice(0, LONG))
+        .optional(),
+    }),
+  }),
+  z.object({ ok: z.literal(false), reason: z.string().transform((one) => one.slice(0, 1_000)) }),
+]);
+
+/**
+ * Builds a plugin, and has a process of its own say what it declares: nothing of it runs in this one. The process has no token and no key, may
+ * read the plugin's folder and the host's packages alone, may write nothing and start nothing, and is ended at a limit of time and memory.
+ * @param cacheDir where the bundle goes
+ * @throws UserError when it does not build, reaches outside of its folder, or is no plugin
+ */
+export async function readDeclaration(found: DiscoveredPlugin, cacheDir: string): Promise<PluginDeclaration> {
+  const file = await build(found, { cacheDir, hostVersion: HOST_VERSION, verify: true });
+  await assertWithinFolder(found, file);
+  const answers = z.array(answerSchema).safeParse(await ask([{ file, found }], [found.path, cacheDir]));
+  const [answer] = answers.data ?? [];
+  if (answer === undefined) throw new UserError(t('What {plugin} declares cannot be read.', { plugin: found.id }));
+  if (!answer.ok) throw new UserError(answer.reason);
+  return { ...answer.declaration, permissions: answer.declaration.permissions.filter(isPermission) };
+}
+
+/** The commands of plugins that are the host's own or installed already, by first words: those that cannot be read have none. */
+export async function readCommands(plugins: readonly DiscoveredPlugin[], cacheDir: string): Promise<readonly string[]> {
+  const options = { cacheDir, hostVersion: HOST_VERSION, verify: false };
+  const built = await Promise.allSettled(plugins.map(async (found) => ({ file: await build(found, options), found })));
+  const tasks = built.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const answers = z.array(answerSchema).safeParse(await ask(tasks, [...plugins.map(({ path }) => path), cacheDir]));
+  return (answers.data ?? []).flatMap((answer) => (answer.ok ? answer.declaration.commands : []));
+}
+
+/** What is imported by a path is part of the bundle, wherever it lies. */
+async function assertWithinFolder({ id, path }: DiscoveredPlugin, file: string): Promise<void> {
+  const { inputs = [] } = (await readCacheFile(file)) ?? {};
+  const outside = inputs.find((input) => relative(path, input.path).startsWith('..'));
+  if (outside === undefined) return;
+  throw new UserError(
+    t('{plugin} imports {file}, which is outside of its folder.', { plugin: id, file: relative(path, outside.path) }),
+  );
+}
+
+function ask(tasks: Task, folders: readonly string[]): Promise<unknown> {
+  const child = fork(fileURLToPath(SCRIPT), {
+    // Of this process's environment nothing but what a system needs to run programs.
+    env: process.platform === 'win32' ? { SystemRoot: process.env.SystemRoot } : {},
+    execArgv: [`--max-old-space-size=${MEMORY_MB}`, ...permissionFlags(folders)],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    serialization: 'json',
+  });
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL');
+      reject(new UserError(t('What it declares could not be read within {seconds} s.', { seconds: TIME_MS / 1000 })));
+    }, TIME_MS);
+    child.once('message', resolve);
+    child.once('error', reject);
+    child.once('exit', (code, signal) => {
+      clearTimeout(timer);
+      reject(
+        new UserError(
+          t('The process that read what it declares ended with {reason}.', { reason: signal ?? `exit code ${code}` }),
+        ),
+      );
+    });
+    child.send(tasks);
+  });
+}
+
+/** https://nodejs.org/api/permissions.html, under the name that this Node knows it by. */
+function permissionFlags(folders: readonly string[]): readonly string[] {
+  const flag = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission';
+  const readable = new Set(
+    [...hostFolders(), ...folders, ...folders.flatMap(lookedUpFrom)].map((folder) => resolve(folder)),
+  );
+  // Node 20 aborts at a folder that lies in another one that it was given.
+  const outermost = [...readable].filter((one) => ![...readable].some((other) => one.startsWith(other + sep)));
+  return [flag, '--no-warnings', ...outermost.map((folder) => `--allow-fs-read=${join(folder, '*')}`)];
+}
+
+/** Where the host and its packages are: `core` and the SDK without what lies beside them, and where their packages are looked up. */
+function hostFolders(): readonly string[] {
+  const core = realpathSync(fileURLToPath(new URL('../../../', import.meta.url)));
+  const sdk = join(realpathSync(dirname(createRequire(import.meta.url).resolve('@cinnabar/sdk'))), '..');
+  return [core, sdk, ...lookedUpFrom(core), ...lookedUpFrom(sdk)];
+}
+
+/** Each `node_modules` that Node looks into for packages of a folder, there or not: what may not be read would be an error, and not merely missing. */
+function lookedUpFrom(folder: string): readonly string[] {
+  const parent = dirname(folder);
+  return [join(folder, 'node_modules'), ...(parent === folder ? [] : lookedUpFrom(parent))];
+}

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { copyFile, mkdir, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { t, UserError } from '@cinnabar/sdk';
+import PQueue from 'p-queue';
+import { type Room, tooLarge } from './room.js';
+
+/** What a package never takes along. */
+const LEFT_OUT = new Set(['node_modules', '.git', '.hg', '.svn', '.DS_Store']);
+const ENVIRONMENT = /^\.env(?:\.|$)/;
+const AT_ONCE = 16;
+
+/**
+ * Copies a plugin's folder as it would be packed: without its `node_modules`, which are installed anew, and without its environment.
+ * @throws UserError for links, and for more than there is room for
+ */
+export async function copyFolder(from: string, to: string, name: string, room: Room): Promise<void> {
+  await mkdir(to, { recursive: true, mode: 0o700 });
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    if (LEFT_OUT.has(entry.name) || ENVIRONMENT.test(entry.name)) continue;
+    const source = join(from, entry.name);
+    if (entry.isDirectory()) {
+      await copyFolder(source, join(to, entry.name), name, room);
+      continue;
+    }
+    if (!entry.isFile())
+      throw new UserError(
+        t('The folder of {package} has a link or something else that is no file: {path}', {
+          package: name,
+          path: source,
+        }),
+      );
+    room.bytes -= (await stat(source)).size;
+    room.files -= 1;
+    if (room.bytes < 0 || room.files < 0) throw tooLarge(name, room.mostBytes);
+    await copyFile(source, join(to, entry.name));
+  }
+}
+
+/** All files below a folder, with slashes, sorted. @throws UserError for a link, which no installed plugin has */
+export async function filesBelow(folder: string, prefix = ''): Promise<readonly string[]> {
+  const entries = await readdir(join(folder, prefix), { withFileTypes: true });
+  const found = await Promise.all(
+    entries.map((entry) => {
+      const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
+      if (entry.isDirectory()) return filesBelow(folder, path);
+      if (entry.isFile()) return [path];
+      throw new UserError(t('{path} is a link, or no file.', { path }));
+    }),
+  );
+  return found.flat().sort();
+}
+
+/** The integrity of all files of a folder, and their size: it changes with a name or a byte. */
+export async function measure(folder: string): Promise<{ readonly integrity: string; readonly bytes: number }> {
+  const files = await filesBelow(folder);
+  const hashOf = async (path: string) => {
+    const hash = createHash('sha512');
+    let size = 0;
+    for await (const chunk of createReadStream(join(folder, path))) {
+      const bytes: Buffer = chunk;
+      hash.update(bytes);
+      size += bytes.length;
+    }
+    return { line: `${hash.digest('hex')} ${path}\n`, size };
+  };
+  const lines = await new PQueue({ concurrency: AT_ONCE }).addAll(files.map((path) => () => hashOf(path)));
+  const all = createHash('sha512');
+  for (const { line } of lines) all.update(line);
+  return { integrity: `sha512-${all.digest('base64')}`, bytes: lines.reduce((sum, { size }) => sum + size, 0) };
+}

@@ -1,0 +1,176 @@
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CinnabarError, makeFolder, replaceFile, syncFolder, z } from '@cinnabar/sdk';
+import { measure } from './files.js';
+import { parseJson } from './json.js';
+
+/*
+ * `<data>/plugins`: `installed.json` says which plugins there are and in which folder each of them is, `ID/VERSION-DIGEST`. A folder is complete before
+ * it gets its name, and counts once the document names it: a process that is killed at any moment leaves the old version or the new one, and a
+ * folder that nothing names, which goes with the next change.
+ */
+
+const DOCUMENT = 'installed.json';
+/** Where packages are fetched and read. */
+const WORK = '.work';
+
+const integrity = z.string().regex(/^sha512-[A-Za-z0-9+/=]{88}$/);
+const declared = z.object({
+  intents: z.array(z.string()),
+  permissions: z.array(z.string()),
+  hosts: z.array(z.string()),
+  env: z.array(z.string()),
+  injects: z.array(z.string()),
+  tools: z.array(z.object({ name: z.string(), risk: z.enum(['read', 'write', 'destructive']) })),
+});
+const entrySchema = z.object({
+  packageName: z.string(),
+  version: z.string(),
+  /** What is looked up for an update. */
+  spec: z.string(),
+  pinned: z.boolean(),
+  /** Of what was fetched. */
+  integrity,
+  /** Of all files as they lie in the folder, those of the dependencies too. */
+  content: integrity,
+  folder: z.string().regex(/^[a-z][a-z0-9-]{0,31}\/[\w.+-]{1,120}$/),
+  /** What its owner has agreed to. */
+  granted: declared,
+});
+export type InstalledEntry = z.output<typeof entrySchema>;
+
+const documentSchema = z.object({
+  format: z.literal(1),
+  plugins: z.record(z.string().regex(/^[a-z][a-z0-9-]{0,31}$/), entrySchema),
+  /** Integrity by `name@version` of every tarball that was ever installed: a version never becomes another. */
+  known: z.record(z.string(), integrity),
+});
+export type InstalledDocument = z.output<typeof documentSchema>;
+
+/** Of versions that were removed long ago, nothing is known any more. */
+const MOST_KNOWN = 2_000;
+
+export interface InstalledStore {
+  readonly root: string;
+  /** @throws CINNABAR_PLUGIN_INVALID when it cannot be read */
+  read(): Promise<InstalledDocument>;
+  write(document: InstalledDocument): Promise<void>;
+  folderOf(entry: Pick<InstalledEntry, 'folder'>): string;
+  /** A new folder to work in. */
+  workFolder(name: string): Promise<string>;
+  /** Gives a complete folder its name. */
+  place(from: string, folder: string): Promise<void>;
+  /** Removes what the document does not name, but for `kept`, and what earlier processes have left. */
+  sweep(kept?: { readonly folders?: readonly string[]; readonly work?: readonly string[] }): Promise<void>;
+}
+
+/** @param dataDir of the bot */
+export function createInstalledStore(dataDir: string): InstalledStore {
+  const root = join(dataDir, 'plugins');
+  const file = join(root, DOCUMENT);
+  const read = async (): Promise<InstalledDocument> => {
+    const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined;
+      throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: file, detail: error.message }, { cause: error });
+    });
+    if (text === undefined) return { format: 1, plugins: {}, known: {} };
+    const parsed = documentSchema.safeParse(parseJson(text));
+    if (parsed.success) return parsed.data;
+    const detail = `it is not what it should be at ${parsed.error.issues[0]?.path.join('.') || 'its beginning'}`;
+    throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: file, detail });
+  };
+  return {
+    root,
+    read,
+    async write(document) {
+      await makeFolder(root);
+      const known = Object.fromEntries(Object.entries(document.known).slice(-MOST_KNOWN));
+      await replaceFile(file, `${JSON.stringify({ ...document, known }, undefined, 2)}\n`);
+    },
+    folderOf: ({ folder }) => join(root, folder),
+    async workFolder(name) {
+      const folder = join(root, WORK, name);
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      return folder;
+    },
+    async place(from, folder) {
+      const to = join(root, folder);
+      await makeFolder(join(to, '..'));
+      // Of an earlier process that was killed before the document named it.
+      await rm(to, { recursive: true, force: true });
+      await rename(from, to);
+      await syncFolder(join(to, '..'));
+    },
+    async sweep({ folders = [], work = [] } = {}) {
+      const { plugins } = await read();
+      const named = new Set([...Object.values(plugins).map(({ folder }) => folder), ...folders]);
+      const below = async (name: string) =>
+        (await readdir(join(root, name), { withFileTypes: true }).catch(() => [])).filter((entry) =>
+          entry.isDirectory(),
+        );
+      for (const { name } of await below(WORK))
+        if (!work.includes(name)) await rm(join(root, WORK, name), { recursive: true, force: true });
+      for (const { name: id } of await below('.')) {
+        if (id === WORK || !/^[a-z][a-z0-9-]{0,31}$/.test(id) || id === 'node_modules') continue;
+        const versions = await below(id);
+        // A folder that is not of this making is left alone.
+        const ours = versions.filter(({ name }) => /-[0-9a-f]{12}$/.test(name));
+        const gone = ours.filter(({ name }) => !named.has(`${id}/${name}`));
+        for (const { name } of gone) await rm(join(root, id, name), { recursive: true, force: true });
+        if (versions.length === gone.length && versions.length > 0)
+          await rm(join(root, id), { recursive: true, force: true });
+      }
+    },
+  };
+}
+
+/** Why an installed plugin's files cannot be used; `undefined` when they are as they were installed. */
+export async function problemOfFiles(
+  store: InstalledStore,
+  id: string,
+  entry: InstalledEntry,
+): Promise<CinnabarError | undefined> {
+  const place = store.folderOf(entry);
+  const fail = (detail: string, cause?: unknown) =>
+    new CinnabarError('CINNABAR_PLUGIN_INVALID', { place, detail }, { cause });
+  try {
+    const { integrity: now } = await measure(place);
+    if (now === entry.content) return undefined;
+    return fail(
+      `its files are not those that were installed; look who changed them, then "cinnabar plugin add ${entry.spec}"`,
+    );
+  } catch (error) {
+    return fail(
+      `the files of "${id}" cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      error,
+    );
+  }
+}
+
+/** The folders of the installed plugins whose files are as they were installed. Never rejects. */
+export async function findInstalled(dataDir: string): Promise<{
+  readonly found: readonly { readonly id: string; readonly folder: string }[];
+  readonly problems: readonly CinnabarError[];
+}> {
+  const store = createInstalledStore(dataDir);
+  try {
+    const { plugins } = await store.read();
+    const looked = await Promise.all(
+      Object.entries(plugins).map(async ([id, entry]) => ({
+        id,
+        folder: store.folderOf(entry),
+        problem: await problemOfFiles(store, id, entry),
+      })),
+    );
+    return {
+      found: looked.filter(({ problem }) => problem === undefined),
+      problems: looked.flatMap(({ problem }) => problem ?? []),
+    };
+  } catch (error) {
+    const problem =
+      error instanceof CinnabarError
+        ? error
+        : new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: store.root, detail: String(error) });
+    return { found: [], problems: [problem] };
+  }
+}

@@ -1,0 +1,156 @@
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { t, UserError, z } from '@cinnabar/sdk';
+import maxSatisfying from 'semver/ranges/max-satisfying.js';
+import validRange from 'semver/ranges/valid.js';
+import { type Downloads, NotThere } from './download.js';
+import { parseJson } from './json.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where npm packages are had from: as npm itself is configured. */
+export interface NpmConfiguration {
+  registryOf(packageName: string): URL;
+  /** The origins of all registries. */
+  readonly origins: readonly string[];
+  /** Credentials for an address of a registry. */
+  headersOf(url: URL): Readonly<Record<string, string>>;
+}
+
+const USUAL = 'https://registry.npmjs.org/';
+
+/**
+ * Reads what npm reads: the variable `npm_config_registry`, then `.npmrc` of the folder and of the user.
+ * @throws UserError for a registry that is no address
+ */
+export async function readNpmConfiguration(root: string, env: Environment): Promise<NpmConfiguration> {
+  const files = await Promise.all([join(homedir(), '.npmrc'), join(root, '.npmrc')].map(readLines));
+  const values = new Map(files.flat().map(([key, value]) => [key, expanded(value, env)] as const));
+  const fromEnvironment = env.npm_config_registry || env.NPM_CONFIG_REGISTRY;
+  const addressOf = (text: string) => {
+    if (!URL.canParse(text)) throw new UserError(t('The npm registry {address} is not an address.', { address: text }));
+    return new URL(text.endsWith('/') ? text : `${text}/`);
+  };
+  const usual = addressOf(fromEnvironment || values.get('registry') || USUAL);
+  const scopes = new Map(
+    [...values].flatMap(([key, value]) =>
+      /^@[^:]+:registry$/.test(key) ? [[key.split(':')[0], addressOf(value)]] : [],
+    ),
+  );
+  return {
+    registryOf: (name) => scopes.get(name.split('/')[0]) ?? usual,
+    origins: [usual, ...scopes.values()].map(({ origin }) => origin),
+    headersOf(url) {
+      const token = [...values].find(
+        ([key]) =>
+          key.endsWith(':_authToken') && `//${url.host}${url.pathname}`.startsWith(key.slice(0, -':_authToken'.length)),
+      );
+      return token === undefined ? {} : { authorization: `Bearer ${token[1]}` };
+    },
+  };
+}
+
+async function readLines(file: string): Promise<readonly (readonly [key: string, value: string])[]> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  return text.split('\n').flatMap((line) => {
+    const [, key, value] = /^\s*([^#;=\s][^=]*?)\s*=\s*"?(.*?)"?\s*$/.exec(line) ?? [];
+    return key === undefined || value === undefined ? [] : [[key, value] as const];
+  });
+}
+
+const expanded = (value: string, env: Environment) =>
+  value.replace(/\$\{(\w+)\}/g, (_, name: string) => env[name] ?? '');
+
+/** A version of a package, as its registry describes it. */
+export interface NpmVersion {
+  readonly name: string;
+  readonly version: string;
+  readonly tarball: URL;
+  readonly integrity: string | undefined;
+  readonly shasum: string | undefined;
+  readonly deprecated: string | undefined;
+}
+
+const MOST_PACKUMENT_BYTES = 50_000_000;
+const packument = z.object({
+  'dist-tags': z.record(z.string(), z.string()).default({}),
+  versions: z.record(
+    z.string(),
+    z.object({
+      dist: z.object({ tarball: z.url(), integrity: z.string().optional(), shasum: z.string().optional() }),
+      deprecated: z.union([z.string(), z.boolean()]).optional(),
+    }),
+  ),
+});
+
+/**
+ * The version that a range or a tag means.
+ * @param range empty for `latest`
+ * @throws UserError when there is none
+ */
+export async function findVersion(
+  name: string,
+  range: string,
+  npm: NpmConfiguration,
+  downloads: Downloads,
+): Promise<NpmVersion> {
+  const registry = npm.registryOf(name);
+  // A slash in a name is part of it, not of the path.
+  const url = new URL(name.replace('/', '%2f'), registry);
+  const text = await downloads
+    .text(url, {
+      mostBytes: MOST_PACKUMENT_BYTES,
+      accept: 'application/vnd.npm.install-v1+json, application/json;q=0.8',
+    })
+    .catch((error: unknown) => {
+      if (!(error instanceof NotThere)) throw error;
+      throw new UserError(t('{registry} has no package {name}.', { registry: registry.host, name }), { cause: error });
+    });
+  const parsed = packument.safeParse(parseJson(text));
+  if (!parsed.success)
+    throw new UserError(t('What {registry} says of {name} cannot be read.', { registry: registry.host, name }));
+  const { versions, 'dist-tags': tags } = parsed.data;
+  const wanted = range === '' ? 'latest' : range;
+  const version = Object.hasOwn(tags, wanted)
+    ? tags[wanted]
+    : validRange(wanted) === null
+      ? undefined
+      : (maxSatisfying(Object.keys(versions), wanted) ?? undefined);
+  const found = version === undefined ? undefined : versions[version];
+  if (version === undefined || found === undefined)
+    throw new UserError(t('There is no version {range} of {name}.', { range: wanted, name }));
+  const { dist, deprecated } = found;
+  return {
+    name,
+    version,
+    tarball: new URL(dist.tarball),
+    integrity: dist.integrity,
+    shasum: dist.shasum,
+    deprecated: typeof deprecated === 'string' && deprecated !== '' ? deprecated : undefined,
+  };
+}
+
+/**
+ * Holds what was downloaded against what was promised.
+ * @throws UserError when it is another, or when nothing was promised that could be held
+ */
+export function checkIntegrity(
+  what: string,
+  got: { readonly sha512: string; readonly sha1: string },
+  promised: { readonly integrity?: string | undefined; readonly shasum?: string | undefined },
+): void {
+  const sha512 = promised.integrity?.split(/\s+/).filter((one) => one.startsWith('sha512-')) ?? [];
+  // Versions from before 2017 have no more than this.
+  const isSame =
+    sha512.length > 0
+      ? sha512.includes(`sha512-${got.sha512}`)
+      : promised.integrity === undefined && promised.shasum === got.sha1;
+  if (!isSame) throw notAsPromised(what);
+}
+
+export function notAsPromised(what: string): UserError {
+  return new UserError(
+    t('{what} is not what its integrity says: it has been changed on its way, or where it lies.', { what }),
+  );
+}

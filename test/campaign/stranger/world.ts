@@ -1,0 +1,11 @@
+import type { LocalDiscord } from '@cinnabar/local-discord';
+
+/** A server with its owner and a bot, and the variables with which a process of the bot finds it. */
+export function createWorld(discord: LocalDiscord) {
+  const you = discord.createUser({ name: 'you' });
+  const bot = discord.createApplication({ name: 'Cinnabar', owner: you });
+  const guild = discord.createGuild({ name: 'Night City', owner: you });
+  guild.invite(bot);
+  const general = guild.createChannel({ name: 'general' });
+  return { you, bot, general, env: { DISCORD_TOKEN: bot.token, DISCORD_API: discord.api } };
+}

@@ -1,0 +1,107 @@
+import { fileURLToPath } from 'node:url';
+import { type CheckReport, checkPlugin } from '@cinnabar/core/internal/plugins/check/check';
+import { lineOf } from '@cinnabar/core/internal/plugins/check/findings';
+import { expect } from 'chai';
+import { makeFolder } from '../../support/folder.js';
+import { pluginFiles } from '../../support/plugin-package.js';
+
+type Plugin = Parameters<typeof pluginFiles>[0];
+
+const COMPLETE = { files: ['src', 'locales', 'README.md'] };
+
+async function check(plugin: Plugin, reloads = 0): Promise<CheckReport> {
+  using folder = makeFolder(pluginFiles({ packageFile: COMPLETE, ...plugin }));
+  return await checkPlugin(folder.path, { reloads, env: {}, onStep: () => undefined });
+}
+
+const errorsOf = ({ findings }: CheckReport) => findings.filter(({ level }) => level === 'error').map(lineOf);
+
+describe('cinnabar check', () => {
+  it('passes an example, with its types looked at', async () => {
+    const folder = fileURLToPath(new URL('../../../../examples/dice', import.meta.url));
+    const report = await checkPlugin(folder, { reloads: 3, env: {}, onStep: () => undefined });
+    expect(report.findings.map(lineOf)).to.deep.equal([]);
+    expect(report.id).to.equal('dice');
+  });
+
+  it('refuses a leak, a timer of Node, a listener of its own, and a missing intent', async () => {
+    const report = await check(
+      {
+        id: 'leaky',
+        setup: `
+    const held = [context];
+    Object.assign(globalThis, { leaked: [...(globalThis.leaked ?? []), () => held] });
+    setInterval(() => held.length, 1000);
+    process.on('exit', () => held.length);
+    context.on('guildMemberAdd', () => held.length);`,
+      },
+      4,
+    );
+    const errors = errorsOf(report);
+    const have = (text: RegExp) =>
+      expect(
+        errors.some((line) => text.test(line)),
+        `${text}\n${errors.join('\n')}`,
+      ).to.equal(true);
+    have(/it leaks: after 4 reloads, 4 old versions of it are still in memory.*take back in `defer\(…\)`/);
+    have(/^src\/index\.ts:\d+: error: setInterval goes on when the plugin is stopped: use `every\(ms, task\)`/);
+    have(/process\.on\('exit'\) goes on when the plugin is stopped/);
+    have(/^src\/index\.ts:\d+: error: it listens to guildMemberAdd.*its manifest needs intents: \['GuildMembers'\]/);
+  });
+
+  it('refuses a default that its own bounds refuse, with both', async () => {
+    const report = await check({
+      id: 'bounds',
+      definition: "settings: { guild: z.object({ sides: z.int().max(20).default(50).describe('Sides') }) },",
+    });
+    expect(errorsOf(report)[0]).to.match(
+      /its guild setting "sides" has the default 50, which it refuses itself \(Too big: expected number to be <=20\): change the default or the bound/,
+    );
+  });
+
+  it('says which package is missing, and where to install it', async () => {
+    const errors = errorsOf(await check({ id: 'poor', imports: "import * as left from 'left-pad-x';\nvoid left;" }));
+    expect(errors[0]).to.match(
+      /^src\/index\.ts:2: error: it imports "left-pad-x", which is not in package\.json: run "npm install left-pad-x" in /,
+    );
+    expect(errors[1]).to.match(
+      /The plugin "poor" imports "left-pad-x", which is not installed: run "npm install left-pad-x" in /,
+    );
+  });
+
+  it('refuses ids of users in a collection that does not say whose it is', async () => {
+    const report = await check({
+      id: 'nosy',
+      definition:
+        "collections: { seen: { scope: 'guild', version: 1, schema: z.object({ userId: z.string().default('') }) } },",
+    });
+    expect(errorsOf(report)[0]).to.match(
+      /its collection "seen" keeps the ids of users in "userId".*`personal: \{ by: 'userId' \}`/,
+    );
+  });
+
+  it('refuses a package that nobody could install, and says what to write', async () => {
+    const report = await check({
+      id: 'odd',
+      name: 'cinnabar-plugin-other',
+      packageFile: {
+        keywords: [],
+        license: undefined,
+        peerDependencies: {},
+        scripts: { postinstall: 'node x.js' },
+        files: ['lib'],
+      },
+    });
+    const errors = errorsOf(report).join('\n');
+    for (const rule of ['keyword', 'licence', 'sdk', 'install-script', 'files', 'id'])
+      expect(errors).to.include(`[${rule}]`);
+  });
+
+  it('says so where there is no plugin', async () => {
+    using folder = makeFolder({ 'a.txt': '' });
+    const report = await checkPlugin(folder.path, { reloads: 0, env: {}, onStep: () => undefined });
+    expect(report.findings.map(lineOf).join()).to.match(
+      /there is no package\.json in .*: run this in the folder of a plugin/,
+    );
+  });
+});

@@ -1,0 +1,83 @@
+import { spawnSync } from 'node:child_process';
+import { mkdir, readdir, readFile, symlink } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runNew } from '@cinnabar/core/internal/cli/new';
+import { UserError } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { useFolder } from '../plugins/support/folder.js';
+
+const MAIN = fileURLToPath(import.meta.resolve('@cinnabar/core/internal/cli/main'));
+const BIN = resolve('node_modules', '.bin');
+
+const run = (cwd: string, command: string, ...args: readonly string[]) => {
+  const { stdout, stderr, status } = spawnSync(command, args, { cwd, encoding: 'utf8', timeout: 60_000 });
+  return { out: stdout, err: stderr, status };
+};
+const cinnabar = (cwd: string, ...args: readonly string[]) => run(cwd, process.execPath, MAIN, ...args);
+
+describe('cinnabar new', function () {
+  this.timeout(60_000);
+  const folder = useFolder();
+
+  it('writes a plugin whose types hold and whose test passes as it stands', async () => {
+    await symlink(resolve('node_modules'), folder.at('node_modules'));
+    const made = cinnabar(folder.at(), 'new', 'dice2', '--no-install');
+    expect(made).to.deep.include({ err: '', status: 0 });
+    expect(made.out).to.match(
+      /^A plugin in dice2:\n {2}\.gitignore\n[\s\S]*\n {2}src\/index\.ts\n {2}test\/dice2\.test\.ts\n/,
+    );
+    expect(made.out).to.include('cd dice2\n').and.to.include('!dice2 world');
+    for (const name of await readdir(folder.at('dice2'), { recursive: true, withFileTypes: true })) {
+      if (!name.isFile()) continue;
+      const text = await readFile(join(name.parentPath, name.name), 'utf8');
+      expect(text, name.name).to.not.match(/my-plugin|0\.0\.0/);
+    }
+
+    expect(run(folder.at('dice2'), join(BIN, 'tsc'))).to.deep.equal({ out: '', err: '', status: 0 });
+    const tested = run(folder.at('dice2'), join(BIN, 'mocha'));
+    expect(tested.out).to.match(/✔ greets people[\s\S]*1 passing/);
+    expect(tested.status).to.equal(0);
+  });
+
+  it("writes a bot's project, and plugins into its folder for them, which it loads", async () => {
+    expect(cinnabar(folder.at(), 'new', 'night-bot', '--project', '--no-install').out).to.include('npm start');
+    const bot = folder.at('night-bot');
+    expect(JSON.parse(await readFile(join(bot, 'package.json'), 'utf8'))).to.nested.include({ name: 'night-bot' });
+    const made = cinnabar(bot, 'new', 'poll', '--no-install');
+    expect(made.out).to.include('A plugin in plugins/poll:').and.to.include('!plugin load poll');
+    await symlink(resolve('node_modules'), join(bot, 'node_modules'));
+    const played = spawnSync(process.execPath, [MAIN, 'console'], {
+      cwd: bot,
+      encoding: 'utf8',
+      input: '!poll world\n',
+      env: { ...process.env, DISCORD_TOKEN: '' },
+    });
+    expect(played.stdout).to.include('Cinnabar: Hello, world!');
+    expect(played.stderr).to.equal('');
+  });
+
+  it('refuses names that cannot be used, and writes nothing', async () => {
+    await folder.write({ 'full/notes.txt': 'mine', 'outer/package.json': { keywords: ['cinnabar-plugin'] } });
+    await mkdir(folder.at('outer', 'src'));
+    const refusals: readonly (readonly [cwd: string, args: readonly string[], sentence: RegExp])[] = [
+      ['.', ['Dice'], /"Dice" cannot be the name of a plugin/],
+      ['.', ['../../etc/Passwd'], /cannot be the name/],
+      ['.', ['a'.repeat(33)], /up to 32 lower case letters/],
+      ['.', ["x'; process.exit(1); '"], /cannot be the name/],
+      ['.', ['..'], /cannot be the name/],
+      ['.', ['chat'], /There is a plugin called chat already, which comes with the host/],
+      ['.', ['full'], /full is there already and is not empty\. Nothing was changed\./],
+      ['outer/src', ['inner'], /outer is a plugin's folder/],
+    ];
+    for (const [cwd, args, sentence] of refusals) {
+      const { stdin, stdout, stderr } = process;
+      const terminal = { stdin, stdout, stderr, cwd: () => folder.at(cwd) };
+      const refusal = await runNew(args, { project: false, install: false }, terminal).catch((error: unknown) => error);
+      expect(refusal, args.join(' ')).to.be.instanceOf(UserError).with.property('message').that.matches(sentence);
+    }
+    expect(cinnabar(folder.at(), 'new').err).to.equal('cinnabar: A name is missing: cinnabar new NAME.\n');
+    expect((await readdir(folder.at())).sort()).to.deep.equal(['full', 'outer']);
+    expect(await readdir(folder.at('outer', 'src'))).to.deep.equal([]);
+  });
+});

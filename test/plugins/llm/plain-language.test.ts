@@ -1,0 +1,65 @@
+import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import { readUtterance } from '@cinnabar/plugin-llm/dist/providers/offline/match.js';
+import { type ModelTool, Plugins, Tools } from '@cinnabar/sdk';
+import { expect } from 'chai';
+
+/** What every server wants: members and admins say it in their own words. */
+const EVERYDAY = ['moderation', 'automod', 'roles', 'custom', 'reminders', 'welcome', 'logging'] as const;
+
+/** What is said in the place of a slot. */
+const SAID: Readonly<Record<string, string>> = {
+  about: 'call Bob',
+  add: 'heck',
+  channel: '#general',
+  count: '5',
+  drop: 'Chess',
+  duration: '10 minutes',
+  filter: 'mentions',
+  get: 'Chess',
+  interval: '10s',
+  kind: 'edits',
+  limit: '4',
+  member: '@alice',
+  menu: 'Games',
+  name: 'rules',
+  number: '3',
+  on: 'on',
+  reason: 'spam',
+  remove: 'heck',
+  role: 'Guest',
+  roles: 'Chess, Go',
+  text: 'Read the rules first',
+  when: 'tomorrow at 18:00',
+};
+
+describe('llm offline: what the everyday plugins do, in plain language', () => {
+  let host: TestHost;
+  let tools: readonly ModelTool[] = [];
+  before(async () => {
+    host = await createTestHost({ plugins: ['llm', 'party', 'discord-tools', ...EVERYDAY] });
+    for (const id of EVERYDAY) await host.resolve(Plugins).enable(host.guild.id, id);
+    tools = await host
+      .resolve(Tools)
+      .offered({ userId: host.you.id, guildId: host.guild.id, channelId: host.general.id });
+  });
+  after(() => host[Symbol.asyncDispose]());
+
+  it('understands every example of their tools, and takes it for no other tool', () => {
+    const declared = host.resolve(Tools).list();
+    for (const plugin of EVERYDAY) {
+      const own = declared.filter((tool) => tool.plugin === plugin).map(({ name }) => name);
+      expect(own, plugin).not.to.deep.equal([]);
+      const offered = tools.filter(({ name }) => own.includes(name));
+      expect(offered.length, plugin).to.equal(own.length);
+      const problems = offered.flatMap(({ name, examples = [] }) => {
+        if (examples.length === 0) return [`${name} has no example`];
+        return examples.flatMap((example) => {
+          const said = example.replace(/\{(\w+)\}/g, (_, slot: string) => SAID[slot] ?? `{${slot}}`);
+          const called = readUtterance(said, 'Cinnabar', tools).matches.map(({ tool }) => tool.name);
+          return called.join() === name ? [] : [`${name}: “${said}” → ${called.join() || 'nothing'}`];
+        });
+      });
+      expect(problems).to.deep.equal([]);
+    }
+  });
+});
