@@ -11,7 +11,7 @@ const MAIN = fileURLToPath(import.meta.resolve('@cinnabar/core/internal/cli/main
 const BIN = resolve('node_modules', '.bin');
 
 /** Without colours: Mocha paints what it prints where a build server asks for it. */
-const PLAIN = { ...process.env, FORCE_COLOR: '0' };
+const PLAIN = { ...process.env, NO_COLOR: '1' };
 const run = (cwd: string, command: string, ...args: readonly string[]) => {
   const { stdout, stderr, status } = spawnSync(command, args, { cwd, encoding: 'utf8', timeout: 60_000, env: PLAIN });
   return { out: stdout, err: stderr, status };
