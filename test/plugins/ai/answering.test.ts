@@ -69,6 +69,7 @@ describe('ai: answers', () => {
     await using host = await createTestHost({ plugins: ['ai', mind.plugin] });
     const other = host.guild.createChannel({ name: 'other' });
     host.alice.say(host.general, `${host.bot} first`);
+    await mind.begun(1);
     host.bob.say(host.general, '!ai second');
     host.bob.say(other, `${host.bot} elsewhere`);
     await host.discord.expectMessage({ channel: other, content: 'answer to elsewhere' });
