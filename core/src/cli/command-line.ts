@@ -2,7 +2,8 @@ import type { HostConfig } from '../config/host-config.js';
 import { loadConfig } from '../config/load.js';
 import { endWith, prepare, readArguments, startOnDiscord } from './discord.js';
 
-const HELP = `Cinnabar, a Discord bot host.
+/** What `cinnabar help` prints: every command with its options. */
+export const HELP = `Cinnabar, a Discord bot host.
 
   cinnabar start [--bot NAME]      logs in with DISCORD_TOKEN; without it, opens a local Discord to talk to
   cinnabar console [--bot NAME]    opens the local Discord, token or not

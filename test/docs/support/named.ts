@@ -1,0 +1,103 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import type { Declared } from './declared.js';
+import type { Page, Place, Problem } from './markdown.js';
+import { at } from './pages.js';
+import { wrongCommand } from './shell.js';
+
+/** What stands for something else: `<member>`, `[reason]`, `NAME`, `…`. */
+const PLACEHOLDER = /^[<[…]|^[A-Z_]+$|^…$/u;
+const AUTHORS = /^(?:docs\/authors|sdk|core|examples)\//;
+const WORD = /^[a-z0-9][a-z0-9-]*$/;
+
+/**
+ * What the spans of code in a page's text name that there is not: commands of the bot and of the command line, settings, keys of the configuration
+ * and variables.
+ * @param own `ownNames(page)`
+ */
+export function wrongNames(page: Page, declared: Declared, own: Own): readonly Problem[] {
+  return page.spans.flatMap((span) =>
+    problemsOf(page, span, declared, own).map((text) => ({ file: page.file, line: span.line, text })),
+  );
+}
+
+function problemsOf(page: Page, { text }: Place, declared: Declared, own: Own): readonly string[] {
+  if (/^![\p{L}]/u.test(text)) return ofCommand(text.slice(1), declared, own);
+  if (/^(?:npx )?cinnabar(?: |$)/.test(text) && text !== 'cinnabar') return wrongCommand(page, text, declared);
+  if (/^npm (?:run |start|test)/.test(text)) return wrongCommand(page, text.replace(/\[(.*?) ?\]/g, '$1'), declared);
+  const key = /^(host(?:\.[A-Za-z]+)+)(?::.*)?$/.exec(text)?.[1];
+  // Authors know another host: that of `createTestHost`.
+  if (key !== undefined && !AUTHORS.test(page.file) && !declared.configuration.has(key))
+    return [`There is no key ${key} in the configuration: docs/reference/configuration.md has those that there are.`];
+  return [];
+}
+
+function ofCommand(typed: string, declared: Declared, own: Own): readonly string[] {
+  const { commands } = declared;
+  const words = typed.split(/\s+/);
+  const literal = words.slice(0, words.findIndex((word) => !WORD.test(word)) >>> 0);
+  const [first = ''] = words;
+  if (own.commands.has(first)) return [];
+  // The longest name that is a command's, or the beginning of some.
+  for (let length = Math.min(literal.length, 4); length > 0; length -= 1) {
+    const name = literal.slice(0, length).join(' ');
+    const usage = commands.get(name);
+    if (usage !== undefined) return ofArguments(name, usage, words.slice(length), declared, own);
+    const below = [...commands.keys()].filter((each) => each.startsWith(`${name} `));
+    if (below.length === 0) continue;
+    const next = words[length];
+    return next === undefined || PLACEHOLDER.test(next)
+      ? []
+      : [`There is no command !${name} ${next}; there are ${below.map((each) => `!${each}`).join(', ')}.`];
+  }
+  return [`There is no command !${first}: docs/reference/commands.md has those that there are.`];
+}
+
+function ofArguments(
+  name: string,
+  usage: string,
+  given: readonly string[],
+  declared: Declared,
+  own: Own,
+): readonly string[] {
+  if (usage === '' && given.length > 0 && !given.every((word) => PLACEHOLDER.test(word)))
+    return [`!${name} takes nothing: leave “${given.join(' ')}” out.`];
+  if (name === 'set' || name === 'unset' || name === 'settings') return ofSetting(given, declared, own);
+  return [];
+}
+
+function ofSetting(given: readonly string[], { settings }: Declared, own: Own): readonly string[] {
+  // `!set reset <plugin>` is `!unset <plugin>`.
+  const [plugin, key] = given[0] === 'reset' ? given.slice(1) : given;
+  if (plugin === undefined || PLACEHOLDER.test(plugin) || own.plugins.has(plugin)) return [];
+  const keys = settings.get(plugin);
+  if (keys === undefined) return [`No plugin ${plugin} has settings; there are ${[...settings.keys()].join(', ')}.`];
+  if (key === undefined || PLACEHOLDER.test(key) || keys.has(key)) return [];
+  return [`${plugin} has no setting ${key}: it has ${[...keys].join(', ')}.`];
+}
+
+/** What a page speaks of that does not come with the bot. */
+export interface Own {
+  /** First words. */
+  readonly commands: ReadonlySet<string>;
+  readonly plugins: ReadonlySet<string>;
+}
+
+/** What is declared in the blocks of a page, or in the plugin beside it, and the commands that members make with commands. */
+export function ownNames(page: Page): Own {
+  const source = at(posix.join(posix.dirname(page.file), 'src/index.ts'));
+  const code = [
+    ...page.blocks.filter(({ language }) => language === 'ts').map(({ text }) => text),
+    ...(existsSync(source) ? [readFileSync(source, 'utf8')] : []),
+  ];
+  const typed = [...page.spans, ...page.blocks].map(({ text }) => text);
+  const find = (texts: readonly string[], pattern: RegExp) =>
+    texts.flatMap((text) => [...text.matchAll(pattern)].map(([, name = '']) => name));
+  return {
+    commands: new Set([
+      ...find(code, /\bname: '([a-z0-9-]+)'/g),
+      ...find(typed, /(?:customcom create|alias add) ([a-z0-9-]+)/g),
+    ]),
+    plugins: new Set(find(code, /\bmanifest: \{\s*id: '([a-z0-9-]+)'/g)),
+  };
+}
