@@ -308,6 +308,21 @@ describe('the console’s places and people', () => {
     );
   });
 
+  it('make roles, give them to members, and let them be mentioned', async () => {
+    expect(await play('role Crew')).to.deep.equal(['role @Crew: nobody yet']);
+    expect(await play('role crew and the rest of it')).to.have.lengthOf(1);
+    expect(await play('role Crew KickMembers banmembers @alice')).to.deep.equal([
+      'role @Crew (KickMembers, BanMembers): @alice',
+    ]);
+    expect(await play('role Crew @zoe')).to.deep.equal(['role @Crew (KickMembers, BanMembers): @alice, @zoe']);
+    await play('go #general');
+    expect((await play('hear me, @Crew!'))[0]).to.include('you: hear me, @Crew!');
+    expect(stage.channel.messages.at(-1)?.mentions.roles.map(({ name }) => name)).to.deep.equal(['Crew']);
+    const refused = await play('role Crew Flying').catch((error: Error) => error.message);
+    expect(refused).to.match(/^There is no permission "Flying"; members are written @Flying\. .*KickMembers/);
+    expect((await play('where'))[0]).to.match(/Roles: @Crew\.$/);
+  });
+
   it('complete people, channels, messages and verbs', async () => {
     expect(await complete('@al')).to.deep.equal(['@alice: ']);
     expect(await complete('hey @al')).to.deep.equal(['@alice ']);

@@ -11,6 +11,7 @@ export type Act =
   | { readonly kind: 'attach'; readonly file: string; readonly text: string }
   | { readonly kind: 'thread'; readonly message: string; readonly name: string }
   | { readonly kind: 'channel'; readonly name: string }
+  | { readonly kind: 'role'; readonly name: string; readonly words: readonly string[] }
   | { readonly kind: 'go'; readonly place: string }
   | { readonly kind: 'where' | 'help' | 'exit' }
   | { readonly kind: 'wait'; readonly ms: number };
@@ -60,6 +61,10 @@ const FORMS: readonly { readonly pattern: RegExp; readonly read: (...groups: rea
     },
     { pattern: /^thread\s+(m\d+)\s+(.+)$/, read: (message = '', name = '') => ({ kind: 'thread', message, name }) },
     { pattern: /^channel\s+#?([\p{Ll}\p{N}_-]{1,100})$/u, read: (name = '') => ({ kind: 'channel', name }) },
+    {
+      pattern: /^role\s+@?(\p{Lu}[\p{L}\p{N}_-]{0,99})((?:\s+@?[\p{L}\p{N}_.-]+)*)$/u,
+      read: (name = '', words = '') => ({ kind: 'role', name, words: words.split(/\s+/).filter(Boolean) }),
+    },
     { pattern: /^go\s+(#[\p{L}\p{N}_-]+|dm|m\d+)$/u, read: (place = '') => ({ kind: 'go', place }) },
     {
       pattern: /^(where|help|exit|quit)$/,
@@ -88,6 +93,7 @@ reply m3 sure             answer m3                 edit m3 …, delete m3  chan
 @Cinnabar, @alice, #dev   mentions                  attach FILE words     send a file
 go #dev · go dm · go m3   another channel, a direct message to the bot, the thread of m3
 channel dev               make a channel            thread m3 a name      start a thread
+role Crew @alice          make a role, give it      role Mods KickMembers with permissions
 wait 61s                  let time pass             where                 channels and people
 \\wait 5                   a line that begins with \\ is said as it is
 help · exit               Tab completes, ↑ brings earlier lines back
@@ -106,6 +112,7 @@ export const VERBS = [
   'attach',
   'thread',
   'channel',
+  'role',
   'go',
   'wait',
   'where',
@@ -122,6 +129,7 @@ const HINTS: readonly { readonly looks: RegExp; readonly hint: string }[] = [
   { looks: /^(?:reply|edit)(?:\s+m\d+.*|\s*)$/s, hint: 'reply m3 words, or edit m3 words' },
   { looks: /^delete(?:\s+m\d+.*|\s*)$/s, hint: 'delete m3' },
   { looks: /^thread(?:\s+m\d+.*|\s*)$/s, hint: 'thread m3 name' },
+  { looks: /^role(?:\s+@?\p{Lu}.*|\s*)$/su, hint: 'role Crew @alice, or role Mods KickMembers @alice' },
   { looks: /^(?:attach|channel|go)\s*$/, hint: 'attach FILE words, channel NAME, or go #general' },
   { looks: /^wait(?:\s+\d.*|\s*)$/s, hint: 'wait 61s, with ms, s, m, h or d' },
   { looks: /^m\d+(?:\s|$)/, hint: 'reply m3 words' },

@@ -11,7 +11,7 @@ import {
 import { optionValues } from './completion.js';
 import { type Act, ConsoleError, HELP, parseLine } from './instruction.js';
 import { readChoice } from './menus.js';
-import { channelsOf, type Stage, withMentions, withNames } from './stage.js';
+import { channelsOf, giveRole, rolesOf, type Stage, withMentions, withNames } from './stage.js';
 import { createTranscript, type Style } from './transcript.js';
 
 export interface Session {
@@ -106,6 +106,9 @@ export function createSession({ stage, print, render = (text) => text, style, ad
         place = stage.guild.createChannel({ name: what.name });
         print(`now in ${nameOf(place)}`);
         return undefined;
+      case 'role':
+        print(giveRole(stage, what.name, what.words));
+        return undefined;
       case 'go':
         place = placeNamed(what.place);
         print(`now in ${nameOf(channelOf(person))}`);
@@ -115,7 +118,7 @@ export function createSession({ stage, print, render = (text) => text, style, ad
           `You are in ${nameOf(channel)}. Channels: ${channelsOf(stage).map(nameOf).join(', ')}. People: ${stage
             .people()
             .map(({ username }) => `@${username}`)
-            .join(', ')}.`,
+            .join(', ')}.${rolesIn(stage)}`,
         );
         return undefined;
       case 'help':
@@ -187,6 +190,11 @@ export function createSession({ stage, print, render = (text) => text, style, ad
 export function nameOf(channel: LocalChannel): string {
   if (channel.isDm) return 'DM';
   return channel.isThread ? `thread ${channel.name}` : `#${channel.name}`;
+}
+
+function rolesIn(stage: Stage): string {
+  const names = rolesOf(stage).map(({ name }) => `@${name}`);
+  return names.length === 0 ? '' : ` Roles: ${names.join(', ')}.`;
 }
 
 function readUpload(file: string): { readonly name: string; readonly data: Buffer } {

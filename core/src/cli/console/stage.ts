@@ -5,10 +5,14 @@ import {
   type LocalChannel,
   type LocalDiscord,
   type LocalGuild,
+  type LocalRole,
   type LocalUser,
+  type PermissionName,
+  permissionBits,
   startLocalDiscord,
 } from '@cinnabar/local-discord';
 import { CinnabarError, type Clock, formatDuration, replaceFile, z } from '@cinnabar/sdk';
+import { PermissionsBitField } from 'discord.js';
 import { createShiftableClock, createSystemClock, type ShiftableClock } from '../../clock/clock.js';
 import type { Host } from '../../host.js';
 import { ConsoleError } from './instruction.js';
@@ -68,12 +72,15 @@ export async function setStage(clock: Clock, members: readonly string[]): Promis
 
 const TYPED = /(^|[\s(])([@#])([\p{L}\p{N}_.-]+)/gu;
 
-/** What people type as a mention: `@alice` and `#dev` become mentions where there is such a member or channel. */
+/** What people type as a mention: `@alice`, `@Crew` and `#dev` become mentions where there is such a member, role or channel. */
 export function withMentions(stage: Stage, text: string): string {
   return text.replace(TYPED, (whole, before: string, sign: string, name: string) => {
     // A full stop may end the sentence.
     const bare = name.replace(/[.-]+$/, '');
-    const thing = sign === '@' ? stage.known(bare) : channelsOf(stage).find((channel) => channel.name === bare);
+    const thing =
+      sign === '@'
+        ? (stage.known(bare) ?? roleCalled(stage, bare))
+        : channelsOf(stage).find((channel) => channel.name === bare);
     return thing === undefined ? whole : `${before}${thing}${name.slice(bare.length)}`;
   });
 }
@@ -106,6 +113,45 @@ function relative(untilMs: number): string {
 
 export function channelsOf({ guild }: Stage): readonly LocalChannel[] {
   return [...guild.channels.values(), ...guild.threads.values()];
+}
+
+/** The roles that people have made: without @everyone and those of bots. */
+export function rolesOf({ guild }: Stage): readonly LocalRole[] {
+  return [...guild.roles.values()].filter((role) => role !== guild.everyone && role.botId === undefined);
+}
+
+const roleCalled = (stage: Stage, name: string) =>
+  rolesOf(stage).find((role) => role.name.toLowerCase() === name.toLowerCase());
+
+/**
+ * Makes a role where there is none of that name, gives it to members, and adds permissions to it.
+ * @param words members with `@`, and permissions as discord.js calls them
+ * @returns how it stands, for people
+ * @throws ConsoleError for another word
+ */
+export function giveRole(stage: Stage, name: string, words: readonly string[]): string {
+  const members = words.filter((word) => word.startsWith('@')).map((word) => stage.member(word.slice(1)));
+  const permissions = words.filter((word) => !word.startsWith('@')).map(permissionCalled);
+  // Below the bot's own, as a role that is made in Discord's settings.
+  const role = roleCalled(stage, name) ?? stage.guild.createRole({ name, position: 1 });
+  if (permissions.length > 0)
+    stage.guild.editRole(role, { permissions: role.permissions | permissionBits(permissions) });
+  for (const member of members) stage.guild.giveRole(member, role);
+  const holders = [...stage.guild.members.values()].filter(({ roles }) => roles.has(role));
+  const can = new PermissionsBitField(role.permissions).toArray();
+  return `role @${role.name}${can.length === 0 ? '' : ` (${can.join(', ')})`}: ${
+    holders.map(({ user }) => `@${user.username}`).join(', ') || 'nobody yet'
+  }`;
+}
+
+function permissionCalled(word: string): PermissionName {
+  const names = new PermissionsBitField(PermissionsBitField.All).toArray();
+  const found = names.find((name) => name.toLowerCase() === word.toLowerCase());
+  if (found === undefined)
+    throw new ConsoleError(
+      `There is no permission "${word}"; members are written @${word}. Permissions are: ${names.join(', ')}.`,
+    );
+  return found;
 }
 
 function named(sign: string, name: string | undefined, otherwise: string): string {
