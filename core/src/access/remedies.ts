@@ -43,7 +43,7 @@ function ofTier({ subject, request: { kind, name, plugin, policy, isClosed } }: 
   if (needed === 'guildOwner') return t('None: it is for the owner of the server.');
   // Buttons and menus follow the rules for their plugin.
   const what = argumentFor(kind === 'component' ? { kind: 'plugin', name: plugin } : { kind, name });
-  return t('An admin lets them with `access allow {what} {who}`, or for all with a role by `roles {tier} add`.', {
+  return t('An admin allows it with `access allow {what} {who}`, or for a whole role with `roles {tier} add`.', {
     what,
     who: `<@${subject.userId}>`,
     tier: needed === 'admin' ? 'admin' : 'mod',

@@ -153,7 +153,7 @@ export function createBudgetRemedies(
     const [role] = held.find(([, limit]) => isRefusedBy(limit)) ?? [];
     if (role !== undefined)
       return t('Wait, or have an admin lift it with `budget role {role} off`, or set it higher.', {
-        role: `<@&${role}>`,
+        role: roleOf(role, guildId),
       });
     if (isRefusedBy(own.chosen[holder]))
       return t('Wait, or have an admin lift it with `budget set {whose} off`, or set it higher.', { whose });
@@ -201,15 +201,9 @@ export function registerBudgetCommands(context: AccountsContext, ofFiles: Limits
           const month = usedIn(account, now, 'month');
           await ctx.reply(
             [
-              ...HOLDERS.map((name) =>
-                t('{whose}: {limit}; at most {ceiling}', {
-                  whose: nameOf(name),
-                  limit: textOfLimit(own.chosen[KEYS[name]]),
-                  ceiling: textOfLimit(ceiling[KEYS[name]] ?? {}),
-                }),
-              ),
+              ...HOLDERS.map((name) => lineOf(name, own.chosen[KEYS[name]], ceiling[KEYS[name]] ?? {})),
               ...Object.entries(own.roles).map(([id, one]) =>
-                t('Members of {role}: {limit}', { role: `<@&${id}>`, limit: textOfLimit(one) }),
+                t('Members of {role}: {limit}.', { role: roleOf(id, guildId), limit: textOfLimit(one) }),
               ),
               t('Used today: {day}. This month: {month}.', { day: textOfUse(today), month: textOfUse(month) }),
             ].join('\n'),
@@ -250,7 +244,7 @@ export function registerBudgetCommands(context: AccountsContext, ofFiles: Limits
             else roles[id] = changed(roles[id] ?? {}, change);
           });
           const own = (await stores.guildBudgets.of(guildId).get()).roles[id] ?? {};
-          await ctx.reply(t('Members of {role}: {limit}', { role: `<@&${id}>`, limit: textOfLimit(own) }));
+          await ctx.reply(t('Members of {role}: {limit}.', { role: roleOf(id, guildId), limit: textOfLimit(own) }));
         },
       }),
       subcommand({
@@ -298,6 +292,18 @@ function readAmount(text: string): Partial<Limit> | undefined {
   const isDay = period.toLowerCase() === 'day';
   if (isMoney) return isDay ? { usdPerDay: value } : { usdPerMonth: value };
   return isDay ? { tokensPerDay: Math.round(value) } : { tokensPerMonth: Math.round(value) };
+}
+
+/** The role of everyone has the id of its guild, and is no mention. */
+const roleOf = (id: string, guildId: string) => (id === guildId ? '@everyone' : `<@&${id}>`);
+
+function lineOf(holder: (typeof HOLDERS)[number], chosen: Limit, ceiling: DayLimit): string {
+  const values = { whose: nameOf(holder), limit: textOfLimit(chosen) };
+  if (!isLimited(ceiling)) return t('{whose}: {limit}.', values);
+  return t('{whose}: {limit}; the owner of the bot allows at most {ceiling}.', {
+    ...values,
+    ceiling: textOfLimit(ceiling),
+  });
 }
 
 function nameOf(holder: (typeof HOLDERS)[number]): string {

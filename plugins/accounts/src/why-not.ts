@@ -67,7 +67,7 @@ async function derived(context: AccountsContext, message: Message): Promise<read
       ),
       ...(await silence()),
     ];
-  if (isDotMessage(content)) return [t('It starts with a dot: such messages are said past the bots.')];
+  if (isDotMessage(content)) return [t('It starts with a dot: such messages are not for bots.')];
   const shutOut = (await ignored(context, message)) ?? unseen(message);
   if (shutOut !== undefined) return [shutOut];
   const prefixes = services.prefixes.get(guildId);

@@ -1,4 +1,5 @@
 import {
+  type Actor,
   type AskFirst,
   CinnabarError,
   type CommandContext,
@@ -48,7 +49,7 @@ export function registerSettingsCommands(context: AdminContext): void {
     withheld: ({ plugin = '', key = '' }) =>
       plugin !== RESET_WORD && catalog.mayBeSecret(String(plugin), String(key)) ? ['value'] : [],
     async run(ctx, { plugin, key, value }) {
-      if (plugin === undefined) return ctx.reply(overview(catalog, ctx));
+      if (plugin === undefined) return ctx.reply(await overview(services, ctx));
       if (!catalog.plugins().includes(plugin) && plugin !== RESET_WORD) await suggestInstead(services, ctx, plugin);
       if (plugin === RESET_WORD && key !== undefined) return reset(ctx, key, value);
       if (key === undefined) return showAll(services, ctx, plugin);
@@ -78,9 +79,21 @@ async function suggestInstead(
   );
 }
 
-function overview(catalog: SettingsCatalog, ctx: CommandContext): string {
+/** The plugins of which a member may change something. */
+async function changeablePlugins(
+  { access, catalog }: Pick<AdminContext['services'], 'access' | 'catalog'>,
+  actor: Actor,
+): Promise<readonly string[]> {
+  const tier = await access.tierOf(actor);
+  const found: string[] = [];
+  for (const plugin of catalog.plugins())
+    if (changeableBy(tier, await catalog.describe(plugin, actor)).length > 0) found.push(plugin);
+  return found;
+}
+
+async function overview(services: AdminContext['services'], ctx: CommandContext): Promise<string> {
   return t("These plugins have settings: {plugins}. See one's with {command}.", {
-    plugins: codes(catalog.plugins()),
+    plugins: codes(await changeablePlugins(services, ctx.actor)),
     command: code(`${readablePrefix(ctx)}set <plugin>`),
   });
 }
@@ -169,10 +182,11 @@ const valueLine = (setting: SettingInfo) =>
   `• \`${setting.key}\` = ${shownSetting(setting, setting.value)} ${whereSettingHolds(setting.scope)}`;
 
 async function changeable(
-  { access, catalog, commands }: AdminContext['services'],
+  services: AdminContext['services'],
   ctx: CommandContext,
   plugin: string,
 ): Promise<readonly SettingInfo[]> {
+  const { access, catalog, commands } = services;
   const { actor } = ctx;
   const ids = catalog.plugins();
   if (!ids.includes(plugin)) {
@@ -182,7 +196,7 @@ async function changeable(
       ids.map((name) => ({ name })),
     );
     throw new UserError(
-      `${sentence} ${meant === undefined ? overview(catalog, ctx) : t('Did you mean {near}?', { near: code(meant) })}`,
+      `${sentence} ${meant === undefined ? await overview(services, ctx) : t('Did you mean {near}?', { near: code(meant) })}`,
     );
   }
   return changeableBy(await access.tierOf(actor), await catalog.describe(plugin, actor));

@@ -169,7 +169,7 @@ function heading(message: MessageView): string {
     ...(message.replyTo === undefined ? [] : [t('reply to {replyTo}', { replyTo: message.replyTo })]),
     ...(message.threadId === undefined ? [] : [t('thread {threadId}', { threadId: message.threadId })]),
     ...(message.notice === true ? [t('a notice of the bot about itself, not shown')] : []),
-    ...(message.aside === true ? [t('said past the bots, not shown')] : []),
+    ...(message.aside === true ? [t('not meant for bots, not shown')] : []),
     ...(message.pinned ? [t('pinned')] : []),
     ...(message.system === undefined ? [] : [message.system]),
   ];

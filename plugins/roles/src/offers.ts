@@ -67,10 +67,15 @@ export function createOffers(context: RolesContext, { grants, store, panels, rea
       });
       const { afterScreening } = await settings.guild(role.guild).get();
       const name = nameText(role.name);
-      if (kind === 'bots') return t('Bots that are added here get the role {name} from now on.', { name });
-      return afterScreening && role.guild.features.includes('MEMBER_VERIFICATION_GATE_ENABLED')
-        ? t('New members get the role {name} from now on, once they have accepted the rules of this server.', { name })
-        : t('New members get the role {name} from now on.', { name });
+      const done =
+        kind === 'bots'
+          ? t('Bots that are added here get the role {name} from now on.', { name })
+          : afterScreening && role.guild.features.includes('MEMBER_VERIFICATION_GATE_ENABLED')
+            ? t('New members get the role {name} from now on, once they have accepted the rules of this server.', {
+                name,
+              })
+            : t('New members get the role {name} from now on.', { name });
+      return [done, ...deafness(role.guild)].join('\n');
     },
 
     async removeJoinRole(role: Role, kind: JoinKind): Promise<string> {
@@ -131,19 +136,21 @@ export function createOffers(context: RolesContext, { grants, store, panels, rea
         );
         return shown.join(', ');
       };
-      const hears = guild.client.options.intents.has('GuildMembers');
-      const isDeaf = !hears && joinRoles.length + botRoles.length > 0;
       return [
         t('New members get: {roles}', { roles: await show(joinRoles) }),
         t('New bots get: {roles}', { roles: await show(botRoles) }),
-        ...(isDeaf
-          ? [
-              `⚠️ ${t('I do not hear of new members: the owner of the bot has to allow me the intent Server Members, in the Developer Portal and in my configuration (`intents`).')}`,
-            ]
-          : []),
+        ...(joinRoles.length + botRoles.length > 0 ? deafness(guild) : []),
       ].join('\n');
     },
   };
+}
+
+/** What keeps the bot from hearing of new members. */
+function deafness({ client }: Guild): readonly string[] {
+  if (client.options.intents.has('GuildMembers')) return [];
+  return [
+    `⚠️ ${t('I do not hear of new members: the owner of the bot has to allow me the intent Server Members, in the Developer Portal and in my configuration (`intents`).')}`,
+  ];
 }
 
 const keyOf = (kind: JoinKind) => (kind === 'bots' ? 'botRoles' : 'joinRoles');

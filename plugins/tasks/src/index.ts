@@ -122,10 +122,12 @@ export default definePlugin({
     const tasks = createTasks(context, workers);
     plugin.diagnose(async ({ actor, kind, name }) => {
       if (kind !== 'plugin' && name !== 'task' && name !== START_TOOL) return [];
-      const text = await tasks.assertMayOpen(actor).then(() => undefined, sentenceOf);
+      const need = modelNeed(llm);
+      // Without a model that is all there is to say.
+      const text = need === undefined ? await tasks.assertMayOpen(actor).then(() => undefined, sentenceOf) : undefined;
       const remedy = t('Stop a task, wait for one, or have an admin look at `set tasks`.');
       return [
-        ...needFindings(modelNeed(llm)),
+        ...needFindings(need),
         ...(text === undefined ? [] : [{ ok: false, text: text.replace(/\.$/, ''), remedy }]),
         ...(await modelFindings(llm, actor)),
       ];

@@ -36,6 +36,10 @@ describe('accounts: budgets of a server, set from Discord', () => {
     const supporters = host.guild.createRole({ name: 'Supporters' });
     host.guild.giveRole(host.bob, supporters);
     expect(await say(host.you, '!budget role Supporters 1M tokens a day')).to.include('1,000,000 tokens a day');
+    expect(await say(host.you, '!budget role @everyone 2k tokens a day')).to.equal(
+      'Members of @everyone: 2,000 tokens a day.',
+    );
+    await say(host.you, '!budget role @everyone off');
     await answer('alice');
     await answer('bob');
     expect(budgetRefusal(await check('alice'))).to.include('your budget for today is used up: 1,000 of 1,000 tokens');
@@ -53,7 +57,7 @@ describe('accounts: budgets of a server, set from Discord', () => {
       "this server's budget for this month is used up: 3,000 of 3,000 tokens",
     );
     expect(await say(host.you, '!budget show')).to.match(
-      /The server: 3,000 tokens a month; at most no limit[\s\S]*Used today: .*1,000 tokens/,
+      /The server: 3,000 tokens a month\.\n[\s\S]*Used today: .*1,000 tokens/,
     );
     await host.advance(40 * DAY);
     expect((await check('alice')).allowed).to.equal(true);
@@ -66,6 +70,9 @@ describe('accounts: budgets of a server, set from Discord', () => {
     );
     expect(await say(host.you, '!budget set server 900 tokens a day')).to.include(
       'The owner of the bot allows at most 500 tokens a day here.',
+    );
+    expect(await say(host.you, '!budget show')).to.include(
+      'The server: no limit; the owner of the bot allows at most 500 tokens a day.\nEach channel: no limit.\n',
     );
     await answer('bob');
     expect((await check('bob')).allowed).to.equal(false);

@@ -52,6 +52,12 @@ describe('admin: controls', () => {
   afterEach(() => host[Symbol.asyncDispose]());
 
   describe('!set', () => {
+    it('names the plugins of which somebody may change something', async () => {
+      await using town = await createTestHost({ plugins: ['admin', 'confirm', shop] });
+      const ask = answering(town);
+      expect(await ask(town.you, '!set')).to.match(/^These plugins have settings: `admin`, `confirm`, `shop`\./);
+      expect(await ask(town.alice, '!set')).to.match(/^These plugins have settings: `admin`, `shop`\./);
+    });
     it('lists every setting with value, scope, description, type and default', async () => {
       const list = await say(host.you, '!set shop');
       expect(list).to.match(/^\*\*Settings of shop\*\*\n/);
