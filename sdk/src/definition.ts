@@ -33,8 +33,22 @@ export interface PluginDefinition<
    * @example checks: async ({ env, signal }) => [{ ok: (await fetch(env.API, { signal })).ok, text: 'The server answers', remedy: 'Look at API.' }],
    */
   checks?(context: CheckContext<S, E>): Promise<readonly CheckResult[]> | readonly CheckResult[];
+  /**
+   * What members may say, and what a model should do then: `cinnabar eval` asks it, beside the examples of the tools.
+   * @example evaluations: [{ say: 'I need a number up to 6', tool: 'roll_die', input: { sides: 6 } }, { say: 'What is a die?' }],
+   */
+  readonly evaluations?: readonly Evaluation[];
   /** The only entry. Everything it registers is taken back when the plugin stops. */
   setup(context: PluginContext<S, C, I, E>): unknown;
+}
+
+/** One thing that a member may say, and what a model should do then. */
+export interface Evaluation {
+  readonly say: string;
+  /** The plugin's tool that is right; left out where none is, and the model should only talk. */
+  readonly tool?: string;
+  /** Arguments that the call has to have; it may have others. */
+  readonly input?: Readonly<Record<string, unknown>>;
 }
 
 /** A plugin with its types checked and then hidden: what the host handles. */
@@ -49,6 +63,7 @@ export interface Plugin {
   readonly configuration: z.ZodObject | undefined;
   readonly importers: readonly ErasedImporter[];
   readonly guildFile?: ErasedGuildFilePart;
+  readonly evaluations: readonly Evaluation[];
   checks?(context: ErasedCheckContext): Promise<readonly CheckResult[]> | readonly CheckResult[];
   setup(context: ErasedContext): unknown;
 }
@@ -88,6 +103,7 @@ export function definePlugin<
     provides: definition.provides ?? [],
     env: definition.env,
     configuration: definition.configuration,
+    evaluations: definition.evaluations ?? [],
     importers: (definition.importers ?? []).map((importer) => ({
       ...importer,
       // Built from this very definition, as the context of `setup` is.

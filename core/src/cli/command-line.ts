@@ -34,6 +34,10 @@ export const HELP = `Cinnabar, a Discord bot host.
                                    looks for mistakes in a plugin's project; exits with 1 when it finds one. --quick does not look for leaks
   cinnabar pack [FOLDER] [--quick] [--json]
                                    checks a plugin's project, makes the file that others install, and says how
+  cinnabar eval [FOLDER] [--model ROUTE …] [--plugin ID …] [--tool NAME …] [--distractors N] [--seed N]
+                [--max-cost USD] [--at-least PERCENT] [--json]
+                                   asks a model what people say to the tools, those of a plugin's project or of all plugins of the
+                                   bot, and shows how often it calls the right one; no tool is run. It costs what the model costs
   cinnabar doctor [--json]         checks token, intents, permissions, keys, servers, data and clock, also while the bot runs;
                                    exits with 1 when something is not as it should be
   cinnabar version                 prints the version
@@ -96,6 +100,8 @@ async function main(args: readonly string[]): Promise<number> {
       return (await import('./check.js')).runCheck(operands, given, process);
     case 'pack':
       return (await import('./pack.js')).runPack(operands, given, process);
+    case 'eval':
+      return (await import('./eval.js')).runEval(operands, given, process);
     case 'doctor':
       return (await import('./doctor.js')).runDoctor(given, process);
     case 'version':

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
-import { operatorSentenceOf, UserError, z } from '@cinnabar/sdk';
+import { operatorSentenceOf, UserError } from '@cinnabar/sdk';
 import { watch } from 'chokidar';
 import { loadConfig } from '../config/load.js';
 import { placeForAuthor, rootMessage } from '../plugins/author-error.js';
@@ -9,6 +9,7 @@ import { findPackage } from '../plugins/build/evaluate.js';
 import { KEYWORD } from '../plugins/discovery.js';
 import { type OpenConsole, runConsole } from './console/run.js';
 import { prepare } from './discord.js';
+import { projectKind } from './project.js';
 
 /** An editor writes several files, or one in several steps. */
 const QUIET_MS = 120;
@@ -24,7 +25,12 @@ const NOT_WATCHED = new Set(['node_modules', 'dist', 'test', '.git', '.cinnabar'
  */
 export async function runDev(operands: readonly string[], process: NodeJS.Process): Promise<number> {
   const folder = realpathSync(resolve(process.cwd(), operands[0] ?? '.'));
-  const isPlugin = kindOf(folder) === 'plugin';
+  const kind = projectKind(folder);
+  if (kind === undefined)
+    throw new UserError(
+      `${folder} is neither a plugin's folder nor a bot's: its package.json has neither the keyword ${KEYWORD} nor the dependency cinnabar. "cinnabar new NAME" makes one.`,
+    );
+  const isPlugin = kind === 'plugin';
   const { DISCORD_TOKEN: _, ...env } = process.env;
   const read = loadConfig(folder, { CINNABAR_DATA: join(folder, '.cinnabar', 'data'), ...env });
   const config = { ...read, pluginFolders: isPlugin ? [...read.pluginFolders, folder] : read.pluginFolders };
@@ -45,23 +51,6 @@ export async function runDev(operands: readonly string[], process: NodeJS.Proces
       print([`✗ ${plugin}: ${detail}`, ...(place === undefined ? [] : [place])].join('\n'));
     },
   });
-}
-
-const packageSchema = z.object({
-  keywords: z.array(z.string()).default([]),
-  dependencies: z.record(z.string(), z.unknown()).default({}),
-});
-
-function kindOf(folder: string): 'plugin' | 'bot' {
-  const file = join(folder, 'package.json');
-  const { keywords = [], dependencies = {} } = existsSync(file)
-    ? (packageSchema.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data ?? {})
-    : {};
-  if (keywords.includes(KEYWORD)) return 'plugin';
-  if (dependencies.cinnabar !== undefined) return 'bot';
-  throw new UserError(
-    `${folder} is neither a plugin's folder nor a bot's: its package.json has neither the keyword ${KEYWORD} nor the dependency cinnabar. "cinnabar new NAME" makes one.`,
-  );
 }
 
 interface Development extends OpenConsole {

@@ -178,6 +178,25 @@ export interface Arguments {
   readonly verify: boolean;
   /** `--with-secrets` */
   readonly withSecrets: boolean;
+  /** Of `eval`, as they were written. */
+  readonly evaluation: EvaluationArguments;
+}
+
+export interface EvaluationArguments {
+  /** `--model ROUTE`, several times for several */
+  readonly models: readonly string[];
+  /** `--plugin ID` */
+  readonly plugins: readonly string[];
+  /** `--tool NAME` */
+  readonly tools: readonly string[];
+  /** `--distractors N` */
+  readonly distractors: string | undefined;
+  /** `--seed N` */
+  readonly seed: string | undefined;
+  /** `--max-cost USD` */
+  readonly maxCost: string | undefined;
+  /** `--at-least PERCENT` */
+  readonly atLeast: string | undefined;
 }
 
 /** @throws UserError for an option that there is not */
@@ -199,6 +218,13 @@ export function readArguments(args: readonly string[]): Arguments {
         quick: { type: 'boolean', default: false },
         verify: { type: 'boolean', default: false },
         'with-secrets': { type: 'boolean', default: false },
+        model: { type: 'string', multiple: true, default: [] },
+        plugin: { type: 'string', multiple: true, default: [] },
+        tool: { type: 'string', multiple: true, default: [] },
+        distractors: { type: 'string' },
+        seed: { type: 'string' },
+        'max-cost': { type: 'string' },
+        'at-least': { type: 'string' },
         version: { type: 'boolean', short: 'v' },
         help: { type: 'boolean', short: 'h' },
       },
@@ -220,6 +246,15 @@ export function readArguments(args: readonly string[]): Arguments {
       quick: values.quick,
       verify: values.verify,
       withSecrets: values['with-secrets'],
+      evaluation: {
+        models: values.model,
+        plugins: values.plugin,
+        tools: values.tool,
+        distractors: values.distractors,
+        seed: values.seed,
+        maxCost: values['max-cost'],
+        atLeast: values['at-least'],
+      },
     };
   } catch (error) {
     // parseArgs says what is wrong in its first sentence, and how to escape a dash in the others.

@@ -23,7 +23,7 @@ export interface DiscoveredPlugin {
   readonly pinnedId?: string;
 }
 
-interface Discovery {
+export interface Discovery {
   readonly plugins: readonly DiscoveredPlugin[];
   /** Entries that cannot be used, and ids that are there twice (the first is kept). */
   readonly problems: readonly CinnabarError[];

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { startLocalDiscord } from '@cinnabar/local-discord';
-import type { Actor } from '@cinnabar/sdk';
+import type { Actor, Clock } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
+import type { HostConfig } from '../../config/host-config.js';
 import { createHost, type Host } from '../../host.js';
 
 /** The real host on a local Discord, to try plugins in. */
@@ -23,12 +24,17 @@ interface TrialHostOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Ids: nothing else is started. */
   readonly only?: readonly string[];
+  /** Values for plugins' global settings. */
+  readonly presets?: HostConfig['presets'];
+  /** Where the YAML files are; there are none when it is left out. */
+  readonly configDir?: string;
+  /** By default one that stands still: nothing happens by itself. */
+  readonly clock?: Clock;
 }
 
-/** Starts the host with a clock that stands still: nothing happens by itself. */
+/** Starts the host on a local Discord of its own, with data of its own. */
 export async function startTrialHost(options: TrialHostOptions): Promise<TrialHost> {
-  const { dataDir } = options;
-  const clock = createManualClock();
+  const { dataDir, clock = createManualClock() } = options;
   const discord = await startLocalDiscord({ clock });
   const you = discord.createUser({ name: 'you' });
   const application = discord.createApplication({ name: 'Cinnabar', owner: you });
@@ -42,7 +48,7 @@ export async function startTrialHost(options: TrialHostOptions): Promise<TrialHo
       discordApi: discord.api,
       root: options.root,
       botName: undefined,
-      configDir: join(dataDir, 'config'),
+      configDir: options.configDir ?? join(dataDir, 'config'),
       dataDir,
       cacheDir: join(dataDir, 'cache'),
       buildCacheDir: options.buildCacheDir,
@@ -52,7 +58,7 @@ export async function startTrialHost(options: TrialHostOptions): Promise<TrialHo
       owners: [],
       pluginFolders: options.pluginFolders,
       disabledPlugins: [],
-      presets: {},
+      presets: options.presets ?? {},
       presetPlace: (plugin, key) => `${plugin}.${key}`,
       env: options.env ?? {},
     },
