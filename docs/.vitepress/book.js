@@ -42,7 +42,17 @@ const CHAPTERS = [
   {
     folder: 'authors',
     title: 'For authors',
-    pages: ['first-plugin', 'commands', 'components', 'settings-and-data', 'tools', 'services', 'timers', 'testing', 'evaluating'],
+    pages: [
+      'first-plugin',
+      'commands',
+      'components',
+      'settings-and-data',
+      'tools',
+      'services',
+      'timers',
+      'testing',
+      'evaluating',
+    ],
   },
   { folder: 'reference', title: 'Reference', pages: [] },
 ];
