@@ -1,5 +1,5 @@
-import { nameText, plainText, t, UserError } from '@cinnabar/sdk';
-import type { Guild } from 'discord.js';
+import { findSendableIn, nameText, plainText, t, UserError } from '@cinnabar/sdk';
+import type { Guild, GuildMember } from 'discord.js';
 import { ACTIONS_OF, nameOf } from './acts.js';
 import { type Action, type AutomodContext, FILTERS, type Filter, LIMITS, type Values } from './context.js';
 import type { DiscordRules } from './discord-rules.js';
@@ -86,6 +86,7 @@ export function createSetup({ client, settings, services }: AutomodContext, disc
       const me = guild.members.me ?? (await guild.members.fetchMe());
       const on = FILTERS.filter((filter) => isOn[filter](values));
       const wants = (action: Action) => on.some((filter) => values[ACTIONS_OF[filter]].includes(action));
+      const reports = await reportChannelOf(guild, me, values);
       const warnings = [
         ...(wants('delete') && !me.permissions.has('ManageMessages')
           ? [t('I cannot delete messages: I lack the permission Manage Messages.')]
@@ -93,9 +94,7 @@ export function createSetup({ client, settings, services }: AutomodContext, disc
         ...((wants('warn') || wants('timeout')) && services.moderation === undefined
           ? [t('No one is warned or timed out: the plugin `moderation` is not running.')]
           : []),
-        ...(wants('report') && values.reportChannel === undefined
-          ? [t('Reports go nowhere: `automod report` chooses a channel.')]
-          : []),
+        ...(wants('report') && 'problem' in reports ? [reports.problem] : []),
         ...(client.options.intents.has('MessageContent')
           ? []
           : [t('I cannot read messages: the owner of the bot has to allow me the intent Message Content.')]),
@@ -103,9 +102,7 @@ export function createSetup({ client, settings, services }: AutomodContext, disc
       const exempt = [...values.exemptRoles.map((id) => `<@&${id}>`), ...values.exemptChannels.map((id) => `<#${id}>`)];
       return [
         ...FILTERS.map((filter) => `${isOn[filter](values) ? '🟢' : '⚪'} ${lineOf(filter, values)}`),
-        values.reportChannel === undefined
-          ? t('Reports: nowhere')
-          : t('Reports: {channel}', { channel: `<#${values.reportChannel}>` }),
+        'problem' in reports ? t('Reports: nowhere') : t('Reports: {channel}', { channel: `<#${reports.id}>` }),
         t('Exempt: {exempt}', { exempt: [t('moderators and admins'), ...exempt].join(', ') }),
         await discordRules.statusOf(guild, values),
         ...warnings.map((warning) => `⚠️ ${warning}`),
@@ -118,6 +115,24 @@ export function createSetup({ client, settings, services }: AutomodContext, disc
       return `${t('{count, plural, one {# word is filtered:} other {# words are filtered:}}', { count: words.length })} ||${words.map(plainText).join(', ')}||`;
     },
   };
+
+  /** The channel that gets the reports, or why there is none. */
+  async function reportChannelOf(
+    guild: Guild,
+    me: GuildMember,
+    { reportChannel }: Values,
+  ): Promise<{ readonly id: string } | { readonly problem: string }> {
+    if (reportChannel === undefined) return { problem: t('Reports go nowhere: `automod report` chooses a channel.') };
+    const channel = await findSendableIn(client, guild.id, reportChannel);
+    const may =
+      channel !== undefined && !channel.isDMBased() && channel.permissionsFor(me).has(['ViewChannel', 'SendMessages']);
+    if (may) return { id: reportChannel };
+    return {
+      problem: t(
+        'Reports go nowhere: their channel is gone, or I cannot write there. `automod report` chooses another.',
+      ),
+    };
+  }
 }
 
 function lineOf(filter: Filter, values: Values): string {

@@ -255,7 +255,8 @@ function guildOf({ guildId }: Actor): string {
 
 function checkText(text: string, most: number): string {
   const trimmed = text.trim();
-  if (trimmed === '') throw new UserError(t('It has to say something.'));
+  // A pair of quotes is how nothing is written.
+  if (/^["'“”„]*$/u.test(trimmed)) throw new UserError(t('It has to say something.'));
   if (trimmed.length > most) throw new UserError(t('That is too long: at most {most} characters.', { most }));
   return trimmed;
 }

@@ -46,22 +46,17 @@ const numbered = z.number().int().min(1).max(10_000).describe('Its number in the
 
 /** `!remind` and `!reminder …`. */
 export function registerCommands(context: ReminderContext, reminders: Reminders): void {
-  const { command, group, component, services, settings } = context;
+  const { command, group, component, services } = context;
   const said = option.rest().describe('When, and what about: in 2h tea');
 
   const zones = component({
     name: 'zone',
-    async run(interaction, [userId = '', id = '']) {
+    async run(interaction, [userId = '']) {
       if (!interaction.isStringSelectMenu()) return;
       if (interaction.user.id !== userId) throw new UserError(t('This question was for somebody else.'));
       const [timeZone = ''] = interaction.values;
       if (!isTimeZone(timeZone)) throw new UserError(t('There is no such time zone.'));
-      await settings.user(userId).set({ timeZone });
-      const moved = await reminders.reread(id, userId, timeZone);
-      const content =
-        moved === undefined
-          ? t('Your time zone is {timeZone}.', { timeZone })
-          : t('Your time zone is {timeZone}. I will remind you {when}.', { timeZone, when: discordTime(moved.dueAt) });
+      const content = zoneText(timeZone, await reminders.chooseZone(userId, timeZone));
       await interaction.update({ content, components: [] });
     },
   });
@@ -84,7 +79,7 @@ export function registerCommands(context: ReminderContext, reminders: Reminders)
           components: [
             {
               type: ComponentType.StringSelect,
-              customId: zones.customId(ctx.user.id, made.id),
+              customId: zones.customId(ctx.user.id),
               placeholder: t('Your time zone'),
               options: COMMON_ZONES.map((zone) => ({ label: zone.replaceAll('_', ' '), value: zone })),
             },
@@ -182,8 +177,7 @@ export function registerCommands(context: ReminderContext, reminders: Reminders)
                 : t('There is no such time zone. Did you mean `{meant}`?', { meant }),
             );
           }
-          await settings.user(ctx.user).set({ timeZone: zone });
-          return ctx.reply(t('Your time zone is {timeZone}.', { timeZone: zone }));
+          return ctx.reply(zoneText(zone, await reminders.chooseZone(ctx.user.id, zone)));
         },
       }),
       subcommand({
@@ -224,6 +218,17 @@ export const mayMention = async (access: Pick<Access, 'mayEnter'>, actor: Actor,
 /** Whether its words are not for those who read along. */
 function isHidden({ isPublic }: Reminder, ctx: CommandContext): boolean {
   return !isPublic && ctx.source === 'prefix' && ctx.guild !== null;
+}
+
+function zoneText(timeZone: string, moved: readonly Reminder[]): string {
+  const [first] = moved;
+  if (first === undefined) return t('Your time zone is {timeZone}.', { timeZone });
+  return moved.length === 1
+    ? t('Your time zone is {timeZone}. I will remind you {when}.', { timeZone, when: discordTime(first.dueAt) })
+    : t('Your time zone is {timeZone}. {count} of your reminders come at another time now: `reminder list`.', {
+        timeZone,
+        count: moved.length,
+      });
 }
 
 /** What is said of a reminder that was set. */

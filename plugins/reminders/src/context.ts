@@ -87,6 +87,8 @@ const reminder = z.object({
   sendingAt: z.number().optional(),
   /** Set once it was delivered; it stays for a while, for the buttons below it. */
   deliveredAt: z.number().optional(),
+  /** The delivered message whose button has set it once more. */
+  snoozedBy: z.string().optional(),
   /** Deliveries in a row that failed for good. */
   failures: z.number().int().default(0),
 });

@@ -1,5 +1,6 @@
 import {
   asNotice,
+  createKeyedMutex,
   type DueDocument,
   findSendable,
   idAt,
@@ -33,9 +34,11 @@ export function registerDelivery(context: ReminderContext, reminders: Reminders)
   const { access, clock, languages } = services;
   const stored = collections.reminders;
 
+  const snoozing = createKeyedMutex();
   const snooze = component({
     name: 'snooze',
     async run(interaction, [id = '', by]) {
+      if (!interaction.isButton()) return;
       const reminder = await stored.of(id).find();
       if (reminder === undefined || !isSnooze(by)) {
         throw new UserError(t('This reminder is too old for that. Set a new one with `remind`.'));
@@ -43,9 +46,17 @@ export function registerDelivery(context: ReminderContext, reminders: Reminders)
       if (interaction.user.id !== reminder.userId) {
         throw new UserError(t('Only the member whose reminder it is can do that.'));
       }
-      const again = await reminders.snooze(reminder, clock.now() + SNOOZES[by]);
+      const { id: messageId } = interaction.message;
+      const again = await snoozing.run(id, async () => {
+        // Pressed twice before the buttons were gone.
+        if ((await stored.of(id).find())?.snoozedBy === messageId) return undefined;
+        const made = await reminders.snooze(reminder, clock.now() + SNOOZES[by]);
+        await stored.of(id).update((draft) => (draft.snoozedBy = messageId));
+        return made;
+      });
+      if (again === undefined) return void (await interaction.deferUpdate());
       const content = asNotice(t('I will remind you again {when}.', { when: discordTime(again.dueAt, 'R') }));
-      if (interaction.isButton()) await interaction.update({ components: [] });
+      await interaction.update({ components: [] });
       await interaction.followUp({ content, ephemeral: true });
     },
   });

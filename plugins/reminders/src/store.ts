@@ -1,6 +1,6 @@
 import { type Actor, plainText, t, UserError } from '@cinnabar/sdk';
 import type { Reminder, ReminderContext } from './context.js';
-import { LONGEST_TEXT, type Reading, readReminder, readWhen, tooLong, type When } from './when.js';
+import { LONGEST_TEXT, nextTime, type Reading, readReminder, readWhen, tooLong, type When } from './when.js';
 
 export type Reminders = ReturnType<typeof createReminders>;
 
@@ -114,13 +114,13 @@ export function createReminders(context: ReminderContext) {
         isPublic,
       });
     },
-    /** Sets the same once more, `afterMs` from now. */
+    /** Sets the same once more. What was said of its time says nothing of this one. */
     async snooze(reminder: Reminder, dueAt: number): Promise<Reminder & { readonly id: string }> {
-      const { userId, guildId, setIn, text, said, timeZone, channelId, roleId, isPublic } = reminder;
+      const { userId, guildId, setIn, text, timeZone, channelId, roleId, isPublic } = reminder;
       const actor: Actor = { userId, guildId, channelId: setIn };
       await checkLimits(actor);
       const when: When = { dueAt, repeat: undefined, isByClock: false };
-      return save(actor, { about: text, said, when, timeZone, channelId, roleId, isPublic });
+      return save(actor, { about: text, said: '', when, timeZone, channelId, roleId, isPublic });
     },
     async edit(
       actor: Actor,
@@ -136,6 +136,7 @@ export function createReminders(context: ReminderContext) {
         if (when === undefined || change.when === undefined) return;
         draft.dueAt = when.dueAt;
         draft.said = change.when;
+        draft.setAt = reading.now;
         draft.timeZone = reading.timeZone;
         draft.repeat = asStored(when.repeat);
         draft.times = 0;
@@ -146,18 +147,20 @@ export function createReminders(context: ReminderContext) {
       await stored.of(one.id).delete();
       return one;
     },
-    /** Reads the time of a reminder again, in another time zone. `undefined` when it is gone, or that time has passed there. */
-    async reread(id: string, userId: string, timeZone: string): Promise<Reminder | undefined> {
-      const one = await stored.of(id).find();
-      if (one?.userId !== userId || one.deliveredAt !== undefined) return undefined;
-      const { shortestRepeatMinutes } = await settings.guild(one.guildId).get();
-      const reading = { now: clock.now(), timeZone, shortestRepeatMs: shortestRepeatMinutes * 60_000 };
-      const when = await readWhen(one.said, reading).catch(() => undefined);
-      if (when === undefined) return undefined;
-      return stored.of(id).update((draft) => {
-        draft.dueAt = when.dueAt;
-        draft.timeZone = timeZone;
-      });
+    /**
+     * Sets the member's own time zone. The first one also holds for what was set before it was known: those times are read again.
+     * @returns the reminders that come at another time now, the next first
+     */
+    async chooseZone(userId: string, timeZone: string): Promise<readonly Reminder[]> {
+      const { timeZone: before } = await settings.user(userId).get();
+      await settings.user(userId).set({ timeZone });
+      if (before !== '') return [];
+      const moved: Reminder[] = [];
+      for (const one of await list({ userId, guildId: null })) {
+        const now = await reread(one, timeZone);
+        if (now !== undefined && now.dueAt !== one.dueAt) moved.push(now);
+      }
+      return moved.sort((a, b) => a.dueAt - b.dueAt);
     },
     /** Whether the member is to be asked for their time zone now: once, when it matters. */
     async asksForZone({ userId }: Actor, when: Pick<Reminder, 'dueAt' | 'repeat' | 'said'>): Promise<boolean> {
@@ -168,6 +171,21 @@ export function createReminders(context: ReminderContext) {
       return true;
     },
   };
+
+  /** Reads the time of a reminder as it was said then, in another time zone. `undefined` when it does not depend on one, or has passed there. */
+  async function reread(one: Reminder & { readonly id: string }, timeZone: string): Promise<Reminder | undefined> {
+    const { shortestRepeatMinutes } = await settings.guild(one.guildId).get();
+    const reading = { now: one.setAt, timeZone, shortestRepeatMs: shortestRepeatMinutes * 60_000 };
+    const when = await readWhen(one.said, reading).catch(() => undefined);
+    if (when?.isByClock !== true) return undefined;
+    const now = clock.now();
+    const dueAt = when.dueAt > now || when.repeat === undefined ? when.dueAt : nextTime(when.repeat, now, timeZone);
+    if (dueAt <= now) return undefined;
+    return stored.of(one.id).update((draft) => {
+      draft.dueAt = dueAt;
+      draft.timeZone = timeZone;
+    });
+  }
 
   async function save(
     actor: Actor,

@@ -149,6 +149,18 @@ describe('automod', () => {
     await host.settled();
   });
 
+  it('says that nobody reads its reports when their channel is gone', async () => {
+    const gone = host.guild.createChannel({ name: 'gone' });
+    await say(host.you, '!automod report #gone');
+    expect(await say(host.you, '!automod status')).to.include(`Reports: <#${gone.id}>`);
+    host.guild.deleteChannel(gone);
+    await host.settled();
+    expect(await say(host.you, '!automod status'))
+      .to.include('Reports: nowhere')
+      .and.include('⚠️ Reports go nowhere: their channel is gone, or I cannot write there.');
+    await say(host.you, '!automod report #reports');
+  });
+
   it('renames threads and nicknames where that is wanted', async () => {
     await say(host.you, '!set automod names yes');
     host.guild.rename(host.bob, 'heck');

@@ -43,6 +43,7 @@ describe('custom commands', () => {
     expect(await say(alice, '!hi')).to.equal('');
     expect(await say(you, '!cc create simple red As in Red')).to.include('`red`');
     expect(await say(alice, '!red')).to.equal('As in Red');
+    expect(await say(you, '!cc create nothing ""')).to.equal('It has to say something.');
   });
 
   it('answer in turn, wait for their cooldown, and outlive a restart', async () => {

@@ -51,7 +51,9 @@ describe('reminders', () => {
     await host.advance(11 * MINUTE);
     expect(host.general.messages.at(-1)?.id).to.equal(message.id);
     host.alice.click(message, 'In 10 minutes');
+    host.alice.click(message, 'In 1 hour');
     await host.settled();
+    expect((await say(host.alice, '!reminder list')).split('\n')).to.have.length(1);
     await host.advance(11 * MINUTE);
     expect(said()).to.equal(`⏰ <@${host.alice.id}> stretch`);
     expect(host.general.messages.at(-1)?.id).to.not.equal(message.id);
@@ -103,6 +105,37 @@ describe('reminders', () => {
     // The tests' clock stands at midnight UTC, which is 9:00 in Tokyo.
     const at = Date.UTC(2026, 0, 1, 3) / 1_000;
     expect(await say(host.alice, '!remind at 12:00 lunch')).to.include(`<t:${at}:f>`);
+  });
+
+  it('that were set before the time zone was known move with it, by the menu as by the command', async () => {
+    await using world = await openReminders();
+    const { host, say } = world;
+    // The tests' clock stands at midnight UTC, which is 9:00 in Tokyo.
+    const times = async (user: TestHost['alice']) =>
+      [...(await say(user, '!reminder list')).matchAll(/<t:(\d+):f>/g)].map(([, seconds]) => Number(seconds) / 3600);
+    const midnight = Date.UTC(2026, 0, 1) / HOUR;
+    await say(host.alice, '!remind at 12:00 lunch');
+    await say(host.alice, '!remind in 2h tea');
+    expect(await times(host.alice)).to.deep.equal([midnight + 2, midnight + 12]);
+    // What was said counts from when it was said.
+    await host.advance(HOUR);
+    expect(await say(host.alice, '!reminder timezone Asia/Tokyo')).to.match(
+      /^Your time zone is Asia\/Tokyo\. I will remind you <t:/,
+    );
+    expect(await times(host.alice)).to.deep.equal([midnight + 2, midnight + 3]);
+    await say(host.alice, '!reminder timezone UTC');
+    expect(await times(host.alice), 'a second choice').to.deep.equal([midnight + 2, midnight + 3]);
+    await host.advance(23 * HOUR);
+    await say(host.bob, '!remind at 12:00 lunch');
+    const question = host.general.messages.at(-1);
+    if (question === undefined) throw new Error('nothing was asked');
+    await say(host.bob, '!remind every day at 12:00 lunch');
+    host.bob.select(question, 'Your time zone', ['Asia/Tokyo']);
+    await host.settled();
+    expect(question.content).to.equal(
+      'Your time zone is Asia/Tokyo. 2 of your reminders come at another time now: `reminder list`.',
+    );
+    expect(await times(host.bob)).to.deep.equal([midnight + 27, midnight + 27]);
   });
 
   it('for a role or another channel are set by moderators only, and call no one else', async () => {
