@@ -59,6 +59,15 @@ interface Development extends OpenConsole {
   readonly watched: readonly string[];
 }
 
+/** What is printed once the console is open. */
+export const watchingLine = (names: readonly string[]) => `Watching ${names.join(', ')}: what you save is reloaded.`;
+
+/** What is printed when a version has taken the place of another. @param changes as `Plugins.reload` gives them */
+export function reloadedLine(id: string, tookMs: number, changes: readonly string[]): string {
+  const what = changes.length === 0 ? '' : `: ${changes.join(', ')}`;
+  return `↻ ${id} reloaded in ${Math.round(tookMs)} ms${what}`;
+}
+
 /** @returns what ends it */
 async function develop({ plugins, print, settled, folder, watched }: Development): Promise<() => Promise<void>> {
   const types = createTypeCheck(folder, print);
@@ -92,8 +101,7 @@ async function develop({ plugins, print, settled, folder, watched }: Development
         const { changes } =
           state === 'stopped' ? { changes: [], ...(await plugins().load(id)) } : await plugins().reload(id);
         await settled();
-        const what = changes.length === 0 ? '' : `: ${changes.join(', ')}`;
-        print(`↻ ${id} reloaded in ${Math.round(performance.now() - startedAt)} ms${what}`);
+        print(reloadedLine(id, performance.now() - startedAt, changes));
       } catch (error) {
         report(id, path, error);
       }
@@ -123,7 +131,7 @@ async function develop({ plugins, print, settled, folder, watched }: Development
   print(
     names.length === 0
       ? `No plugin in ${watched.map((root) => relative(folder, root) || '.').join(', ')} yet: "cinnabar new NAME" makes one.`
-      : `Watching ${names.join(', ')}: what you save is reloaded.`,
+      : watchingLine(names),
   );
   types.run();
   return async () => {

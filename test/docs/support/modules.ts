@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
+import { KEYWORD } from '@cinnabar/core/internal/plugins/discovery';
 import * as sdk from '@cinnabar/sdk';
 import type { Block, Page, Problem } from './markdown.js';
 import { at } from './pages.js';
@@ -123,7 +124,10 @@ export function writeModules(folder: string, modules: readonly Module[]): void {
     symlinkSync(at('node_modules'), join(folder, 'node_modules'), 'junction');
   for (const { project, file, text } of modules) {
     write(join(project, file), text);
-    write(join(project, 'package.json'), JSON.stringify({ type: 'module', private: true, main: `./${ENTRY}` }));
+    write(
+      join(project, 'package.json'),
+      JSON.stringify({ type: 'module', private: true, keywords: [KEYWORD], main: `./${ENTRY}` }),
+    );
   }
 }
 

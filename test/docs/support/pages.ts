@@ -66,3 +66,8 @@ export function expectNone(problems: readonly Problem[]): void {
   const lines = problems.map(({ file, line, text }) => `${file}:${line}: ${text}`);
   throw new AssertionError(['', ...lines].join('\n'));
 }
+
+/** The folder of the plugin whose README a page is: of an example, or of what `cinnabar new` writes. Bundled plugins run in any bot. */
+export function pluginBeside({ file }: Page): string | undefined {
+  return /^((?:examples|core\/templates)\/[\w-]+)\/README\.md$/.exec(file)?.[1];
+}

@@ -176,8 +176,8 @@ async function pipe({ session, terminal, signal }: Play): Promise<number> {
   return failures === 0 ? 0 : 1;
 }
 
-/** What is wrong with a line. Anything else is a defect, and thrown on. */
-function sentenceFor(line: string, error: unknown): string {
+/** What is wrong with a line, as the console says it. Anything else is a defect, and thrown on. */
+export function sentenceFor(line: string, error: unknown): string {
   if (!(error instanceof ConsoleError)) throw error;
   return `${quoted(line)}: ${error.message}`;
 }

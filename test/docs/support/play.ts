@@ -1,0 +1,216 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sentenceFor } from '@cinnabar/core/internal/cli/console/run';
+import { createSession, type Session } from '@cinnabar/core/internal/cli/console/session';
+import { createSettled, setStage } from '@cinnabar/core/internal/cli/console/stage';
+import { reloadedLine, watchingLine } from '@cinnabar/core/internal/cli/dev';
+import { createShiftableClock } from '@cinnabar/core/internal/clock/clock';
+import { createHost, type Host } from '@cinnabar/core/internal/host';
+import { createManualClock } from '@cinnabar/sdk/testing';
+import type { Block, Page, Problem } from './markdown.js';
+import { type Module, modulesOf, writeModules } from './modules.js';
+import { at, pluginBeside } from './pages.js';
+import { differenceOf, type Line, stepsOf } from './transcript.js';
+
+/** Where the plugins of a page are written. */
+const PLUGINS = 'plugins';
+/** The day on which the pages are played: a Monday. */
+const TODAY = Date.UTC(2026, 10, 23, 10);
+
+/** A bot at the local console, as `cinnabar start` opens it without a token. */
+interface Console extends AsyncDisposable {
+  readonly host: Host;
+  readonly session: Session;
+  /** Prints something beside what happens on Discord. */
+  note(line: string): void;
+  /** What was printed since the last time. */
+  take(): readonly string[];
+  settled(): Promise<void>;
+}
+
+async function openConsole(folder: string, pluginFolders: readonly string[]): Promise<Console> {
+  // It stands still but for `wait`, so that nothing depends on how fast the machine is.
+  const clock = createShiftableClock(createManualClock(TODAY));
+  const stage = await setStage(clock, ['alice', 'bob']);
+  const { token } = stage.application;
+  const host = createHost({
+    clock,
+    config: {
+      token,
+      discordApi: stage.discord.api,
+      root: folder,
+      botName: undefined,
+      configDir: join(folder, 'config'),
+      dataDir: join(folder, 'data'),
+      cacheDir: join(folder, 'cache'),
+      // Building the bundled plugins anew for every page would take longer than all pages.
+      buildCacheDir: process.env.BUILD_CACHE_PATH ?? join(tmpdir(), 'cinnabar-pages-builds'),
+      logDir: join(folder, 'logs'),
+      logLevel: 'error',
+      prefixes: ['!'],
+      owners: [],
+      pluginFolders,
+      disabledPlugins: [],
+      presets: {},
+      presetPlace: (plugin, key) => `${plugin}.${key}`,
+      env: {},
+    },
+  });
+  const settled = createSettled(stage.discord, host);
+  let printed: string[] = [];
+  const note = (line: string) => void printed.push(...line.split('\n'));
+  const session = createSession({
+    stage,
+    print: note,
+    advance: clock.advance,
+    now: clock.now,
+    settled,
+  });
+  const close = async () => {
+    await host.stop();
+    await stage.discord.close();
+  };
+  try {
+    const { problems } = await host.start(token);
+    if (problems.length > 0) throw new Error(problems.map(({ plugin, problem }) => `${plugin}: ${problem}`).join('\n'));
+    await settled();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    host,
+    session,
+    note,
+    settled,
+    take() {
+      const lines = printed;
+      printed = [];
+      return lines;
+    },
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+export const isPlayed = (page: Page) =>
+  page.blocks.some(({ language }) => language === 'console') || modulesOf(page).some(({ kind }) => kind === 'plugin');
+
+/**
+ * Plays a page from top to bottom at one fresh bot: the plugins of its blocks are loaded, or reloaded, where they stand; the lines of its transcripts
+ * are typed, and what is printed is held against what the page says. A line of `…` stands for any lines.
+ */
+export async function playPage(page: Page): Promise<readonly Problem[]> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cinnabar-page-')));
+  try {
+    const beside = pluginBeside(page);
+    mkdirSync(join(folder, PLUGINS));
+    await using console = await openConsole(folder, [
+      join(folder, PLUGINS),
+      ...(beside === undefined ? [] : [at(beside)]),
+    ]);
+    const plugins = createPlugins(page, folder, console);
+    const problems: Problem[] = [];
+    for (const block of page.blocks) {
+      const found = block.language === 'ts' ? await plugins.show(block) : await playBlock(block, console, plugins);
+      problems.push(...found.map(({ line, text }) => ({ file: page.file, line, text })));
+    }
+    return problems;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+interface PagePlugins {
+  /** Loads the plugin of a block, or the version of it that the block shows. */
+  show(block: Block): Promise<readonly Line[]>;
+  /** Changes the plugin as the words before a block say, and reloads it. @returns what `cinnabar dev` prints */
+  edit(block: Block): Promise<readonly string[]>;
+  /** Ids. */
+  readonly shown: readonly string[];
+}
+
+/** In the text before a transcript: what the reader changes in the plugin above. */
+const CHANGE = /[Cc]hange `([^`]+)` (?:in)?to `([^`]+)`/;
+
+function createPlugins(page: Page, folder: string, { host, settled }: Console): PagePlugins {
+  const modules = modulesOf(page);
+  const shown = new Map<string, readonly Module[]>();
+  const put = async (id: string, files: readonly Module[]): Promise<readonly string[]> => {
+    const isKnown = shown.has(id);
+    shown.delete(id);
+    shown.set(id, files);
+    writeModules(
+      folder,
+      files.map((file) => ({ ...file, project: join(PLUGINS, id) })),
+    );
+    if (!isKnown) await host.plugins.load(id);
+    const { changes } = isKnown ? await host.plugins.reload(id) : { changes: [] };
+    await settled();
+    return changes;
+  };
+  return {
+    get shown() {
+      return [...shown.keys()];
+    },
+    async show({ line }) {
+      const module = modules.find((one) => one.line === line && one.kind === 'plugin');
+      if (module === undefined) return [];
+      const id = /\bid: '([a-z0-9-]+)'/.exec(module.text)?.[1] ?? 'plugin';
+      const files = modules.filter(
+        ({ project, kind }) => project === module.project && (kind === 'plugin' || kind === 'module'),
+      );
+      try {
+        await put(id, files);
+        return [];
+      } catch (error) {
+        return [{ line, text: `The plugin does not start: ${error instanceof Error ? error.message : String(error)}` }];
+      }
+    },
+    async edit({ before }) {
+      const [, from, to = ''] = CHANGE.exec(before) ?? [];
+      const [id, files] = [...shown].at(-1) ?? [];
+      if (from === undefined || id === undefined || files === undefined) return [];
+      const startedAt = performance.now();
+      const changes = await put(
+        id,
+        files.map((file) => ({ ...file, text: file.text.replace(from, to) })),
+      );
+      return [reloadedLine(id, performance.now() - startedAt, changes)];
+    },
+  };
+}
+
+async function playBlock(block: Block, console: Console, plugins: PagePlugins): Promise<readonly Line[]> {
+  if (block.language === 'sh' && /^(?:npm run dev|npx cinnabar dev)\b/m.test(block.text))
+    console.note(watchingLine(plugins.shown));
+  if (block.language !== 'console') return [];
+  for (const line of await plugins.edit(block)) console.note(line);
+  const problems: Line[] = [];
+  const steps = stepsOf(block);
+  if (steps.every(({ typed }) => typed === undefined)) {
+    const text =
+      'Nothing is typed here: a line that is typed begins with `!`, `/`, `@name: ` or `> `. What something else prints is `text`.';
+    return [{ line: block.line, text }];
+  }
+  for (const { line, typed, printed } of steps) {
+    if (typed !== undefined) await type(typed, console);
+    const really = console.take();
+    const difference = differenceOf(printed, really);
+    if (difference === undefined) continue;
+    const shown = really.length === 0 ? ['(nothing)'] : really;
+    problems.push({
+      line: line + difference.at,
+      text: `${difference.text} What is printed${typed === undefined ? '' : ` after “${typed}”`}:\n${shown.map((each) => `    ${each}`).join('\n')}`,
+    });
+  }
+  return problems;
+}
+
+async function type(line: string, { session, note }: Console): Promise<void> {
+  try {
+    await session.line(line);
+  } catch (error) {
+    note(sentenceFor(line, error));
+  }
+}
