@@ -249,7 +249,7 @@ describe('aliases', () => {
     await say(bob, '!alias add hey access global deny everything servers');
     await say(bob, '!alias add pre prefix add');
     expect(await say(you, '!hello')).to.include('the alias was made by a moderator: type the command itself');
-    expect(await say(you, '!colour')).to.include('only an admin may change guild settings');
+    expect(await say(you, '!colour')).to.include('only an admin may change settings of this server');
     expect(await say(you, '!hey')).to.include('the alias was made by an admin: type the command itself');
     await say(bob, '!alias add hi mydata forget everything');
     expect(await say(alice, '!hi')).to.include('Type this command itself');

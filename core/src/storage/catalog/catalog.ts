@@ -387,7 +387,7 @@ async function checkMayChange(
   const needed = NEEDED[scope];
   if (needed === undefined || mayChange(scope, await tierOf(actor))) return;
   const reasons = t(
-    'only {who, select, admin {an admin} other {the bot owner}} may change {scope, select, global {global} guild {guild} channel {channel} other {role}} settings.',
+    'only {who, select, admin {an admin} other {the bot owner}} may change settings {scope, select, global {of all servers} guild {of this server} channel {of a channel} other {of a role}}.',
     { who: needed, scope },
   );
   throw new CinnabarError('CINNABAR_ACCESS_DENIED', { reasons });

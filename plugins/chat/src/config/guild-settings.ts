@@ -17,7 +17,11 @@ export const guildSettings = z.object({
 function asSetting({ schema, description, fallback, lowerOnly }: Leaf): z.ZodType {
   const notes = [
     fallback === undefined ? '' : `; ${String(fallback) || 'none'} unless the bot's owner says otherwise`,
-    lowerOnly === undefined ? '' : '. Can be lowered, not raised',
+    lowerOnly === undefined
+      ? ''
+      : typeof fallback === 'boolean'
+        ? '. Can be switched off, not on'
+        : '. Can be lowered, not raised',
   ];
   return z.optional(schema).describe(`${description}${notes.join('')}`);
 }
