@@ -32,7 +32,7 @@ export default definePlugin({
           plugin,
           '```console\n!hello\nm1 you: !hello\nm2 Cinnabar: Hi!\n```',
           'Change `Hello!` to `Howdy!`:',
-          '```console\n↻ hello reloaded in 20 ms\n@bob: !hello\n…\nm4 Cinnabar: Howdy!\n> wait five\n```',
+          '```console\n↻ hello reloaded in 20 ms\n@bob: !hello\n…\nm4 Cinnabar: Howdy!\n> wait 5\n```',
           '```console\nm5 you: hello\n```',
         ].join('\n\n'),
       );
@@ -40,7 +40,7 @@ export default definePlugin({
         '16: This is not printed: “m2 Cinnabar: Hi!”. Mend the page, or write … where lines are left out. What is printed after “!hello”:\n    m1 you: !hello\n    m2 Cinnabar: Hello!',
       );
       expect(second).to.match(
-        /^26: More is printed than the page says: .*after “wait five”:\n {4}wait five: This was not sent/s,
+        /^26: More is printed than the page says: .*after “wait 5”:\n {4}wait 5: This was not sent/s,
       );
       expect(third).to.match(/^29: Nothing is typed here/);
       expect(more).to.deep.equal([]);
