@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type Audience,
@@ -57,9 +57,11 @@ export function createLanguages({ folders, log, byDefault }: LanguageServices): 
     const known = languages.get(wanted);
     if (known !== undefined) return known;
     // The host's own texts come first: no plugin changes what a card or a refusal says.
-    const messages = new Map<string, string>();
-    for (const folder of folders().toReversed()) addMessages(messages, folder, wanted, log);
-    const language: Language = { locale: wanted, translate: (message) => messages.get(message) };
+    const catalogues = folders().flatMap((folder) => catalogueOf(folder, wanted, log) ?? []);
+    const language: Language = {
+      locale: wanted,
+      translate: (message) => catalogues.find((catalogue) => catalogue.has(message))?.get(message),
+    };
     languages.set(wanted, language);
     return language;
   };
@@ -118,19 +120,35 @@ function localesIn(folder: string): readonly string[] {
   }
 }
 
-/** Adds a folder's translations. They are read at every start: by hand, because a schema takes three times as long for thousands of texts. */
-function addMessages(messages: Map<string, string>, folder: string, locale: string, log: Logger): void {
+type Catalogue = ReadonlyMap<string, string>;
+
+/** Catalogues that were read before, by file. The hosts of one process share them. */
+const read = new Map<string, { readonly modifiedMs: number; readonly catalogue: Catalogue }>();
+
+/** A folder's translations; `undefined` where it has none in that language, as most do not. */
+function catalogueOf(folder: string, locale: string, log: Logger): Catalogue | undefined {
   const file = join(folder, 'locales', `${locale}.json`);
   try {
-    const catalogue: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    if (typeof catalogue !== 'object' || catalogue === null) throw new Error('it is no object');
-    const entries = Object.entries(catalogue);
-    const strange = entries.find(([, translation]) => typeof translation !== 'string');
-    if (strange !== undefined) throw new Error(`the translation of "${strange[0]}" is no text`);
-    for (const [message, translation] of entries) messages.set(message, String(translation));
+    const modifiedMs = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+    if (modifiedMs === undefined) return undefined;
+    const before = read.get(file);
+    const catalogue = before?.modifiedMs === modifiedMs ? before.catalogue : readCatalogue(file);
+    read.set(file, { modifiedMs, catalogue });
+    return catalogue;
   } catch (error) {
-    // Not every plugin has it in every language.
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
     log.warn('a catalogue of translations cannot be read: its texts stay English', { file, error });
+    return undefined;
   }
+}
+
+/** By hand, because a schema takes three times as long for thousands of texts. */
+function readCatalogue(file: string): Catalogue {
+  const texts: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  if (typeof texts !== 'object' || texts === null) throw new Error('it is no object');
+  const catalogue = new Map<string, string>();
+  for (const [message, translation] of Object.entries(texts)) {
+    if (typeof translation !== 'string') throw new Error(`the translation of "${message}" is no text`);
+    catalogue.set(message, translation);
+  }
+  return catalogue;
 }

@@ -1,3 +1,5 @@
+import { OperatorError, UserError } from '@cinnabar/sdk';
+
 export const LEVELS = ['error', 'warn', 'info', 'debug', 'trace'] as const;
 export type Level = (typeof LEVELS)[number];
 /** For winston: the least number is the most important. */
@@ -83,12 +85,13 @@ function createWalk(redactor: Redactor, mostText: number) {
   };
 
   const error = (failure: Error, depth: number): Plain => {
+    const stack: unknown = stackOf(failure);
     const own = ownEntries(failure).filter(([key]) => !['name', 'message', 'stack', 'cause', 'errors'].includes(key));
     return {
       name: text(String(failure.name)),
       message: text(String(failure.message)),
       ...record(own, depth),
-      ...(typeof failure.stack === 'string' ? { stack: text(failure.stack) } : {}),
+      ...(typeof stack === 'string' ? { stack: text(stack) } : {}),
       ...(failure.cause === undefined ? {} : { cause: walk(failure.cause, depth + 1) }),
       ...(failure instanceof AggregateError ? { errors: list(failure.errors, depth) } : {}),
     };
@@ -279,4 +282,13 @@ const SECRET_NAME =
 /** Whether a field or variable of this name holds a secret: `apiKey`, `DISCORD_TOKEN`, `authorization`; not `maxTokens`. */
 export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name.replace(/([a-z0-9])([A-Z])/g, '$1_$2'));
+}
+
+/**
+ * Of what a person can put right, the sentence says it all. Frames would be named by the source map of the code that noticed, which takes long to
+ * read.
+ */
+function stackOf(failure: Error): unknown {
+  const isExpected = failure instanceof UserError || failure instanceof OperatorError;
+  return isExpected ? `${failure.name}: ${failure.message}` : failure.stack;
 }

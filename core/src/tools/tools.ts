@@ -242,6 +242,10 @@ function createToolRegistry() {
 }
 
 function describe(owner: Owner, definition: ToolDefinition): ToolInfo {
+  assertPlainInput(owner, definition);
+  const { inputSchema } = definition;
+  // A copy: what a tool brings is its own to change.
+  let schema = inputSchema === undefined ? undefined : Object.freeze(structuredClone(inputSchema));
   return Object.freeze({
     name: definition.name,
     plugin: owner.id,
@@ -250,18 +254,18 @@ function describe(owner: Owner, definition: ToolDefinition): ToolInfo {
     access: definition.access ?? {},
     examples: definition.examples ?? [],
     idempotent: definition.idempotent ?? definition.risk === 'read',
-    inputSchema: inputSchemaOf(owner, definition),
+    get inputSchema() {
+      // Made when a model is first told of the tool: most starts never get there. An argument with a default is not required of a model.
+      schema ??= Object.freeze({ ...z.toJSONSchema(definition.input, { target: 'draft-2020-12', io: 'input' }) });
+      return schema;
+    },
   });
 }
 
-/** An argument with a default is not required of a model, so the schema is that of what goes in. */
-function inputSchemaOf(owner: Owner, { name, input, inputSchema }: ToolDefinition): ToolInfo['inputSchema'] {
+/** What comes out runs, is hashed, stored and shown, so it must be plain JSON: no transforms, dates or instances. @throws CINNABAR_PLUGIN_INVALID */
+function assertPlainInput(owner: Owner, { name, input }: ToolDefinition): void {
   try {
-    // What comes out runs, is hashed, stored and shown, so it too must be plain JSON: no transforms, dates or instances.
     z.toJSONSchema(input, { io: 'output' });
-    // A copy: what a tool brings is its own to change.
-    if (inputSchema !== undefined) return Object.freeze(structuredClone(inputSchema));
-    return Object.freeze({ ...z.toJSONSchema(input, { target: 'draft-2020-12', io: 'input' }) });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     const detail = `the input of its tool "${name}" must be plain JSON: ${why}`;

@@ -23,9 +23,9 @@ export interface Field {
   readonly secret: boolean;
   readonly default: unknown;
   /** The author's own ceiling; the owner may set another. */
-  readonly ceiling?: number;
+  readonly ceiling: number | undefined;
   /** The number that means that there is no limit. */
-  readonly noLimit?: number;
+  readonly noLimit: number | undefined;
   /** Whether it names a model: then admins choose among those that the owner allows. */
   readonly isModel: boolean;
   /** `undefined` when the value fits, else the first problem, in zod's words or the author's own. */
@@ -48,7 +48,62 @@ export function fieldsOf(plugin: Plugin): readonly Field[] {
   return fields;
 }
 
+/** What its schema tells is read when it is first asked for: at a start that is little of it. */
 function describeField(scope: SettingScope, key: string, schema: z.core.$ZodType, fallback: unknown): Field {
+  let known: Described | undefined;
+  const described = () => {
+    known ??= describeSchema(schema);
+    return known;
+  };
+  return {
+    scope,
+    key,
+    default: fallback,
+    get type() {
+      return described().type;
+    },
+    words: () => {
+      const { type } = described();
+      return isSecret(schema) ? t('secret {type}', { type: inWords(type) }) : inWords(type);
+    },
+    get description() {
+      return described().description;
+    },
+    get secret() {
+      return isSecret(schema);
+    },
+    get ceiling() {
+      return described().ceiling;
+    },
+    get noLimit() {
+      return described().noLimit;
+    },
+    get isModel() {
+      return described().isModel;
+    },
+    check(value) {
+      const [issue] = z.safeParse(schema, value, issueLanguage()).error?.issues ?? [];
+      return issue && { message: issue.message, at: issue.path.join('.'), custom: issue.code === 'custom' };
+    },
+  };
+}
+
+/** Also when only a part of the value is secret: then all of it is. */
+function isSecret(schema: z.core.$ZodType, seen = new Set<unknown>()): boolean {
+  if (seen.has(schema)) return false;
+  seen.add(schema);
+  if (z.globalRegistry.get(schema)?.secret === true) return true;
+  return Object.values(schema._zod.def)
+    .flatMap((part: unknown) => (isObject(part) && !isSchema(part) ? Object.values(part) : [part]))
+    .some((part) => isSchema(part) && isSecret(part, seen));
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+const isSchema = (value: unknown): value is z.core.$ZodType => isObject(value) && '_zod' in value;
+
+type Described = Pick<Field, 'type' | 'description' | 'ceiling' | 'noLimit' | 'isModel'>;
+
+function describeSchema(schema: z.core.$ZodType): Described {
   const json = z.toJSONSchema(schema, {
     io: 'input',
     unrepresentable: 'any',
@@ -57,24 +112,12 @@ function describeField(scope: SettingScope, key: string, schema: z.core.$ZodType
       if (kind !== undefined) jsonSchema.kind = kind;
     },
   });
-  const type = fieldTypeOf(json);
-  // Also when only a part of the value is secret: then all of it is.
-  const secret = JSON.stringify(json).includes('"secret":true');
   return {
-    scope,
-    key,
-    type,
-    words: () => (secret ? t('secret {type}', { type: inWords(type) }) : inWords(type)),
+    type: fieldTypeOf(json),
     description: json.description ?? '',
-    secret,
-    default: fallback,
-    ...(typeof json.ceiling === 'number' ? { ceiling: json.ceiling } : {}),
-    ...(typeof json.noLimit === 'number' ? { noLimit: json.noLimit } : {}),
+    ceiling: typeof json.ceiling === 'number' ? json.ceiling : undefined,
+    noLimit: typeof json.noLimit === 'number' ? json.noLimit : undefined,
     isModel: json.model === true,
-    check(value) {
-      const [issue] = z.safeParse(schema, value, issueLanguage()).error?.issues ?? [];
-      return issue && { message: issue.message, at: issue.path.join('.'), custom: issue.code === 'custom' };
-    },
   };
 }
 
