@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { readdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { areFoldersSame, BUNDLE_DIR, bundleDirOf, findBuilt, IS_SOURCE_TREE } from '../bundling/built.js';
 import { type HostBundle, runHostBundle } from '../bundling/run-host.js';
@@ -7,7 +8,7 @@ import { type HostBundle, runHostBundle } from '../bundling/run-host.js';
 
 const args = process.argv.slice(2);
 const { isStart, bot } = readStart();
-const host = isStart ? openBundle(await bundleDir()) : undefined;
+const host = isStart && mayHaveToken() ? openBundle(await bundleDir()) : undefined;
 if ((await host?.runOnDiscord(args)) !== true) await (await import('./command-line.js')).runCommandLine(args);
 
 /** What the arguments mean is read by the command itself. */
@@ -21,6 +22,11 @@ function readStart() {
   const [command = 'start'] = positionals;
   const isStart = command === 'start' && values.help !== true && values.version !== true;
   return { isStart, bot: typeof values.bot === 'string' ? values.bot : undefined };
+}
+
+/** Where there is none, the local Discord is opened, which is not in the bundle: reading that would be for nothing. */
+function mayHaveToken(): boolean {
+  return Boolean(process.env.DISCORD_TOKEN) || readdirSync('.').some((name) => name.startsWith('.env'));
 }
 
 async function bundleDir(): Promise<string> {
