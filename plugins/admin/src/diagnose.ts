@@ -52,7 +52,10 @@ export function registerDiagnose(context: AdminContext): void {
       if (userId !== ctx.actor.userId) await ctx.requireAccess({ tier: 'admin', where: 'guild' });
       const target = await findTarget(services, ctx, what);
       const findings = await examine(context, ctx, { ...ctx.actor, userId }, target);
-      await ctx.reply([heading(target, userId), ...findings.map(lineOf), conclusion(findings)].join('\n'));
+      const title = heading(target, userId);
+      const inWhoseWords =
+        userId === ctx.actor.userId ? title : t('{title}, in the words that they would read', { title });
+      await ctx.reply([inWhoseWords, ...findings.map(lineOf), conclusion(findings)].join('\n'));
     },
   });
 }
@@ -339,7 +342,7 @@ async function examineMember(
     return [
       {
         state: 'obstacle',
-        text: t('they are in a time-out until {until}', { until: time(until, TimestampStyles.ShortDateTime) }),
+        text: t('you are in a time-out until {until}', { until: time(until, TimestampStyles.ShortDateTime) }),
         remedy: t('Wait, or have a moderator end it.'),
       },
     ];
@@ -349,11 +352,11 @@ async function examineMember(
     (await may(channel.isThread() ? 'SendMessagesInThreads' : 'SendMessages')) ||
     (await may('UseApplicationCommands'))
   )
-    return [{ state: 'fine', text: t('they can use commands in this channel'), remedy: '' }];
+    return [{ state: 'fine', text: t('you can use commands in this channel'), remedy: '' }];
   return [
     {
       state: 'obstacle',
-      text: t('they can neither write nor use slash commands in this channel'),
+      text: t('you can neither write nor use slash commands in this channel'),
       remedy: t('Give one of their roles View Channel and Send Messages in this channel.'),
     },
   ];

@@ -287,9 +287,7 @@ describe('admin: what !diagnose says is what happens', () => {
 
   it('names that the member can neither write nor use slash commands', async () => {
     host.guild.overwrite(host.general, { for: host.alice, deny: ['SendMessages', 'UseApplicationCommands'] });
-    expect((await diagnose('peek'))?.obstacle).to.equal(
-      'they can neither write nor use slash commands in this channel',
-    );
+    expect((await diagnose('peek'))?.obstacle).to.equal('you can neither write nor use slash commands in this channel');
     host.guild.overwrite(host.general, { for: host.alice, allow: ['SendMessages'] });
     expect(await diagnose('peek')).to.equal(undefined);
   });
@@ -298,7 +296,7 @@ describe('admin: what !diagnose says is what happens', () => {
     const member = await host.client.guilds.cache.get(host.guild.id)?.members.fetch(host.alice.id);
     await member?.edit({ communicationDisabledUntil: host.clock.now() + 600_000 });
     await host.settled();
-    expect((await diagnose('peek'))?.obstacle).to.include('they are in a time-out until');
+    expect((await diagnose('peek'))?.obstacle).to.include('you are in a time-out until');
     await host.advance(660_000);
     expect(await diagnose('peek')).to.equal(undefined);
   });
