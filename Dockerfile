@@ -1,4 +1,4 @@
-# The bot as an image: `docker compose up -d` builds and runs it (compose.yaml). README, "Running it for good", explains both.
+# The bot as an image: `docker compose up -d` builds and runs it (compose.yaml). docs/operators/docker.md explains both.
 FROM node:24-bookworm-slim AS base
 WORKDIR /app
 

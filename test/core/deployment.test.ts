@@ -183,18 +183,20 @@ describe('the health check', () => {
   });
 });
 
-describe('the README on running the bot for good', () => {
-  it('names files that there are, and every exit code', () => {
-    const section =
-      read('README.md')
-        .split('\n## ')
-        .find((part) => part.startsWith('Running it for good')) ?? '';
+describe('the pages on running the bot for good', () => {
+  const pages = ['docker', 'systemd', 'monitoring'].map((name) => `docs/operators/${name}.md`);
+  const text = pages.map(read).join('\n');
+
+  it('name files that there are, every page for machines, and every exit code', () => {
     for (const name of ['Dockerfile', 'compose.yaml', 'config/systemd/cinnabar.service', 'core/healthcheck.mjs']) {
-      expect(section, name).to.include(name);
+      expect(text, name).to.include(name);
       expect(existsSync(at(name)), name).to.equal(true);
     }
-    for (const code of ['0', '1', '130'])
-      expect(section).to.match(new RegExp(`\\*\\*Exit codes\\*\\*.*\\b${code} `, 's'));
-    for (const path of ['/healthz', '/readyz', '/metrics', 'CINNABAR_MONITORING']) expect(section).to.include(path);
+    for (const code of ['0', '1', '75', '130']) expect(text).to.match(new RegExp(`^\\| ${code} \\|`, 'm'));
+    for (const path of ['/healthz', '/readyz', '/metrics', 'CINNABAR_MONITORING']) expect(text).to.include(path);
+  });
+
+  it('are named by the README', () => {
+    for (const page of pages) expect(read('README.md')).to.include(`](${page})`);
   });
 });

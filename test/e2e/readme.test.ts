@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { useFolder } from '../core/plugins/support/folder.js';
+import { readPage } from '../docs/support/markdown.js';
+import { differenceOf, stepsOf } from '../docs/support/transcript.js';
 import { useCommandLine } from './support/command-line.js';
 import { contents, startWholeBot } from './support/whole-bot.js';
 
@@ -82,39 +84,15 @@ describe('the README', function () {
   });
 
   it('shows what the first run really prints', async () => {
-    const [transcript = ''] = blocksUnder(/It works/, '');
-    const [command = '', ...printed] = transcript.split('\n');
-    expect(command).to.match(/^\$ printf '%s\\n' .* \| npm start --silent$/);
-    const lines = [...command.matchAll(/"([^"]+)"/g)].map(([, line = '']) => line);
-    expect(lines.length).to.be.greaterThan(1);
-    const { out, code } = await play(folder.at('data'), lines);
-    const anyTime = (text: string) => text.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d UTC/g, 'at some time');
-    expect(anyTime(out)).to.equal(anyTime(printed.join('\n')));
+    const block = readPage('README.md', README).blocks.find(({ language }) => language === 'console');
+    if (block === undefined) throw new Error('the README shows no run');
+    const steps = stepsOf(block);
+    const typed = steps.flatMap((step) => step.typed ?? []);
+    expect(typed.length).to.be.greaterThan(1);
+    const { out, code } = await play(folder.at('data'), typed);
+    const said = steps.flatMap(({ printed }) => printed);
+    expect(differenceOf(said, out.trimEnd().split('\n')), out).to.equal(undefined);
     expect(code).to.equal(0);
-  });
-
-  it('names commands, campaigns and benches that exist, and links to files that are there', async () => {
-    const scripts: unknown = JSON.parse(await readFile(at('package.json'), 'utf8'));
-    const commands = [...README.matchAll(/^```sh\n([\s\S]*?)^```/gm)]
-      .flatMap(([, body = '']) => body.split('\n'))
-      .map((line) => line.replace(/\s+#.*$/, '').trim())
-      .filter((line) => line.startsWith('npm '));
-    expect(commands).to.include.members(['npm start', 'npm test', 'npm run bench']);
-    for (const kind of ['campaign', 'bench']) {
-      const { stderr } = await node(at(`test/dist/${kind}/main.js`), 'nosuch');
-      const known = /; there are (.*)\.$/m.exec(stderr)?.[1]?.split(', ') ?? [];
-      expect(known, stderr).to.not.be.empty;
-      for (const command of commands.filter((line) => line.startsWith(`npm run ${kind} -- `))) {
-        expect(known, command).to.include(command.split(' ')[4]);
-      }
-    }
-    for (const command of commands) {
-      const script = command.replace(/^npm (run )?/, '').split(' ')[0] ?? '';
-      expect(scripts, command).to.have.nested.property(`scripts.${script}`);
-    }
-    const links = [...README.matchAll(/\]\(([^)#\s]+)\)/g)].map(([, target = '']) => target);
-    const missing = links.filter((target) => !/^https?:/.test(target) && !existsSync(at(target)));
-    expect(missing).to.deep.equal([]);
   });
 });
 
