@@ -74,11 +74,20 @@ export function registerAccessCommands(context: AdminContext): void {
         const target = await findTarget(services, ctx, options.what);
         const subject = await level.find(ctx, options.who);
         const rule = describe(target, subject);
+        const isOfServer = level.idOf(ctx) !== null;
         const write = async () => {
           await accessRules.set(level.idOf(ctx), { effect, target, subject });
-          return effect === 'allow' ? t('Allowed: {rule}.', { rule }) : t('Denied: {rule}.', { rule });
+          if (effect === 'allow') return t('Allowed: {rule}.', { rule });
+          const denied = t('Denied: {rule}.', { rule });
+          if (target.kind !== 'everything') return denied;
+          const silence = t('I give no answer then, not even a refusal.');
+          const sparesAdmins = isOfServer && subject.kind !== 'user' && subject.kind !== 'role';
+          return [
+            denied,
+            silence,
+            ...(sparesAdmins ? [t('Admins can still use the commands that control me.')] : []),
+          ].join(' ');
         };
-        const isOfServer = level.idOf(ctx) !== null;
         if (effect === 'allow' || !isOfServer || subject.kind !== 'everyone' || !keepsServerInHand(services, target))
           return ctx.reply(await write());
         return askFirst(ctx, {

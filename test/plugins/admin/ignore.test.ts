@@ -149,6 +149,13 @@ describe('admin: what the bot takes no notice of', () => {
     ]);
   });
 
+  it('is said when a rule about everything makes it silent', async () => {
+    expect(await say(host.you, '!access deny everything everyone')).to.equal(
+      'Denied: everything for everyone. I give no answer then, not even a refusal. Admins can still use the commands that control me.',
+    );
+    expect(await say(host.you, `!access deny everything ${alice}`)).to.match(/not even a refusal\.$/);
+  });
+
   it("the rules of the bot's owner bind every server, direct messages too, and are for the owner alone", async () => {
     const asOwner = (text: string) => say(host.you, text);
     expect(await say(alice, `!access global deny everything ${bob}`)).to.include('You may not do that');
