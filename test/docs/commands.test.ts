@@ -75,6 +75,11 @@ describe('commands on the pages', () => {
       expect(named('`!budget show all`')).to.deep.equal(['!budget show takes nothing: leave “all” out.']);
     });
 
+    it('are found in the text when there is no such file', () => {
+      const page = readPage('CONTRIBUTING.md', 'See `core/src/host.ts`, `plugins/*` and `test/nosuch.ts`.');
+      expect(namesOf(page).map(({ text }) => text)).to.deep.equal(['There is no file test/nosuch.ts: mend its path.']);
+    });
+
     it('are found in the text when a plugin has no such setting, or the configuration no such key', () => {
       expect(
         named('`!set moderation banDeleteDays 1`, `!set <plugin> <key>`, `host.plugins.registries`'),

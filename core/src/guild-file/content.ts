@@ -80,7 +80,8 @@ const prefix = z
   .max(LONGEST_PREFIX)
   .regex(/^(?!\/|<@)\S+$/);
 
-const fileSchema = z.strictObject({
+/** A file of a guild, as it is written; `readContent` looks at what its names mean. */
+export const fileSchema = z.strictObject({
   server: text.optional(),
   plugins: record(isOn).optional(),
   prefixes: z

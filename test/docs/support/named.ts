@@ -8,6 +8,8 @@ import { wrongCommand } from './shell.js';
 /** What stands for something else: `<member>`, `[reason]`, `NAME`, `…`. */
 const PLACEHOLDER = /^[<[…]|^[A-Z_]+$|^…$/u;
 const AUTHORS = /^(?:docs\/authors|sdk|core|examples)\//;
+/** Pages about this repository; others speak of their readers' folders. */
+const SOURCE = /^(?:CONTRIBUTING|SECURITY|README|core\/README|sdk\/)/;
 const WORD = /^[a-z0-9][a-z0-9-]*$/;
 
 /**
@@ -24,6 +26,12 @@ export function wrongNames(page: Page, declared: Declared, own: Own): readonly P
 function problemsOf(page: Page, { text }: Place, declared: Declared, own: Own): readonly string[] {
   if (/^![\p{L}]/u.test(text)) return ofCommand(text.slice(1), declared, own);
   if (/^(?:npx )?cinnabar(?: |$)/.test(text) && text !== 'cinnabar') return wrongCommand(page, text, declared);
+  if (
+    /^(?:core|sdk|plugins|test|config)\/[\w./-]+$/.test(text) &&
+    SOURCE.test(page.file) &&
+    !/(?:^|\/)dist\//.test(`${text}/`)
+  )
+    return existsSync(at(text)) ? [] : [`There is no file ${text}: mend its path.`];
   if (/^npm (?:run |start|test)/.test(text)) return wrongCommand(page, text.replace(/\[(.*?) ?\]/g, '$1'), declared);
   const key = /^(host(?:\.[A-Za-z]+)+)(?::.*)?$/.exec(text)?.[1];
   // Authors know another host: that of `createTestHost`.

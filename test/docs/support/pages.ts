@@ -67,7 +67,7 @@ export function expectNone(problems: readonly Problem[]): void {
   throw new AssertionError(['', ...lines].join('\n'));
 }
 
-/** The folder of the plugin whose README a page is: of an example, or of what `cinnabar new` writes. Bundled plugins run in any bot. */
-export function pluginBeside({ file }: Page): string | undefined {
-  return /^((?:examples|core\/templates)\/[\w-]+)\/README\.md$/.exec(file)?.[1];
+/** A folder with plugins that the reader of a page has beside the bundled ones: the examples, or what `cinnabar new` writes. */
+export function pluginsBeside({ file }: Page): string | undefined {
+  return /^(examples|core\/templates\/plugin)\//.exec(file)?.[1];
 }

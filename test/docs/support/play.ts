@@ -10,7 +10,7 @@ import { createHost, type Host } from '@cinnabar/core/internal/host';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import type { Block, Page, Problem } from './markdown.js';
 import { type Module, modulesOf, writeModules } from './modules.js';
-import { at, pluginBeside } from './pages.js';
+import { at, pluginsBeside } from './pages.js';
 import { differenceOf, type Line, stepsOf } from './transcript.js';
 
 /** Where the plugins of a page are written. */
@@ -19,7 +19,7 @@ const PLUGINS = 'plugins';
 const TODAY = Date.UTC(2026, 10, 23, 10);
 
 /** A bot at the local console, as `cinnabar start` opens it without a token. */
-interface Console extends AsyncDisposable {
+export interface Console extends AsyncDisposable {
   readonly host: Host;
   readonly session: Session;
   /** Prints something beside what happens on Discord. */
@@ -29,7 +29,8 @@ interface Console extends AsyncDisposable {
   settled(): Promise<void>;
 }
 
-async function openConsole(folder: string, pluginFolders: readonly string[]): Promise<Console> {
+/** @param pluginFolders as `host.plugins.folders` */
+export async function openConsole(folder: string, pluginFolders: readonly string[]): Promise<Console> {
   // It stands still but for `wait`, so that nothing depends on how fast the machine is.
   const clock = createShiftableClock(createManualClock(TODAY));
   const stage = await setStage(clock, ['alice', 'bob']);
@@ -103,7 +104,7 @@ export const isPlayed = (page: Page) =>
 export async function playPage(page: Page): Promise<readonly Problem[]> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cinnabar-page-')));
   try {
-    const beside = pluginBeside(page);
+    const beside = pluginsBeside(page);
     mkdirSync(join(folder, PLUGINS));
     await using console = await openConsole(folder, [
       join(folder, PLUGINS),
