@@ -71,6 +71,10 @@ describe('blocks on the pages', function () {
       expect(complaints('ini', '[Service]\nRestart=always')[0]).to.match(
         /^5: config\/systemd\/cinnabar\.service has no such line here/,
       );
+      expect(complaints('ini', 'Restart=always', 'Change a line:')).to.deep.equal([]);
+      expect(complaints('ini', 'Restarts=always', 'Change a line:')[0]).to.match(
+        /^4: .* has no line Restarts= to change/,
+      );
       expect(complaints('dockerfile', 'FROM node:24-bookworm-slim AS base\nUSER root')[0]).to.match(
         /^5: Dockerfile has no/,
       );

@@ -1,11 +1,30 @@
 import { expect } from 'chai';
+import { useFolder } from '../core/plugins/support/folder.js';
+import { useCommandLine } from '../e2e/support/command-line.js';
 import { readPage } from './support/markdown.js';
 import { expectNone, readPages } from './support/pages.js';
 import { isPlayed, playPage } from './support/play.js';
-import { differenceOf } from './support/transcript.js';
+import { differenceOf, stepsOf } from './support/transcript.js';
 
 describe('transcripts on the pages', function () {
   this.timeout(60_000);
+  const folder = useFolder();
+  const { play } = useCommandLine();
+
+  it('are what `cinnabar start` prints in a process of its own, as the first one of the README shows', async () => {
+    const first = readPages()
+      .find(({ file }) => file === 'README.md')
+      ?.blocks.find(({ language }) => language === 'console');
+    const steps = first === undefined ? [] : stepsOf(first);
+    const { out, code } = await play(
+      folder.at('data'),
+      steps.flatMap(({ typed }) => typed ?? []),
+    );
+    const said = steps.flatMap(({ printed }) => printed);
+    expect(differenceOf(said, out.trimEnd().split('\n')), out).to.equal(undefined);
+    expect(said).to.not.be.empty;
+    expect(code).to.equal(0);
+  });
 
   for (const page of readPages().filter(isPlayed)) {
     it(`${page.file} shows what the console prints`, async () => expectNone(await playPage(page)));

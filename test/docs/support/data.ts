@@ -38,7 +38,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   text: ofText,
   yaml: ofYaml,
   json: ofJson,
-  ini: (block) => ofFile(block, 'config/systemd/cinnabar.service'),
+  ini: ofUnit,
   dockerfile: (block) => ofFile(block, 'Dockerfile'),
   env: ofEnvironment,
 };
@@ -179,6 +179,22 @@ function ofJson(block: Block): readonly Complaint[] {
   } catch (error) {
     return [{ at: 1, text: `This is no JSON: ${error instanceof Error ? error.message : String(error)}.` }];
   }
+}
+
+const UNIT = 'config/systemd/cinnabar.service';
+
+/** A part of the unit of systemd, or other values for its keys where the text before says that they are changed. */
+function ofUnit(block: Block): readonly Complaint[] {
+  if (!/\bchange\b/i.test(block.before)) return ofFile(block, UNIT);
+  const keyOf = (line: string) => line.split('=', 1)[0] ?? '';
+  const keys = readFileSync(at(UNIT), 'utf8').split('\n').map(keyOf);
+  return block.text
+    .split('\n')
+    .flatMap((line, index) =>
+      line.trim() === '' || keys.includes(keyOf(line))
+        ? []
+        : [{ at: index + 1, text: `${UNIT} has no line ${keyOf(line)}= to change.` }],
+    );
 }
 
 /** A part of a file of this project: its lines in their order, with … for lines that are left out. */
