@@ -49,9 +49,7 @@ export async function renderCard(
     })),
     arguments: input,
     cancelled:
-      described?.cancelled ??
-      (await attempt(() => present?.cancelled?.(shown))) ??
-      t('Cancelled: {tool}.', { tool: words(name).join(' ') }),
+      described?.cancelled ?? (await attempt(() => present?.cancelled?.(shown))) ?? t('Cancelled: nothing was done.'),
   };
 }
 

@@ -39,7 +39,7 @@ describe('the card of a call', () => {
         { name: 'gear_preferences', label: 'Gear Preferences', value: [], said: false },
       ],
       arguments: { name: 'V', role: 'Solo', gear_preferences: [] },
-      cancelled: 'Cancelled: add party character.',
+      cancelled: 'Cancelled: nothing was done.',
     });
   });
 
