@@ -10,4 +10,13 @@ describe('a task without a language model', () => {
     expect(said).to.have.length(1);
     expect(said[0]).to.match(/needs a language model/);
   });
+
+  it('has that for its only obstacle', async () => {
+    await using host = await createTestHost({ plugins: ['admin', 'tasks', 'llm'] });
+    host.alice.say(host.general, '!diagnose me task');
+    await host.settled();
+    const said = host.general.messages.at(-1)?.content ?? '';
+    expect(said).to.match(/\*\*First obstacle\*\*: No language model is set up\. \*\*Remedy\*\*: .*`llm status`/);
+    expect(said).to.not.include('Also in the way');
+  });
 });
