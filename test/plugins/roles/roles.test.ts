@@ -71,6 +71,17 @@ describe('roles', () => {
       expect(rolesOf(robot.user)).to.include('Bots').and.not.include('Guest');
     });
 
+    it('says at once when the bot does not hear of them', async () => {
+      await using town = await createTestHost({ plugins: ['admin', 'roles'] });
+      town.guild.createRole({ name: 'Guest', position: 1 });
+      await town.settled();
+      const ask = answering(town);
+      expect(await ask(town.you, '!autorole add Guest')).to.match(
+        /^New members get the role \*\*Guest\*\* from now on\.\n⚠️ I do not hear of new members/,
+      );
+      expect(await ask(town.you, '!autorole list')).to.include('⚠️ I do not hear of new members');
+    });
+
     it('waits until a new member has accepted the rules, and forgets who leaves before', async () => {
       const [erin, frank] = [host.discord.createUser({ name: 'erin' }), host.discord.createUser({ name: 'frank' })];
       host.guild.join(erin, { pending: true });
