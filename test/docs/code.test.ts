@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
-import { useFolder } from '../core/plugins/support/folder.js';
 import { type Problem, readPage } from './support/markdown.js';
 import { compiled, compileModules, modulesOf } from './support/modules.js';
 import { expectNone, readPages } from './support/pages.js';
@@ -34,12 +33,6 @@ describe('TypeScript on the pages', () => {
 
   describe('of a page that is wrong', function () {
     this.timeout(60_000);
-    const { at } = useFolder();
-    let compiledPages = 0;
-    const complaints = async (source: string) =>
-      (await compileModules(at(`${compiledPages++}`), modulesOf(readPage('docs/bad.md', source)))).map(
-        ({ file, line, text }) => `${file}:${line}: ${text}`,
-      );
     const plugin = (reply: string) => `\`\`\`ts
 import { definePlugin, z } from '@cinnabar/sdk';
 
@@ -56,23 +49,45 @@ export default definePlugin({
 });
 \`\`\`
 `;
+    const statement =
+      '```ts fragment\nawait command({ name, description: word, run: (context) => context.reply(word) });\n```';
+    const part =
+      "```ts fragment\n// What is kept:\ncollections: {\n  counts: { scope: 'guild', version: 1, schema: z.object({ n: z.number() }) },\n},\n```";
+    const pages = {
+      'wrong.md': `# A page\n\n${plugin('`$' + '{sides.length}`')}`,
+      'unnamed.md': `Words.\n\n<!-- ts: declare const name: string; -->\n\n${statement}`,
+      'named.md': `<!-- ts: declare const name: string;\ndeclare const word: string; -->\n${statement}`,
+      'part.md': part,
+      'wrong-part.md': part.replace("'guild'", "'gild'"),
+    };
+    let found: readonly Problem[] = [];
+    before(async () => {
+      const place = mkdtempSync(join(folder, 'wrong-'));
+      const wrong = Object.entries(pages).flatMap(([file, source]) => modulesOf(readPage(file, source)));
+      found = await compileModules(place, wrong);
+    });
+    const complaints = (page: keyof typeof pages) =>
+      found.filter(({ file }) => file === page).map(({ line, text }) => `${line}: ${text}`);
 
-    it('is refused at its line of the page', async () => {
-      expect(await complaints(`# A page\n\n${plugin('`$' + '{sides.length}`')}`)).to.deep.equal([
-        "docs/bad.md:13: Property 'length' does not exist on type 'number'. Mend it; what cannot stand alone is a `ts fragment`.",
+    it('is refused at its line of the page', () => {
+      expect(complaints('wrong.md')).to.deep.equal([
+        "13: Property 'length' does not exist on type 'number'. Mend it; what cannot stand alone is a `ts fragment`.",
       ]);
     });
 
-    it('is refused when a fragment needs what nothing names', async () => {
-      const fragment =
-        '```ts fragment\nawait command({ name, description: word, run: (context) => context.reply(word) });\n```';
-      expect(await complaints(`Words.\n\n<!-- ts: declare const name: string; -->\n\n${fragment}`)).to.satisfy(
-        (found: readonly string[]) =>
-          found.length === 2 && found.every((one) => one.startsWith("docs/bad.md:6: Cannot find name 'word'")),
+    it('is refused when a fragment needs what nothing names', () => {
+      expect(complaints('unnamed.md')).to.satisfy(
+        (told: readonly string[]) =>
+          told.length === 2 && told.every((one) => one.startsWith("6: Cannot find name 'word'")),
       );
-      expect(
-        await complaints(`<!-- ts: declare const name: string;\ndeclare const word: string; -->\n${fragment}`),
-      ).to.deep.equal([]);
+      expect(complaints('named.md')).to.deep.equal([]);
+    });
+
+    it('is read as a part of a definition', () => {
+      expect(complaints('part.md')).to.deep.equal([]);
+      expect(complaints('wrong-part.md')).to.satisfy(
+        ([only, ...more]: readonly string[]) => only?.startsWith('4: Type \'"gild"\'') && more.length === 0,
+      );
     });
 
     it('is read as parts of one project, version by version', () => {
@@ -87,15 +102,6 @@ export default definePlugin({
         'docs_good.md/2/src/index.ts plugin',
         'docs_good.md/2/test/dice.test.ts test',
       ]);
-    });
-
-    it('is accepted as a part of a definition', async () => {
-      const part =
-        "```ts fragment\n// What is kept:\ncollections: {\n  counts: { scope: 'guild', version: 1, schema: z.object({ n: z.number() }) },\n},\n```";
-      expect(await complaints(part)).to.deep.equal([]);
-      expect(await complaints(part.replace("'guild'", "'gild'"))).to.satisfy(
-        ([only, ...more]: readonly string[]) => only?.startsWith('docs/bad.md:4: Type \'"gild"\'') && more.length === 0,
-      );
     });
   });
 });

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadAll } from '@cinnabar/core/internal/cli/schema';
 import { hostPartSchema, parseConfigFile } from '@cinnabar/core/internal/config/host-config';
@@ -10,7 +9,7 @@ import { ceilingsSchema } from '@cinnabar/core/internal/storage/documents/settin
 import { operatorSentenceOf, type Plugin, readYaml, type z } from '@cinnabar/sdk';
 import { readDeclared } from './declared.js';
 import type { Block, Page, Problem } from './markdown.js';
-import { at } from './pages.js';
+import { at, BUILD_CACHE } from './pages.js';
 
 /** A complaint about a block, with its line within the block, counted from 1. */
 interface Complaint {
@@ -21,10 +20,9 @@ type Check = (block: Block, plugins: readonly Plugin[]) => readonly Complaint[];
 
 /** The bundled plugins, without starting them: their schemas are those of the bot. */
 export async function loadPlugins(): Promise<readonly Plugin[]> {
-  const cache = process.env.BUILD_CACHE_PATH ?? join(tmpdir(), 'cinnabar-pages-builds');
   const { plugins, problems } = await loadAll(
     createDiscovery({ folders: [], packageRoots: [] }),
-    join(cache, 'plugins'),
+    join(BUILD_CACHE, 'plugins'),
   );
   if (problems.length > 0) throw new Error(problems.join('\n'));
   return plugins;

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { sep } from 'node:path';
+import { tmpdir } from 'node:os';
+import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from '@cinnabar/sdk';
 import { AssertionError } from 'chai';
@@ -8,6 +9,9 @@ import { type Page, type Problem, readPage } from './markdown.js';
 export const ROOT = new URL('../../../../', import.meta.url);
 /** A path of the repository. */
 export const at = (path: string) => fileURLToPath(new URL(path, ROOT));
+
+/** Where the bots of these tests keep what they build: building the bundled plugins anew for every page would take longer than all pages. */
+export const BUILD_CACHE = process.env.BUILD_CACHE_PATH ?? join(tmpdir(), 'cinnabar-pages-builds');
 
 /** Where the pages are: files, and folders with everything below them. The template's are the first that an author reads. */
 const PLACES = [

@@ -7,10 +7,11 @@ import { createSettled, setStage } from '@cinnabar/core/internal/cli/console/sta
 import { reloadedLine, watchingLine } from '@cinnabar/core/internal/cli/dev';
 import { createShiftableClock } from '@cinnabar/core/internal/clock/clock';
 import { createHost, type Host } from '@cinnabar/core/internal/host';
+import { createMemoryDriver } from '@cinnabar/core/testing';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import type { Block, Page, Problem } from './markdown.js';
 import { type Module, modulesOf, writeModules } from './modules.js';
-import { at, pluginsBeside } from './pages.js';
+import { at, BUILD_CACHE, pluginsBeside } from './pages.js';
 import { differenceOf, type Line, stepsOf } from './transcript.js';
 
 /** Where the plugins of a page are written. */
@@ -37,6 +38,7 @@ export async function openConsole(folder: string, pluginFolders: readonly string
   const { token } = stage.application;
   const host = createHost({
     clock,
+    driver: createMemoryDriver(),
     config: {
       token,
       discordApi: stage.discord.api,
@@ -45,8 +47,7 @@ export async function openConsole(folder: string, pluginFolders: readonly string
       configDir: join(folder, 'config'),
       dataDir: join(folder, 'data'),
       cacheDir: join(folder, 'cache'),
-      // Building the bundled plugins anew for every page would take longer than all pages.
-      buildCacheDir: process.env.BUILD_CACHE_PATH ?? join(tmpdir(), 'cinnabar-pages-builds'),
+      buildCacheDir: BUILD_CACHE,
       logDir: join(folder, 'logs'),
       logLevel: 'error',
       prefixes: ['!'],
