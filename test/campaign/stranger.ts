@@ -6,7 +6,7 @@ import { type LocalRegistry, startLocalRegistry } from '../support/local-registr
 import type { CampaignOptions, CampaignResult } from './main.js';
 import { tryPlugin } from './stranger/author.js';
 import { tryBot } from './stranger/bot.js';
-import { createMachine, findNodes, forgetNpx } from './stranger/machine.js';
+import { createMachine, findNodes, forgetNpx, registryOfNpm } from './stranger/machine.js';
 import { tryTypes } from './stranger/types.js';
 
 export type Check = (holds: boolean, sentence: string) => void;
@@ -39,7 +39,7 @@ export async function strangerCampaign({ rounds, log }: CampaignOptions): Promis
   const counts: Record<string, number> = {};
   const violations: string[] = [];
   const home = mkdtempSync(join(tmpdir(), 'cinnabar-stranger-'));
-  await using registry = await startLocalRegistry({ upstream: 'https://registry.npmjs.org/' });
+  await using registry = await startLocalRegistry({ upstream: registryOfNpm() });
   try {
     await publishLocally(registry, join(home, 'packed'), counts);
     for (let round = 0; round < rounds; round++) {
@@ -68,6 +68,8 @@ export async function strangerCampaign({ rounds, log }: CampaignOptions): Promis
             await step(place);
           } catch (error) {
             violations.push(`${at}: ${error instanceof Error ? error.message : String(error)}`);
+          } finally {
+            machine.end();
           }
           log(`${at}: ${((performance.now() - startedAt) / 1000).toFixed(0)} s`);
         }

@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type LocalDiscord, startLocalDiscord } from '@cinnabar/local-discord';
 import type { Place } from '../stranger.js';
@@ -17,6 +17,11 @@ export async function tryPlugin(place: Place): Promise<void> {
     tested.code === 0 && /1 passing/.test(tested.out),
     `npm test ended with ${tested.code}: ${tested.out}${tested.err}`,
   );
+  const checked = await machine.run(plugin, 'npm', ['run', 'check']);
+  check(
+    checked.code === 0 && /dice2 0\.1\.0 passes: 0 errors, 0 warnings/.test(checked.out),
+    `cinnabar check ended with ${checked.code}: ${checked.out}${checked.err}`,
+  );
   await develop(place, plugin);
 
   const versions = [
@@ -24,10 +29,15 @@ export async function tryPlugin(place: Place): Promise<void> {
     await packVersion(place, plugin, '0.2.0', (source) =>
       source.replace("description: 'Greets people',", "description: 'Greets people', permissions: ['BanMembers'],"),
     ),
-    await packVersion(place, plugin, '0.3.0', (source) =>
-      source
-        .replace(/setup\(.*\) \{/, (line) => `${line}\n    if (greets()) throw new Error('broken on purpose');`)
-        .concat('\nfunction greets() {\n  return true;\n}\n'),
+    await packVersion(
+      place,
+      plugin,
+      '0.3.0',
+      (source) =>
+        source
+          .replace(/setup\(.*\) \{/, (line) => `${line}\n    if (greets()) throw new Error('broken on purpose');`)
+          .concat('\nfunction greets() {\n  return true;\n}\n'),
+      ['npm', 'pack'],
     ),
   ];
   const publish = (...which: readonly number[]) => {
@@ -68,23 +78,27 @@ async function develop({ machine, check }: Place, plugin: string): Promise<void>
   check(code === 0, `dev ended with ${code}: ${out}${err}`);
 }
 
-/** The tarball of the plugin in another version. */
+/** The tarball of the plugin in another version: by `cinnabar pack`, but for a version that it would refuse. */
 async function packVersion(
   { machine, folder }: Place,
   plugin: string,
   version: string,
   edit: (source: string) => string,
+  command: readonly [string, ...string[]] = ['npx', 'cinnabar', 'pack', '--quick'],
 ): Promise<Buffer> {
   const copy = join(folder, `packed-${version}`);
-  for (const part of ['package.json', 'README.md', 'src'])
+  for (const part of ['package.json', 'tsconfig.json', 'README.md', 'src', 'test'])
     cpSync(join(plugin, part), join(copy, part), { recursive: true });
+  symlinkSync(join(plugin, 'node_modules'), join(copy, 'node_modules'));
   const change = (file: string, by: (text: string) => string) =>
     writeFileSync(join(copy, file), by(readFileSync(join(copy, file), 'utf8')));
   change('package.json', (text) => text.replace('"version": "0.1.0"', `"version": "${version}"`));
   change('src/index.ts', (text) => edit(text.replace("version: '0.1.0'", `version: '${version}'`)));
-  const packed = await machine.run(copy, 'npm', ['pack']);
+  const [program, ...args] = command;
+  const packed = await machine.run(copy, program, args);
   const file = readdirSync(copy).find((name) => name.endsWith('.tgz'));
-  if (file === undefined) throw new Error(`npm pack of the plugin ended with ${packed.code}: ${packed.err}`);
+  if (file === undefined)
+    throw new Error(`${command.join(' ')} of ${version} ended with ${packed.code}: ${packed.out}${packed.err}`);
   return readFileSync(join(copy, file));
 }
 
@@ -116,8 +130,16 @@ async function whileStopped({ machine, folder, check }: Place, publish: Publish)
   await expectPrint(['list', '--verify'], '', 0, /dice2 0\.1\.0 .*verified/);
   await expectPrint(['update', 'dice2'], 'y\n', 0, /Updated dice2 from 0\.1\.0 to 0\.2\.0/);
   check(/Hello, world!/.test(await talk()), 'the updated plugin does not answer');
+  publish(0, 1, 2);
+  await expectPrint(['update', 'dice2'], 'y\n', 1, /broken on purpose/);
+  await expectPrint(['list', '--verify'], '', 0, /dice2 0\.2\.0 .*verified/);
+  check(/Hello, world!/.test(await talk()), 'after an update that failed, the version before does not answer');
   await expectPrint(['remove', 'dice2', '--yes'], '', 0, /Removed dice2/);
   check(!/Hello, world!/.test(await talk()), 'the removed plugin answers');
+  const file = join(folder, 'packed-0.1.0', `${NAME}-0.1.0.tgz`);
+  await expectPrint(['add', file, '--yes'], '', 0, /Installed dice2 0\.1\.0/);
+  check(/Hello, world!/.test(await talk()), 'the plugin that was installed from its file does not answer');
+  await expectPrint(['remove', 'dice2', '--yes'], '', 0, /Removed dice2/);
   check(readFileSync(join(bot, 'package.json'), 'utf8') === manifest, 'the package.json of the bot has changed');
 }
 

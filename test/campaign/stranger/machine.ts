@@ -12,6 +12,8 @@ export interface Machine {
   run(folder: string, command: string, args: readonly string[], options?: RunOptions): Promise<Ran>;
   /** Starts a command that goes on; the caller stops it. */
   open(folder: string, command: string, args: readonly string[], options?: RunOptions): Running;
+  /** Ends whatever still runs, with all that it has started. */
+  end(): void;
 }
 
 interface RunOptions {
@@ -67,9 +69,11 @@ export function createMachine(node: string, registry: string): Machine {
     npm_config_fund: 'false',
     npm_config_update_notifier: 'false',
   };
+  const started = new Set<ChildProcess>();
   const open: Machine['open'] = (folder, command, args, { env = {}, input } = {}) => {
     // A group of its own, so that nothing that it starts outlives it.
     const child = spawn(command, args, { cwd: folder, env: { ...common, ...env }, stdio: 'pipe', detached: true });
+    started.add(child);
     const seen = { out: '', err: '', all: '' };
     let read = 0;
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -83,11 +87,10 @@ export function createMachine(node: string, registry: string): Machine {
     // What ends early has not read everything.
     child.stdin.on('error', () => undefined);
     if (input !== undefined) child.stdin.end(input);
-    const ended = once(child, 'close').then(() => ({
-      code: child.exitCode,
-      out: seen.out,
-      err: seen.err.replace(OF_NPM, ''),
-    }));
+    const ended = once(child, 'close').then(() => {
+      started.delete(child);
+      return { code: child.exitCode, out: seen.out, err: seen.err.replace(OF_NPM, '') };
+    });
     return {
       ended,
       write: (line) => void child.stdin.write(`${line}\n`),
@@ -124,6 +127,7 @@ export function createMachine(node: string, registry: string): Machine {
   return {
     version: spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim(),
     open,
+    end: () => started.forEach(killGroup),
     async run(folder, command, args, options = {}) {
       const running = open(folder, command, args, { ...options, input: options.input ?? '' });
       const timer = setTimeout(() => void running.stop('SIGKILL'), LONGEST_MS);
@@ -168,6 +172,15 @@ export function findNodes(): readonly string[] {
     given ??
     MAJORS.map((major) => (process.versions.node.startsWith(`${major}.`) ? process.execPath : fetchNode(major)))
   );
+}
+
+/** The registry that npm asks on this machine. */
+export function registryOfNpm(): string {
+  const { stdout } = spawnSync('npm', ['config', 'get', 'registry'], {
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+  });
+  return stdout.trim();
 }
 
 function fetchNode(major: number): string {
