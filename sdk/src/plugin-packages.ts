@@ -124,6 +124,14 @@ export interface PluginPackages {
 }
 export const PluginPackages = defineToken<PluginPackages>('cinnabar.plugin-packages');
 
+/**
+ * Whether an offer has to be agreed to: all but an update that asks for nothing beyond what was agreed to before. One whose declarations could not be
+ * read to the end may ask for anything.
+ */
+export function needsConsent({ update, declared }: PluginOffer): boolean {
+  return update === undefined || update.wants.length > 0 || declared.incomplete !== undefined;
+}
+
 /** What is shown before a plugin is installed or updated, as lines of Markdown. */
 export function offerLines(offer: PluginOffer): readonly string[] {
   const { declared, update } = offer;

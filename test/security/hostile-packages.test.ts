@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createDiscovery } from '@cinnabar/core';
@@ -124,6 +124,10 @@ const tried = [
     ],
     ['a hard link', { path: 'package/link', type: 'Link', linkpath: 'package/package.json' }, /has a link/],
     ['a device', { path: 'package/null', type: 'CharacterDevice' }, /has something that is no file/],
+    ['a stream of Windows', { path: 'package/src/index.ts:more' }, /has a path that no file may have/],
+    ['a file twice, for a system that drops dots', { path: 'package/src/index.ts.' }, /twice/],
+    ['a file twice, for a system that folds letters', { path: 'package/\u017frc/index.ts' }, /twice/],
+    ['a file twice, for a system that drops what is not seen', { path: 'package/s\u200crc/index.ts' }, /twice/],
     ['a file twice', { path: 'package/SRC/index.ts' }, /has the file package\/SRC\/index\.ts twice/],
   ];
   for (const [what, entry, reason] of HOSTILE) {
@@ -162,7 +166,7 @@ const tried = [
     expect(await refusal(await tarball(bomb))).to.match(/hostile\.tgz is larger than 2 MB/);
     // A header that lies about the size, in a stream that has no end.
     let sent = 0;
-    const server = createServer((_, response) => {
+    await using server = await serve((_, response) => {
       const more = (): void => {
         if (response.destroyed) return;
         sent += 64_000;
@@ -171,14 +175,11 @@ const tried = [
       };
       response.writeHead(200);
       more();
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    const port = typeof address === 'object' ? address?.port : 0;
-    expect(await refusal(`http://127.0.0.1:${port}/endless.tgz`)).to.match(/^127\.0\.0\.1:\d+ is larger than 2 MB/);
+    });
+    expect(await refusal(`http://127.0.0.1:${server.port}/endless.tgz`)).to.match(
+      /^127\.0\.0\.1:\d+ is larger than 2 MB/,
+    );
     expect(sent).to.be.below(50_000_000);
-    server.closeAllConnections();
-    server.close();
   });
 
   it('are refused for an id that is not theirs', async () => {
@@ -241,6 +242,60 @@ const tried = [
     expect(await refusal('cinnabar-plugin-dice')).to.equal(reason);
   });
 
+  it('are refused where a dependency brings an SDK, or a folder does by another way of writing it', async () => {
+    const files = { 'Node_Modules/@Cinnabar/sdk/package.json': '{"name":"@cinnabar/sdk","version":"0.1.0"}' };
+    registry.add(pluginTarball({ id: 'dice', version: '2.0.0', files }));
+    expect(await refusal('cinnabar-plugin-dice')).to.match(/brings its own @cinnabar\/sdk/);
+    registry.add(
+      packFiles({
+        'package.json': {
+          name: 'bringer',
+          version: '1.0.0',
+        },
+        'node_modules/@cinnabar/sdk/package.json': { name: '@cinnabar/sdk', version: '0.1.0' },
+      }),
+    );
+    registry.add(pluginTarball({ id: 'dice', version: '2.0.0', packageFile: { dependencies: { bringer: '1.0.0' } } }));
+    expect(await refusal('cinnabar-plugin-dice')).to.match(/brings its own @cinnabar\/sdk/);
+  });
+
+  it('have nothing fetched from elsewhere for a dependency of a dependency', async () => {
+    const asked: (string | undefined)[] = [];
+    await using server = await serve(({ url }, response) => {
+      asked.push(url);
+      response.writeHead(404).end();
+    });
+    const place = `git+http://127.0.0.1:${server.port}/x.git`;
+    registry.add(packFiles({ 'package.json': { name: 'middle', version: '1.0.0', dependencies: { x: place } } }));
+    registry.add(pluginTarball({ id: 'dice', version: '2.0.0', packageFile: { dependencies: { middle: '1.0.0' } } }));
+    expect(await refusal('cinnabar-plugin-dice')).to.match(/^The dependencies of cinnabar-plugin-dice cannot be had: /);
+    expect(asked).to.deep.equal([]);
+  });
+
+  it('are refused where the server that was named leads on to another one of this network', async () => {
+    const { tarball: inside } = registry.add(pluginTarball({ id: 'dice', version: '2.0.0' }));
+    await using server = await serve((_, response) => response.writeHead(302, { location: inside }).end());
+    expect(await refusal(`http://127.0.0.1:${server.port}/dice.tgz`)).to.match(/only https is/);
+  });
+
+  it('are refused under a name that the host has for itself', async () => {
+    for (const id of ['plugins', 'documents', 'config']) {
+      registry.add(pluginTarball({ id, name: `my-${id}` }));
+      expect(await refusal(`my-${id}`)).to.equal(
+        `my-${id} says that it is ${id}, which is a name of the host itself: no plugin gets that id.`,
+      );
+    }
+    const named = await packages.pin('constructor', true).catch((error: unknown) => String(error));
+    expect(named).to.match(/constructor is not a plugin that was installed/);
+    expect(await packages.list()).to.deep.equal([]);
+  });
+
+  it('are refused from a repository whose address has a password, which would be written down', async () => {
+    expect(await refusal('git+https://judy:secret@example.org/dice.git')).to.equal(
+      'Addresses with a user name or password are not fetched.',
+    );
+  });
+
   it('are refused as a folder with a link', async () => {
     const folder = join(root, 'linked');
     for (const [path, content] of Object.entries(pluginFiles({ id: 'dice' }))) {
@@ -273,3 +328,17 @@ const tried = [
     expect(await refusal('dice', installer(['list.json']))).to.match(/is not what its integrity says/);
   });
 });
+
+async function serve(listener: RequestListener): Promise<AsyncDisposable & { readonly port: number }> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

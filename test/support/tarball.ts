@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { defined } from '@cinnabar/sdk';
-import { Header } from 'tar';
+import { Header, Pax } from 'tar';
 
 /** An entry of a tarball, as it is written: nothing is put right, so that it may be one that no honest program makes. */
 export interface TarEntry {
@@ -19,8 +19,10 @@ export function packEntries(entries: readonly TarEntry[]): Buffer {
     const bytes = Buffer.from(content);
     const header = new Header({ path, type, size: bytes.length, mode, mtime: new Date(0), ...defined({ linkpath }) });
     const block = Buffer.alloc(BLOCK);
-    if (header.encode(block)) throw new Error(`${path} is too long for this`);
-    return [block, bytes, Buffer.alloc((BLOCK - (bytes.length % BLOCK)) % BLOCK)];
+    // What a header cannot say stands in one of its own before it.
+    const isTooMuch = header.encode(block);
+    const extended = isTooMuch ? [new Pax({ path, ...defined({ linkpath }) }).encode()] : [];
+    return [...extended, block, bytes, Buffer.alloc((BLOCK - (bytes.length % BLOCK)) % BLOCK)];
   });
   return gzipSync(Buffer.concat([...parts, Buffer.alloc(2 * BLOCK)]));
 }

@@ -1,6 +1,13 @@
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { type InstalledPlugin, offerLines, type PluginPackages, type PreparedPlugin, UserError } from '@cinnabar/sdk';
+import {
+  type InstalledPlugin,
+  needsConsent,
+  offerLines,
+  type PluginPackages,
+  type PreparedPlugin,
+  UserError,
+} from '@cinnabar/sdk';
 import { createSystemClock, createSystemRandom } from '../clock/clock.js';
 import type { HostConfig } from '../config/host-config.js';
 import { createRedactor, secretsOf } from '../observability/log-entry.js';
@@ -186,11 +193,10 @@ async function update(packages: PluginPackages, { operands, options, terminal }:
 /** Shows what it declares, asks, and installs it. An update that asks for nothing new goes on by itself. */
 async function agreeAndInstall(prepared: PreparedPlugin, { yes, json }: Options, terminal: Terminal): Promise<number> {
   const { offer } = prepared;
-  const isPlain = offer.update !== undefined && offer.update.wants.length === 0;
   if (!json) terminal.stdout.write(`${offerLines(offer).map(plain).join('\n')}\n`);
   const question =
     offer.update === undefined ? `Install ${offer.id} ${offer.version}?` : `Update ${offer.id} to ${offer.version}?`;
-  if (!(yes || isPlain || (await agrees(question, terminal)))) {
+  if (!(yes || !needsConsent(offer) || (await agrees(question, terminal)))) {
     await prepared.discard();
     terminal.stderr.write('Nothing was changed. Answer y, or say --yes.\n');
     return 1;

@@ -6,6 +6,9 @@ const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 /** Folders below the data that are the host's own. */
 const TAKEN = ['backups', 'bots', 'cache', 'config', 'documents', 'logs', 'plugins'];
 
+/** Whether the host keeps its own data under a name, so that no plugin may be called so. */
+export const isOfHost = (name: string): boolean => TAKEN.includes(name);
+
 /** Folders below the caches that are the host's own. */
 const TAKEN_CACHES = ['plugins', 'workers'];
 

@@ -3,6 +3,7 @@ import {
   type CommandContext,
   createAskFirst,
   type InstalledPlugin,
+  needsConsent,
   offerLines,
   option,
   type PreparedPlugin,
@@ -103,7 +104,7 @@ export function installSubcommands({ component, services, log }: AdminContext): 
         const onStep = await showSteps(ctx);
         const prepared = await packages.prepareUpdate(plugin, onStep);
         if (prepared === undefined) return ctx.reply(t('{plugin} is up to date.', { plugin: code(plugin) }));
-        if ((prepared.offer.update?.wants.length ?? 0) > 0) return ask(ctx, prepared);
+        if (needsConsent(prepared.offer)) return ask(ctx, prepared);
         return ctx.reply(await install(ctx, prepared));
       },
     }),

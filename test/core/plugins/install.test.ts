@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { PluginPackages } from '@cinnabar/sdk';
+import { needsConsent, PluginPackages } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { type LocalRegistry, startLocalRegistry } from '../../support/local-registry.js';
 import { pluginTarball } from '../../support/plugin-package.js';
@@ -114,6 +114,21 @@ describe('installing plugins', () => {
     await host.settled();
     expect(await said('!dice2')).to.equal('dice2 1.1.0');
     expect(await inPlace('dice2')).to.have.length(1);
+  });
+
+  it('has an update agreed to where what it declares could not be read to the end', async () => {
+    registry.add(pluginTarball({ id: 'dice3' }));
+    await (await packages.prepare('cinnabar-plugin-dice3')).install();
+    registry.add(pluginTarball({ id: 'dice3', version: '1.1.0' }));
+    const plain = await packages.prepareUpdate('dice3');
+    expect(plain && needsConsent(plain.offer)).to.equal(false);
+    await plain?.discard();
+    registry.add(pluginTarball({ id: 'dice3', version: '1.2.0', setup: "throw new Error('not now');" }));
+    const hidden = await packages.prepareUpdate('dice3');
+    expect(hidden?.offer.update?.wants).to.deep.equal([]);
+    expect(hidden && needsConsent(hidden.offer)).to.equal(true);
+    await hidden?.discard();
+    await packages.remove('dice3', { withData: true });
   });
 
   it('leaves the old version running where the new one does not build, does not start, or is another', async () => {

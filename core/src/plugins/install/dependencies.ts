@@ -26,6 +26,18 @@ interface Dependencies {
   readonly withScripts: readonly string[];
 }
 
+/**
+ * What a dependency of a dependency names is fetched by npm before its lock can be read: from repositories, folders and addresses. npm before 11.10
+ * knows of these settings no more than which program git is; in the environment they win over an `.npmrc` that such a place brings along.
+ */
+const NOT_FROM_ELSEWHERE = {
+  npm_config_allow_git: 'none',
+  npm_config_allow_remote: 'none',
+  npm_config_allow_file: 'none',
+  npm_config_allow_directory: 'none',
+  npm_config_ignore_scripts: 'true',
+  npm_config_git: 'git-is-not-run-for-dependencies',
+};
 const NPM_MS = 120_000;
 const AT_ONCE = 6;
 /** `node_modules/@scope/name`, and such below each other. */
@@ -130,6 +142,9 @@ async function lock(
   cwd: string,
   { cacheDir, npm, signal }: Pick<DependencyOptions, 'cacheDir' | 'npm' | 'signal'>,
 ): Promise<void> {
+  // The one in the bot's folder is not on npm's way up from here, and names variables that npm is not given.
+  const file = join(cwd, '.npmrc');
+  await writeFile(file, npm.lines.join('\n'), { mode: 0o600 });
   const args = [
     'install',
     '--package-lock-only',
@@ -148,6 +163,7 @@ async function lock(
         npm_config_registry: npm.registryOf('').href,
         npm_config_cache: join(cacheDir, 'npm'),
         npm_config_update_notifier: 'false',
+        ...NOT_FROM_ELSEWHERE,
       },
       timeoutMs: NPM_MS,
       signal,
@@ -168,6 +184,8 @@ async function lock(
       ),
       { cause: error },
     );
+  } finally {
+    await rm(file);
   }
 }
 

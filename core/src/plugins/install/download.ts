@@ -34,10 +34,14 @@ const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/;
 export function createDownloads({ trusted, headersOf = () => ({}), signal }: DownloadOptions): Downloads {
   const open = async (given: URL, accept: string): Promise<IncomingMessage> => {
     let url = given;
+    let isAsNamed = true;
     for (let hops = 0; hops <= MOST_REDIRECTS; hops += 1) {
-      const isTrusted = trusted.has(url.origin);
+      // A server that leads on to another one has neither its trust nor its credentials to give.
+      isAsNamed &&= url.origin === given.origin;
+      const isTrusted = isAsNamed && trusted.has(url.origin);
       assertMayBeFetched(url, isTrusted);
-      const response = await request(url, { isTrusted, headers: { ...headersOf(url), accept }, signal });
+      const credentials = isAsNamed ? headersOf(url) : {};
+      const response = await request(url, { isTrusted, headers: { ...credentials, accept }, signal });
       const { statusCode = 0, headers } = response;
       if (statusCode === 200) return response;
       response.resume();
@@ -138,8 +142,16 @@ async function reading(url: URL, done: Promise<void>): Promise<void> {
 
 function refusal({ host, pathname }: URL, status: number): UserError {
   return status === 404
-    ? new NotThere(t('{host} has no {path}.', { host, path: decodeURIComponent(pathname) }))
+    ? new NotThere(t('{host} has no {path}.', { host, path: readable(pathname) }))
     : new UserError(t('{host} answered with the status {status}.', { host, status }));
+}
+
+function readable(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
 
 /** There is no such thing at that address. */

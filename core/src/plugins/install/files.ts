@@ -7,12 +7,13 @@ import PQueue from 'p-queue';
 import { type Room, tooLarge } from './room.js';
 
 /** What a package never takes along. */
-const LEFT_OUT = new Set(['node_modules', '.git', '.hg', '.svn', '.DS_Store']);
+const LEFT_OUT = new Set(['node_modules', '.git', '.hg', '.svn', '.DS_Store', '.npmrc']);
 const ENVIRONMENT = /^\.env(?:\.|$)/;
 const AT_ONCE = 16;
 
 /**
- * Copies a plugin's folder as it would be packed: without its `node_modules`, which are installed anew, and without its environment.
+ * Copies a plugin's folder as it would be packed: without its `node_modules`, which are installed anew, and without its environment
+ * and credentials.
  * @throws UserError for links, and for more than there is room for
  */
 export async function copyFolder(from: string, to: string, name: string, room: Room): Promise<void> {
@@ -36,6 +37,21 @@ export async function copyFolder(from: string, to: string, name: string, room: R
     if (room.bytes < 0 || room.files < 0) throw tooLarge(name, room.mostBytes);
     await copyFile(source, join(to, entry.name));
   }
+}
+
+/**
+ * The path as the most forgiving of file systems takes it: two paths that are one file somewhere have the same. Some of them do not tell case or
+ * Unicode's ways of writing a letter apart, some leave out what cannot be seen, and Windows leaves out dots and spaces at the end of a name.
+ */
+export function foldedPath(path: string): string {
+  return path
+    .normalize('NFKC')
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .split('/')
+    .map((name) => name.replace(/[. ]+$/, '') || name)
+    .join('/')
+    .toUpperCase()
+    .toLowerCase();
 }
 
 /** All files below a folder, with slashes, sorted. @throws UserError for a link, which no installed plugin has */

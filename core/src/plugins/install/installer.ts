@@ -21,13 +21,14 @@ import {
 import gt from 'semver/functions/gt.js';
 import valid from 'semver/functions/valid.js';
 import type { HostConfig } from '../../config/host-config.js';
+import { isOfHost } from '../../storage/files.js';
 import { HOST_VERSION } from '../../version.js';
 import { type Discover, inspectFolder, PACKAGE_PREFIX } from '../discovery.js';
 import { readDeclaration } from './declaration.js';
 import { installDependencies } from './dependencies.js';
 import { createDownloads } from './download.js';
 import { type Fetched, fetchPackage } from './fetch.js';
-import { filesBelow, measure } from './files.js';
+import { filesBelow, foldedPath, measure } from './files.js';
 import { createInstalledStore, type InstalledDocument, type InstalledEntry, problemOfFiles } from './installed.js';
 import { findVersion, readNpmConfiguration } from './npm-registry.js';
 import { checkEngines, hasDependencies, installScripts, type PackageFile, readPackage } from './package-file.js';
@@ -123,7 +124,6 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
     assertSame(spec, file, listed);
     checkEngines(file, HOST_VERSION);
     await assertUnchanged(file, fetched);
-    await assertShadowsNothing(fetched.folder, file);
     if (hasDependencies(file)) onStep(t('Fetching the dependencies of {plugin} …', { plugin: file.name }));
     const { count, withScripts } = await installDependencies(fetched.folder, file, {
       work,
@@ -132,6 +132,7 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
       downloads,
       room,
     });
+    await assertShadowsNothing(fetched.folder, file);
     onStep(t('Reading what {plugin} declares …', { plugin: file.name }));
     const folder = await realpath(fetched.folder);
     const found = await inspectFolder(folder, 'package');
@@ -177,7 +178,14 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
   };
 
   const assertFree = async ({ id, file }: Candidate, { plugins }: InstalledDocument) => {
-    const installed = plugins[id];
+    if (isOfHost(id))
+      throw new UserError(
+        t('{package} says that it is {plugin}, which is a name of the host itself: no plugin gets that id.', {
+          package: file.name,
+          plugin: id,
+        }),
+      );
+    const installed = entryOf(plugins, id);
     if (installed !== undefined && installed.packageName !== file.name)
       throw new UserError(
         t('{package} says that it is {plugin}, and that is installed from {other}. Remove that one first.', {
@@ -242,7 +250,7 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
 
   /** Has the running bot take up what lies in place, and writes down that it is installed. When either fails, all is as before. */
   const takeUp = async (id: string, before: InstalledDocument, after: InstalledDocument): Promise<void> => {
-    const [previous, next] = [before.plugins[id], after.plugins[id]];
+    const [previous, next] = [entryOf(before.plugins, id), entryOf(after.plugins, id)];
     const isKnown = running?.list().some((one) => one.id === id) === true;
     if (running === undefined || next === undefined || !isKnown) {
       await store.write(after);
@@ -269,8 +277,8 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
       const { id, file, fetched } = candidate;
       const document = await store.read();
       await assertFree(candidate, document);
-      const previous = document.plugins[id];
-      const entry = entryOf(candidate, previous);
+      const previous = entryOf(document.plugins, id);
+      const entry = newEntry(candidate, previous);
       const published = fetched.isPublished ? { [`${file.name}@${file.version}`]: fetched.integrity } : {};
       const isInPlace = previous?.folder === entry.folder && (await problemOfFiles(store, id, previous)) === undefined;
       if (!isInPlace) await store.place(candidate.folder, entry.folder);
@@ -305,7 +313,7 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
           }),
         );
       await assertFree(candidate, document);
-      const offer = await offerOf(candidate, document.plugins[candidate.id]);
+      const offer = await offerOf(candidate, entryOf(document.plugins, candidate.id));
       return {
         offer,
         async install() {
@@ -323,7 +331,7 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
 
   /** @throws CINNABAR_PLUGIN_UNKNOWN */
   const installedAs = (document: InstalledDocument, id: string): InstalledEntry => {
-    const entry = document.plugins[id];
+    const entry = entryOf(document.plugins, id);
     if (entry === undefined) throw new UserError(t('{plugin} is not a plugin that was installed.', { plugin: id }));
     return entry;
   };
@@ -420,8 +428,12 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
   };
 }
 
+/** An id can be a word that every object knows, such as `constructor`. */
+const entryOf = (plugins: InstalledDocument['plugins'], id: string): InstalledEntry | undefined =>
+  Object.hasOwn(plugins, id) ? plugins[id] : undefined;
+
 /** What is written down of a candidate. The name of its folder is that of its content. */
-function entryOf(
+function newEntry(
   { id, content, file, fetched, declared, spec }: Candidate,
   previous: InstalledEntry | undefined,
 ): InstalledEntry {
@@ -489,16 +501,19 @@ function assertHonestId(id: string, { name }: PackageFile, listed: RegistryMatch
     );
 }
 
-/** The host's own packages are the host's alone. */
+/** Of a folded path. */
+const SHADOW = /(?:^|\/)node_modules\/(@cinnabar\/[^/]+)/;
+
+/** The host's own packages are the host's alone: neither the plugin nor what it depends on brings them along. */
 async function assertShadowsNothing(
   folder: string,
   { name, dependencies, optionalDependencies, bundled }: PackageFile,
 ): Promise<void> {
-  const brought = (await filesBelow(folder)).find((path) => /(?:^|\/)node_modules\/@cinnabar\//.test(path));
+  const brought = (await filesBelow(folder)).map(foldedPath).find((path) => SHADOW.test(path));
   const own = [...Object.keys(dependencies), ...Object.keys(optionalDependencies), ...bundled].find((one) =>
     one.startsWith('@cinnabar/'),
   );
-  const shadowed = own ?? (brought === undefined ? undefined : /@cinnabar\/[^/]+/.exec(brought)?.[0]);
+  const shadowed = own ?? (brought === undefined ? undefined : SHADOW.exec(brought)?.[1]);
   if (shadowed !== undefined)
     throw new UserError(
       t('{plugin} brings its own {dependency}: a plugin uses that of the host. It belongs into its peerDependencies.', {

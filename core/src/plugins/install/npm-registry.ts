@@ -16,8 +16,11 @@ export interface NpmConfiguration {
   readonly origins: readonly string[];
   /** Credentials for an address of a registry. */
   headersOf(url: URL): Readonly<Record<string, string>>;
+  /** Registries of scopes, and credentials, as an `.npmrc` has them: for npm itself, which sees no variable of the bot's. */
+  readonly lines: readonly string[];
 }
 
+const FOR_NPM = /^(?:@[^:]+:registry|\/\/.+:(?:_authToken|_auth|username|_password))$/;
 const USUAL = 'https://registry.npmjs.org/';
 
 /**
@@ -42,12 +45,17 @@ export async function readNpmConfiguration(root: string, env: Environment): Prom
     registryOf: (name) => scopes.get(name.split('/')[0]) ?? usual,
     origins: [usual, ...scopes.values()].map(({ origin }) => origin),
     headersOf(url) {
-      const token = [...values].find(
-        ([key]) =>
-          key.endsWith(':_authToken') && `//${url.host}${url.pathname}`.startsWith(key.slice(0, -':_authToken'.length)),
-      );
-      return token === undefined ? {} : { authorization: `Bearer ${token[1]}` };
+      const address = `//${url.host}${url.pathname}`;
+      const [nearest] = [...values]
+        .flatMap(([key, value]) => {
+          const [, place, kind = ''] = /^(\/\/.+?)\/?:(_authToken|_auth)$/.exec(key) ?? [];
+          return place !== undefined && `${address}/`.startsWith(`${place}/`) ? [{ place, kind, value }] : [];
+        })
+        .sort((one, other) => other.place.length - one.place.length);
+      if (nearest === undefined) return {};
+      return { authorization: `${nearest.kind === '_auth' ? 'Basic' : 'Bearer'} ${nearest.value}` };
     },
+    lines: [...values].flatMap(([key, value]) => (FOR_NPM.test(key) ? [`${key}=${value}`] : [])),
   };
 }
 
@@ -117,7 +125,7 @@ export async function findVersion(
     : validRange(wanted) === null
       ? undefined
       : (maxSatisfying(Object.keys(versions), wanted) ?? undefined);
-  const found = version === undefined ? undefined : versions[version];
+  const found = version !== undefined && Object.hasOwn(versions, version) ? versions[version] : undefined;
   if (version === undefined || found === undefined)
     throw new UserError(t('There is no version {range} of {name}.', { range: wanted, name }));
   const { dist, deprecated } = found;

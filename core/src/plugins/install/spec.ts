@@ -62,6 +62,9 @@ function gitSpec(text: string): PackageSpec {
         },
       ),
     );
+  // It would be written down, and shown with the plugin.
+  if (URL.canParse(url) && new URL(url).password !== '')
+    throw new UserError(t('Addresses with a user name or password are not fetched.'));
   return { kind: 'git', url, ref };
 }
 

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { t, UserError } from '@cinnabar/sdk';
 import type { ReadEntry } from 'tar';
+import { foldedPath } from './files.js';
 import { MOST_FILES, type Room, tooLarge } from './room.js';
 
 const LONGEST_PATH = 400;
@@ -104,10 +105,10 @@ function checkedPath(
   const inside = below.join('/');
   if (inside === '')
     return new UserError(t('The tarball of {package} has a file that lies in no folder: {path}', params));
-  // Control characters and backslashes are in no honest path; names that differ in case alone are one file on some systems.
-  if (/[\p{Cc}\\]/u.test(inside) || inside.length > LONGEST_PATH)
+  // Control characters, backslashes, and the colon of a stream of Windows are in no honest path.
+  if (/[\p{Cc}\\:]/u.test(inside) || inside.length > LONGEST_PATH || !Number.isSafeInteger(size) || size < 0)
     return new UserError(t('The tarball of {package} has a path that no file may have: {path}', params));
-  const key = inside.normalize('NFC').toLowerCase();
+  const key = foldedPath(inside);
   if (taken.has(key)) return new UserError(t('The tarball of {package} has the file {path} twice.', params));
   taken.add(key);
   room.bytes -= size;
