@@ -12,6 +12,7 @@ import { createSystemClock, createSystemRandom } from '../clock/clock.js';
 import type { HostConfig } from '../config/host-config.js';
 import { createRedactor, secretsOf } from '../observability/log-entry.js';
 import { createLogs } from '../observability/logs.js';
+import { assertStarts } from '../plugins/check/check.js';
 import { discoveryOf } from '../plugins/discovery.js';
 import { readCommands } from '../plugins/install/declaration.js';
 import { createInstaller } from '../plugins/install/installer.js';
@@ -161,6 +162,7 @@ function installerFor(
       return names.filter((name) => taken.includes(name));
     },
     intents: () => undefined,
+    trial: (folder) => assertStarts(folder, { buildCacheDir: config.buildCacheDir, env: config.env }),
     eraseData,
     random: createSystemRandom(clock),
     log: logs.logger('plugins'),

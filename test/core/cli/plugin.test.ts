@@ -74,6 +74,21 @@ describe('cinnabar plugin', () => {
     expect(readdirSync(folder.path)).to.have.members(['package.json', 'lists', 'config', 'coin', 'data']);
   });
 
+  it('leaves the version before in place when the new one does not start', async () => {
+    const write = (options: Parameters<typeof pluginFiles>[0]) => {
+      for (const [path, content] of Object.entries(pluginFiles(options))) folder.write(join('coin', path), content);
+    };
+    write({ id: 'coin', version: '1.1.0', setup: "if (context.log) throw new Error('broken on purpose');" });
+    const failed = await run('update coin --yes').catch((error: unknown) => String(error));
+    expect(failed).to.match(/cinnabar-plugin-coin was not updated to 1\.1\.0\. .*broken on purpose/);
+    expect((await run('list --verify')).text).to.match(/^coin 1\.0\.0 .*verified\)\n$/);
+
+    write({ id: 'coin', version: '1.2.0' });
+    expect((await run('update coin --yes')).text).to.match(/Updated coin from 1\.0\.0 to 1\.2\.0\.\n$/);
+    write({ id: 'coin' });
+    expect((await run('remove coin --yes')).code + (await run('add ./coin --yes')).code).to.equal(0);
+  });
+
   it('changes nothing without a yes, and finds by id what a registry file lists', async () => {
     expect((await run('search all')).text).to.equal('cards 1.0.0: Cards for all\n');
     expect((await run('search nothing')).text).to.equal('Nothing was found.\n');

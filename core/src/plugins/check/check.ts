@@ -4,6 +4,8 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { UserError } from '@cinnabar/sdk';
+import { inspectFolder } from '../discovery.js';
 import { checkCatalogues } from './catalogue-checks.js';
 import type { Finding } from './findings.js';
 import { checkPackage } from './package-checks.js';
@@ -57,6 +59,21 @@ export async function checkPlugin(given: string, { reloads, env, onStep }: Check
   } finally {
     await cache.remove();
   }
+}
+
+/** Rules of a trial that mean that it does not run at all. */
+const KEEP_FROM_STARTING = ['load', 'start'];
+
+/**
+ * Starts a plugin on a local Discord, in a process of its own, with data of its own, and stops it again. One that waits for something (a variable,
+ * another plugin) counts as started.
+ * @throws UserError with what keeps it from starting
+ */
+export async function assertStarts(folder: string, options: Pick<TrialTask, 'buildCacheDir' | 'env'>): Promise<void> {
+  const found = await inspectFolder(await realpath(folder), 'package');
+  const { findings } = await runTrial({ found, ...options, reloads: 0 }, () => undefined);
+  const problem = findings.find(({ rule }) => KEEP_FROM_STARTING.includes(rule));
+  if (problem !== undefined) throw new UserError(problem.text);
 }
 
 function reportOf(id: string | undefined, version: string | undefined, findings: readonly Finding[]): CheckReport {

@@ -52,6 +52,8 @@ interface InstallerOptions {
   readonly discover: Discover;
   /** Left out while the bot is stopped. */
   readonly running?: RunningPlugins;
+  /** Starts what lies in a folder to see whether it can: for a bot that is stopped. A running one starts it itself. @throws UserError */
+  readonly trial?: (folder: string) => Promise<void>;
   /** Which of a plugin's commands another one has. */
   readonly clashes: (commands: readonly string[], id: string) => Promise<readonly string[]>;
   /** Intents that the bot is connected with; `undefined` while it is not. */
@@ -252,6 +254,7 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
   const takeUp = async (id: string, before: InstalledDocument, after: InstalledDocument): Promise<void> => {
     const [previous, next] = [entryOf(before.plugins, id), entryOf(after.plugins, id)];
     const isKnown = running?.list().some((one) => one.id === id) === true;
+    if (next !== undefined) await options.trial?.(store.folderOf(next));
     if (running === undefined || next === undefined || !isKnown) {
       await store.write(after);
       try {
