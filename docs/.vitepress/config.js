@@ -16,7 +16,11 @@ export default defineConfig({
   lastUpdated: false,
   // Nothing is fetched from elsewhere: the book works on a machine without a network.
   head: [],
-  markdown: { anchor: { slugify }, config: (md) => md.core.ruler.push('links-of-files', linkPages) },
+  markdown: {
+    anchor: { slugify },
+    languageAlias: { env: 'ini' },
+    config: (md) => md.core.ruler.push('links-of-files', linkPages),
+  },
   themeConfig: {
     sidebar,
     outline: [2, 3],
