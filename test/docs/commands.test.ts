@@ -69,10 +69,11 @@ describe('commands on the pages', () => {
     it('are found in the text when the bot has no such command', () => {
       expect(named('`!plugin enable <id>`, `!plugin …`, `!access`, `!help words`')).to.deep.equal([]);
       expect(named('`!nosuch a`')).to.deep.equal([
-        'There is no command !nosuch: docs/reference/commands.md has those that there are.',
+        'There is no command nosuch: docs/reference/commands.md has those that there are.',
       ]);
-      expect(named('`!plugin enabel x`')[0]).to.match(/^There is no command !plugin enabel; there are !plugin /);
-      expect(named('`!budget show all`')).to.deep.equal(['!budget show takes nothing: leave “all” out.']);
+      expect(named('`!plugin enabel x`')[0]).to.match(/^There is no command plugin enabel; there are plugin /);
+      expect(named('`/budget show`, `/metrics`, `/nosuch a:1`')).to.have.length(1);
+      expect(named('`!budget show all`')).to.deep.equal(['budget show takes nothing: leave “all” out.']);
     });
 
     it('are found in the text when there is no such file', () => {
@@ -80,7 +81,8 @@ describe('commands on the pages', () => {
       expect(namesOf(page).map(({ text }) => text)).to.deep.equal(['There is no file test/nosuch.ts: mend its path.']);
     });
 
-    it('are found in the text when a plugin has no such setting, or the configuration no such key', () => {
+    it('are found in the text when a plugin has no such setting, or the configuration no such key or variable', () => {
+      expect(named('`CINNABAR_DATA=/data`, `CINNABAR_CONFIG_INVALID`, `CINNABAR_DATEN`')).to.have.length(1);
       expect(
         named('`!set moderation banDeleteDays 1`, `!set <plugin> <key>`, `host.plugins.registries`'),
       ).to.deep.equal([]);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { HELP } from '@cinnabar/core/internal/cli/command-line';
+import { ERRORS } from '@cinnabar/sdk';
 import { at } from './pages.js';
 
 /**
@@ -13,6 +14,8 @@ export interface Declared {
   readonly settings: ReadonlyMap<string, ReadonlySet<string>>;
   readonly plugins: ReadonlySet<string>;
   readonly variables: ReadonlySet<string>;
+  /** Codes of errors. */
+  readonly errors: ReadonlySet<string>;
   /** `host.plugins.registries` */
   readonly configuration: ReadonlySet<string>;
   /** Commands of the command line, with the options that its help names for them. */
@@ -29,6 +32,7 @@ export function readDeclared(): Declared {
     ...readCommands(),
     settings: readSettings(),
     variables: new Set(firstCells('environment')),
+    errors: new Set(Object.keys(ERRORS)),
     configuration: new Set(firstCells('configuration')),
     ...readHelp(HELP),
   };

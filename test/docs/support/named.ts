@@ -8,6 +8,8 @@ import { wrongCommand } from './shell.js';
 /** What stands for something else: `<member>`, `[reason]`, `NAME`, `…`. */
 const PLACEHOLDER = /^[<[…]|^[A-Z_]+$|^…$/u;
 const AUTHORS = /^(?:docs\/authors|sdk|core|examples)\//;
+/** Pages for those who run the bot: others speak of variables of tests, and of other programs. */
+const READERS = /^(?:docs\/|README|SECURITY)/;
 /** Pages about this repository; others speak of their readers' folders. */
 const SOURCE = /^(?:CONTRIBUTING|SECURITY|README|core\/README|sdk\/)/;
 const WORD = /^[a-z0-9][a-z0-9-]*$/;
@@ -24,7 +26,8 @@ export function wrongNames(page: Page, declared: Declared, own: Own): readonly P
 }
 
 function problemsOf(page: Page, { text }: Place, declared: Declared, own: Own): readonly string[] {
-  if (/^![\p{L}]/u.test(text)) return ofCommand(text.slice(1), declared, own);
+  // Without anything behind it, `/metrics` is a path.
+  if (/^!\p{L}|^\/[a-z][a-z0-9-]* \S/u.test(text)) return ofCommand(text.slice(1), declared, own);
   if (/^(?:npx )?cinnabar(?: |$)/.test(text) && text !== 'cinnabar') return wrongCommand(page, text, declared);
   if (
     /^(?:core|sdk|plugins|test|config)\/[\w./-]+$/.test(text) &&
@@ -33,6 +36,14 @@ function problemsOf(page: Page, { text }: Place, declared: Declared, own: Own): 
   )
     return existsSync(at(text)) ? [] : [`There is no file ${text}: mend its path.`];
   if (/^npm (?:run |start|test)/.test(text)) return wrongCommand(page, text.replace(/\[(.*?) ?\]/g, '$1'), declared);
+  const variable = /^((?:CINNABAR|DISCORD|OPENAI|ANTHROPIC|LETTA)_[A-Z0-9_]+)(?:=.*)?$/.exec(text)?.[1];
+  if (
+    variable !== undefined &&
+    READERS.test(page.file) &&
+    !declared.variables.has(variable) &&
+    !declared.errors.has(variable)
+  )
+    return [`There is no variable ${variable}: docs/reference/environment.md has those that there are.`];
   const key = /^(host(?:\.[A-Za-z]+)+)(?::.*)?$/.exec(text)?.[1];
   // Authors know another host: that of `createTestHost`.
   if (key !== undefined && !AUTHORS.test(page.file) && !declared.configuration.has(key))
@@ -56,9 +67,9 @@ function ofCommand(typed: string, declared: Declared, own: Own): readonly string
     const next = words[length];
     return next === undefined || PLACEHOLDER.test(next)
       ? []
-      : [`There is no command !${name} ${next}; there are ${below.map((each) => `!${each}`).join(', ')}.`];
+      : [`There is no command ${name} ${next}; there are ${below.join(', ')}.`];
   }
-  return [`There is no command !${first}: docs/reference/commands.md has those that there are.`];
+  return [`There is no command ${first}: docs/reference/commands.md has those that there are.`];
 }
 
 function ofArguments(
@@ -69,7 +80,7 @@ function ofArguments(
   own: Own,
 ): readonly string[] {
   if (usage === '' && given.length > 0 && !given.every((word) => PLACEHOLDER.test(word)))
-    return [`!${name} takes nothing: leave “${given.join(' ')}” out.`];
+    return [`${name} takes nothing: leave “${given.join(' ')}” out.`];
   if (name === 'set' || name === 'unset' || name === 'settings') return ofSetting(given, declared, own);
   return [];
 }
