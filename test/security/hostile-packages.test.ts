@@ -71,14 +71,27 @@ describe('security: hostile packages', () => {
 
   it('have no rights where what they declare is read; their install scripts do not run, and it is said that they have some', async () => {
     await writeFile(join(root, 'secret'), 'secret');
+    let asked = 0;
+    await using server = await serve((_, response) => {
+      asked += 1;
+      response.end();
+    });
     const imports = `import { readFileSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { lookup } from 'node:dns';
+import { connect, createServer } from 'node:net';
+fetch('http://127.0.0.1:${server.port}/').catch(() => undefined);
 const attempt = (act) => { try { return String(act()); } catch (error) { return error.code; } };
 const tried = [
   attempt(() => readFileSync('/etc/passwd')),
   attempt(() => readFileSync(${JSON.stringify(join(root, 'secret'))})),
   attempt(() => writeFileSync(${JSON.stringify(join(root, 'written'))}, '')),
   attempt(() => spawnSync('true').status),
+  attempt(() => connect(${server.port}, '127.0.0.1')),
+  attempt(() => createServer().listen(0)),
+  attempt(() => createSocket('udp4')),
+  attempt(() => lookup('localhost', () => undefined)),
   Object.keys(process.env).join(),
 ].join(' ');`;
     registry.add(
@@ -99,7 +112,8 @@ const tried = [
     );
     const prepared = await packages.prepare('cinnabar-plugin-scripted');
     await prepared.install();
-    expect(prepared.offer.declared.description.trim()).to.equal(Array(4).fill('ERR_ACCESS_DENIED').join(' '));
+    expect(prepared.offer.declared.description.trim()).to.equal(Array(8).fill('ERR_ACCESS_DENIED').join(' '));
+    expect(asked).to.equal(0);
     expect(await readdir(root)).not.to.include('ran');
     expect(prepared.offer.notes).to.deep.equal([
       'It has install scripts, which do not run: preinstall, postinstall, prepare.',

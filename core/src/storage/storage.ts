@@ -111,6 +111,7 @@ export function createStorage(options: StorageOptions): StorageService {
     ...personal,
     async eraseAll(plugin) {
       for (const path of await store.list([plugin])) await store.erase(path);
+      await driver.eraseJournals(plugin);
     },
     flush: () => store.idle(),
   };

@@ -197,6 +197,22 @@ export function describeDriver(name: string, make: () => Promise<Subject>): void
         expect(await subject.driver.read(JOURNAL)).to.deep.equal(one);
         expect(await subject.driver.list(['relay'])).to.deep.equal([JOURNAL]);
       });
+
+      it('goes with all others of its plugin, and none of another one', async () => {
+        await using subject = await make();
+        const paths: readonly DocumentPath[] = [JOURNAL, ['relay', 'sent', '42'], ['relay2', 'queue', 'queue']];
+        for (const path of paths) {
+          const journal = createJournal(subject.driver.journal(path), schema);
+          await journal.append({ n: 1 });
+          await journal.release();
+        }
+        await subject.driver.write(JOURNAL, one);
+        await subject.driver.eraseJournals('relay');
+        await subject.driver.eraseJournals('never-seen');
+        const left = await Promise.all(paths.map(async (path) => (await numbers(subject.driver, path)).ns));
+        expect(left).to.deep.equal([[], [], [1]]);
+        expect(await subject.driver.read(JOURNAL)).to.deep.equal(one);
+      });
     });
 
     it('takes any text as a segment and gives it back', async () => {

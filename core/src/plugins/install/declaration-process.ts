@@ -1,8 +1,9 @@
-/** What runs in a process of its own, without rights to write files or to start programs: says what plugins declare, and ends. */
+/** What runs in a process of its own, without rights to write files, to start programs, or to reach the network: says what plugins declare, and ends. */
 import { operatorSentenceOf } from '@cinnabar/sdk';
 import { HOST_VERSION } from '../../version.js';
 import { definitionIn } from '../loader.js';
 import type { Answer, Task } from './declaration.js';
+import { denyNetwork } from './no-network.js';
 import { recordSetup } from './recorded-setup.js';
 
 async function declarationOf({ file, found }: Task[number]): Promise<Answer> {
@@ -35,6 +36,7 @@ async function declarationOf({ file, found }: Task[number]): Promise<Answer> {
 }
 
 process.once('message', async (tasks: Task) => {
+  denyNetwork();
   const answers: Answer[] = [];
   for (const task of tasks) answers.push(await declarationOf(task));
   process.send?.(answers, () => process.exit());

@@ -49,7 +49,7 @@ const answerSchema = z.union([
 
 /**
  * Builds a plugin, and has a process of its own say what it declares: nothing of it runs in this one. The process has no token and no key, may
- * read the plugin's folder and the host's packages alone, may write nothing and start nothing, and is ended at a limit of time and memory.
+ * read the plugin's folder and the host's packages alone, may write nothing, start nothing and reach nothing, and is ended at a limit of time and memory.
  * @param cacheDir where the bundle goes
  * @throws UserError when it does not build, reaches outside of its folder, or is no plugin
  */

@@ -133,9 +133,25 @@ export function createFileDriver(options: {
 
     journal: (path) => journalFile(`${join(journals, ...path.flatMap(encodeSegment))}.jsonl`),
 
+    async eraseJournals(plugin) {
+      const folder = join(journals, ...encodeSegment(plugin));
+      for (const group of await entriesOf(folder)) {
+        if (!group.isDirectory()) continue;
+        const inside = join(folder, group.name);
+        const names = (await entriesOf(inside)).filter((entry) => entry.isFile()).map(({ name }) => name);
+        await removeFiles(
+          inside,
+          names.filter((name) => JOURNAL.test(name)),
+        );
+      }
+    },
+
     async close() {},
   };
 }
+
+/** Finished or not. */
+const JOURNAL = /\.jsonl(?:\.new)?$/;
 
 /** Where a document and its copies are. Every file of it begins with `stem.`, and no file of another document does. */
 interface Place {

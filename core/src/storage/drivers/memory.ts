@@ -109,6 +109,9 @@ export function createMemoryDriver(): MemoryDriver {
         async release() {},
       };
     },
+    async eraseJournals(plugin) {
+      for (const id of journals.keys()) if (id.startsWith(`[${JSON.stringify(plugin)},`)) journals.delete(id);
+    },
     async close() {},
     failWrites(error, times = 1, path = undefined) {
       failures.push({ error, left: times, id: path && JSON.stringify(path) });
