@@ -17,7 +17,8 @@ export interface PluginDefinition<
 > {
   readonly manifest: Manifest;
   readonly settings?: S;
-  readonly collections?: C;
+  /** Named beside `C`, so that the parameters of functions in it (migrations, owners) have their types. */
+  readonly collections?: C & CollectionDefinitions;
   readonly inject?: I;
   /** The tokens that `setup` provides, known beforehand so that plugins start in the right order. */
   readonly provides?: readonly Token<unknown>[];

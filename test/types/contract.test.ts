@@ -12,7 +12,21 @@ const typed = definePlugin({
     guild: z.object({ greeting: z.string().default('hi'), limit: z.number().default(3) }),
     member: z.object({ nick: z.string().optional() }),
   },
-  collections: { visits: { scope: 'user', version: 1, schema: z.object({ count: z.number().default(0) }) } },
+  collections: {
+    visits: {
+      scope: 'user',
+      version: 2,
+      schema: z.object({ count: z.number().default(0) }),
+      migrations: {
+        2(before) {
+          const document: unknown = before;
+          // @ts-expect-error what was saved before has no type
+          const count: number = before;
+          return { document, count };
+        },
+      },
+    },
+  },
   inject: { clock: Clock, llm: optional(Llm) },
   provides: [Clock],
   env: z.object({ API_KEY: z.string().optional() }),

@@ -27,7 +27,7 @@ export default definePlugin({
       version: 2,
       schema: star,
       // Version 1 named the author `author`.
-      migrations: { 2: (document: unknown) => migrated.parse(document) },
+      migrations: { 2: (document) => migrated.parse(document) },
       personal: { by: 'authorId' },
     },
   },

@@ -145,6 +145,17 @@ export function fail(): never {
       );
     });
 
+    it('says which package nobody has compiled', async () => {
+      const files = {
+        'dice/node_modules/tokens/package.json': { name: 'tokens', type: 'module', main: './i.ts' },
+        'dice/node_modules/tokens/i.ts': 'export const token: string = "t";',
+        'dice/index.ts': source('token', "import { token } from 'tokens';"),
+      };
+      expect(await codedError('CINNABAR_PLUGIN_INVALID', load(files))).to.match(
+        /it imports "tokens", which is TypeScript that nothing has compiled \(.*i\.ts\): a package has to be published as JavaScript/,
+      );
+    });
+
     it("gives it the host's own zod, unless it has one of its own", async () => {
       const index = source('z', "import { z } from 'zod';");
       const { z } = await import('@cinnabar/sdk');

@@ -103,9 +103,17 @@ function createPluginRequire(entry: string, shared: SharedModule, timers: TimerF
   const load = (specifier: string): unknown => {
     if (TIMERS_MODULE.test(specifier)) return { ...timers };
     const resolved = () => resolve(specifier);
-    return shared(specifier, resolved) ?? own(resolved());
+    return shared(specifier, resolved) ?? own(compiled(specifier, resolved()));
   };
   return Object.assign(load, { resolve, isModuleNamespace: types.isModuleNamespaceObject });
+}
+
+/** The file of a package, which has to be JavaScript: the plugin's own files are compiled, and Node compiles none below `node_modules`. */
+function compiled(specifier: string, file: string): string {
+  if (!/\.[cm]?tsx?$/.test(file)) return file;
+  throw new Error(
+    `it imports "${specifier}", which is TypeScript that nothing has compiled (${file}): a package has to be published as JavaScript; otherwise copy what you need of it into the plugin`,
+  );
 }
 
 function fromSdk(): NodeJS.Require {
