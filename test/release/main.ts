@@ -3,11 +3,12 @@
  * stranger does, and prints the commands that publish them. It publishes nothing itself; with `--dry-run` it leaves the tree as it was.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { strangerCampaign } from '../campaign/stranger.js';
 import { pack, publishedPackages, ROOT, readPackages, removeStaleOutput } from './packages.js';
+import { changing } from './tree.js';
 import { nextVersionProblem, withHeading, withHost, withVersion } from './versions.js';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -27,16 +28,19 @@ async function main(): Promise<number> {
   const plugins = packages
     .map(({ folder }) => join(folder, 'src', 'index.ts'))
     .filter((file) => /^(plugins|examples)/.test(file));
-  const files = [...manifests, ...plugins, 'package-lock.json', 'CHANGELOG.md'];
-  const before = files.map((file) => [file, read(file)] as const);
-  try {
+  const pages = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md') && !file.includes('node_modules'))
+    .map((file) => join('docs', file));
+  const withRange = [...plugins, ...pages];
+  const files = [...manifests, ...withRange, 'package-lock.json', 'CHANGELOG.md'];
+  const release = async () => {
     const names = packages.map(({ manifest }) => manifest.name);
     const step = { current, next: version };
     for (const file of manifests) change(file, (text) => withVersion(text, names, step));
-    for (const file of plugins) change(file, (text) => withHost(text, step));
+    for (const file of withRange) change(file, (text) => withHost(text, step));
     change('CHANGELOG.md', (text) => withHeading(text, version, new Date()));
     must('npm', ['install', '--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund']);
-    must(process.execPath, [join('core', 'bootstrap.mjs'), 'build']);
+    build();
     const folder = join(ROOT, 'node_modules', '.cache', 'cinnabar-release', version);
     const tarballs = await packInto(folder);
     say('Trying them as a stranger, on each Node …');
@@ -45,22 +49,24 @@ async function main(): Promise<number> {
     for (const violation of violations) say(`VIOLATION ${violation}`);
     if (violations.length > 0) throw new Error(`${violations.length} violations: this is not released.`);
     printCommands(version, tarballs);
-    if (isDry) restore(before);
+  };
+  try {
+    await changing(ROOT, { files, keep: !isDry }, release);
+    // What was built is of the version that the tree has again.
+    if (isDry) build();
     return 0;
   } catch (error) {
-    restore(before);
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\nThe tree is as it was.\n`);
+    process.stderr.write(
+      `${error instanceof Error ? error.message : String(error)}\nThe tree is as it was; what is built is not, until "npm run build".\n`,
+    );
     return 1;
   }
 }
 
+const build = () => must(process.execPath, [join('core', 'bootstrap.mjs'), 'build']);
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 const write = (file: string, text: string) => writeFileSync(join(ROOT, file), text);
 const change = (file: string, by: (text: string) => string) => write(file, by(read(file)));
-
-function restore(files: readonly (readonly [file: string, text: string])[]): void {
-  for (const [file, text] of files) write(file, text);
-}
 
 function problemOf(current: string, version: string, isDry: boolean): string | undefined {
   const problem = nextVersionProblem(current, version, read('CHANGELOG.md'));

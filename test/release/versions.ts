@@ -37,7 +37,7 @@ interface Step {
 }
 
 const manifestSchema = z.looseObject({ name: z.string(), version: z.string() });
-/** The source of a plugin that runs on the next version of the host, if it ran on the current one. */
+/** The source of a plugin, or a page that shows one, that runs on the next version of the host, if it ran on the current one. */
 export function withHost(source: string, { current, next }: Step): string {
   return source.replaceAll(`host: '^${current}'`, `host: '^${next}'`);
 }

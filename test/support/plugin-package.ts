@@ -1,3 +1,4 @@
+import { HOST_VERSION } from '@cinnabar/core/internal/version';
 import { packFiles } from './tarball.js';
 
 interface PluginPackageOptions {
@@ -37,7 +38,7 @@ export function pluginFiles({
       license: 'MIT',
       keywords: ['cinnabar-plugin'],
       main: './src/index.ts',
-      peerDependencies: { '@cinnabar/sdk': '^0.1.0' },
+      peerDependencies: { '@cinnabar/sdk': `^${HOST_VERSION}` },
       ...packageFile,
     }),
     'src/index.ts': `import { definePlugin, z } from '@cinnabar/sdk';
