@@ -4,7 +4,7 @@ import { type CheckReport, checkPlugin, RELOADS } from '../plugins/check/check.j
 import { lineOf } from '../plugins/check/findings.js';
 import type { Arguments } from './discord.js';
 
-type Options = Pick<Arguments, 'quick' | 'json'>;
+type Options = Pick<Arguments, 'quick' | 'json' | 'beside'>;
 type Terminal = Pick<NodeJS.Process, 'stdout' | 'stderr' | 'env'>;
 
 /**
@@ -21,12 +21,13 @@ export async function runCheck(operands: readonly string[], options: Options, te
 /** @throws UserError for more than one folder */
 export async function checkFolder(
   [folder = '.', ...others]: readonly string[],
-  { quick }: Pick<Options, 'quick'>,
+  { quick, beside }: Pick<Options, 'quick' | 'beside'>,
   { stderr, env }: Terminal,
 ): Promise<CheckReport> {
   if (others.length > 0) throw new UserError('One folder at a time.');
   return checkPlugin(resolve(folder), {
     reloads: quick ? 0 : RELOADS,
+    beside: beside.map((one) => resolve(one)),
     env,
     onStep: (step) => void stderr.write(`${step}\n`),
   });

@@ -11,7 +11,8 @@ export const HELP = `Cinnabar, a Discord bot host.
                                    writes a plugin's project into a folder of that name, with a test
   cinnabar new NAME --project [--no-install]
                                    writes a bot's project, with a folder for plugins of its own
-  cinnabar dev [FOLDER]            runs a plugin, or a bot with its plugins, on the local Discord, and reloads what is saved
+  cinnabar dev [FOLDER] [--with FOLDER …]
+                                   runs a plugin, or a bot with its plugins, on the local Discord, and reloads what is saved
   cinnabar schema [FILE]           prints the JSON Schema of the configuration files, for editors, or writes it to FILE
   cinnabar reference DIR           writes the commands, settings, tools and variables of all plugins into DIR, as Markdown
   cinnabar import chapter2|chapter3 DIR [--dry-run] [--overwrite] [--bot-id ID]
@@ -30,9 +31,10 @@ export const HELP = `Cinnabar, a Discord bot host.
                                    repository, a folder, or an id of a registry file; the bot is stopped (else: !plugin install)
   cinnabar plugin update [ID] | remove ID [--with-data] | pin ID | unpin ID | list [--verify] | updates | search [WORDS]
                                    looks after them; --yes agrees to what is asked, --json prints what programs read
-  cinnabar check [FOLDER] [--quick] [--json]
-                                   looks for mistakes in a plugin's project; exits with 1 when it finds one. --quick does not look for leaks
-  cinnabar pack [FOLDER] [--quick] [--json]
+  cinnabar check [FOLDER] [--with FOLDER …] [--quick] [--json]
+                                   looks for mistakes in a plugin's project; exits with 1 when it finds one. --quick does not look for leaks,
+                                   --with names other plugins whose services it injects
+  cinnabar pack [FOLDER] [--with FOLDER …] [--quick] [--json]
                                    checks a plugin's project, makes the file that others install, and says how
   cinnabar eval [FOLDER] [--model ROUTE …] [--plugin ID …] [--tool NAME …] [--distractors N] [--seed N]
                 [--max-cost USD] [--at-least PERCENT] [--json]
@@ -63,7 +65,7 @@ async function main(args: readonly string[]): Promise<number> {
     case 'new':
       return (await import('./new.js')).runNew(operands, given, process);
     case 'dev':
-      return (await import('./dev.js')).runDev(operands, process);
+      return (await import('./dev.js')).runDev(operands, given, process);
     case 'schema':
       return (await import('./schema.js')).printSchema(
         loadConfig(process.cwd(), process.env, bot),

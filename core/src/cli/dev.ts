@@ -1,14 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { operatorSentenceOf, UserError } from '@cinnabar/sdk';
 import { watch } from 'chokidar';
 import { loadConfig } from '../config/load.js';
 import { placeForAuthor, rootMessage } from '../plugins/author-error.js';
-import { findPackage } from '../plugins/build/evaluate.js';
+import { compilerOf } from '../plugins/check/compiler.js';
 import { KEYWORD } from '../plugins/discovery.js';
 import { type OpenConsole, runConsole } from './console/run.js';
-import { prepare } from './discord.js';
+import { type Arguments, prepare } from './discord.js';
 import { projectKind } from './project.js';
 
 /** An editor writes several files, or one in several steps. */
@@ -23,7 +22,11 @@ const NOT_WATCHED = new Set(['node_modules', 'dist', 'test', '.git', '.cinnabar'
  * @returns the exit code of the console
  * @throws UserError when the folder is neither's
  */
-export async function runDev(operands: readonly string[], process: NodeJS.Process): Promise<number> {
+export async function runDev(
+  operands: readonly string[],
+  { beside }: Pick<Arguments, 'beside'>,
+  process: NodeJS.Process,
+): Promise<number> {
   const folder = realpathSync(resolve(process.cwd(), operands[0] ?? '.'));
   const kind = projectKind(folder);
   if (kind === undefined)
@@ -33,9 +36,11 @@ export async function runDev(operands: readonly string[], process: NodeJS.Proces
   const isPlugin = kind === 'plugin';
   const { DISCORD_TOKEN: _, ...env } = process.env;
   const read = loadConfig(folder, { CINNABAR_DATA: join(folder, '.cinnabar', 'data'), ...env });
-  const config = { ...read, pluginFolders: isPlugin ? [...read.pluginFolders, folder] : read.pluginFolders };
+  const others = beside.map((one) => realpathSync(resolve(process.cwd(), one)));
+  const own = isPlugin ? [folder] : [];
+  const config = { ...read, pluginFolders: [...read.pluginFolders, ...own, ...others] };
   prepare(config);
-  const watched = isPlugin ? [folder] : config.pluginFolders;
+  const watched = isPlugin ? [folder, ...others] : config.pluginFolders;
   let print = (line: string): void => {
     process.stderr.write(`${line}\n`);
   };
@@ -146,33 +151,26 @@ const isWithin = (path: string, folder: string) => !relative(folder, path).start
 
 /** The project's own compiler, beside the bot: what it complains of is printed when it changes. */
 function createTypeCheck(folder: string, print: (line: string) => void) {
-  const compiler = findPackage('typescript', folder);
-  const isChecked = compiler !== undefined && existsSync(join(folder, 'tsconfig.json'));
-  let child: ChildProcess | undefined;
+  const compiler = compilerOf(folder);
+  let current = new AbortController();
   let before = '';
-  const stop = () => void child?.kill();
+  const check = async ({ signal }: AbortController) => {
+    if (typeof compiler === 'string') return;
+    try {
+      const complaints = (await compiler.check(signal))?.trim();
+      if (complaints === undefined || complaints === before) return;
+      print(complaints === '' ? '✓ types: nothing is wrong any more' : `✗ types:\n${complaints}`);
+      before = complaints;
+    } catch (error) {
+      print(`types: they could not be checked: ${operatorSentenceOf(error) ?? String(error)}`);
+    }
+  };
+  const stop = () => current.abort();
   return {
     run() {
-      if (!isChecked) return;
       stop();
-      const started = spawn(process.execPath, [join(compiler, 'bin', 'tsc'), '--noEmit', '--pretty', 'false'], {
-        cwd: folder,
-      });
-      child = started;
-      let output = '';
-      started.stdout.on('data', (chunk: Buffer) => {
-        output += chunk.toString();
-      });
-      started.on('error', (error) =>
-        print(`types: they could not be checked: ${operatorSentenceOf(error) ?? error.message}`),
-      );
-      started.on('close', (_, signal) => {
-        if (child !== started || signal !== null) return;
-        const complaints = output.trim();
-        if (complaints !== before)
-          print(complaints === '' ? '✓ types: nothing is wrong any more' : `✗ types:\n${complaints}`);
-        before = complaints;
-      });
+      current = new AbortController();
+      void check(current);
     },
     stop,
   };

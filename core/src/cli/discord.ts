@@ -164,6 +164,8 @@ export interface Arguments {
   readonly json: boolean;
   /** `--quick`, of `check` and `pack`: does not look for leaks. */
   readonly quick: boolean;
+  /** `--with FOLDER`, of `check`, `pack` and `dev`: other plugins that are there, too. */
+  readonly beside: readonly string[];
   /** Whether `new` installs what a project depends on; `--no-install` leaves it. */
   readonly install: boolean;
   /** `--project`: a bot's, of `new`. */
@@ -216,6 +218,7 @@ export function readArguments(args: readonly string[]): Arguments {
         project: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
         quick: { type: 'boolean', default: false },
+        with: { type: 'string', multiple: true, default: [] },
         verify: { type: 'boolean', default: false },
         'with-secrets': { type: 'boolean', default: false },
         model: { type: 'string', multiple: true, default: [] },
@@ -244,6 +247,7 @@ export function readArguments(args: readonly string[]): Arguments {
       project: values.project,
       json: values.json,
       quick: values.quick,
+      beside: values.with,
       verify: values.verify,
       withSecrets: values['with-secrets'],
       evaluation: {

@@ -31,11 +31,11 @@ const MOST_BYTES = 10_000_000;
  */
 export async function runPack(
   operands: readonly string[],
-  { quick, json }: Pick<Arguments, 'quick' | 'json'>,
+  { quick, beside, json }: Pick<Arguments, 'quick' | 'beside' | 'json'>,
   process: Pick<NodeJS.Process, 'stdout' | 'stderr' | 'env'>,
 ): Promise<number> {
   const folder = resolve(operands[0] ?? '.');
-  const report = await checkFolder(operands, { quick }, process);
+  const report = await checkFolder(operands, { quick, beside }, process);
   for (const line of linesOf(report)) process.stderr.write(`${line}\n`);
   const refusals = report.errors > 0 ? [] : await refusalsOf(folder, await npmPack(folder, ['--dry-run']));
   for (const refusal of refusals) process.stderr.write(`error: ${refusal}\n`);

@@ -9,9 +9,9 @@ type Plugin = Parameters<typeof pluginFiles>[0];
 
 const COMPLETE = { files: ['src', 'locales', 'README.md'] };
 
-async function check(plugin: Plugin, reloads = 0): Promise<CheckReport> {
+async function check(plugin: Plugin, reloads = 0, beside: readonly string[] = []): Promise<CheckReport> {
   using folder = makeFolder(pluginFiles({ packageFile: COMPLETE, ...plugin }));
-  return await checkPlugin(folder.path, { reloads, env: {}, onStep: () => undefined });
+  return await checkPlugin(folder.path, { reloads, env: {}, beside, onStep: () => undefined });
 }
 
 const errorsOf = ({ findings }: CheckReport) => findings.filter(({ level }) => level === 'error').map(lineOf);
@@ -95,6 +95,35 @@ describe('cinnabar check', () => {
     const errors = errorsOf(report).join('\n');
     for (const rule of ['keyword', 'licence', 'sdk', 'install-script', 'files', 'id'])
       expect(errors).to.include(`[${rule}]`);
+  });
+
+  it('tries one that injects the service of another beside that one', async () => {
+    const points = fileURLToPath(new URL('../../../../examples/points', import.meta.url));
+    const shop: Plugin = {
+      id: 'kiosk',
+      imports: "import { defineToken } from '@cinnabar/sdk';\nconst Points = defineToken('example.points');",
+      definition: 'inject: { points: Points },',
+      setup: "if (typeof context.services.points.take !== 'function') throw new Error('no points');",
+    };
+    const alone = (await check(shop)).findings.map(lineOf).join('\n');
+    expect(alone).to.match(/it was not tried, since it waits: .*name its folder: --with FOLDER/);
+    const together = (await check(shop, 0, [points])).findings.map(({ rule }) => rule);
+    expect(together).to.deep.equal(['types']);
+  });
+
+  it('warns about an id that is a text, and about messages whose text Discord leaves out', async () => {
+    const { findings, errors } = await check({
+      id: 'reader',
+      definition: "settings: { guild: z.object({ logChannel: z.string().optional().describe('Where') }) },",
+      manifest: "intents: ['GuildMessages'],",
+      setup: "context.on('messageCreate', (message) => void context.log.info(message.content));",
+    });
+    const lines = findings.map(lineOf).join('\n');
+    expect(errors).to.equal(0);
+    expect(lines).to.match(/src\/index\.ts:\d+: warning: the guild setting "logChannel" is a text: .*kind: 'channel'/);
+    expect(lines).to.match(
+      /src\/index\.ts:\d+: warning: it reads what messages say at messageCreate: .*'MessageContent'/,
+    );
   });
 
   it('says so where there is no plugin', async () => {

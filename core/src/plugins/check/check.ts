@@ -18,6 +18,8 @@ export interface CheckOptions {
   /** How often it is reloaded to see whether it leaks; not at all where it is 0. */
   readonly reloads: number;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Folders of other plugins that are there while it is tried: those whose services it injects. */
+  readonly beside?: readonly string[];
   /** Told how far it is. */
   readonly onStep: (step: string) => void;
 }
@@ -39,7 +41,10 @@ const SCRIPT = new URL('./trial-process.js', import.meta.url);
  * Looks at a plugin's project: its package, types, sources and catalogues, and how it behaves in the real host, in a process of its own. Changes
  * nothing in the folder but the cache below its node_modules.
  */
-export async function checkPlugin(given: string, { reloads, env, onStep }: CheckOptions): Promise<CheckReport> {
+export async function checkPlugin(
+  given: string,
+  { reloads, env, beside = [], onStep }: CheckOptions,
+): Promise<CheckReport> {
   const folder = await realpath(given).catch(() => given);
   const { findings: inPackage, found, file } = await checkPackage(folder);
   if (found === undefined) return reportOf(undefined, undefined, placed(inPackage, []));
@@ -47,7 +52,7 @@ export async function checkPlugin(given: string, { reloads, env, onStep }: Check
   const hasLocales = existsSync(join(folder, 'locales'));
   onStep('looking at types and sources, and starting it');
   try {
-    const task = { found, buildCacheDir: cache.path, reloads, env };
+    const task = { found, buildCacheDir: cache.path, reloads, env, beside };
     const [types, sources, tried] = await Promise.all([
       checkTypes(folder, found.entry),
       checkSources(folder, found.entry, file, hasLocales),
@@ -71,7 +76,7 @@ const KEEP_FROM_STARTING = ['load', 'start'];
  */
 export async function assertStarts(folder: string, options: Pick<TrialTask, 'buildCacheDir' | 'env'>): Promise<void> {
   const found = await inspectFolder(await realpath(folder), 'package');
-  const { findings } = await runTrial({ found, ...options, reloads: 0 }, () => undefined);
+  const { findings } = await runTrial({ found, ...options, reloads: 0, beside: [] }, () => undefined);
   const problem = findings.find(({ rule }) => KEEP_FROM_STARTING.includes(rule));
   if (problem !== undefined) throw new UserError(problem.text);
 }

@@ -47,6 +47,7 @@ export async function checkSources(
     ...built.timers,
     ...packageFindings(folder, built.imports, file),
     ...(hasLocales ? untranslated(files) : []),
+    ...contentFindings(files),
   ];
   return { files, findings };
 }
@@ -182,6 +183,21 @@ function packageFindings(folder: string, imports: ReadonlySet<string>, file: Plu
       }),
     ),
   ];
+}
+
+/** Discord leaves the text out of messages for a bot without that intent. */
+function contentFindings(files: readonly Source[]): readonly Sought[] {
+  if (files.some(({ text }) => text.includes('MessageContent'))) return [];
+  return files.flatMap(({ file, text }) => {
+    const [listener, event] = /\bon\(\s*['"](message(?:Create|Update))['"]/.exec(text) ?? [];
+    if (listener === undefined || !/\.content\b/.test(text)) return [];
+    return [
+      better('intent', `it reads what messages say at ${event}: its manifest needs intents: ['MessageContent']`, {
+        file,
+        line: text.slice(0, text.indexOf(listener)).split('\n').length,
+      }),
+    ];
+  });
 }
 
 /** A sentence that is handed to `reply` as it stands. */

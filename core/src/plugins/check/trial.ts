@@ -29,6 +29,8 @@ export interface TrialTask {
   /** How often it is reloaded to see whether old versions stay; not at all where it is 0. */
   readonly reloads: number;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Folders of other plugins that are there, too. */
+  readonly beside: readonly string[];
 }
 
 export interface TrialResult {
@@ -80,13 +82,23 @@ function declarationFindings(plugin: Plugin, found: DiscoveredPlugin): readonly 
         seek: `'${version}'`,
       }),
     );
-  for (const { key, scope, description } of fieldsOf(plugin))
+  for (const { key, scope, description, type } of fieldsOf(plugin)) {
     if (description === '')
       findings.push(
         better('description', `the ${scope} setting "${key}" says nothing of itself: add .describe('…')`, {
           seek: `${key}:`,
         }),
       );
+    const [kind] = type.kind === 'text' ? (/channel|role|member|user/i.exec(key) ?? []) : [];
+    if (kind !== undefined)
+      findings.push(
+        better(
+          'kind',
+          `the ${scope} setting "${key}" is a text: where it is an id, add .meta({ kind: '${kind.toLowerCase()}' }), so that admins can choose by name`,
+          { seek: `${key}:` },
+        ),
+      );
+  }
   return findings;
 }
 
@@ -110,13 +122,13 @@ async function tryRunning(
 ): Promise<Tried> {
   const { found, buildCacheDir } = task;
   const { id } = plugin.manifest;
-  const discover = createDiscovery({ folders: [], packageRoots: [found.path] });
+  const discover = createDiscovery({ folders: task.beside, packageRoots: [found.path] });
   const others = (await discover()).plugins.filter(({ path, id: other }) => path !== found.path && other !== id);
   await using trial = await startTrialHost({
     dataDir,
     buildCacheDir,
     root: found.path,
-    pluginFolders: [found.path],
+    pluginFolders: [found.path, ...task.beside],
     only: others.map((other) => other.id),
     env: Object.fromEntries(Object.keys(plugin.env?.shape ?? {}).map((name) => [name, task.env[name]])),
   });
@@ -136,7 +148,7 @@ async function tryRunning(
   // The owner itself is not kept: it would hold the first version in memory.
   const registered = await registrations(trial, id);
   if (registered === undefined) {
-    const text = `it was not tried, since it waits: ${info?.problem ?? 'something that it needs is missing'}`;
+    const text = `it was not tried, since it waits: ${info?.problem ?? 'something that it needs is missing'}. Where another plugin provides that, name its folder: --with FOLDER`;
     return { findings: [better('not-tried', text)], declared: [] };
   }
   const leaks = task.reloads === 0 ? [] : await leakFindings(trial, id, task.reloads, onStep);
