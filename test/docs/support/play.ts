@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sentenceFor } from '@cinnabar/core/internal/cli/console/run';
@@ -114,7 +114,9 @@ export async function playPage(page: Page): Promise<readonly Problem[]> {
     const plugins = createPlugins(page, folder, console);
     const problems: Problem[] = [];
     for (const block of page.blocks) {
-      const found = block.language === 'ts' ? await plugins.show(block) : await playBlock(block, console, plugins);
+      keepFile(block, folder);
+      const found =
+        block.language === 'ts' ? await plugins.show(block) : await playBlock(block, { folder, console, plugins });
       problems.push(...found.map(({ line, text }) => ({ file: page.file, line, text })));
     }
     return problems;
@@ -183,7 +185,20 @@ function createPlugins(page: Page, folder: string, { host, settled }: Console): 
   };
 }
 
-async function playBlock(block: Block, console: Console, plugins: PagePlugins): Promise<readonly Line[]> {
+interface Play {
+  /** Where the files lie that the page shows. */
+  readonly folder: string;
+  readonly console: Console;
+  readonly plugins: PagePlugins;
+}
+
+/** A block that is a file of the reader's own, by its first line (`# server.yaml`), can be attached in the transcripts after it. */
+function keepFile({ language, text }: Block, folder: string): void {
+  const name = /^# ([\w-]+\.yaml)$/m.exec(text.split('\n')[0] ?? '')?.[1];
+  if (language === 'yaml' && name !== undefined) writeFileSync(join(folder, name), `${text}\n`);
+}
+
+async function playBlock(block: Block, { folder, console, plugins }: Play): Promise<readonly Line[]> {
   if (block.language === 'sh' && /^(?:npm run dev|npx cinnabar dev)\b/m.test(block.text))
     console.note(watchingLine(plugins.shown));
   if (block.language !== 'console') return [];
@@ -196,7 +211,7 @@ async function playBlock(block: Block, console: Console, plugins: PagePlugins): 
     return [{ line: block.line, text }];
   }
   for (const { line, typed, printed } of steps) {
-    if (typed !== undefined) await type(typed, console);
+    if (typed !== undefined) await type(typed.replace(ATTACHED, `$1${folder}/$2`), console);
     const really = console.take();
     const difference = differenceOf(printed, really);
     if (difference === undefined) continue;
@@ -208,6 +223,8 @@ async function playBlock(block: Block, console: Console, plugins: PagePlugins): 
   }
   return problems;
 }
+
+const ATTACHED = /^((?:@[^:]+: )?attach )([\w-]+\.yaml)\b/;
 
 async function type(line: string, { session, note }: Console): Promise<void> {
   try {
