@@ -11,6 +11,7 @@ import { RESTART_CODE, relaunchOf, runAgain } from '../process/restart.js';
 import { listenToSignals } from '../process/signals.js';
 import { startWatchdog } from '../process/watchdog.js';
 import { HOST_VERSION } from '../version.js';
+import { harmless } from './harmless.js';
 
 /**
  * `cinnabar start` with a token: runs the bot until it stops.
@@ -50,7 +51,7 @@ export async function endWith(command: () => Promise<number | undefined>): Promi
   } catch (error) {
     // What a person can put right is one sentence; anything else is a defect, and its stack helps to find it.
     const sentence = operatorSentenceOf(error) ?? (error instanceof Error ? error.stack : String(error));
-    process.stderr.write(`cinnabar: ${sentence}\n`);
+    process.stderr.write(`cinnabar: ${harmless(sentence ?? '')}\n`);
     process.exitCode = 1;
   }
   clearInterval(keepAlive);

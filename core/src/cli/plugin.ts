@@ -18,6 +18,7 @@ import { readCommands } from '../plugins/install/declaration.js';
 import { createInstaller } from '../plugins/install/installer.js';
 import { whileLocked } from './backup.js';
 import type { Arguments } from './discord.js';
+import { harmless } from './harmless.js';
 import { onStoppedData } from './stopped-data.js';
 
 interface Terminal {
@@ -75,11 +76,11 @@ function only({ operands: [operand, ...others] }: Work): string {
   return operand;
 }
 
-const say = ({ stdout }: Terminal, text: string) => void stdout.write(`${text}\n`);
+const say = ({ stdout }: Terminal, text: string) => void stdout.write(`${harmless(text)}\n`);
 const stepsOn =
   ({ stderr }: Terminal) =>
   (step: string) =>
-    void stderr.write(`${step}\n`);
+    void stderr.write(`${harmless(step)}\n`);
 
 /** Nobody else changes the data meanwhile. */
 function locked({ config, terminal }: Work, task: (packages: PluginPackages) => Promise<number>): Promise<number> {
@@ -185,7 +186,7 @@ async function update(packages: PluginPackages, { operands, options, terminal }:
     } catch (error) {
       // Of several, one that cannot be updated does not keep the others.
       if (wanted !== undefined || !(error instanceof UserError)) throw error;
-      terminal.stderr.write(`${error.message}\n`);
+      stepsOn(terminal)(error.message);
       code = 1;
     }
   }

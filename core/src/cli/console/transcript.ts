@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import type { LocalEvent, LocalMessage, LocalUser } from '@cinnabar/local-discord';
-import { visible } from '@cinnabar/sdk';
+import { harmless } from '../harmless.js';
 import { ConsoleError } from './instruction.js';
 import { menuWords } from './menus.js';
 
@@ -104,11 +104,6 @@ function labels(component: object): string[] {
   const menu = menuWords(component);
   if (menu !== undefined) return [menu];
   return 'label' in component && typeof component.label === 'string' ? [component.label] : [];
-}
-
-/** What a message holds must not steer the terminal: control characters are shown, lines stay lines. */
-function harmless(text: string): string {
-  return text.replace(/[^\P{Cc}\n\t]/gu, visible);
 }
 
 /** How a terminal shows Discord's Markdown. Without colours only the signs go. */
