@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
@@ -318,6 +318,19 @@ const tried = [
     }
     await symlink('/etc', join(folder, 'etc'));
     expect(await refusal('./linked')).to.match(/has a link or something else that is no file/);
+  });
+
+  it('do not become the next version of a plugin of their name that a registry file has listed', async () => {
+    const content = pluginTarball({ id: 'cards', name: 'cards' });
+    const integrity = `sha512-${createHash('sha512').update(content).digest('base64')}`;
+    const versions = [{ version: '1.0.0', spec: await tarball(content, 'cards.tgz'), integrity }];
+    const list = { format: 1, name: 'A list', plugins: [{ id: 'cards', description: 'Cards', versions }] };
+    await writeFile(join(root, 'list.json'), JSON.stringify(list));
+    await (await installer(['list.json']).prepare('cards')).install();
+    registry.add(pluginTarball({ id: 'cards', name: 'cards', version: '9.0.0' }));
+    const update = await packages.prepareUpdate('cards').catch((error: unknown) => String(error));
+    expect(update).to.match(/cards was listed by list\.json, and no registry file lists it any more/);
+    await packages.remove('cards', { withData: false });
   });
 
   it('reach no address of this network by way of a registry file', async () => {

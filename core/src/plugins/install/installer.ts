@@ -76,6 +76,7 @@ interface Candidate {
   readonly work: string;
   readonly folder: string;
   readonly spec: string;
+  readonly registry: string | undefined;
   readonly fetched: Fetched;
   readonly file: PackageFile;
   readonly declared: PluginDeclaration;
@@ -147,6 +148,7 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
       work: name,
       folder,
       spec: listed === undefined ? specText(typed) : listed.id,
+      registry: listed?.registry,
       fetched,
       file,
       declared,
@@ -345,6 +347,13 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
     if (spec.kind !== 'npm') return undefined;
     const { npm, downloads, registries } = await tools();
     const listed = await registries.find(spec.name, spec.range);
+    if (listed === undefined && entry.registry !== undefined)
+      throw new UserError(
+        t('{plugin} was listed by {registry}, and no registry file lists it any more. Name its package to update it.', {
+          plugin: entry.spec,
+          registry: entry.registry,
+        }),
+      );
     return listed?.version ?? (await findVersion(spec.name, spec.range, npm, downloads)).version;
   };
 
@@ -437,7 +446,7 @@ const entryOf = (plugins: InstalledDocument['plugins'], id: string): InstalledEn
 
 /** What is written down of a candidate. The name of its folder is that of its content. */
 function newEntry(
-  { id, content, file, fetched, declared, spec }: Candidate,
+  { id, content, file, fetched, declared, spec, registry }: Candidate,
   previous: InstalledEntry | undefined,
 ): InstalledEntry {
   const digest = Buffer.from(content.slice('sha512-'.length), 'base64').toString('hex').slice(0, 12);
@@ -446,6 +455,7 @@ function newEntry(
     packageName: file.name,
     version: file.version,
     spec,
+    ...(registry === undefined ? {} : { registry }),
     pinned: previous?.pinned ?? false,
     integrity: fetched.integrity,
     content,
