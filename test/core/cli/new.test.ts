@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runNew } from '@cinnabar/core/internal/cli/new';
-import { UserError } from '@cinnabar/sdk';
+import { UserError, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { useFolder } from '../plugins/support/folder.js';
 
@@ -17,6 +18,14 @@ const run = (cwd: string, command: string, ...args: readonly string[]) => {
   return { out: stdout, err: stderr, status };
 };
 const cinnabar = (cwd: string, ...args: readonly string[]) => run(cwd, process.execPath, MAIN, ...args);
+
+const EXAMPLES = fileURLToPath(new URL('../../../../examples', import.meta.url));
+const packageSchema = z.looseObject({
+  scripts: z.record(z.string(), z.string()),
+  devDependencies: z.record(z.string(), z.string()).default({}),
+});
+const packageIn = async (folder: string) =>
+  packageSchema.parse(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')));
 
 describe('cinnabar new', function () {
   this.timeout(60_000);
@@ -40,6 +49,27 @@ describe('cinnabar new', function () {
     const tested = run(folder.at('dice2'), join(BIN, 'mocha'));
     expect(tested.out).to.match(/✔ greets people[\s\S]*1 passing/);
     expect(tested.status).to.equal(0);
+  });
+
+  it('makes projects of the same shape as the examples', async () => {
+    cinnabar(folder.at(), 'new', 'sample', '--no-install');
+    const made = await packageIn(folder.at('sample'));
+    // In this tree the package `cinnabar` is the tree itself: the program comes from @cinnabar/core.
+    const { cinnabar: _, ...needed } = made.devDependencies;
+    for (const { name } of (await readdir(EXAMPLES, { withFileTypes: true })).filter((one) => one.isDirectory())) {
+      const example = await packageIn(join(EXAMPLES, name));
+      expect(example.devDependencies, name).to.deep.equal(needed);
+      // The tree is compiled in one go, by references.
+      expect(example.scripts, name).to.deep.equal({ ...made.scripts, test: 'tsc -b && mocha' });
+      for (const key of ['type', 'license', 'keywords', 'main', 'files', 'peerDependencies'])
+        expect(example[key], `${name}: ${key}`).to.deep.equal(made[key]);
+      for (const file of ['.gitignore', '.mocharc.json'])
+        expect(await readFile(join(EXAMPLES, name, file), 'utf8'), `${name}: ${file}`).to.equal(
+          await readFile(folder.at('sample', file), 'utf8'),
+        );
+      for (const file of ['README.md', 'src/index.ts', `test/${name}.test.ts`, 'tsconfig.json'])
+        expect(existsSync(join(EXAMPLES, name, file)), `${name}: ${file}`).to.equal(true);
+    }
   });
 
   it("writes a bot's project, and plugins into its folder for them, which it loads", async () => {
