@@ -13,7 +13,6 @@ import {
   withinLimit,
 } from '@cinnabar/sdk';
 import 'reflect-metadata';
-import { join } from 'node:path';
 import type { Client } from 'discord.js';
 import { container as root } from 'tsyringe';
 import { recoverData } from './backup/backups.js';
@@ -25,7 +24,7 @@ import { type DataLock, lockData } from './data-lock/lock.js';
 import { NO_WATCHDOG } from './gateway/boundary.js';
 import { login } from './gateway/client.js';
 import { createDiscordSync } from './gateway/discord-sync.js';
-import { createRedactor, type Entry as LogEntry, secretsOf } from './observability/log-entry.js';
+import { createRedactor, type Entry as LogEntry, secretsIn } from './observability/log-entry.js';
 import { createLogs } from './observability/logs.js';
 import { publishHostMetrics } from './observability/metrics.js';
 import { createMonitoring, createReadiness, probeSchema } from './observability/monitoring.js';
@@ -36,7 +35,7 @@ import type { PluginChange, PluginManager } from './plugins/manager.js';
 import { createUncaught, type UncaughtKind } from './process/errors.js';
 import type { Watchdog } from './process/watchdog.js';
 import { type Driver, dataUnusable, watchedDriver } from './storage/driver.js';
-import { createFileDriver } from './storage/drivers/file-driver.js';
+import { openDriver } from './storage/drivers/open-driver.js';
 
 export interface HostOptions {
   readonly config: HostConfig;
@@ -47,7 +46,7 @@ export interface HostOptions {
   /** The machine's own when left out. */
   readonly clock?: Clock;
   readonly random?: Random;
-  /** Files below `config.dataDir` when left out. */
+  /** The one that `config.storage` names when left out. */
   readonly driver?: Driver;
   /** Plugins that are in memory already, beside those that are found on the disk. */
   readonly plugins?: readonly Plugin[];
@@ -115,7 +114,7 @@ export function createHost(options: HostOptions): Host {
     level: config.logLevel,
     ...(config.logMegabytes === undefined ? {} : { maxMegabytes: config.logMegabytes }),
     clock,
-    redactor: createRedactor([config.token, ...secretsOf(config.env)]),
+    redactor: createRedactor(secretsIn(config)),
     ...(terminal === undefined ? {} : { console: terminal }),
     onEntry: options.onLogEntry,
   });
@@ -140,14 +139,7 @@ export function createHost(options: HostOptions): Host {
   const watchdog = options.watchdog ?? NO_WATCHDOG;
   watchdog.logTo(log);
   container.register(KEYS.watchdog, { useValue: watchdog });
-  const driver =
-    options.driver ??
-    createFileDriver({
-      root: join(config.dataDir, 'documents'),
-      journals: config.dataDir,
-      clock,
-      log: logs.logger('storage'),
-    });
+  const driver = options.driver ?? openDriver(config, logs.logger('storage'), 'alone');
   const onPluginChange = (change: PluginChange) => {
     if (change.guildId === null) container.resolve(KEYS.languages).reread();
     discordSync.pluginsChanged(change);

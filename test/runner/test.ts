@@ -1,4 +1,7 @@
-/** `npm test`: lint, then every test. Types are checked by the build that came before. Exits with the first failure's code. */
+/**
+ * `npm test`: lint, then every test; with CINNABAR_TEST_STORAGE=postgres whole bots that keep their data in PostgreSQL. Types are checked by the build
+ * that came before. Exits with the first failure's code.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -50,7 +53,7 @@ const [pattern, ...rest] = process.argv.slice(2);
 if (pattern === undefined) run(bin('biome'), ['check', '.']);
 run(bin('mocha'), [
   '--config',
-  join('test', 'mocharc.json'),
+  join('test', process.env.CINNABAR_TEST_STORAGE === 'postgres' ? 'mocharc.postgres.json' : 'mocharc.json'),
   ...(pattern === undefined ? [] : ['--grep', pattern]),
   ...rest,
 ]);

@@ -70,7 +70,7 @@ describe('security: bounds on disk', () => {
   });
 
   it('are documented in one table, with settings that exist', async () => {
-    const rows = readFileSync('README.md', 'utf8')
+    const rows = readFileSync('docs/operators/configuration.md', 'utf8')
       .split('\n')
       .filter(
         (line) => line.startsWith('| ') && /`(?:host|[a-z-]+)\.[A-Za-z_]+`(?:, `[a-z-]+\.[A-Za-z_]+`)* \|$/.test(line),

@@ -8,7 +8,7 @@ import { HOST_VERSION } from '../version.js';
 import { type Built, CORE, IS_SOURCE_TREE, markOf, PARAMETERS, recordIn, WATCHED, WORKSPACE } from './built.js';
 
 /** Given to the host by its launcher, or natives that are not there on every machine. */
-const EXTERNAL = ['esbuild', 'zlib-sync', 'bufferutil', 'utf-8-validate'];
+const EXTERNAL = ['esbuild', 'zlib-sync', 'bufferutil', 'utf-8-validate', 'pg-native', 'pg-cloudflare'];
 
 /**
  * Builds the host that the compiler has made (`core/dist`, the SDK, their packages) into one script, so that a start reads one file and not 1,400.

@@ -45,6 +45,8 @@ export async function runBackup(
   for (const problem of problems) terminal.stderr.write(`${problem}\n`);
   if (problems.length > 0 && !withSecrets)
     terminal.stderr.write('Of plugins that cannot be read, settings are left out whose names sound secret.\n');
+  if (config.storage !== undefined)
+    terminal.stderr.write('Documents and journals are in PostgreSQL, and not in this backup: pg_dump saves them.\n');
   return whileLocked(dataDir, terminal, async (now) => {
     await recoverData(dataDir);
     const manifest = await backUp(file, config, {

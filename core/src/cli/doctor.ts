@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type DoctorFinding, formatMessagesWith, type Logger, operatorSentenceOf, z } from '@cinnabar/sdk';
+import { type DoctorFinding, formatMessagesWith, operatorSentenceOf, z } from '@cinnabar/sdk';
 import { SECRETS_FILE } from '../backup/paths.js';
 import { createSystemClock } from '../clock/clock.js';
 import { createConfiguration } from '../config/configuration.js';
@@ -18,24 +18,14 @@ import {
   ownerStateSchema,
 } from '../gateway/guild-states.js';
 import { formatIcuMessage } from '../languages/format.js';
-import { createRedactor, secretsOf } from '../observability/log-entry.js';
+import { createRedactor, secretsIn } from '../observability/log-entry.js';
+import { NO_LOG } from '../observability/no-log.js';
 import { discoveryOf } from '../plugins/discovery.js';
 import { createLoader } from '../plugins/loader.js';
-import { createFileDriver } from '../storage/drivers/file-driver.js';
+import { openDriver } from '../storage/drivers/open-driver.js';
 import { readOnlyDriver } from '../storage/drivers/read-only.js';
 import { createStorage } from '../storage/storage.js';
 import { HOST_VERSION } from '../version.js';
-
-/** What is wrong is a finding, and printed as such. */
-const NO_LOG: Logger = {
-  error: () => undefined,
-  warn: () => undefined,
-  info: () => undefined,
-  debug: () => undefined,
-  trace: () => undefined,
-  traces: false,
-  child: () => NO_LOG,
-};
 
 interface DoctorArguments {
   readonly bot: string | undefined;
@@ -74,10 +64,11 @@ async function findingsOf(bot: string | undefined, process: NodeJS.Process): Pro
 async function examineInstallation(config: HostConfig): Promise<readonly DoctorFinding[]> {
   const { root, dataDir, configDir, botName, presets, presetPlace } = config;
   const clock = createSystemClock();
+  // What is wrong is a finding, and printed as such.
   const log = NO_LOG;
   const stored = await storedSecrets(dataDir);
   const environment = { ...stored, ...config.env };
-  const driver = createFileDriver({ root: join(dataDir, 'documents'), journals: dataDir, clock, log });
+  const driver = openDriver(config, log, 'look');
   try {
     const storage = createStorage({ driver: readOnlyDriver(driver), log, presets, presetPlace });
     const { plugins, problems } = await loadPlugins(config);
@@ -108,7 +99,7 @@ async function examineInstallation(config: HostConfig): Promise<readonly DoctorF
       configuration: createConfiguration({ dir: configDir, root, botName, clock, log }),
       log,
     });
-    const redactor = createRedactor([config.token, ...secretsOf(config.env), ...Object.values(stored)]);
+    const redactor = createRedactor([...secretsIn(config), ...Object.values(stored)]);
     return [...problems, ...(await examine(checks, { clock, redact: redactor.text }))];
   } finally {
     await driver.close();

@@ -10,7 +10,7 @@ import {
 } from '@cinnabar/sdk';
 import { createSystemClock, createSystemRandom } from '../clock/clock.js';
 import type { HostConfig } from '../config/host-config.js';
-import { createRedactor, secretsOf } from '../observability/log-entry.js';
+import { createRedactor, secretsIn } from '../observability/log-entry.js';
 import { createLogs } from '../observability/logs.js';
 import { assertStarts } from '../plugins/check/check.js';
 import { discoveryOf } from '../plugins/discovery.js';
@@ -151,7 +151,7 @@ function installerFor(
     dir: config.logDir,
     level: config.logLevel,
     clock,
-    redactor: createRedactor([config.token, ...secretsOf(config.env)]),
+    redactor: createRedactor(secretsIn(config)),
   });
   const discover = discoveryOf(config);
   return createInstaller({

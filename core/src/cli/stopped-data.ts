@@ -15,12 +15,12 @@ import {
 } from '../gateway/guild-states.js';
 import { fetchDirectory, type GuildDirectory } from '../guild-file/directory.js';
 import { createGuildFiles, type GuildFileService, guildFileSchema } from '../guild-file/guild-files.js';
-import { createRedactor, secretsOf } from '../observability/log-entry.js';
+import { createRedactor, secretsIn } from '../observability/log-entry.js';
 import { type AuditLogService, auditSchema, createAuditLog, createLogs } from '../observability/logs.js';
 import { discoveryOf } from '../plugins/discovery.js';
 import { createCeilings } from '../storage/documents/settings.js';
 import { createDryRunDriver } from '../storage/drivers/dry-run.js';
-import { createFileDriver } from '../storage/drivers/file-driver.js';
+import { openDriver } from '../storage/drivers/open-driver.js';
 import { createStorage } from '../storage/storage.js';
 import { loadAll } from './schema.js';
 
@@ -56,11 +56,11 @@ export async function onStoppedData<T>(
     dir: config.logDir,
     level: config.logLevel,
     clock,
-    redactor: createRedactor([token, ...secretsOf(config.env)]),
+    redactor: createRedactor(secretsIn(config)),
   });
   const log = logs.logger('command line');
-  const files = createFileDriver({ root: join(dataDir, 'documents'), journals: dataDir, clock, log });
-  const driver = dryRun ? createDryRunDriver(files) : files;
+  const stored = openDriver(config, log, 'alone');
+  const driver = dryRun ? createDryRunDriver(stored) : stored;
   try {
     if (!dryRun) await recoverData(dataDir);
     const configuration = createConfiguration({

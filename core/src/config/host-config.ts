@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { CinnabarError, type ConfigLayer, type ListenAddress, parseListen, readYaml, z } from '@cinnabar/sdk';
 import { LEVELS, type Level } from '../observability/log-entry.js';
+import {
+  DEFAULT_POOL_SIZE,
+  type PostgresOptions,
+  SCHEMA_NAME,
+  SSL_MODES,
+} from '../storage/drivers/postgres/connection.js';
 import type { HostKeys } from './configuration.js';
 
 /** The host's own configuration, after `config/` and the environment have been read. */
@@ -14,6 +20,8 @@ export interface HostConfig {
   readonly configDir: string;
   /** Where documents live; of each bot apart. */
   readonly dataDir: string;
+  /** The database that documents and journals are in; files below the data when it is left out. */
+  readonly storage?: PostgresOptions;
   /** What can be had again. */
   readonly cacheDir: string;
   /** Where built plugins are kept between starts. Several bots may share it: what is in it is checked against the sources. */
@@ -122,6 +130,35 @@ const host = z.strictObject({
     .optional(),
 });
 
+const storagePart = z.strictObject({
+  kind: z
+    .enum(['files', 'postgres'])
+    .optional()
+    .describe(
+      'Where documents and journals are kept: files below the data, or PostgreSQL. By default PostgreSQL where a URL is given',
+    ),
+  url: z
+    .string()
+    .regex(/^postgres(?:ql)?:\/\//, 'must begin with postgres://')
+    .optional()
+    .describe('The database. With a password in it, it belongs into the environment variable DATABASE_URL, which wins'),
+  schema: z
+    .string()
+    .regex(SCHEMA_NAME, 'must be lower case letters, digits and _, at most 40')
+    .optional()
+    .describe('The schema that the tables are in; cinnabar by default, with --bot cinnabar_NAME'),
+  poolSize: z
+    .int()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe(`The most connections, beside the one that hears of changes; ${DEFAULT_POOL_SIZE} by default`),
+  ssl: z
+    .enum(SSL_MODES)
+    .optional()
+    .describe("verify checks the server's certificate, require only encrypts; the URL decides by default"),
+});
+
 /** The keys of `shared.yaml` that are the host's own. Every key has a comment in `config/shared.yaml`. */
 export const hostPartSchema = z.strictObject({
   host: host
@@ -129,11 +166,13 @@ export const hostPartSchema = z.strictObject({
     .describe(
       "The host itself; read at start. A bot's own file sets prefixes, owners, logLevel, intents, plugins.disabled and monitoring",
     ),
+  storage: storagePart.optional().describe('Where documents and journals are kept; read at start'),
   settings: z
     .record(z.string(), z.record(z.string(), z.unknown()))
     .optional()
     .describe("Values for plugins' global settings, by plugin, until an owner sets others with `!set`; read at start"),
 });
+export type StoragePart = z.output<typeof storagePart>;
 type HostPart = z.output<typeof hostPartSchema>;
 
 /** The host's keys that `bots/{bot}.yaml` may have: what each process has of its own. */

@@ -1,10 +1,19 @@
+import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { CinnabarError, defined, type ListenAddress, parseListen } from '@cinnabar/sdk';
 import { z } from 'zod';
 import { LEVELS } from '../observability/log-entry.js';
+import { DEFAULT_POOL_SIZE, type PostgresOptions } from '../storage/drivers/postgres/connection.js';
 import { BOTS, botsIn, hostKeysOf, presentFiles, shownPath } from './configuration.js';
-import { botNameProblem, type ConfigFile, type HostConfig, LISTEN_RULE, readConfigFile } from './host-config.js';
+import {
+  botNameProblem,
+  type ConfigFile,
+  type HostConfig,
+  LISTEN_RULE,
+  readConfigFile,
+  type StoragePart,
+} from './host-config.js';
 import { type Environment, placesOf, readEnvironment } from './places.js';
 
 /** The variables that the host itself reads; plugins declare their own. */
@@ -15,6 +24,13 @@ export const hostEnvironment = z.object({
     .optional()
     .describe('REST base instead of Discord itself.'),
   BOT_NAME: z.string().optional().describe('Which bot this process is: chooses bots/NAME.yaml and data of its own.'),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(?:ql)?:\/\//, 'must begin with postgres://')
+    .optional()
+    .describe(
+      'Keeps documents and journals in this PostgreSQL instead of files: postgres://user:password@host/database.',
+    ),
   CINNABAR_DATA: z.string().optional().describe('Where data, caches and logs live; ./data by default.'),
   CINNABAR_CONFIG: z.string().optional().describe('Folder of the configuration; ./config by default.'),
   CONFIG_PATH: z.string().optional().describe('The same as CINNABAR_CONFIG.'),
@@ -68,6 +84,7 @@ export function loadConfig(root: string, processEnvironment: Environment, bot?: 
     logDir: join(dataDir, 'logs'),
     logLevel: variables.LOG_LEVEL ?? host.logLevel ?? 'info',
     ...defined({
+      storage: databaseOf(shared?.host.storage, variables.DATABASE_URL, botName),
       logMegabytes: host.logMegabytes,
       ledger: host.ledger,
       intents: host.intents,
@@ -87,6 +104,40 @@ export function loadConfig(root: string, processEnvironment: Environment, bot?: 
     },
     env,
   };
+}
+
+/** @throws CINNABAR_CONFIG_INVALID without a URL where the configuration asks for a database */
+function databaseOf(
+  part: StoragePart = {},
+  variable: string | undefined,
+  botName: string | undefined,
+): PostgresOptions | undefined {
+  const {
+    kind,
+    url,
+    schema = schemaOf(botName),
+    poolSize = DEFAULT_POOL_SIZE,
+    ssl,
+  } = {
+    ...part,
+    ...defined({ url: variable }),
+  };
+  if (kind === 'files') return undefined;
+  if (url !== undefined) return { url, schema, poolSize, ...defined({ ssl }) };
+  if (kind === undefined) return undefined;
+  const detail = 'storage.kind is postgres, but no database is named: set DATABASE_URL, or storage.url';
+  throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail });
+}
+
+/** Each bot has tables of its own. A name that cannot be one of PostgreSQL's as it is has a part of its hash. */
+function schemaOf(botName: string | undefined): string {
+  if (botName === undefined) return 'cinnabar';
+  if (/^[a-z0-9_]{1,24}$/.test(botName)) return `cinnabar_${botName}`;
+  const hash = createHash('sha256').update(botName).digest('hex').slice(0, 8);
+  return `cinnabar_${botName
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, '_')
+    .slice(0, 16)}_${hash}`;
 }
 
 function addressOf(listen: string): ListenAddress | undefined {

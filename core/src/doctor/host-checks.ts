@@ -2,12 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rm, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type CheckResult, type Plugin, t } from '@cinnabar/sdk';
+import {
+  type CheckResult,
+  diskTroubleOf,
+  diskTroubleText,
+  operatorSentenceOf,
+  type Plugin,
+  t,
+  translated,
+} from '@cinnabar/sdk';
 import { version as discordVersion } from 'discord.js';
 import { satisfies } from 'semver';
 import type { ConfigurationService } from '../config/configuration.js';
 import type { HostConfig } from '../config/host-config.js';
 import { holderOf } from '../data-lock/lock.js';
+import type { PostgresOptions } from '../storage/drivers/postgres/connection.js';
+import { examineDatabase, LEAST_SERVER } from '../storage/drivers/postgres/examine.js';
 import { HOST_VERSION } from '../version.js';
 import type { Check } from './examine.js';
 
@@ -18,17 +28,14 @@ const LITTLE_MEGABYTES = 500;
 const MEGABYTE = 1_000_000;
 
 /** Checks of the program and of its data folder. */
-export function hostChecks(config: Pick<HostConfig, 'dataDir'>): readonly Check[] {
+export function hostChecks({ dataDir, storage }: Pick<HostConfig, 'dataDir' | 'storage'>): readonly Check[] {
   return [
     { about: t('program'), run: checkVersions },
     {
       about: t('data'),
-      run: async () => [
-        await checkWriting(config.dataDir),
-        await checkSpace(config.dataDir),
-        checkLock(config.dataDir),
-      ],
+      run: async () => [await checkWriting(dataDir), await checkSpace(dataDir), checkLock(dataDir)],
     },
+    ...(storage === undefined ? [] : [{ about: t('database'), run: () => checkDatabase(storage) }]),
   ];
 }
 
@@ -92,6 +99,53 @@ async function checkSpace(dataDir: string): Promise<CheckResult> {
     text: t('{megabytes, number} MB are free on the disk of the data', { megabytes }),
     remedy: t('Free some space: nothing can be saved on a full disk. `host.logMegabytes` bounds the logs.'),
   };
+}
+
+async function checkDatabase(storage: PostgresOptions): Promise<readonly CheckResult[]> {
+  const { schema } = storage;
+  try {
+    const { server: version, major, tables, mayWrite } = await examineDatabase(storage);
+    if (major < LEAST_SERVER) {
+      const text = t('PostgreSQL {version} is too old', { version });
+      return [{ ok: false, text, remedy: t('Install PostgreSQL 13 or newer.') }];
+    }
+    const answers =
+      tables === 0
+        ? t('The database answers: PostgreSQL {version}; the first start makes the tables in the schema {schema}', {
+            version,
+            schema,
+          })
+        : t('The database answers: PostgreSQL {version}, tables of version {tables} in the schema {schema}', {
+            version,
+            tables: String(tables),
+            schema,
+          });
+    return [{ ok: true, text: answers }, rightsResult(schema, tables, mayWrite)];
+  } catch (error) {
+    return [
+      {
+        ok: false,
+        text: t('The database cannot be used: {reason}', {
+          reason: operatorSentenceOf(error) ?? diskTroubleText(error),
+        }),
+        remedy: translated(
+          diskTroubleOf(error)?.remedy ?? t('See the log of the database, and docs/operators/postgresql.md.'),
+        ),
+      },
+    ];
+  }
+}
+
+function rightsResult(schema: string, tables: number, mayWrite: boolean): CheckResult {
+  if (!mayWrite) {
+    const text = t('The user of the database may not write in the schema {schema}', { schema });
+    return { ok: false, text, remedy: t('Give it the rights that docs/operators/postgresql.md lists.') };
+  }
+  const text =
+    tables === 0
+      ? t('The schema {schema} can be made', { schema })
+      : t('The tables of the schema {schema} can be written to', { schema });
+  return { ok: true, text };
 }
 
 function nearestFolder(path: string): string {

@@ -1,4 +1,5 @@
 import { OperatorError, UserError } from '@cinnabar/sdk';
+import type { HostConfig } from '../config/host-config.js';
 
 export const LEVELS = ['error', 'warn', 'info', 'debug', 'trace'] as const;
 export type Level = (typeof LEVELS)[number];
@@ -226,6 +227,27 @@ export function createRedactor(secrets: readonly (string | undefined)[] = []): R
 /** The values of the variables whose name says that they are secret: `DISCORD_TOKEN`, `OPENAI_API_KEY`. */
 export function secretsOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.entries(env).flatMap(([name, value]) => (value !== undefined && isSecretName(name) ? [value] : []));
+}
+
+/** What of the configuration nobody may read: the token, secret variables, the password of the database. */
+export function secretsIn({ token, env, storage }: Pick<HostConfig, 'token' | 'env' | 'storage'>): readonly string[] {
+  const url = storage?.url ?? '';
+  const passwords = [/^[a-z]+:\/\/[^:@/]*:([^@/]*)@/i, /[?&]password=([^&]*)/i].flatMap(
+    (place) => place.exec(url)?.[1] ?? [],
+  );
+  return [
+    ...(token === undefined ? [] : [token]),
+    ...secretsOf(env),
+    ...passwords.flatMap((one) => [one, unescaped(one)]),
+  ];
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** What stands where a secret was. */

@@ -58,7 +58,44 @@ export interface Driver {
   journal(path: DocumentPath): JournalMedium;
   /** Removes all journals of a plugin, none of which is in use. */
   eraseJournals(plugin: string): Promise<void>;
+  /** For a medium that other processes write to as well. */
+  readonly shared?: SharedDocuments;
   close(): Promise<void>;
+}
+
+/** Documents that other processes change, too. Each state of one has a revision, which never comes again. */
+export interface SharedDocuments {
+  /** As `Driver.read`, with the revision, which is `undefined` where nothing is stored. */
+  read(path: DocumentPath): Promise<{ readonly stored: Stored | undefined; readonly revision: string | undefined }>;
+  /**
+   * Writes a document, or removes it, as long as it is at that revision. Returns the new one.
+   * @throws OutdatedDocument when it is at another one: nothing has changed
+   */
+  replace(path: DocumentPath, stored: Stored | undefined, revision: string | undefined): Promise<string | undefined>;
+  /** The revisions as they are now, in the order of the paths. */
+  revisions(paths: readonly DocumentPath[]): Promise<readonly (string | undefined)[]>;
+  listen(listener: SharedListener): () => void;
+}
+
+export interface SharedListener {
+  /** Hears of each change, also of this process's own. */
+  changed(change: DocumentChange): void;
+  /** Changes may have been missed. While it rejects, it is called again. */
+  missed(): Promise<void>;
+}
+
+export interface DocumentChange {
+  readonly path: DocumentPath;
+  /** `undefined` for a document that is gone. */
+  readonly revision: string | undefined;
+}
+
+/** Another process has changed the document since it was read. */
+export class OutdatedDocument extends Error {
+  constructor() {
+    super('it was changed by another process meanwhile');
+    this.name = 'OutdatedDocument';
+  }
 }
 
 /** Something is stored, but it is not a document any more. */
@@ -326,6 +363,7 @@ export function watchedDriver(driver: Driver, watch: DiskWatch): Driver {
       succeeded(document);
       return result;
     } catch (error) {
+      if (error instanceof OutdatedDocument) throw error;
       watch.failed(error, document);
       throw error instanceof DamagedDocument ? error : storageWriteError(document, error);
     }
@@ -340,7 +378,22 @@ export function watchedDriver(driver: Driver, watch: DiskWatch): Driver {
       throw storageReadError(document, error);
     }
   };
+  const { shared } = driver;
   return {
+    ...(shared === undefined
+      ? {}
+      : {
+          shared: {
+            ...shared,
+            read: (path) => reading(path, () => shared.read(path)),
+            replace: (path, stored, revision) =>
+              writing(
+                path,
+                () => shared.replace(path, stored, revision),
+                stored === undefined ? watch.removed : watch.written,
+              ),
+          },
+        }),
     read: (path) => reading(path, () => driver.read(path)),
     list: (prefix) => reading(prefix, () => driver.list(prefix)),
     write: (path, stored) => writing(path, () => driver.write(path, stored), watch.written),

@@ -15,6 +15,7 @@ export {
   createTestHost,
   printErrorsByDefault,
   speakByDefault,
+  storeByDefault,
   type TestHost,
   type TestHostOptions,
   type TestLogEntry,

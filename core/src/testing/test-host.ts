@@ -10,16 +10,19 @@ import {
   type PermissionSet,
   startLocalDiscord,
 } from '@cinnabar/local-discord';
-import type { CinnabarError, HostEnd, Language, Plugin, Token } from '@cinnabar/sdk';
+import { type CinnabarError, defined, type HostEnd, type Language, type Plugin, type Token } from '@cinnabar/sdk';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import type { Client } from 'discord.js';
 import { createSettled } from '../cli/console/stage.js';
 import type { HostConfig } from '../config/host-config.js';
 import { createHost } from '../host.js';
+import { NO_LOG } from '../observability/no-log.js';
 import { placeForAuthor, rootMessage } from '../plugins/author-error.js';
 import { bundledFolders } from '../plugins/discovery.js';
 import type { PluginManager } from '../plugins/manager.js';
 import type { Driver } from '../storage/driver.js';
+import { openDriver } from '../storage/drivers/open-driver.js';
+import { createTrackedDriver } from './tracked-driver.js';
 
 export interface TestHostOptions {
   /** Ids of bundled plugins, plugin folders, or plugins as `definePlugin` returns them. Nothing else is started. */
@@ -108,6 +111,13 @@ export function speakByDefault(language: Language | undefined): void {
   defaultLanguage = language;
 }
 
+let databaseOf: ((dataDir: string) => Promise<HostConfig['storage']>) | undefined;
+
+/** Which database stands for a folder of data, for hosts that are created from now on: for the hooks of a test runner. `undefined` for files. */
+export function storeByDefault(database: typeof databaseOf): void {
+  databaseOf = database;
+}
+
 let printsErrors = true;
 
 /** Whether hosts that are created from now on print the errors of their plugins where a test does not say: for the hooks of a test runner. */
@@ -126,6 +136,9 @@ export function printErrorsByDefault(printed: boolean): void {
 export async function createTestHost(options: TestHostOptions): Promise<TestHost> {
   const world = options.world ?? (await createWorld(options.clock ?? createManualClock(), options.permissions));
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'cinnabar-test-')));
+  const storage = await databaseOf?.(dataDir);
+  const tracked =
+    storage === undefined ? undefined : createTrackedDriver(openDriver({ storage, dataDir }, NO_LOG, 'alone'));
   const endRequests: HostEnd[] = [];
   const own = new Set(
     options.plugins.map((plugin) => (typeof plugin === 'string' ? basename(plugin) : plugin.manifest.id)),
@@ -169,13 +182,18 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
       presets: options.settings ?? {},
       presetPlace: (plugin, key) => `${plugin}.${key}`,
       env: options.env ?? {},
+      ...defined({ storage }),
     },
     plugins: options.plugins.filter((plugin) => typeof plugin !== 'string'),
     only: options.plugins.map((plugin) => (typeof plugin === 'string' ? plugin : plugin.manifest.id)),
-    ...(options.driver === undefined ? {} : { driver: options.driver }),
+    ...defined({ driver: options.driver ?? tracked?.driver }),
     ...(defaultLanguage === undefined ? {} : { language: defaultLanguage }),
   });
-  const settled = createSettled(world.discord, host);
+  const settledBot = createSettled(world.discord, host);
+  const settled = async () => {
+    do await settledBot();
+    while ((await tracked?.idle()) === true);
+  };
   const close = async () => {
     await host.stop();
     // What the caller has passed belongs to the caller.

@@ -27,6 +27,13 @@ const TROUBLES: Readonly<Record<string, readonly [words: string, remedy: string]
   ENOENT: ['the folder is gone', 'Put it back, or restart the bot to begin without it.'],
   ELOCKED: ['another process has taken over the data', 'Stop one of the two, and restart the bot.'],
   ENODEV: ['the disk is gone', 'Attach it again and restart the bot.'],
+  DATABASE_AWAY: ['the database does not answer', 'Start it again: I connect by myself.'],
+  DATABASE_RIGHTS: [
+    'the database denies access',
+    'Give the user of the database the rights that docs/operators/postgresql.md lists.',
+  ],
+  DATABASE_FULL: ['the database has no room left', 'Free some space on the machine of the database.'],
+  DATABASE_READ_ONLY: ['the database is read-only', 'Connect to the primary server, not to a replica.'],
   ESTALE: ['the network file system is gone', 'Mount it again and restart the bot.'],
 };
 

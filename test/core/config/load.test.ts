@@ -43,6 +43,29 @@ describe('the configuration', () => {
     expect(config.presets).to.deep.equal({ llm: { model: 'some-model' } });
   });
 
+  it('keeps data in files, or in the PostgreSQL that DATABASE_URL or storage names', () => {
+    const url = 'postgres://v:swordfish@db/city';
+    expect(loadConfig(root, {}).storage).to.equal(undefined);
+    expect(loadConfig(root, { DATABASE_URL: url }).storage).to.deep.equal({ url, schema: 'cinnabar', poolSize: 8 });
+    shared('storage:\n  url: postgres://elsewhere/city\n  poolSize: 3\n  ssl: verify\n');
+    expect(loadConfig(root, {}).storage).to.include({ url: 'postgres://elsewhere/city', poolSize: 3, ssl: 'verify' });
+    expect(loadConfig(root, { DATABASE_URL: url }).storage?.url).to.equal(url);
+    shared('storage:\n  kind: files\n');
+    expect(loadConfig(root, { DATABASE_URL: url }).storage).to.equal(undefined);
+    shared('storage:\n  kind: postgres\n');
+    expect(refusal()).to.match(/no database is named: set DATABASE_URL/);
+    expect(refusal({ DATABASE_URL: 'mysql://v:swordfish@db/city' })).to.match(/DATABASE_URL must begin with postgres/);
+  });
+
+  it('gives each bot tables of its own', () => {
+    const schemaOf = (bot: string) =>
+      loadConfig(root, { DATABASE_URL: 'postgres://db/city', BOT_NAME: bot }).storage?.schema;
+    expect(schemaOf('claude')).to.equal('cinnabar_claude');
+    const odd = ['My.Bot', 'my-bot', 'my_bot'].map(schemaOf);
+    expect(new Set(odd).size).to.equal(3);
+    for (const name of odd) expect(name).to.match(/^[a-z_][a-z0-9_]{0,39}$/);
+  });
+
   it('takes an empty variable as one that is not set', () => {
     expect(loadConfig(root, { DISCORD_TOKEN: '', DISCORD_API: '' }).token).to.equal(undefined);
   });

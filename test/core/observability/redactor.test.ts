@@ -1,4 +1,4 @@
-import { createRedactor, isSecretName, secretsOf } from '@cinnabar/core/internal/observability/log-entry';
+import { createRedactor, isSecretName, secretsIn, secretsOf } from '@cinnabar/core/internal/observability/log-entry';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 
@@ -96,6 +96,12 @@ describe('names of secrets', () => {
     for (const name of ['maxTokens', 'inputTokens', 'key', 'author', 'tokenizer', 'secretary', 'PATH', 'authorId']) {
       expect(isSecretName(name), name).to.equal(false);
     }
+  });
+
+  it('take the password of the database with them, as it is and as the address spells it', () => {
+    const storage = { url: 'postgres://v:sword%2Ffish@db/city', schema: 'cinnabar', poolSize: 8 };
+    const redactor = createRedactor(secretsIn({ token: 'the-token', env: {}, storage }));
+    expect(redactor.text('sword/fish sword%2Ffish the-token')).to.equal('[redacted] [redacted] [redacted]');
   });
 
   it('tell which variables of the environment to register', () => {

@@ -1,7 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { CinnabarError, type Logger, plainIssue, storageReadError, storageWriteError, type z } from '@cinnabar/sdk';
+import { CinnabarError, type Logger, plainIssue, storageReadError, storageWriteError, z } from '@cinnabar/sdk';
 import { LRUCache } from 'lru-cache';
-import { DamagedDocument, type DocumentPath, type Driver, nameOf, type Stored } from '../driver.js';
+import {
+  DamagedDocument,
+  type DocumentChange,
+  type DocumentPath,
+  type Driver,
+  nameOf,
+  OutdatedDocument,
+  type SharedDocuments,
+  type Stored,
+} from '../driver.js';
 
 /** A document that could not be used, for the log and for the owner. */
 export interface StorageProblem {
@@ -17,6 +26,8 @@ export interface StorageProblem {
 interface CachedDocument {
   /** As JSON, which takes a fraction of the memory of objects; `undefined` when nothing is stored. */
   readonly json: string | undefined;
+  /** Of a medium that other processes write to as well. */
+  readonly revision: string | undefined;
 }
 
 export function storedIn({ json }: CachedDocument): Stored | undefined {
@@ -38,8 +49,13 @@ export interface DocumentStore {
   stored(path: DocumentPath): Promise<Stored | undefined>;
   /** Runs alone among the tasks for this document. @throws CINNABAR_DOCUMENT_NESTED when called from inside such a task */
   exclusive<T>(path: DocumentPath, task: () => Promise<T>): Promise<T>;
-  /** Inside `exclusive`. Saved when it resolves; when it rejects, the next `load` finds what the medium then holds. @throws CINNABAR_STORAGE_WRITE */
-  save(path: DocumentPath, stored: Stored | undefined): Promise<CachedDocument>;
+  /**
+   * Inside `exclusive`. Saved when it resolves; when it rejects, the next `load` finds what the medium then holds.
+   * @param before what was loaded, and is to be replaced
+   * @throws CINNABAR_STORAGE_WRITE
+   * @throws OutdatedDocument when another process has replaced it already
+   */
+  save(path: DocumentPath, stored: Stored | undefined, before: CachedDocument): Promise<CachedDocument>;
   /** Inside `exclusive`. Keeps a copy of what is stored, under a label. @throws CINNABAR_STORAGE_WRITE */
   keep(path: DocumentPath, label: string): Promise<void>;
   /** Inside `exclusive`. Puts a document aside and reports it. The next `load` finds the last good copy, or nothing. */
@@ -60,6 +76,13 @@ const OBJECT_BYTES = 4;
 /** The document, its last good copy, and nothing: a driver that offers more than these is not putting aside. */
 const ATTEMPTS = 3;
 
+const idOf = (path: DocumentPath): string => JSON.stringify(path);
+const pathOf = (id: string): DocumentPath => z.array(z.string()).parse(JSON.parse(id));
+
+async function readFrom({ shared, read }: Driver, path: DocumentPath) {
+  return shared === undefined ? { stored: await read(path), revision: undefined } : shared.read(path);
+}
+
 /** Repeats an attempt that gives `undefined` when it has put the document aside. @throws CINNABAR_DOCUMENT_INVALID when that leads nowhere */
 async function untilUsable<T>(path: DocumentPath, attempt: () => Promise<T | undefined>): Promise<T> {
   for (let attempts = 0; attempts < ATTEMPTS; attempts += 1) {
@@ -77,6 +100,7 @@ export function createDocumentStore(options: {
   readonly onProblem: (problem: StorageProblem) => void;
 }): DocumentStore {
   const { driver, log, onProblem } = options;
+  const { shared } = driver;
   const queue = createKeyedQueue();
   const cache = new LRUCache<string, CachedDocument>({
     maxSize: CACHED_BYTES,
@@ -85,10 +109,9 @@ export function createDocumentStore(options: {
       return ENTRY_BYTES + json.length * (isSmall(entry) ? 1 + OBJECT_BYTES : 1);
     },
   });
-  const idOf = (path: DocumentPath) => JSON.stringify(path);
 
-  const remember = (path: DocumentPath, stored: Stored | undefined): CachedDocument => {
-    const entry = { json: stored === undefined ? undefined : JSON.stringify(stored) };
+  const remember = (path: DocumentPath, stored: Stored | undefined, revision?: string): CachedDocument => {
+    const entry = { json: stored === undefined ? undefined : JSON.stringify(stored), revision };
     cache.set(idOf(path), entry);
     return entry;
   };
@@ -99,7 +122,7 @@ export function createDocumentStore(options: {
     } catch (cause) {
       // All of it, some of it, or nothing may have been carried out.
       cache.delete(idOf(path));
-      throw storageWriteError(nameOf(path), cause);
+      throw cause instanceof OutdatedDocument ? cause : storageWriteError(nameOf(path), cause);
     }
   };
 
@@ -125,7 +148,8 @@ export function createDocumentStore(options: {
     if (cached !== undefined) return cached;
     return untilUsable(path, async () => {
       try {
-        return remember(path, await reading(path, () => driver.read(path)));
+        const { stored, revision } = await reading(path, () => readFrom(driver, path));
+        return remember(path, stored, revision);
       } catch (error) {
         if (!(error instanceof DamagedDocument)) throw error;
         await reject(path, error.message);
@@ -145,12 +169,32 @@ export function createDocumentStore(options: {
     return cache.get(id) ?? (queue.holds(id) ? loadAlone(path) : queue.run(id, () => loadAlone(path)));
   };
 
+  /** Forgets what another process has changed; in the document's turn once more, since a task may be about to keep what it has read before. */
+  const outdated = ({ path, revision }: DocumentChange) => {
+    const id = idOf(path);
+    const drop = () => {
+      const entry = cache.peek(id);
+      if (entry !== undefined && (revision === undefined || entry.revision !== revision)) cache.delete(id);
+    };
+    drop();
+    if (queue.isBusy(id)) queue.run(id, async () => drop());
+  };
+  /** After changes may have been missed. */
+  const compareAll = async (medium: SharedDocuments) => {
+    const paths = [...new Set([...cache.keys(), ...queue.busyKeys()])].map(pathOf);
+    const revisions = await medium.revisions(paths);
+    for (const [index, path] of paths.entries()) outdated({ path, revision: revisions[index] });
+  };
+  shared?.listen({ changed: outdated, missed: () => compareAll(shared) });
+
   return {
     peek: (path) => cache.get(idOf(path)),
     load,
     stored: async (path) => storedIn(await load(path)),
     exclusive,
-    async save(path, stored) {
+    async save(path, stored, { revision }) {
+      if (shared !== undefined)
+        return remember(path, stored, await writing(path, () => shared.replace(path, stored, revision)));
       await writing(path, () => (stored === undefined ? driver.delete(path) : driver.write(path, stored)));
       return remember(path, stored);
     },
@@ -173,6 +217,9 @@ interface KeyedQueue {
   run<T>(key: string, task: () => Promise<T>): Promise<T>;
   /** Whether the caller is inside a task of this key: waiting for another one there would never end. */
   holds(key: string): boolean;
+  /** Whether a task of this key is under way or waits. */
+  isBusy(key: string): boolean;
+  busyKeys(): Iterable<string>;
   /** Resolves when nothing is under way. */
   idle(): Promise<void>;
 }
@@ -196,6 +243,8 @@ function createKeyedQueue(): KeyedQueue {
 
   return {
     holds,
+    isBusy: (key) => tails.has(key),
+    busyKeys: () => tails.keys(),
     run(key, task) {
       const turn: Turn = { key, outer: turns.getStore(), over: false };
       const result = (tails.get(key) ?? Promise.resolve()).then(() => turns.run(turn, task));
@@ -221,9 +270,24 @@ export interface Entry<T> {
   read(): Promise<T>;
   /**
    * Hands a draft to `body` and saves the data that it returns, `undefined` to delete. Resolves with what a later `read` gives.
-   * When `body` throws, what it returned is not valid, or the write fails, nothing has changed.
+   * When `body` throws, what it returned is not valid, or the write fails, nothing has changed. Where another process has changed the document
+   * meanwhile, `body` gets a draft of that and runs again.
    */
   change(body: (draft: T, stored: () => Stored | undefined) => Promise<unknown>): Promise<T>;
+}
+
+/** A document that several processes change all the time gets through in the end: one of them always does. */
+const MOST_REPEATS = 20;
+
+async function untilCurrent<T>(path: DocumentPath, attempt: () => Promise<T>): Promise<T> {
+  for (let repeats = 0; ; repeats += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof OutdatedDocument)) throw error;
+      if (repeats === MOST_REPEATS) throw storageWriteError(nameOf(path), error);
+    }
+  }
 }
 
 type OpenEntry<T> = (path: DocumentPath) => Entry<T>;
@@ -269,7 +333,7 @@ export function createEntries<T>(store: DocumentStore, shape: Shape<T>): OpenEnt
     if (old !== undefined && stored !== undefined && old.version < stored.version) {
       await store.keep(path, `v${old.version}`);
     }
-    keepView(await store.save(path, stored), value);
+    keepView(await store.save(path, stored, before), value);
     return copy;
   };
 
@@ -284,10 +348,12 @@ export function createEntries<T>(store: DocumentStore, shape: Shape<T>): OpenEnt
       return store.exclusive(path, async () => (await usable(path)).draft);
     },
     change: (body) =>
-      store.exclusive(path, async () => {
-        const { cached, draft } = await usable(path);
-        return save(path, cached, await body(draft, () => storedIn(cached)));
-      }),
+      store.exclusive(path, () =>
+        untilCurrent(path, async () => {
+          const { cached, draft } = await usable(path);
+          return save(path, cached, await body(draft, () => storedIn(cached)));
+        }),
+      ),
   });
 }
 

@@ -1,0 +1,22 @@
+import { join } from 'node:path';
+import type { Logger } from '@cinnabar/sdk';
+import { createSystemClock } from '../../clock/clock.js';
+import type { HostConfig } from '../../config/host-config.js';
+import type { Driver } from '../driver.js';
+import { createFileDriver } from './file-driver.js';
+import { createPostgresDriver, type PostgresDriverOptions } from './postgres/postgres-driver.js';
+
+/**
+ * The driver that the configuration names: PostgreSQL, else files below the data.
+ * @param use how a database is used; files are held by the lock of their folder
+ */
+export function openDriver(
+  { storage, dataDir }: Pick<HostConfig, 'storage' | 'dataDir'>,
+  log: Logger,
+  use: PostgresDriverOptions['use'],
+): Driver {
+  // In the machine's time, which the disk and the database go by: a local Discord's clock may stand.
+  const clock = createSystemClock();
+  if (storage !== undefined) return createPostgresDriver({ ...storage, use, clock, log });
+  return createFileDriver({ root: join(dataDir, 'documents'), journals: dataDir, clock, log });
+}

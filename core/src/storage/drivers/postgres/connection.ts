@@ -1,0 +1,143 @@
+import type { Client, Pool, PoolClient, PoolConfig } from 'pg';
+
+/** Where a database is, and how it is reached. */
+export interface PostgresOptions {
+  /** `postgres://user:password@host:5432/database` */
+  readonly url: string;
+  /** In which all tables are, so that bots can share a database. */
+  readonly schema: string;
+  /** The most connections beside the one that listens. */
+  readonly poolSize: number;
+  /** `verify` checks the server's certificate, `require` only encrypts; the URL decides when it is left out. */
+  readonly ssl?: (typeof SSL_MODES)[number];
+}
+
+export const SSL_MODES = ['verify', 'require', 'off'] as const;
+export const DEFAULT_POOL_SIZE = 8;
+/** Part of names in SQL, where no value can stand. */
+export const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,39}$/;
+
+const CONNECT_MS = 5_000;
+const STATEMENT_MS = 15_000;
+
+/** Why a database did not do what it was asked for; `code` is one that `diskTroubleOf` knows. */
+export class DatabaseError extends Error {
+  readonly code: DatabaseTrouble;
+  constructor(code: DatabaseTrouble, cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.name = 'DatabaseError';
+    this.code = code;
+  }
+}
+
+type DatabaseTrouble = 'DATABASE_AWAY' | 'DATABASE_RIGHTS' | 'DATABASE_FULL' | 'DATABASE_READ_ONLY';
+
+/** https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const TROUBLES: readonly (readonly [codes: RegExp, trouble: DatabaseTrouble])[] = [
+  [/^(?:08...|57P0.|53300|57014|E[A-Z]{3,})$/, 'DATABASE_AWAY'],
+  [/^(?:42501|28...|3D000)$/, 'DATABASE_RIGHTS'],
+  [/^(?:53100|53200)$/, 'DATABASE_FULL'],
+  [/^25006$/, 'DATABASE_READ_ONLY'],
+];
+
+/** What `pg` says without a code when a connection is gone. */
+const GONE =
+  /connection (?:terminated|error)|timeout (?:exceeded|expired)|query read timeout|not queryable|Connection ended/i;
+
+/** The error with a code that people are told about; itself when it is not the database's. */
+export function databaseError(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof DatabaseError) return error;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const [, trouble] = TROUBLES.find(([codes]) => codes.test(code)) ?? [];
+  if (trouble !== undefined) return new DatabaseError(trouble, error);
+  return GONE.test(error.message) ? new DatabaseError('DATABASE_AWAY', error) : error;
+}
+
+/** Settings of `pg` that the pool and the connection that listens share. */
+function settingsOf({ url, ssl }: PostgresOptions): PoolConfig {
+  return {
+    connectionString: url,
+    application_name: 'cinnabar',
+    connectionTimeoutMillis: CONNECT_MS,
+    statement_timeout: STATEMENT_MS,
+    query_timeout: STATEMENT_MS + CONNECT_MS,
+    keepAlive: true,
+    ...(ssl === undefined ? {} : { ssl: ssl === 'off' ? false : { rejectUnauthorized: ssl === 'verify' } }),
+  };
+}
+
+/** Loaded with the first connection: a bot on files needs none of it. */
+async function loadPg() {
+  return (await import('pg')).default;
+}
+
+/** Connections to one database. Each method throws `DatabaseError` where the database is the reason. */
+export interface Connections {
+  query(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
+  /** Runs statements as one: all are done, or none. */
+  transaction<T>(body: (query: Connections['query']) => Promise<T>): Promise<T>;
+  /** One apart from the pool, not connected yet. */
+  single(): Promise<Client>;
+  close(): Promise<void>;
+}
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export function createConnections(options: PostgresOptions): Connections {
+  let opened: Promise<Pool> | undefined;
+  const pool = () => {
+    opened ??= loadPg().then(({ Pool: PoolOfPg }) => {
+      const made = new PoolOfPg({ ...settingsOf(options), max: options.poolSize });
+      // A connection that nobody uses and that breaks is replaced; the next query says whether the database is there.
+      made.on('error', () => undefined);
+      return made;
+    });
+    return opened;
+  };
+  const coded = async <T>(task: () => Promise<T>): Promise<T> => {
+    try {
+      return await task();
+    } catch (error) {
+      throw databaseError(error);
+    }
+  };
+  const querying =
+    (on: Pool | PoolClient): Connections['query'] =>
+    async (sql, values = []) =>
+      (await on.query<Row>(sql, [...values])).rows;
+
+  return {
+    query: (sql, values) => coded(async () => querying(await pool())(sql, values)),
+    transaction: (body) =>
+      coded(async () => {
+        const client = await (await pool()).connect();
+        let broken: Error | undefined;
+        try {
+          await client.query('BEGIN');
+          const result = await body(querying(client));
+          await client.query('COMMIT');
+          return result;
+        } catch (error) {
+          await client.query('ROLLBACK').catch((reason: unknown) => {
+            broken = reason instanceof Error ? reason : new Error(String(reason));
+          });
+          throw error;
+        } finally {
+          // One that could not be rolled back is not used again.
+          client.release(broken);
+        }
+      }),
+    async single() {
+      const { Client: ClientOfPg } = await loadPg();
+      return new ClientOfPg(settingsOf(options));
+    },
+    async close() {
+      await (await opened)?.end();
+    },
+  };
+}
+
+/** Waits longer from attempt to attempt. */
+export function backoffMs(attempts: number): number {
+  return Math.min(10_000, 100 * 2 ** Math.min(attempts, 7));
+}

@@ -1,0 +1,110 @@
+import { CinnabarError } from '@cinnabar/sdk';
+import type { Connections } from './connection.js';
+
+/** A step of the tables' shape. */
+interface Migration {
+  readonly version: number;
+  /**
+   * The least version whose code may go on with the tables as they are after this step. A step that only adds leaves it where it was; one that takes
+   * something away raises it, and comes one release after the code stopped using that.
+   */
+  readonly oldestCode: number;
+  readonly sql: (schema: string) => string;
+}
+
+const MIGRATIONS: readonly Migration[] = [
+  {
+    version: 1,
+    oldestCode: 1,
+    sql: (schema) => `
+      CREATE SEQUENCE ${schema}.revisions;
+      -- json, not jsonb: it keeps the order of keys and every character that a member can write.
+      CREATE TABLE ${schema}.documents (
+        path text COLLATE "C" PRIMARY KEY,
+        body json NOT NULL,
+        -- What the last write of the program has left, once somebody else changed the body; NULL while they are the same.
+        last_good json,
+        revision bigint NOT NULL DEFAULT nextval('${schema}.revisions')
+      );
+      CREATE TABLE ${schema}.copies (
+        id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        path text COLLATE "C" NOT NULL,
+        label text NOT NULL,
+        body json NOT NULL,
+        made_at timestamptz NOT NULL DEFAULT now()
+      );
+      CREATE INDEX copies_path ON ${schema}.copies (path);
+      CREATE TABLE ${schema}.journal_lines (
+        path text COLLATE "C" NOT NULL,
+        id bigint GENERATED ALWAYS AS IDENTITY,
+        line text NOT NULL,
+        PRIMARY KEY (path, id)
+      );
+      -- A change by hand, which leaves the revision as it was, gets one too, and the program's last content stays beside it.
+      CREATE FUNCTION ${schema}.stamp() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+          IF NEW.revision = OLD.revision AND NEW.body::text <> OLD.body::text THEN
+            NEW.last_good := coalesce(OLD.last_good, OLD.body);
+            NEW.revision := nextval('${schema}.revisions');
+          END IF;
+          RETURN NEW;
+        END $$;
+      CREATE TRIGGER stamp BEFORE UPDATE ON ${schema}.documents FOR EACH ROW EXECUTE FUNCTION ${schema}.stamp();
+      -- '<revision> <path>', or '- <path>' for a document that is gone.
+      CREATE FUNCTION ${schema}.announce() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+          IF TG_OP = 'DELETE' THEN PERFORM pg_notify('${schema}', '- ' || OLD.path);
+          ELSE PERFORM pg_notify('${schema}', NEW.revision || ' ' || NEW.path);
+          END IF;
+          RETURN NULL;
+        END $$;
+      CREATE TRIGGER announce AFTER INSERT OR UPDATE OR DELETE ON ${schema}.documents
+        FOR EACH ROW EXECUTE FUNCTION ${schema}.announce();`,
+  },
+];
+
+export const SCHEMA_VERSION = Math.max(...MIGRATIONS.map(({ version }) => version));
+
+/** What the tables are. */
+export interface SchemaState {
+  /** 0 where there are none yet. */
+  readonly version: number;
+  readonly oldestCode: number;
+}
+
+export async function schemaState(query: Connections['query'], schema: string): Promise<SchemaState> {
+  const [found] = await query('SELECT to_regclass($1) IS NOT NULL AS there', [`${schema}.migrations`]);
+  if (found?.there !== true) return { version: 0, oldestCode: 0 };
+  const [row] = await query(
+    `SELECT coalesce(max(version), 0) AS version, coalesce(max(oldest_code), 0) AS oldest FROM ${schema}.migrations`,
+  );
+  return { version: Number(row?.version), oldestCode: Number(row?.oldest) };
+}
+
+/** @throws CINNABAR_DATA_UNUSABLE when a later version has made tables that this one must not touch */
+export function assertUsable({ version, oldestCode }: SchemaState, schema: string): void {
+  if (oldestCode <= SCHEMA_VERSION) return;
+  const detail = `its tables have version ${version}, and this version of Cinnabar knows ${SCHEMA_VERSION}`;
+  const remedy = 'Install the version that ran last, or a newer one.';
+  throw new CinnabarError('CINNABAR_DATA_UNUSABLE', { folder: `the database schema ${schema}`, detail, remedy });
+}
+
+/** Brings the tables up to date; processes that start together do it one after another. */
+export async function migrate(connections: Connections, schema: string): Promise<void> {
+  const before = await schemaState(connections.query, schema);
+  assertUsable(before, schema);
+  if (before.version >= SCHEMA_VERSION) return;
+  await connections.transaction(async (query) => {
+    await query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`cinnabar migrations ${schema}`]);
+    await query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+    await query(
+      `CREATE TABLE IF NOT EXISTS ${schema}.migrations
+         (version int PRIMARY KEY, oldest_code int NOT NULL, at timestamptz NOT NULL DEFAULT now())`,
+    );
+    const { version: reached } = await schemaState(query, schema);
+    for (const { version, oldestCode, sql } of MIGRATIONS.filter((one) => one.version > reached)) {
+      await query(sql(schema));
+      await query(`INSERT INTO ${schema}.migrations (version, oldest_code) VALUES ($1, $2)`, [version, oldestCode]);
+    }
+  });
+}

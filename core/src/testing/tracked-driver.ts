@@ -1,0 +1,53 @@
+import type { Driver, SharedDocuments } from '../storage/driver.js';
+
+/** The driver, and a way to wait for it: a database answers later than a disk. */
+export function createTrackedDriver(driver: Driver) {
+  const underWay = new Set<Promise<unknown>>();
+  const track = <T>(operation: Promise<T>): Promise<T> => {
+    const done = operation.then(
+      () => undefined,
+      () => undefined,
+    );
+    underWay.add(done);
+    void done.then(() => underWay.delete(done));
+    return operation;
+  };
+  const sharing = (shared: SharedDocuments): SharedDocuments => ({
+    ...shared,
+    read: (path) => track(shared.read(path)),
+    replace: (path, stored, revision) => track(shared.replace(path, stored, revision)),
+  });
+  const tracked: Driver = {
+    ...driver,
+    ...(driver.shared === undefined ? {} : { shared: sharing(driver.shared) }),
+    read: (path) => track(driver.read(path)),
+    write: (path, stored) => track(driver.write(path, stored)),
+    delete: (path) => track(driver.delete(path)),
+    erase: (path) => track(driver.erase(path)),
+    list: (prefix) => track(driver.list(prefix)),
+    setAside: (path) => track(driver.setAside(path)),
+    keep: (path, label) => track(driver.keep(path, label)),
+    journal(path) {
+      const medium = driver.journal(path);
+      return {
+        name: medium.name,
+        read: () => track(medium.read()),
+        add: (lines) => track(medium.add(lines)),
+        replace: (lines) => track(medium.replace(lines)),
+        get size() {
+          return medium.size;
+        },
+        release: () => medium.release(),
+      };
+    },
+  };
+  return {
+    driver: tracked,
+    /** Resolves when nothing is under way; `true` when it had to wait. */
+    async idle(): Promise<boolean> {
+      const busy = underWay.size > 0;
+      while (underWay.size > 0) await Promise.all(underWay);
+      return busy;
+    },
+  };
+}

@@ -1,0 +1,277 @@
+import { createPostgresDriver, type DocumentPath, type Driver } from '@cinnabar/core';
+import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
+import { hostChecks } from '@cinnabar/core/internal/doctor/host-checks';
+import { createStorage } from '@cinnabar/core/internal/storage/storage';
+import { createJournal, sentenceOf, z } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { recordingLogger } from '../../support/logs.js';
+import { describePostgres, type TestDatabase, testDatabase, testServer } from '../../support/postgres.js';
+import { describeDriver } from './driver-contract.js';
+import { opener } from './fixture.js';
+
+const PATH: DocumentPath = ['party', 'collections', 'user', 'rosters', '42'];
+const one = { version: 1, data: { count: 1 } };
+
+function driverOn({ url, schema }: TestDatabase, use: 'alone' | 'together' | 'look' = 'together') {
+  const log = recordingLogger();
+  const driver = createPostgresDriver({ url, schema, poolSize: 4, use, clock: createSystemClock(), log });
+  return { driver, log, [Symbol.asyncDispose]: () => driver.close() };
+}
+
+/** Text as a row can hold it: what is no JSON is a JSON string. */
+function asJson(text: string): string {
+  try {
+    JSON.parse(text);
+    return text;
+  } catch {
+    return JSON.stringify(text);
+  }
+}
+
+const schema = z.object({ n: z.number().default(0) });
+
+/** A process of its own, as far as the database can tell. */
+function processOn(database: TestDatabase) {
+  const { driver, log } = driverOn(database);
+  const storage = createStorage({ driver, log });
+  const { collections } = opener(storage).open({ collections: { counts: { scope: 'user', version: 1, schema } } });
+  return { driver, log, counts: collections.counts, [Symbol.asyncDispose]: () => driver.close() };
+}
+
+/** Asks until the answer is right; the test's own time limit ends it. */
+async function eventually<T>(ask: () => Promise<T>, isRight: (answer: T) => boolean): Promise<T> {
+  for (;;) {
+    const answer = await ask();
+    if (isRight(answer)) return answer;
+    await new Promise(setImmediate);
+  }
+}
+
+const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? error.code : error);
+
+describePostgres('PostgreSQL', () => {
+  describeDriver('postgres', async () => {
+    const database = await testDatabase();
+    const { driver } = driverOn(database);
+    return {
+      driver,
+      async damage(path, text, options) {
+        const place = [asJson(text), path.join('/')];
+        await database.query(`UPDATE ${database.schema}.documents SET body = $1 WHERE path = $2`, place);
+        if (options?.lastGood !== true) return;
+        await database.query(`UPDATE ${database.schema}.documents SET last_good = $1 WHERE path = $2`, place);
+      },
+      async [Symbol.asyncDispose]() {
+        await driver.close();
+        await database[Symbol.asyncDispose]();
+      },
+    };
+  });
+
+  describe('the tables of the postgres driver', () => {
+    it('keep the order of keys and every character', async () => {
+      await using database = await testDatabase();
+      await using made = driverOn(database);
+      const data = { z: 1, a: '\0 \ud800 💜', '10': true };
+      await made.driver.write(PATH, { version: 1, data });
+      const stored = await made.driver.read(PATH);
+      expect(JSON.stringify(stored?.data)).to.equal(JSON.stringify(data));
+    });
+
+    it('are made once by processes that start together', async () => {
+      await using database = await testDatabase();
+      const drivers = Array.from({ length: 4 }, () => driverOn(database).driver);
+      await Promise.all(drivers.map((driver, index) => driver.write([...PATH, String(index)], one)));
+      expect(await drivers[0]?.list(PATH)).to.have.length(4);
+      expect(await database.query(`SELECT version FROM ${database.schema}.migrations`)).to.deep.equal([{ version: 1 }]);
+      await Promise.all(drivers.map((driver) => driver.close()));
+    });
+
+    it('are left alone by a version that is too old for them, and used by one that a later version allows', async () => {
+      await using database = await testDatabase();
+      const write = async (driver: Driver) => driver.write(PATH, one).then(() => 'written', codeOf);
+      const add = (oldest: number) =>
+        database.query(`INSERT INTO ${database.schema}.migrations (version, oldest_code) VALUES ($1, $2)`, [
+          oldest + 97,
+          oldest,
+        ]);
+      {
+        await using first = driverOn(database);
+        expect(await write(first.driver)).to.equal('written');
+      }
+      await add(1);
+      {
+        await using allowed = driverOn(database);
+        expect(await write(allowed.driver)).to.equal('written');
+      }
+      await add(2);
+      await using refused = driverOn(database);
+      expect(await write(refused.driver)).to.equal('CINNABAR_DATA_UNUSABLE');
+    });
+
+    it('are read by index below a prefix, whatever else there is', async () => {
+      await using database = await testDatabase();
+      await using made = driverOn(database);
+      await made.driver.write(PATH, one);
+      await database.query(
+        `INSERT INTO ${database.schema}.documents (path, body) SELECT 'filler/' || n, '{}' FROM generate_series(1, 5000) n`,
+      );
+      await database.query(`ANALYZE ${database.schema}.documents`);
+      const plan = await database.query(
+        `EXPLAIN SELECT path FROM ${database.schema}.documents WHERE path >= 'party/' AND path < 'party0'`,
+      );
+      expect(JSON.stringify(plan)).to.match(/Index (?:Only )?Scan/);
+    });
+
+    it('belong to one process that says it is the only one', async () => {
+      await using database = await testDatabase();
+      await using second = driverOn(database, 'alone');
+      {
+        await using first = driverOn(database, 'alone');
+        await first.driver.write(PATH, one);
+        expect(await second.driver.read(PATH).catch(codeOf)).to.equal('CINNABAR_DATA_IN_USE');
+      }
+      expect(
+        await eventually(
+          () => second.driver.read(PATH).catch(codeOf),
+          (found) => found !== 'CINNABAR_DATA_IN_USE',
+        ),
+      ).to.deep.equal(one);
+    });
+  });
+
+  describe('the doctor, of a database', () => {
+    const findings = async (database: { readonly url: string; readonly schema: string }) => {
+      const checks = hostChecks({ dataDir: '.', storage: { ...database, poolSize: 1 } });
+      const results = await checks.find(({ about }) => about === 'database')?.run(new AbortController().signal);
+      return results?.map(({ ok, text }) => `${ok ? 'well' : 'bad'}: ${text.replaceAll(database.schema, 'S')}`);
+    };
+
+    it('says version, tables and rights, and makes nothing', async () => {
+      await using database = await testDatabase();
+      const { url, schema } = database;
+      const empty = await findings({ url, schema });
+      expect(empty?.[0]).to.match(
+        /^well: The database answers: PostgreSQL \d+\.\d+; the first start makes the tables in the schema S$/,
+      );
+      expect(empty?.[1]).to.equal('well: The schema S can be made');
+      {
+        await using looking = driverOn(database, 'look');
+        expect(await looking.driver.list([])).to.deep.equal([]);
+      }
+      expect(await database.query('SELECT to_regnamespace($1) AS made', [schema])).to.deep.equal([{ made: null }]);
+      {
+        await using made = driverOn(database);
+        await made.driver.write(PATH, one);
+      }
+      const full = await findings({ url, schema });
+      expect(full?.[0]).to.match(/^well: .*, tables of version 1 in the schema S$/);
+      expect(full?.[1]).to.equal('well: The tables of the schema S can be written to');
+    });
+
+    it('says that a user may not write, and that a server does not answer', async () => {
+      await using database = await testDatabase();
+      const { url, schema } = database;
+      await database.query(`CREATE ROLE r_${schema} LOGIN`);
+      const reader = url.replace('cinnabar@', `r_${schema}@`);
+      expect((await findings({ url: reader, schema }))?.[1]).to.equal(
+        'bad: The user of the database may not write in the schema S',
+      );
+      await database.query(`DROP ROLE r_${schema}`);
+      const gone = await findings({ url: 'postgres://v@127.0.0.1:1/none', schema });
+      expect(gone).to.deep.equal(['bad: The database cannot be used: the database does not answer (DATABASE_AWAY)']);
+    });
+  });
+
+  describe('processes on one database', () => {
+    it('see what another one has changed, and what was changed by hand', async () => {
+      await using database = await testDatabase();
+      await using here = processOn(database);
+      await using there = processOn(database);
+      await here.counts.of('42').set({ n: 1 });
+      expect(await there.counts.of('42').get()).to.deep.equal({ n: 1 });
+      await here.counts.of('42').set({ n: 2 });
+      await eventually(
+        () => there.counts.of('42').get(),
+        ({ n }) => n === 2,
+      );
+      await database.query(`UPDATE ${database.schema}.documents SET body = '{"version":1,"data":{"n":3}}'`);
+      await eventually(
+        () => there.counts.of('42').get(),
+        ({ n }) => n === 3,
+      );
+      await here.counts.of('42').delete();
+      await eventually(
+        () => there.counts.of('42').find(),
+        (found) => found === undefined,
+      );
+    });
+
+    it('lose none of the updates that they make at the same time', async () => {
+      await using database = await testDatabase();
+      await using here = processOn(database);
+      await using there = processOn(database);
+      const add = ({ counts }: ReturnType<typeof processOn>) =>
+        counts.of('42').update((draft) => {
+          draft.n += 1;
+        });
+      await Promise.all(Array.from({ length: 20 }, (_, index) => add(index % 2 === 0 ? here : there)));
+      expect((await database.query(`SELECT body FROM ${database.schema}.documents`))[0]?.body).to.deep.equal({
+        version: 1,
+        data: { n: 20 },
+      });
+    });
+  });
+
+  describe('a database that goes away', () => {
+    it('is refused writes with one error, goes on being read from the cache, and is used again by itself', async () => {
+      await using server = await testServer();
+      await using here = processOn(server);
+      await using there = processOn(server);
+      const journal = createJournal(here.driver.journal(['relay', 'queue', 'queue']), schema);
+      await here.counts.of('42').set({ n: 1 });
+      await there.counts.of('42').get();
+      await journal.append({ n: 1 });
+
+      await server.kill();
+      const failure: unknown = await here.counts
+        .of('42')
+        .set({ n: 2 })
+        .catch((error: unknown) => error);
+      expect(codeOf(failure)).to.equal('CINNABAR_STORAGE_WRITE');
+      expect(sentenceOf(failure)).to.equal('I cannot save anything at the moment.');
+      expect(codeOf(await journal.append({ n: 2 }).catch((error: unknown) => error))).to.equal(
+        'CINNABAR_STORAGE_WRITE',
+      );
+      expect(await there.counts.of('42').get()).to.deep.equal({ n: 1 });
+
+      await server.start();
+      await eventually(
+        () => here.counts.of('42').set({ n: 3 }).catch(codeOf),
+        (answer) => typeof answer !== 'string',
+      );
+      await eventually(
+        () => there.counts.of('42').get(),
+        ({ n }) => n === 3,
+      );
+      await journal.append({ n: 3 });
+      expect((await journal.read()).records).to.deep.equal([{ n: 1 }, { n: 3 }]);
+    });
+
+    it('is compared by revision after the connection alone was cut', async () => {
+      await using database = await testDatabase();
+      await using here = processOn(database);
+      await here.counts.of('42').set({ n: 1 });
+      const { schema: name } = database;
+      await database.query(`BEGIN; ALTER TABLE ${name}.documents DISABLE TRIGGER announce;
+        UPDATE ${name}.documents SET body = '{"version":1,"data":{"n":2}}';
+        ALTER TABLE ${name}.documents ENABLE TRIGGER announce; COMMIT;`);
+      expect(await here.counts.of('42').get()).to.deep.equal({ n: 1 });
+      await database.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'LISTEN ${name}'`);
+      await eventually(
+        () => here.counts.of('42').get(),
+        ({ n }) => n === 2,
+      );
+    });
+  });
+});

