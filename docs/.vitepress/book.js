@@ -46,6 +46,7 @@ const CHAPTERS = [
       'first-plugin',
       'commands',
       'components',
+      'events',
       'settings-and-data',
       'tools',
       'services',
