@@ -23,6 +23,10 @@ export const HELP = `Cinnabar, a Discord bot host.
                                    backs up the data of a bot that is stopped into FILE (.tar.gz)
   cinnabar backup --verify FILE    reads a backup and checks all of it
   cinnabar restore FILE            puts a backup in the place of the data; what was there is kept beside it
+  cinnabar storage copy --from files --to postgres
+                                   copies documents and journals into the database that is configured, or back (--from postgres --to
+                                   files), and compares; the bot is stopped. Run it again to finish one that was cut off
+  cinnabar storage check           reads all documents and journals, counts them, and names those that cannot be read
   cinnabar plan FILE               prints what a file of a server (server.yaml) would change; the bot is stopped
   cinnabar apply FILE              the same, and applies it: all or nothing
   cinnabar export GUILD            prints the file of a server as it is now
@@ -91,6 +95,8 @@ async function main(args: readonly string[]): Promise<number> {
       return (await import('./backup.js')).runBackup(operands, given, () => configuration(bot), process);
     case 'restore':
       return (await import('./backup.js')).runRestore(operands, () => configuration(bot), process);
+    case 'storage':
+      return (await import('./storage.js')).runStorage(operands, given, configuration(bot), process);
     case 'plan':
     case 'apply':
     case 'export':

@@ -62,6 +62,8 @@ export async function endWith(command: () => Promise<number | undefined>): Promi
 
 /** Read by the SDKs of clouds from the process itself, in containers alone, and worth nothing elsewhere. */
 const NEEDED = new Set(['AWS_CONTAINER_AUTHORIZATION_TOKEN']);
+/** Has a password in it, although its name does not say so. */
+const DATABASE = 'DATABASE_URL';
 
 /**
  * Takes tokens and keys out of the environment of the process, once the configuration has read them and before any plugin is evaluated: what a
@@ -69,7 +71,7 @@ const NEEDED = new Set(['AWS_CONTAINER_AUTHORIZATION_TOKEN']);
  * @returns the names
  */
 export function scrubEnvironment(env: NodeJS.ProcessEnv): readonly string[] {
-  const names = Object.keys(env).filter((name) => isSecretName(name) && !NEEDED.has(name));
+  const names = Object.keys(env).filter((name) => (isSecretName(name) || name === DATABASE) && !NEEDED.has(name));
   for (const name of names) delete env[name];
   return names;
 }
@@ -177,6 +179,9 @@ export interface Arguments {
   readonly withData: boolean;
   /** `--overwrite` */
   readonly overwrite: boolean;
+  /** Of a copy of the storage: `files` or `postgres`. */
+  readonly from: string | undefined;
+  readonly to: string | undefined;
   /** `--verify`: reads a backup, and makes none; of `plugin list`, reads all files. */
   readonly verify: boolean;
   /** `--with-secrets` */
@@ -220,6 +225,8 @@ export function readArguments(args: readonly string[]): Arguments {
         json: { type: 'boolean', default: false },
         quick: { type: 'boolean', default: false },
         with: { type: 'string', multiple: true, default: [] },
+        from: { type: 'string' },
+        to: { type: 'string' },
         verify: { type: 'boolean', default: false },
         'with-secrets': { type: 'boolean', default: false },
         model: { type: 'string', multiple: true, default: [] },
@@ -249,6 +256,8 @@ export function readArguments(args: readonly string[]): Arguments {
       json: values.json,
       quick: values.quick,
       beside: values.with,
+      from: values.from,
+      to: values.to,
       verify: values.verify,
       withSecrets: values['with-secrets'],
       evaluation: {

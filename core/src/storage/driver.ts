@@ -56,6 +56,8 @@ export interface Driver {
   keep(path: DocumentPath, label: string): Promise<string>;
   /** An append-only journal, apart from the documents. Nothing is opened before it is read or written. One at a time for a path. */
   journal(path: DocumentPath): JournalMedium;
+  /** The paths of all journals that hold something. */
+  journals(): Promise<readonly DocumentPath[]>;
   /** Removes all journals of a plugin, none of which is in use. */
   eraseJournals(plugin: string): Promise<void>;
   /** For a medium that other processes write to as well. */
@@ -414,6 +416,7 @@ export function watchedDriver(driver: Driver, watch: DiskWatch): Driver {
         release: () => medium.release(),
       };
     },
+    journals: () => reading([], () => driver.journals()),
     eraseJournals: (plugin) => writing([plugin], () => driver.eraseJournals(plugin)),
     close: () => driver.close(),
   };

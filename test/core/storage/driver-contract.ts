@@ -198,6 +198,19 @@ export function describeDriver(name: string, make: () => Promise<Subject>): void
         expect(await subject.driver.list(['relay'])).to.deep.equal([JOURNAL]);
       });
 
+      it('is listed once it holds something', async () => {
+        await using subject = await make();
+        const paths: readonly DocumentPath[] = [JOURNAL, ['tasks', 'tasks', '42']];
+        expect(await subject.driver.journals()).to.deep.equal([]);
+        await subject.driver.write(PATH, one);
+        for (const path of paths) {
+          const journal = createJournal(subject.driver.journal(path), schema);
+          await journal.append({ n: 1 });
+          await journal.release();
+        }
+        expect(await subject.driver.journals()).to.have.deep.members(paths);
+      });
+
       it('goes with all others of its plugin, and none of another one', async () => {
         await using subject = await make();
         const paths: readonly DocumentPath[] = [JOURNAL, ['relay', 'sent', '42'], ['relay2', 'queue', 'queue']];

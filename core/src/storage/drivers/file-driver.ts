@@ -17,6 +17,7 @@ import {
   syncFolder,
 } from '@cinnabar/sdk';
 import { DamagedDocument, type DocumentPath, type Driver, decodeStored, encodeStored, type Stored } from '../driver.js';
+import { isOfHost } from '../files.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -133,6 +134,17 @@ export function createFileDriver(options: {
 
     journal: (path) => journalFile(`${join(journals, ...path.flatMap(encodeSegment))}.jsonl`),
 
+    async journals() {
+      const groups = (await foldersIn(journals)).filter((name) => !isOfHost(name));
+      const found = await Promise.all(
+        groups.map(async (plugin) => {
+          const names = await foldersIn(join(journals, plugin));
+          return Promise.all(names.map((name) => journalsIn(journals, [plugin, name])));
+        }),
+      );
+      return found.flat(2);
+    },
+
     async eraseJournals(plugin) {
       const folder = join(journals, ...encodeSegment(plugin));
       for (const group of await entriesOf(folder)) {
@@ -148,6 +160,23 @@ export function createFileDriver(options: {
 
     async close() {},
   };
+}
+
+async function foldersIn(folder: string): Promise<readonly string[]> {
+  return (await entriesOf(folder)).filter((entry) => entry.isDirectory()).map(({ name }) => name);
+}
+
+const LINES = '.jsonl';
+
+/** The journals of one group: files of foreign names are passed over. */
+async function journalsIn(root: string, folders: readonly string[]): Promise<readonly DocumentPath[]> {
+  const files = (await entriesOf(join(root, ...folders))).filter((entry) => entry.isFile());
+  return files.flatMap(({ name }) => {
+    if (!name.endsWith(LINES)) return [];
+    const names = [...folders, name.slice(0, -LINES.length)];
+    const path = names.flatMap((one) => decodeSegment([one]) ?? []);
+    return path.length === names.length ? [path] : [];
+  });
 }
 
 /** Finished or not. */

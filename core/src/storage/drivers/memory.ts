@@ -1,3 +1,4 @@
+import { z } from '@cinnabar/sdk';
 import { DamagedDocument, type DocumentPath, type Driver, decodeStored, encodeStored } from '../driver.js';
 
 export interface MemoryDriver extends Driver {
@@ -108,6 +109,10 @@ export function createMemoryDriver(): MemoryDriver {
         },
         async release() {},
       };
+    },
+    async journals() {
+      const filled = [...journals].filter(([, text]) => text !== '');
+      return filled.map(([id]) => z.array(z.string()).parse(JSON.parse(id)));
     },
     async eraseJournals(plugin) {
       for (const id of journals.keys()) if (id.startsWith(`[${JSON.stringify(plugin)},`)) journals.delete(id);

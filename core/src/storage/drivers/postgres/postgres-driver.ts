@@ -146,6 +146,11 @@ export function createPostgresDriver(options: PostgresDriverOptions): Driver {
 
     journal: (path) => journalTable({ path: encodePath(path), table: `${schema}.journal_lines`, query, transaction }),
 
+    async journals() {
+      const rows = await query(`SELECT DISTINCT path FROM ${schema}.journal_lines ORDER BY path`);
+      return rows.map((row) => decodePath(textIn(row, 'path')));
+    },
+
     async eraseJournals(plugin) {
       const [from, to] = rangeBelow([plugin]);
       await change(`DELETE FROM ${schema}.journal_lines WHERE path >= $1 AND path < $2`, [from, to]);

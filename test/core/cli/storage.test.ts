@@ -1,0 +1,100 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createFileDriver } from '@cinnabar/core';
+import { runStorage } from '@cinnabar/core/internal/cli/storage';
+import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
+import { loadConfig } from '@cinnabar/core/internal/config/load';
+import { lockData } from '@cinnabar/core/internal/data-lock/lock';
+import { createManualClock } from '@cinnabar/core/testing';
+import { expect } from 'chai';
+import { makeFolder } from '../../support/folder.js';
+import { recordingLogger } from '../../support/logs.js';
+import { describePostgres, testDatabase } from '../../support/postgres.js';
+
+/** A stopped bot with files, and an empty database. */
+async function stopped() {
+  const folder = makeFolder();
+  const database = await testDatabase();
+  folder.write('config/shared.yaml', `storage:\n  schema: ${database.schema}\n`);
+  const config = loadConfig(folder.path, { CINNABAR_DATA: 'data', DATABASE_URL: database.url });
+  const { dataDir } = config;
+  const log = recordingLogger();
+  const files = createFileDriver({
+    root: join(dataDir, 'documents'),
+    journals: dataDir,
+    clock: createSystemClock(),
+    log,
+  });
+  for (let n = 0; n < 40; n += 1)
+    await files.write(['dice', 'collections', 'user', 'rolls', String(n)], { version: 1, data: { z: n, a: '💜' } });
+  const journal = files.journal(['relay', 'queue', 'queue']);
+  await journal.add('{"n":1}\n{"n":2}\n');
+  await journal.release();
+  const printed: string[] = [];
+  const stream = { write: (text: string) => printed.push(text) > 0 };
+  const run = (operands: readonly string[], from?: string, to?: string) =>
+    runStorage(operands, { from, to }, config, { stdout: stream, stderr: stream }).catch(String);
+  return {
+    dataDir,
+    files,
+    database,
+    check: () => run(['check']),
+    copy: (from: string, to: string) => run(['copy'], from, to),
+    take: () => printed.splice(0).join(''),
+    async [Symbol.asyncDispose]() {
+      await database[Symbol.asyncDispose]();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+describePostgres('cinnabar storage', () => {
+  it('copies all documents and journals into the database, and back into an empty folder', async () => {
+    await using bot = await stopped();
+    expect(await bot.copy('files', 'postgres')).to.equal(0);
+    const said = bot.take();
+    expect(said).to.match(/^41 copied; both hold 40 documents and 1 journals, SHA-256 [0-9a-f]{64}\n$/);
+    expect(await bot.check()).to.equal(0);
+    expect(bot.take()).to.equal(said.replace('41 copied; both hold ', ''));
+
+    for (const path of await bot.files.list([])) await bot.files.erase(path);
+    await bot.files.eraseJournals('relay');
+    expect(await bot.copy('postgres', 'files')).to.equal(0);
+    expect(bot.take()).to.equal(said);
+  });
+
+  it('finishes a copy that was cut off', async () => {
+    await using bot = await stopped();
+    await bot.copy('files', 'postgres');
+    await bot.database.query(`DELETE FROM ${bot.database.schema}.documents WHERE path LIKE '%/1%'`);
+    bot.take();
+    expect(await bot.copy('files', 'postgres')).to.equal(0);
+    expect(bot.take()).to.match(/^11 copied; both hold 40 documents and 1 journals/);
+  });
+
+  it('changes nothing of a target that holds something else', async () => {
+    await using bot = await stopped();
+    await bot.copy('files', 'postgres');
+    const path = ['dice', 'collections', 'user', 'rolls', '7'];
+    await bot.files.write(path, { version: 1, data: { changed: true } });
+    expect(await bot.copy('files', 'postgres')).to.match(/rolls\/7 is there already, and differs/);
+    await bot.files.erase(path);
+    expect(await bot.copy('files', 'postgres')).to.match(/holds 1 documents or journals that the source has not/);
+  });
+
+  it('names documents that cannot be read, and copies the others', async () => {
+    await using bot = await stopped();
+    writeFileSync(join(bot.dataDir, 'documents/dice/collections/user/rolls/7.json'), '{');
+    expect(await bot.copy('files', 'postgres')).to.equal(1);
+    expect(bot.take()).to.match(
+      /^40 copied; both hold 39 documents .*\ncannot be read: dice\/collections\/user\/rolls\/7\n$/,
+    );
+  });
+
+  it('touches nothing while the bot runs', async () => {
+    await using bot = await stopped();
+    const lock = await lockData(bot.dataDir, createManualClock());
+    expect(await bot.copy('files', 'postgres')).to.match(/is in use by process/);
+    lock.release();
+  });
+});
