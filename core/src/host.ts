@@ -152,12 +152,16 @@ export function createHost(options: HostOptions): Host {
   const plugins = container.resolve(KEYS.plugins);
   const boundary = container.resolve(KEYS.boundary);
   const commands = container.resolve(KEYS.commands);
-  /** @throws CINNABAR_DATA_UNUSABLE where the disk is the reason */
+  const placeOfData =
+    config.storage === undefined
+      ? config.dataDir
+      : `the database, schema ${config.storage.schema}, or in ${config.dataDir}`;
+  /** @throws CINNABAR_DATA_UNUSABLE where the disk or the database is the reason */
   const onData = async <T>(task: () => Promise<T>): Promise<T> => {
     try {
       return await task();
     } catch (error) {
-      throw dataUnusable(config.dataDir, error) ?? error;
+      throw dataUnusable(placeOfData, error) ?? error;
     }
   };
   const discordSync = createDiscordSync(
@@ -296,6 +300,7 @@ export function createHost(options: HostOptions): Host {
       lock = await lockOwnData();
       diskWatch.guard(lock.check);
       await onData(() => recoverData(config.dataDir));
+      await onData(async () => driver.open?.());
       container.resolve(KEYS.blockage).open();
       await container.resolve(KEYS.notices).open();
       await onData(() => container.resolve(KEYS.secrets).open());

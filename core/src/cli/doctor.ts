@@ -22,6 +22,8 @@ import { createRedactor, secretsIn } from '../observability/log-entry.js';
 import { NO_LOG } from '../observability/no-log.js';
 import { discoveryOf } from '../plugins/discovery.js';
 import { createLoader } from '../plugins/loader.js';
+import type { Driver } from '../storage/driver.js';
+import { createMemoryDriver } from '../storage/drivers/memory.js';
 import { openDriver } from '../storage/drivers/open-driver.js';
 import { readOnlyDriver } from '../storage/drivers/read-only.js';
 import { createStorage } from '../storage/storage.js';
@@ -68,7 +70,7 @@ async function examineInstallation(config: HostConfig): Promise<readonly DoctorF
   const log = NO_LOG;
   const stored = await storedSecrets(dataDir);
   const environment = { ...stored, ...config.env };
-  const driver = openDriver(config, log, 'look');
+  const driver = await driverFor(config);
   try {
     const storage = createStorage({ driver: readOnlyDriver(driver), log, presets, presetPlace });
     const { plugins, problems } = await loadPlugins(config);
@@ -103,6 +105,18 @@ async function examineInstallation(config: HostConfig): Promise<readonly DoctorF
     return [...problems, ...(await examine(checks, { clock, redact: redactor.text }))];
   } finally {
     await driver.close();
+  }
+}
+
+/** A database that cannot be used is a finding of its own: the other checks then go by what holds where nothing was set. */
+async function driverFor(config: HostConfig): Promise<Driver> {
+  const driver = openDriver(config, NO_LOG, 'look');
+  try {
+    await driver.open?.();
+    return driver;
+  } catch {
+    await driver.close();
+    return createMemoryDriver();
   }
 }
 

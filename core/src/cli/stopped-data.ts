@@ -59,10 +59,11 @@ export async function onStoppedData<T>(
     redactor: createRedactor(secretsIn(config)),
   });
   const log = logs.logger('command line');
-  const stored = openDriver(config, log, 'alone');
+  const stored = openDriver(config, log, dryRun ? 'look' : 'alone');
   const driver = dryRun ? createDryRunDriver(stored) : stored;
   try {
     if (!dryRun) await recoverData(dataDir);
+    await stored.open?.();
     const configuration = createConfiguration({
       dir: config.configDir,
       root,

@@ -34,6 +34,8 @@ export interface Stored {
  * Every driver passes the one contract suite in `test/core/storage/driver-contract.ts`.
  */
 export interface Driver {
+  /** Makes it ready, which the first use does otherwise. @throws CINNABAR_DATA_IN_USE where another process holds it */
+  open?(): Promise<void>;
   /** `undefined` when there is none. @throws DamagedDocument when what is there cannot be read as a document */
   read(path: DocumentPath): Promise<Stored | undefined>;
   /**

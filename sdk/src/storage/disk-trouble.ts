@@ -27,7 +27,7 @@ const TROUBLES: Readonly<Record<string, readonly [words: string, remedy: string]
   ENOENT: ['the folder is gone', 'Put it back, or restart the bot to begin without it.'],
   ELOCKED: ['another process has taken over the data', 'Stop one of the two, and restart the bot.'],
   ENODEV: ['the disk is gone', 'Attach it again and restart the bot.'],
-  DATABASE_AWAY: ['the database does not answer', 'Start it again: I connect by myself.'],
+  DATABASE_AWAY: ['the database does not answer', 'Start it: a bot that runs connects by itself.'],
   DATABASE_RIGHTS: [
     'the database denies access',
     'Give the user of the database the rights that docs/operators/postgresql.md lists.',

@@ -1,4 +1,4 @@
-import { createPostgresDriver, type DocumentPath, type Driver } from '@cinnabar/core';
+import { createHost, createPostgresDriver, type DocumentPath, type Driver, loadConfig } from '@cinnabar/core';
 import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
 import { hostChecks } from '@cinnabar/core/internal/doctor/host-checks';
 import { createStorage } from '@cinnabar/core/internal/storage/storage';
@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { recordingLogger } from '../../support/logs.js';
 import { describePostgres, type TestDatabase, testDatabase, testServer } from '../../support/postgres.js';
 import { describeDriver } from './driver-contract.js';
-import { opener } from './fixture.js';
+import { opener, temporaryFolder } from './fixture.js';
 
 const PATH: DocumentPath = ['party', 'collections', 'user', 'rosters', '42'];
 const one = { version: 1, data: { count: 1 } };
@@ -220,6 +220,30 @@ describePostgres('PostgreSQL', () => {
         version: 1,
         data: { n: 20 },
       });
+    });
+  });
+
+  describe('a bot on a database', () => {
+    const start = (storage: { readonly url: string; readonly schema: string }, dataDir: string) => {
+      const config = { ...loadConfig(dataDir, { CINNABAR_DATA: dataDir }), storage: { ...storage, poolSize: 2 } };
+      const host = createHost({ config, only: [] });
+      return {
+        failure: () => host.start('token').then(() => 'started', codeOf),
+        [Symbol.asyncDispose]: async () => void (await host.stop()),
+      };
+    };
+
+    it('does not start while another one has it, or while it is away', async () => {
+      await using database = await testDatabase();
+      using folder = temporaryFolder();
+      await using other = driverOn(database, 'alone');
+      await other.driver.write(PATH, one);
+      {
+        await using second = start(database, folder.path);
+        expect(await second.failure()).to.equal('CINNABAR_DATA_IN_USE');
+      }
+      await using third = start({ url: 'postgres://v@127.0.0.1:1/none', schema: 'cinnabar' }, folder.path);
+      expect(await third.failure()).to.equal('CINNABAR_DATA_UNUSABLE');
     });
   });
 

@@ -94,6 +94,8 @@ export function createPostgresDriver(options: PostgresDriverOptions): Driver {
   };
 
   return {
+    open: ready,
+
     read: async (path) => (await readRevision(path)).stored,
 
     async write(path, stored) {
