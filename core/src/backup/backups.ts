@@ -77,7 +77,7 @@ export async function recoverData(dataDir: string): Promise<void> {
 }
 
 interface BackupsOptions {
-  readonly config: Places & Pick<HostConfig, 'root'>;
+  readonly config: Places & Pick<HostConfig, 'root' | 'storage'>;
   readonly contents: () => Pick<BackupContents, 'secrets' | 'plugins'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Logger;
@@ -120,6 +120,7 @@ export function createBackups({ config, contents, clock, log }: BackupsOptions):
   };
 
   return {
+    areWhole: config.storage === undefined,
     create: ({ folder: wanted, withSecrets = false, scheduled = false, onProgress } = {}) =>
       oneAtATime(async () => {
         const folder = folderOf(wanted);

@@ -2,10 +2,11 @@ import { createHost, createPostgresDriver, type DocumentPath, type Driver, loadC
 import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
 import { hostChecks } from '@cinnabar/core/internal/doctor/host-checks';
 import { createStorage } from '@cinnabar/core/internal/storage/storage';
+import { createTestHost, storeByDefault } from '@cinnabar/core/testing';
 import { createJournal, sentenceOf, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { recordingLogger } from '../../support/logs.js';
-import { describePostgres, type TestDatabase, testDatabase, testServer } from '../../support/postgres.js';
+import { databaseFor, describePostgres, type TestDatabase, testDatabase, testServer } from '../../support/postgres.js';
 import { describeDriver } from './driver-contract.js';
 import { opener, temporaryFolder } from './fixture.js';
 
@@ -297,5 +298,17 @@ describePostgres('PostgreSQL', () => {
         ({ n }) => n === 2,
       );
     });
+  });
+
+  it('has the owner told that a backup does not hold it', async () => {
+    storeByDefault(databaseFor);
+    try {
+      await using host = await createTestHost({ plugins: ['admin'] });
+      host.you.say(host.general, '!backup');
+      await host.settled();
+      expect(host.general.messages.at(-1)?.content).to.match(/Backed up in [\s\S]*save that with `pg_dump`, too\.$/);
+    } finally {
+      storeByDefault(undefined);
+    }
   });
 });
