@@ -69,10 +69,20 @@ interface Server {
 /** Ends the server, and removes its folder, however the test's process ends: then its end of the pipe is closed. */
 const KEEPER = 'd="$1"; shift; "$@" & p=$!; read -r how; kill -QUIT $p; wait $p; [ "$how" = stop ] || rm -rf "$d"';
 
+/** A folder of the server's user. That user may not be let into the temporary folder of this process: then it lies where all are let in. */
+function makeFolder(): string {
+  for (const parent of [tmpdir(), '/tmp', '/var/tmp']) {
+    if (spawnSync('test', ['-x', parent], { ...USER, env: ENVIRONMENT, cwd: '/' }).status !== 0) continue;
+    const folder = mkdtempSync(join(parent, 'cinnabar-pg-'));
+    chmodSync(folder, 0o700);
+    if (USER.uid !== undefined) chownSync(folder, USER.uid, USER.gid);
+    return folder;
+  }
+  throw new Error('there is no temporary folder that the user of PostgreSQL may enter');
+}
+
 function makeServer(bin: string): Server {
-  const folder = mkdtempSync(join(tmpdir(), 'cinnabar-pg-'));
-  chmodSync(folder, 0o700);
-  if (USER.uid !== undefined) chownSync(folder, USER.uid, USER.gid);
+  const folder = makeFolder();
   const data = join(folder, 'data');
   const make = ['-D', data, '-U', 'cinnabar', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'];
   const made = spawnSync(join(bin, 'initdb'), make, { ...USER, env: ENVIRONMENT, cwd: '/', encoding: 'utf8' });
