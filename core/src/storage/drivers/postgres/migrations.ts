@@ -61,6 +61,37 @@ const MIGRATIONS: readonly Migration[] = [
       CREATE TRIGGER announce AFTER INSERT OR UPDATE OR DELETE ON ${schema}.documents
         FOR EACH ROW EXECUTE FUNCTION ${schema}.announce();`,
   },
+  {
+    version: 2,
+    oldestCode: 1,
+    sql: (schema) => `
+      -- One row: how the servers are divided, since the cluster's first start.
+      CREATE TABLE ${schema}.cluster (
+        single boolean PRIMARY KEY DEFAULT true CHECK (single),
+        groups int NOT NULL,
+        shard_count int NOT NULL
+      );
+      -- A row for each process of the cluster, from its start until it has been silent for a while.
+      CREATE TABLE ${schema}.members (
+        id text PRIMARY KEY,
+        name text NOT NULL,
+        version text NOT NULL,
+        started_at timestamptz NOT NULL DEFAULT now(),
+        seen_at timestamptz NOT NULL DEFAULT now(),
+        draining boolean NOT NULL DEFAULT false,
+        state json NOT NULL DEFAULT '{}'
+      );
+      -- A row for each group. Who takes a lease raises its token; who renews it does not.
+      CREATE TABLE ${schema}.leases (
+        group_number int PRIMARY KEY,
+        token bigint NOT NULL DEFAULT 0,
+        holder text,
+        until timestamptz NOT NULL DEFAULT '-infinity',
+        taken_at timestamptz,
+        -- The member that is to have it next; the holder hands it over.
+        wanted_by text
+      );`,
+  },
 ];
 
 export const SCHEMA_VERSION = Math.max(...MIGRATIONS.map(({ version }) => version));

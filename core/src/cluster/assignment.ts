@@ -1,0 +1,94 @@
+import type { z } from '@cinnabar/sdk';
+
+/**
+ * Which servers a host serves. A cluster divides all servers into a number of groups that stays the same as long as the cluster lives: by the bits
+ * of a server's id that Discord divides shards by, so that a group is a set of whole shards whenever their number is a multiple of the groups'.
+ * What belongs to no server belongs to group 0.
+ */
+export interface Partition {
+  /** From 0. */
+  readonly group: number;
+  readonly groups: number;
+  /** @param guildId `null` for what belongs to no server: direct messages, the application, notices to owners */
+  owns(guildId: string | null): boolean;
+}
+
+/** https://discord.com/developers/docs/events/gateway#sharding-sharding-formula */
+const TIMESTAMP_SHIFT = 22n;
+
+/** The group that a server belongs to. */
+export function groupOf(guildId: string | null, groups: number): number {
+  return guildId === null ? 0 : Number((BigInt(guildId) >> TIMESTAMP_SHIFT) % BigInt(groups));
+}
+
+export function createPartition(group: number, groups: number): Partition {
+  return { group, groups, owns: (guildId) => groupOf(guildId, groups) === group };
+}
+
+/** The partition of a host that is alone: everything is its own. */
+export const EVERYTHING: Partition = createPartition(0, 1);
+
+/** The least number of shards that Discord's recommendation allows and that the groups divide evenly. */
+export function shardCountFor(recommended: number, groups: number): number {
+  return Math.ceil(Math.max(1, recommended) / groups) * groups;
+}
+
+/** The shards of a group. */
+export function shardsOf({ group, groups }: Partition, shardCount: number): readonly number[] {
+  return Array.from({ length: shardCount / groups }, (_, index) => group + index * groups);
+}
+
+/**
+ * The right to serve a group for a short time, which is renewed. Its token is greater than that of every earlier holder; the database refuses
+ * writes under an older one.
+ */
+export interface Lease {
+  readonly group: number;
+  readonly token: bigint;
+  /**
+   * Whether nobody else can have it yet. While it is `false`, nothing may leave this process for the group's servers: no event is handed on, no request
+   * and no write is made. It may become `true` again, when the lease was renewed before another process took it.
+   */
+  isHeld(): boolean;
+  /** Resolves when it is held: at once, or after a renewal. Rejects with the reason of `lost`. */
+  held(): Promise<void>;
+  /** Aborts when another process has it, or it was given back: for good. */
+  readonly lost: AbortSignal;
+}
+
+/** What a host in a cluster is given by the process that it runs in. */
+export interface Assignment {
+  readonly partition: Partition;
+  readonly shardCount: number;
+  readonly lease: Lease;
+  readonly channel: ClusterChannel;
+}
+
+/** Asks hosts of other groups, wherever they run. */
+export interface ClusterChannel {
+  /**
+   * Asks the host that serves a group. It is carried out at most once: when no answer comes by the deadline, it may or may not have been.
+   * @throws CINNABAR_CLUSTER_NO_ANSWER after the deadline; what the handler threw when it is a UserError or a CinnabarError
+   */
+  ask<B, T>(group: number, kind: RequestKind<B, T>, body: B, options: AskOptions): Promise<T>;
+  /** Asks all groups, the own one among them. */
+  askAll<B, T>(kind: RequestKind<B, T>, body: B, options: AskOptions): Promise<readonly GroupAnswer<T>[]>;
+  /** Answers requests of a kind to this host's group. @returns ends that */
+  answer<B, T>(kind: RequestKind<B, T>, handle: (body: B, signal: AbortSignal) => Promise<T>): () => void;
+}
+
+/** A kind of request: what is asked, and what is answered, as JSON. Checked on either side, since processes may run different versions. */
+export interface RequestKind<B, T> {
+  readonly name: string;
+  readonly body: z.ZodType<B>;
+  readonly answer: z.ZodType<T>;
+}
+
+export interface AskOptions {
+  readonly deadlineMs: number;
+  readonly signal?: AbortSignal;
+}
+
+export type GroupAnswer<T> =
+  | { readonly group: number; readonly ok: true; readonly answer: T }
+  | { readonly group: number; readonly ok: false; readonly error: Error };
