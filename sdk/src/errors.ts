@@ -21,6 +21,7 @@ export const ERRORS = {
   CINNABAR_DATA_IN_USE: forOperators(
     'The data in {folder} is in use by {holder}. Stop that one first, or choose other data with CINNABAR_DATA or --bot.',
   ),
+  CINNABAR_LEASE_LOST: forMembers('These servers are served by another process now: {detail}.', ['detail']),
   CINNABAR_DATA_UNUSABLE: forOperators('The data in {folder} cannot be used: {detail}. {remedy}'),
   CINNABAR_PLUGIN_INVALID: forOperators('The plugin at {place} cannot be used: {detail}'),
   CINNABAR_PLUGIN_UNKNOWN: forMembers('There is no plugin called "{plugin}".{hint}', ['plugin', 'hint']),

@@ -88,6 +88,8 @@ const MIGRATIONS: readonly Migration[] = [
         holder text,
         until timestamptz NOT NULL DEFAULT '-infinity',
         taken_at timestamptz,
+        -- When the holder began to serve it.
+        ready_at timestamptz,
         -- The member that is to have it next; the holder hands it over.
         wanted_by text
       );`,

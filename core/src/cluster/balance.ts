@@ -1,0 +1,89 @@
+/** A process of the cluster, as the others see it. */
+export interface Member {
+  readonly id: string;
+  readonly name: string;
+  readonly version: string;
+  /** Has been heard of a short while ago. */
+  readonly isAlive: boolean;
+  /** Gives back what it holds, and takes nothing. */
+  readonly isDraining: boolean;
+  /** Whether it can reach Discord, as far as it knows. */
+  readonly isConnected: boolean;
+}
+
+/** A group of servers, and who serves it. */
+export interface GroupLease {
+  readonly group: number;
+  readonly token: bigint;
+  /** `undefined` where nobody has it. */
+  readonly holder: string | undefined;
+  /** Whether its time is over, so that another one may take it. */
+  readonly isFree: boolean;
+  /** Whether its holder has begun to serve it. */
+  readonly isReady: boolean;
+  /** Who is to have it next. */
+  readonly wantedBy: string | undefined;
+}
+
+export interface ClusterView {
+  readonly members: readonly Member[];
+  readonly leases: readonly GroupLease[];
+}
+
+export interface Plan {
+  /** Free ones, to be taken now. */
+  readonly take: readonly number[];
+  /** Those to ask their holders for. */
+  readonly want: readonly number[];
+  /** Own ones that another member waits for, or that are to be given back to whoever takes them. */
+  readonly handOver: readonly number[];
+}
+
+/** Groups that a member asks for at the same time: each is away from its servers while it moves. */
+const WANTED_AT_ONCE = 2;
+
+/**
+ * What a member does next, from what all of them see. Free groups are taken up to an even share. Who has less than that asks for groups one after the
+ * other, first of those who cannot serve theirs: who leaves, or does not reach Discord while others do. Nobody is asked for a group only to get it back,
+ * so that when nobody comes or goes, nothing moves.
+ */
+export function planFor(self: string, { members, leases }: ClusterView): Plan {
+  const staying = members.filter(({ isAlive, isDraining }) => isAlive && !isDraining);
+  const connected = staying.filter(({ isConnected }) => isConnected);
+  // When nobody reaches Discord, moving groups helps nobody.
+  const able = new Set((connected.length > 0 ? connected : staying).map(({ id }) => id));
+  const heldBy = (id: string) => leases.filter(({ holder, isFree }) => holder === id && !isFree);
+  const own = heldBy(self);
+  const isFor = (wantedBy: string | undefined) => wantedBy === undefined || wantedBy === self || !able.has(wantedBy);
+  const free = leases.filter(({ isFree, wantedBy }) => isFree && isFor(wantedBy));
+  const isWantedByOther = ({ wantedBy }: GroupLease) =>
+    wantedBy !== undefined && wantedBy !== self && able.has(wantedBy);
+
+  if (!able.has(self)) {
+    const isLeaving = members.some(({ id, isDraining }) => id === self && isDraining);
+    // Those who are left ask for them, a few at a time; without anybody there is nothing to wait for.
+    const handOver = own.filter((lease) => isWantedByOther(lease) || (isLeaving && able.size === 0));
+    return { take: [], want: [], handOver: handOver.map(groupOf) };
+  }
+
+  const least = Math.floor(leases.length / able.size);
+  const most = Math.ceil(leases.length / able.size);
+  const take = free.slice(0, Math.max(0, most - own.length)).map(groupOf);
+  const handOver = own.filter(isWantedByOther).map(groupOf);
+
+  const coming = leases.filter(({ wantedBy, holder }) => wantedBy === self && holder !== self).length;
+  const starting = own.filter(({ isReady }) => !isReady).length;
+  const room = Math.min(most - own.length - take.length, WANTED_AT_ONCE - starting - take.length) - coming;
+  const stranded = leases.filter(({ holder, isFree }) => holder !== undefined && !isFree && !able.has(holder));
+  const isUnclaimed = ({ wantedBy }: GroupLease) => wantedBy === undefined || !able.has(wantedBy);
+  const want = stranded.filter(isUnclaimed).slice(0, Math.max(0, room));
+  if (want.length === 0 && stranded.length === 0 && room > 0 && own.length + take.length + coming < least) {
+    const [richest = []] = [...able].map(heldBy).sort((one, other) => other.length - one.length);
+    // A holder with more than the least share, whose last group is asked for: what it has had longest stays.
+    const spare = richest.length > least ? richest.filter(isUnclaimed).slice(-1) : [];
+    want.push(...spare);
+  }
+  return { take, want: want.map(groupOf), handOver };
+}
+
+const groupOf = ({ group }: GroupLease) => group;

@@ -1,0 +1,222 @@
+import type { CinnabarError, Clock, Logger } from '@cinnabar/sdk';
+import { withinLimit } from '@cinnabar/sdk';
+import { createPartition, type Lease, type Partition } from './assignment.js';
+import { type ClusterView, planFor } from './balance.js';
+import { type Leases, RENEW_MS } from './leases.js';
+
+/** The bot of one group. */
+export interface GroupHost {
+  /** Resolves when the group is served. @throws what keeps it from starting */
+  start(): Promise<unknown>;
+  /** Never rejects. */
+  stop(): Promise<unknown>;
+  /** Since when it has not been connected to Discord, by the clock; `undefined` while it is. */
+  readonly notConnectedSince: number | undefined;
+  /** Resolves when Discord has ended the connection for a reason that waiting cannot mend. */
+  readonly ended: Promise<CinnabarError>;
+}
+
+export interface ClusterOptions {
+  readonly leases: Leases;
+  readonly groups: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly open: (partition: Partition, lease: Lease) => GroupHost;
+  /** Whether Discord answers this process; asked while it does not serve anybody for want of Discord. */
+  readonly reachesDiscord: () => Promise<boolean>;
+  /** Calls the listener when another process has changed something about leases. @returns ends that */
+  readonly onNews: (listener: () => void) => () => void;
+}
+
+export type Cluster = ReturnType<typeof createCluster>;
+
+/** What a process does about one group that it has a lease on. */
+interface Seat {
+  readonly lease: Lease;
+  readonly host: GroupHost;
+  state: 'starting' | 'serving' | 'leaving';
+}
+
+/** Hosts that start side by side: a group that waits a little is served earlier than all of them slowly. */
+const STARTING_AT_ONCE = 2;
+/** A group is given up after it could not be started, and left to others for so long. */
+const AFTER_FAILURE_MS = 15_000;
+/** Without Discord for longer, groups move to a process that reaches it; resuming takes a few seconds. */
+const AWAY_MS = 12_000;
+/** A process that could not reach Discord takes nothing for at least so long. */
+const DISTRUSTED_MS = 30_000;
+/** A service manager's patience ends at some 30 s. */
+const DRAIN_MS = 22_000;
+
+/**
+ * Serves groups of servers beside other processes: takes what is free, asks for its share, gives back what others are due, and gives up what it has lost.
+ */
+export function createCluster({ leases, groups, clock, log, open, reachesDiscord, onNews }: ClusterOptions) {
+  const seats = new Map<number, Seat>();
+  const waitUntil = new Map<number, number>();
+  let distrustedUntil: number | undefined;
+  let isDraining = false;
+  let isClosed = false;
+  let view: ClusterView = { members: [], leases: [] };
+  let cancelTimer: () => void = () => undefined;
+  let running: Promise<void> | undefined;
+  let isDue = false;
+  const waiting = new Set<() => void>();
+  let fail: (error: CinnabarError) => void = () => undefined;
+  const ended = new Promise<CinnabarError>((resolve) => {
+    fail = resolve;
+  });
+
+  /** One after another: what comes while one is under way makes one more. */
+  const soon = () => {
+    isDue = true;
+    running ??= (async () => {
+      while (isDue && !isClosed) {
+        isDue = false;
+        cancelTimer();
+        await round();
+        cancelTimer = clock.after(RENEW_MS, soon);
+      }
+    })().finally(() => {
+      running = undefined;
+    });
+  };
+
+  const round = async () => {
+    try {
+      view = await leases.beat({ isDraining, isConnected: await isConnected() });
+    } catch (error) {
+      log.warn('leases could not be renewed', { error });
+    }
+    for (const [group, seat] of seats) if (seat.lease.lost.aborted) leave(group, seat, 'another process has it');
+    const plan = planFor(leases.memberId, view);
+    for (const group of plan.handOver) {
+      const seat = seats.get(group);
+      // One that is still starting is handed over once it serves: its successor would have to wait as long.
+      if (seat?.state === 'serving') leave(group, seat, 'another process is to have it');
+    }
+    await attempt('asking for groups', async () => {
+      for (const group of plan.want) await leases.want(group);
+    });
+    await attempt('taking groups', async () => {
+      for (const group of plan.take) {
+        const starting = [...seats.values()].filter(({ state }) => state === 'starting').length;
+        if (starting >= STARTING_AT_ONCE) break;
+        if (!seats.has(group) && (waitUntil.get(group) ?? 0) <= clock.now()) await take(group);
+      }
+    });
+    for (const check of waiting) check();
+  };
+
+  const attempt = async (what: string, task: () => Promise<void>) => {
+    try {
+      await task();
+    } catch (error) {
+      log.warn(`${what} failed`, { error });
+    }
+  };
+
+  const take = async (group: number) => {
+    const lease = await leases.take(group);
+    if (lease === undefined) return;
+    const seat: Seat = { lease, host: open(createPartition(group, groups), lease), state: 'starting' };
+    seats.set(group, seat);
+    lease.lost.addEventListener('abort', soon, { once: true });
+    log.info(`group ${group}: taken`, { token: String(lease.token) });
+    void serve(group, seat);
+  };
+
+  const serve = async (group: number, seat: Seat) => {
+    const since = clock.now();
+    try {
+      await seat.host.start();
+      if (seat.state !== 'starting') return;
+      seat.state = 'serving';
+      log.info(`group ${group}: served`, { ms: clock.now() - since });
+      void seat.host.ended.then((error) => {
+        if (seat.state === 'serving') fail(error);
+      });
+      await leases.ready(seat.lease);
+    } catch (error) {
+      if (seat.state !== 'starting') return;
+      log.error(`group ${group}: could not be served`, { error });
+      waitUntil.set(group, clock.now() + AFTER_FAILURE_MS);
+      leave(group, seat, 'it could not be started');
+    }
+    soon();
+  };
+
+  const leave = (group: number, seat: Seat, why: string) => {
+    if (seat.state === 'leaving') return;
+    seat.state = 'leaving';
+    log.info(`group ${group}: leaving: ${why}`);
+    void (async () => {
+      await seat.host.stop();
+      // The lease is held to the end: nobody begins before the last write.
+      if (!seat.lease.lost.aborted) await attempt(`giving group ${group} back`, () => leases.release(seat.lease));
+      seats.delete(group);
+      soon();
+    })();
+  };
+
+  const isConnected = async (): Promise<boolean> => {
+    const now = clock.now();
+    const isCutOff = [...seats.values()].some(
+      ({ state, host }) => state === 'serving' && now - (host.notConnectedSince ?? now) > AWAY_MS,
+    );
+    if (isCutOff) distrustedUntil = now + DISTRUSTED_MS;
+    if (distrustedUntil === undefined) return true;
+    if (now < distrustedUntil || isCutOff || !(await reachesDiscord())) return false;
+    distrustedUntil = undefined;
+    return true;
+  };
+
+  const until = (isSo: () => boolean) =>
+    new Promise<void>((resolve) => {
+      const check = () => {
+        if (!isSo()) return;
+        waiting.delete(check);
+        resolve();
+      };
+      waiting.add(check);
+      check();
+    });
+
+  const disposeNews = onNews(soon);
+
+  return {
+    /** Resolves with an error that ends this process's part: Discord refuses the bot. */
+    ended,
+    /** Groups that this process serves or is about to. */
+    get groups(): readonly number[] {
+      return [...seats.keys()].sort((one, other) => one - other);
+    },
+    get view(): ClusterView {
+      return view;
+    },
+    /** Joins, and resolves when a first share of the groups is served; at once when there is none to be had. */
+    async start(): Promise<void> {
+      await leases.prepare();
+      soon();
+      await running;
+      await until(() => [...seats.values()].every(({ state }) => state !== 'starting'));
+    },
+    /** Gives all groups to the others, one after another, then leaves. What nobody takes in time is stopped all the same. */
+    async stop(): Promise<void> {
+      isDraining = true;
+      soon();
+      await withinLimit(
+        clock,
+        DRAIN_MS,
+        until(() => seats.size === 0),
+      );
+      for (const [group, seat] of seats) leave(group, seat, 'this process ends');
+      await until(() => seats.size === 0);
+      isClosed = true;
+      cancelTimer();
+      disposeNews();
+      await running;
+      await attempt('leaving the cluster', leases.leave);
+    },
+  };
+}

@@ -1,0 +1,265 @@
+import { CinnabarError, createKeyedMutex } from '@cinnabar/sdk';
+import type { Connections, Row } from '../storage/drivers/postgres/connection.js';
+import type { Lease } from './assignment.js';
+import type { ClusterView, GroupLease, Member } from './balance.js';
+
+/** How often leases are renewed. */
+export const RENEW_MS = 2_000;
+/** How long a lease lasts from its renewal, by the clock of the database. */
+const LASTS_MS = 6_000;
+/** By so much earlier its holder takes it for void: clocks do not run alike. */
+const MARGIN_MS = 500;
+/** Who was silent for longer counts as gone. */
+const ALIVE_MS = 8_000;
+/** A group that was handed over is kept for the one who asked for it. */
+const RESERVED_MS = 3_000;
+/** Who was away from the database for longer does not take at once what may only look free: its holders were away as well. */
+const ABSENCE_MS = 5_000;
+/** They renew within this time. */
+const GRACE_MS = 3_000;
+
+/** What a member says of itself. */
+export interface MemberState {
+  readonly isDraining: boolean;
+  readonly isConnected: boolean;
+}
+
+export interface LeaseOptions {
+  readonly connections: Pick<Connections, 'query' | 'transaction'>;
+  readonly schema: string;
+  readonly member: { readonly id: string; readonly name: string; readonly version: string };
+  readonly groups: number;
+  /** Clocks that show how much time has passed, in milliseconds; the one that shows most is believed. */
+  readonly elapsed?: () => readonly number[];
+}
+
+export type Leases = ReturnType<typeof createLeases>;
+
+/**
+ * A process's leases on groups, in a table that all processes of the cluster share. Times are those of the database; what a process believes of its
+ * own leases it measures itself, from the moment in which it asked for the renewal.
+ */
+export function createLeases({ connections, schema, member, groups, elapsed = ownClocks }: LeaseOptions) {
+  const leases = `${schema}.leases`;
+  const members = `${schema}.members`;
+  const own = new Map<number, OwnLease>();
+  // One statement after the other: a renewal never meets a lease that is being taken or given back.
+  const mutex = createKeyedMutex();
+  const inTurn = <T>(task: () => Promise<T>) => mutex.run('leases', task);
+  const announce = `SELECT pg_notify('${newsOf(schema)}', '')`;
+  let lastSaid = '';
+  let lastBeat: readonly number[] | undefined;
+  let returnedAt: readonly number[] | undefined;
+
+  const followTokens = (rows: readonly GroupLease[], asked: readonly number[]) => {
+    for (const [group, lease] of own) {
+      const row = rows.find((one) => one.group === group);
+      if (row?.token === lease.token && row.holder === member.id) lease.renew(asked);
+      else {
+        own.delete(group);
+        lease.end('another process has it');
+      }
+    }
+  };
+
+  return {
+    memberId: member.id,
+
+    /** Says that this process lives, renews its leases, and shows how things stand. Leases that another process has taken are lost. */
+    beat: ({ isDraining, isConnected }: MemberState): Promise<ClusterView> =>
+      inTurn(async () => {
+        const asked = elapsed();
+        const view = await connections.transaction(async (query) => {
+          await query(
+            `INSERT INTO ${members} (id, name, version, draining, state) VALUES ($1, $2, $3, $4, $5)
+             ON CONFLICT (id) DO UPDATE SET seen_at = now(), draining = EXCLUDED.draining, state = EXCLUDED.state`,
+            [member.id, member.name, member.version, isDraining, JSON.stringify({ isConnected })],
+          );
+          const says = JSON.stringify({ isDraining, isConnected });
+          if (says !== lastSaid) await query(announce);
+          lastSaid = says;
+          // Not what it may have taken without having heard of it: nobody serves that here.
+          await query(
+            `UPDATE ${leases} SET until = now() + $2 * interval '1 ms' FROM unnest($3::int[], $4::bigint[]) AS known (number, known_token)
+             WHERE holder = $1 AND group_number = number AND token = known_token`,
+            [member.id, LASTS_MS, [...own.keys()], [...own.values()].map(({ token }) => String(token))],
+          );
+          await query(`DELETE FROM ${members} WHERE seen_at < now() - interval '1 day'`);
+          return readView(query, schema);
+        });
+        followTokens(view.leases, asked);
+        if (lastBeat !== undefined && between(lastBeat, asked) > ABSENCE_MS) returnedAt = asked;
+        lastBeat = asked;
+        const justReturned = returnedAt !== undefined && between(returnedAt, asked) < GRACE_MS;
+        return justReturned ? { ...view, leases: view.leases.map(keptForHolder) } : view;
+      }),
+
+    /** Takes a group that is free. @returns `undefined` when another process was faster */
+    take: (group: number): Promise<Lease | undefined> =>
+      inTurn(async () => {
+        const asked = elapsed();
+        const token = await connections.transaction(async (query) => {
+          // The strongest lock on the row: writes under the old token that are under way end first, and later ones see the new token.
+          const [free] = await query(
+            `SELECT FROM ${leases} WHERE group_number = $1 AND until < now()
+               AND (wanted_by IS NULL OR wanted_by = $2 OR until < now() - $3 * interval '1 ms') FOR UPDATE`,
+            [group, member.id, RESERVED_MS],
+          );
+          if (free === undefined) return undefined;
+          const [taken] = await query(
+            `UPDATE ${leases} SET token = token + 1, holder = $2, until = now() + $3 * interval '1 ms', taken_at = now(), ready_at = NULL,
+               wanted_by = NULL WHERE group_number = $1 RETURNING token`,
+            [group, member.id, LASTS_MS],
+          );
+          return taken === undefined ? undefined : BigInt(String(taken.token));
+        });
+        if (token === undefined) return undefined;
+        const lease = createOwnLease(group, token, asked, elapsed);
+        own.set(group, lease);
+        return lease;
+      }),
+
+    /** Lets the others know that a group is served. */
+    ready: ({ group, token }: Lease) =>
+      inTurn(async () => {
+        await connections.query(`UPDATE ${leases} SET ready_at = now() WHERE group_number = $1 AND token = $2`, [
+          group,
+          String(token),
+        ]);
+        await connections.query(announce);
+      }),
+
+    /** Asks the holder of a group for it. */
+    want: (group: number) =>
+      inTurn(async () => {
+        // Not over the head of another one who lives and waits for it.
+        await connections.query(
+          `UPDATE ${leases} SET wanted_by = $2 WHERE group_number = $1 AND holder IS NOT NULL AND holder <> $2 AND NOT EXISTS (
+             SELECT FROM ${members} WHERE id = wanted_by AND seen_at > now() - $3 * interval '1 ms')`,
+          [group, member.id, ALIVE_MS],
+        );
+        await connections.query(announce);
+      }),
+
+    /** Gives a group back: nothing can be written under its token any more. */
+    release: ({ group, token }: Lease) =>
+      inTurn(async () => {
+        own.get(group)?.end('it was given back');
+        own.delete(group);
+        await connections.query(
+          `UPDATE ${leases} SET token = token + 1, holder = NULL, until = now() WHERE group_number = $1 AND token = $2`,
+          [group, String(token)],
+        );
+        await connections.query(announce);
+      }),
+
+    /** Makes the rows of all groups. */
+    prepare: () =>
+      inTurn(async () => {
+        await connections.query(
+          `INSERT INTO ${leases} (group_number) SELECT generate_series(0, $1 - 1) ON CONFLICT DO NOTHING`,
+          [groups],
+        );
+      }),
+
+    /** Ends the membership: the others need not wait until this process counts as gone. */
+    leave: () =>
+      inTurn(async () => {
+        await connections.query(`DELETE FROM ${members} WHERE id = $1`, [member.id]);
+        await connections.query(announce);
+      }),
+  };
+}
+
+/** The channel of NOTIFY that says that something has changed about leases. */
+export const newsOf = (schema: string): string => `${schema}_cluster`;
+
+/** How things stand. */
+export async function readView(query: Connections['query'], schema: string): Promise<ClusterView> {
+  const members = await query(
+    `SELECT id, name, version, draining, state, seen_at > now() - $1 * interval '1 ms' AS alive FROM ${schema}.members ORDER BY id`,
+    [ALIVE_MS],
+  );
+  const leases = await query(
+    `SELECT group_number, token, holder, until < now() AS free, ready_at IS NOT NULL AS ready, wanted_by FROM ${schema}.leases ORDER BY taken_at, group_number`,
+  );
+  return { members: members.map(memberOf), leases: leases.map(leaseOf) };
+}
+
+function memberOf({ id, name, version, draining, state, alive }: Row): Member {
+  const says = typeof state === 'object' && state !== null ? state : {};
+  return {
+    id: String(id),
+    name: String(name),
+    version: String(version),
+    isAlive: alive === true,
+    isDraining: draining === true,
+    isConnected: !('isConnected' in says && says.isConnected === false),
+  };
+}
+
+function leaseOf({ group_number: group, token, holder, free, ready, wanted_by: wantedBy }: Row): GroupLease {
+  return {
+    group: Number(group),
+    token: BigInt(String(token)),
+    holder: typeof holder === 'string' ? holder : undefined,
+    isFree: free === true,
+    isReady: ready === true,
+    wantedBy: typeof wantedBy === 'string' ? wantedBy : undefined,
+  };
+}
+
+/** A lease whose holder may only have been away from the database like this process was. */
+function keptForHolder(lease: GroupLease): GroupLease {
+  return lease.holder === undefined ? lease : { ...lease, isFree: false };
+}
+
+interface OwnLease extends Lease {
+  renew(asked: readonly number[]): void;
+  end(why: string): void;
+}
+
+function createOwnLease(
+  group: number,
+  token: bigint,
+  taken: readonly number[],
+  elapsed: () => readonly number[],
+): OwnLease {
+  const ending = new AbortController();
+  let renewed = taken;
+  let waiting: (() => void)[] = [];
+  const isHeld = () => !ending.signal.aborted && between(renewed, elapsed()) < LASTS_MS - MARGIN_MS;
+  const wake = () => {
+    const woken = waiting;
+    waiting = [];
+    for (const resolve of woken) resolve();
+  };
+  return {
+    group,
+    token,
+    isHeld,
+    lost: ending.signal,
+    async held() {
+      while (!isHeld()) {
+        ending.signal.throwIfAborted();
+        await new Promise<void>((resolve) => waiting.push(resolve));
+      }
+    },
+    renew(asked) {
+      renewed = asked;
+      wake();
+    },
+    end(why) {
+      ending.abort(new CinnabarError('CINNABAR_LEASE_LOST', { group: String(group), detail: why }));
+      wake();
+    },
+  };
+}
+
+/** The machine's clock is set now and then, and the monotonic one stands while a machine sleeps. */
+const ownClocks = (): readonly number[] => [performance.now(), Date.now()];
+
+/** The longest time that any clock saw pass. */
+function between(from: readonly number[], to: readonly number[]): number {
+  return Math.max(...to.map((reading, index) => reading - (from[index] ?? reading)));
+}

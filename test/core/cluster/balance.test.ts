@@ -1,0 +1,122 @@
+import { type GroupLease, type Member, planFor } from '@cinnabar/core/internal/cluster/balance';
+import { expect } from 'chai';
+import fc from 'fast-check';
+
+/** A cluster whose members carry out their plans one after the other, in an order that the test chooses. */
+function simulate(groups: number) {
+  let leases: GroupLease[] = Array.from({ length: groups }, (_, group) => ({
+    group,
+    token: 0n,
+    holder: undefined,
+    isFree: true,
+    isReady: false,
+    wantedBy: undefined,
+  }));
+  let members: Member[] = [];
+  let moves = 0;
+  const change = (group: number, to: Partial<GroupLease>) => {
+    leases = leases.map((lease) => (lease.group === group ? { ...lease, ...to } : lease));
+  };
+  const setMember = (id: string, to: Partial<Member>) => {
+    members = members.map((member) => (member.id === id ? { ...member, ...to } : member));
+  };
+  return {
+    get leases() {
+      return leases;
+    },
+    get moves() {
+      return moves;
+    },
+    held: (id: string) => leases.filter(({ holder }) => holder === id).length,
+    able: () => members.filter(({ isAlive, isDraining, isConnected }) => isAlive && !isDraining && isConnected),
+    join(id: string) {
+      members = [
+        ...members.filter((member) => member.id !== id),
+        { id, name: id, version: '1', isAlive: true, isDraining: false, isConnected: true },
+      ];
+    },
+    die(id: string) {
+      setMember(id, { isAlive: false });
+      leases = leases.map((lease) => (lease.holder === id ? { ...lease, isFree: true } : lease));
+    },
+    drain: (id: string) => setMember(id, { isDraining: true }),
+    cutOff: (id: string) => setMember(id, { isConnected: false }),
+    reconnect: (id: string) => setMember(id, { isConnected: true }),
+    /** What one member does, once. */
+    step(id: string) {
+      if (!members.some((member) => member.id === id && member.isAlive)) return;
+      const { take, want, handOver } = planFor(id, { members, leases });
+      for (const group of handOver) change(group, { holder: undefined, isFree: true, isReady: false });
+      for (const group of want) change(group, { wantedBy: id });
+      for (const group of take) {
+        change(group, { holder: id, isFree: false, isReady: true, wantedBy: undefined });
+        moves += 1;
+      }
+    },
+  };
+}
+
+const ids = ['a', 'b', 'c', 'd', 'e'];
+const member = fc.constantFrom(...ids);
+const event = fc.oneof(
+  fc.record({ what: fc.constantFrom('join', 'die', 'drain', 'cutOff', 'reconnect'), id: member }),
+  fc.record({ what: fc.constant('step'), id: member }),
+);
+
+function allStep(cluster: ReturnType<typeof simulate>, rounds: number): void {
+  for (let round = 0; round < rounds; round += 1) for (const id of ids) cluster.step(id);
+}
+
+describe('cluster: who serves which groups', () => {
+  it('comes to an even share of all groups, whatever has happened, and then rests', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 24 }), fc.array(event, { maxLength: 80 }), (groups, events) => {
+        const cluster = simulate(groups);
+        cluster.join('a');
+        for (const { what, id } of events) cluster[what](id);
+        cluster.join('a');
+        allStep(cluster, groups + 6);
+
+        const able = cluster.able();
+        const shares = able.map(({ id }) => cluster.held(id));
+        expect(shares.reduce((sum, share) => sum + share, 0)).to.equal(groups);
+        expect(Math.max(...shares) - Math.min(...shares)).to.be.at.most(1);
+        const before = cluster.moves;
+        allStep(cluster, 5);
+        expect(cluster.moves).to.equal(before);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('moves no more than it has to when a member joins', () => {
+    const cluster = simulate(16);
+    cluster.join('a');
+    cluster.join('b');
+    allStep(cluster, 20);
+    expect([cluster.held('a'), cluster.held('b')]).to.eql([8, 8]);
+    const before = cluster.moves;
+    cluster.join('c');
+    allStep(cluster, 20);
+    expect([cluster.held('a'), cluster.held('b'), cluster.held('c')].sort()).to.eql([5, 5, 6]);
+    expect(cluster.moves - before).to.be.at.most(6);
+  });
+
+  it('asks for few groups at a time, and leaves them where they are while nobody reaches Discord', () => {
+    const cluster = simulate(16);
+    cluster.join('a');
+    allStep(cluster, 20);
+    cluster.join('b');
+    cluster.step('b');
+    expect(cluster.leases.filter(({ wantedBy }) => wantedBy === 'b').length).to.be.within(1, 2);
+    allStep(cluster, 20);
+    cluster.cutOff('a');
+    cluster.cutOff('b');
+    const before = cluster.moves;
+    allStep(cluster, 5);
+    expect(cluster.moves).to.equal(before);
+    cluster.reconnect('b');
+    allStep(cluster, 20);
+    expect(cluster.held('b')).to.equal(16);
+  });
+});

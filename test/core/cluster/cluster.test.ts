@@ -1,0 +1,238 @@
+import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
+import type { Lease, Partition } from '@cinnabar/core/internal/cluster/assignment';
+import { createCluster } from '@cinnabar/core/internal/cluster/cluster';
+import { agreeOnLayout } from '@cinnabar/core/internal/cluster/layout';
+import { createLeases } from '@cinnabar/core/internal/cluster/leases';
+import { createConnections } from '@cinnabar/core/internal/storage/drivers/postgres/connection';
+import { migrate } from '@cinnabar/core/internal/storage/drivers/postgres/migrations';
+import type { CinnabarError } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { failure } from '../../support/codes.js';
+import { recordingLogger } from '../../support/logs.js';
+import { describePostgres, type TestDatabase, testDatabase, testServer } from '../../support/postgres.js';
+
+const GROUPS = 6;
+
+/** One process of a cluster as far as leases go; its clock is moved by hand. */
+async function processOn({ url, schema }: TestDatabase, id: string) {
+  const connections = createConnections({ url, schema, poolSize: 3 });
+  await migrate(connections, schema);
+  let now = 0;
+  const leases = createLeases({
+    connections,
+    schema,
+    member: { id, name: id, version: '1' },
+    groups: GROUPS,
+    elapsed: () => [now],
+  });
+  await leases.prepare();
+  return {
+    leases,
+    connections,
+    pass(ms: number) {
+      now += ms;
+    },
+    beat: (state = {}) => leases.beat({ isDraining: false, isConnected: true, ...state }),
+    [Symbol.asyncDispose]: () => connections.close(),
+  };
+}
+
+const taken = async (lease: Promise<Lease | undefined>) => {
+  const found = await lease;
+  if (found === undefined) throw new Error('it was not free');
+  return found;
+};
+/** As if that much time had passed for all. */
+const letPass = (database: TestDatabase, ms: number) =>
+  database.query(`UPDATE ${database.schema}.leases SET until = until - $1 * interval '1 ms'`, [ms]);
+
+describePostgres('cluster: leases', () => {
+  it('are held by one process at a time, each time with a greater token', async () => {
+    await using database = await testDatabase();
+    await using one = await processOn(database, 'one');
+    await using other = await processOn(database, 'other');
+    const both = await Promise.all([one.leases.take(3), other.leases.take(3)]);
+    const [first] = both.filter((lease) => lease !== undefined);
+    expect(both.filter((lease) => lease === undefined)).to.have.length(1);
+    expect(first?.token).to.equal(1n);
+    await letPass(database, 6_001);
+    const again = await Promise.all([one.leases.take(3), other.leases.take(3)]);
+    expect(again.flatMap((lease) => lease?.token ?? [])).to.eql([2n]);
+  });
+
+  it('are void for their holder before they are free for others, and go on after a renewal in time', async () => {
+    await using database = await testDatabase();
+    await using one = await processOn(database, 'one');
+    const lease = await taken(one.leases.take(0));
+    one.pass(5_400);
+    expect(lease.isHeld()).to.equal(true);
+    one.pass(100);
+    expect(lease.isHeld()).to.equal(false);
+    let isOn = false;
+    const waiting = lease.held().then(() => {
+      isOn = true;
+    });
+    await one.beat();
+    await waiting;
+    expect([isOn, lease.isHeld(), lease.token]).to.eql([true, true, 1n]);
+  });
+
+  it('are lost for good once another process has taken them', async () => {
+    await using database = await testDatabase();
+    await using one = await processOn(database, 'one');
+    await using other = await processOn(database, 'other');
+    const lease = await taken(one.leases.take(0));
+    one.pass(7_000);
+    await letPass(database, 7_000);
+    const waiting = failure('CINNABAR_LEASE_LOST', () => lease.held());
+    const next = await taken(other.leases.take(0));
+    await one.beat();
+    expect(lease.lost.aborted).to.equal(true);
+    await waiting;
+    expect(lease.isHeld()).to.equal(false);
+    expect(next.isHeld()).to.equal(true);
+  });
+
+  it('that were given back are free at once, for the one who asked first', async () => {
+    await using database = await testDatabase();
+    await using one = await processOn(database, 'one');
+    await using other = await processOn(database, 'other');
+    await using third = await processOn(database, 'third');
+    const lease = await taken(one.leases.take(2));
+    for (const each of [one, other, third]) await each.beat();
+    await other.leases.want(2);
+    await third.leases.want(2);
+    await one.leases.release(lease);
+    expect(lease.lost.aborted).to.equal(true);
+    expect(await third.leases.take(2)).to.equal(undefined);
+    expect((await taken(other.leases.take(2))).token).to.equal(3n);
+  });
+
+  it('whose holder was only away from the database are not taken by one who was away as well', async () => {
+    await using database = await testDatabase();
+    await using one = await processOn(database, 'one');
+    await using other = await processOn(database, 'other');
+    await taken(one.leases.take(0));
+    for (const each of [one, other]) await each.beat();
+    await letPass(database, 10_000);
+    other.pass(10_000);
+    const { leases } = await other.beat();
+    expect(leases.find(({ group }) => group === 0)?.isFree).to.equal(false);
+    other.pass(3_001);
+    expect((await other.beat()).leases.find(({ group }) => group === 0)?.isFree).to.equal(true);
+  });
+
+  it('that were taken without the answer having arrived run out', async () => {
+    await using database = await testDatabase();
+    await using one = await processOn(database, 'one');
+    await taken(one.leases.take(0));
+    await using same = await processOn(database, 'one');
+    await letPass(database, 6_001);
+    const { leases } = await same.beat();
+    expect(leases.find(({ group }) => group === 0)?.isFree).to.equal(true);
+  });
+});
+
+describePostgres('cluster: what it agrees on', () => {
+  it('keeps the groups of its first start, and follows the shards that Discord recommends while it stands still', async () => {
+    await using database = await testDatabase();
+    await using one = await processOn(database, 'one');
+    const agree = (wanted: number, recommended: number) =>
+      agreeOnLayout(one.connections, database.schema, { wanted, recommended });
+    expect(await agree(4, 1)).to.eql({ groups: 4, shardCount: 4 });
+    expect(await agree(8, 5)).to.eql({ groups: 4, shardCount: 8 });
+    await one.beat();
+    expect(await agree(8, 16)).to.eql({ groups: 4, shardCount: 8 });
+  });
+});
+
+/** A host that says what it does. */
+function scriptedHosts() {
+  const events: string[] = [];
+  const serving = new Map<number, string>();
+  return {
+    events,
+    serving,
+    open: (who: string) => (partition: Partition, lease: Lease) => ({
+      async start() {
+        if (serving.has(partition.group))
+          events.push(`${who} began ${partition.group} while ${serving.get(partition.group)} serves it`);
+        serving.set(partition.group, who);
+      },
+      async stop() {
+        if (lease.lost.aborted) events.push(`${who} lost ${partition.group}`);
+        serving.delete(partition.group);
+      },
+      notConnectedSince: undefined,
+      ended: new Promise<CinnabarError>(() => undefined),
+    }),
+  };
+}
+
+describePostgres('cluster: processes', () => {
+  /** With the real clock: how leases pass between processes is a matter of notices, not of time. */
+  async function memberOn(database: TestDatabase, id: string, hosts: ReturnType<typeof scriptedHosts>) {
+    const process = await processOn(database, id);
+    const listeners = new Set<() => void>();
+    const client = await process.connections.single();
+    client.on('error', () => undefined);
+    client.on('notification', () => {
+      for (const listener of listeners) listener();
+    });
+    await client.connect();
+    await client.query(`LISTEN ${database.schema}_cluster`);
+    const cluster = createCluster({
+      leases: process.leases,
+      groups: GROUPS,
+      clock: createSystemClock(),
+      log: recordingLogger(),
+      open: hosts.open(id),
+      reachesDiscord: async () => true,
+      onNews(listener) {
+        listeners.add(listener);
+        return () => void listeners.delete(listener);
+      },
+    });
+    return {
+      cluster,
+      async [Symbol.asyncDispose]() {
+        await cluster.stop();
+        await client.end();
+        await process[Symbol.asyncDispose]();
+      },
+    };
+  }
+  const settled = async (isSo: () => boolean) => {
+    while (!isSo()) await new Promise(setImmediate);
+  };
+
+  it('divide the groups evenly, one after the other, and take over what a leaving one hands over', async () => {
+    await using database = await testDatabase();
+    const hosts = scriptedHosts();
+    const of = (who: string) => [...hosts.serving.values()].filter((one) => one === who).length;
+    await using one = await memberOn(database, 'one', hosts);
+    await one.cluster.start();
+    await settled(() => of('one') === GROUPS);
+    {
+      await using other = await memberOn(database, 'other', hosts);
+      await other.cluster.start();
+      await settled(() => of('one') === 3 && of('other') === 3);
+      await one.cluster.stop();
+      await settled(() => of('other') === GROUPS);
+    }
+    expect(hosts.events).to.eql([]);
+  });
+
+  it('go on when the database comes back', async () => {
+    await using server = await testServer();
+    const hosts = scriptedHosts();
+    await using one = await memberOn(server, 'one', hosts);
+    await one.cluster.start();
+    await settled(() => hosts.serving.size === GROUPS);
+    await server.kill();
+    await server.start();
+    const { leases } = one.cluster.view;
+    await settled(() => one.cluster.view.leases !== leases && one.cluster.view.leases.length === GROUPS);
+    expect([hosts.serving.size, hosts.events]).to.eql([GROUPS, []]);
+  });
+});
