@@ -54,8 +54,7 @@ export function planFor(self: string, { members, leases }: ClusterView): Plan {
   const able = new Set((connected.length > 0 ? connected : staying).map(({ id }) => id));
   const heldBy = (id: string) => leases.filter(({ holder, isFree }) => holder === id && !isFree);
   const own = heldBy(self);
-  const isFor = (wantedBy: string | undefined) => wantedBy === undefined || wantedBy === self || !able.has(wantedBy);
-  const free = leases.filter(({ isFree, wantedBy }) => isFree && isFor(wantedBy));
+  const isUnclaimed = ({ wantedBy }: GroupLease) => wantedBy === undefined || !able.has(wantedBy);
   const isWantedByOther = ({ wantedBy }: GroupLease) =>
     wantedBy !== undefined && wantedBy !== self && able.has(wantedBy);
 
@@ -66,22 +65,25 @@ export function planFor(self: string, { members, leases }: ClusterView): Plan {
     return { take: [], want: [], handOver: handOver.map(groupOf) };
   }
 
-  const least = Math.floor(leases.length / able.size);
   const most = Math.ceil(leases.length / able.size);
-  const take = free.slice(0, Math.max(0, most - own.length)).map(groupOf);
+  const free = leases.filter(({ isFree }) => isFree);
+  // What was asked for is there for nobody else.
+  const asked = free.filter(({ wantedBy }) => wantedBy === self);
+  const others = free.filter((lease) => lease.wantedBy !== self && isUnclaimed(lease));
+  const take = [...asked, ...others.slice(0, Math.max(0, most - own.length - asked.length))].map(groupOf);
   const handOver = own.filter(isWantedByOther).map(groupOf);
 
   const coming = leases.filter(({ wantedBy, holder }) => wantedBy === self && holder !== self).length;
   const starting = own.filter(({ isReady }) => !isReady).length;
   const room = Math.min(most - own.length - take.length, WANTED_AT_ONCE - starting - take.length) - coming;
   const stranded = leases.filter(({ holder, isFree }) => holder !== undefined && !isFree && !able.has(holder));
-  const isUnclaimed = ({ wantedBy }: GroupLease) => wantedBy === undefined || !able.has(wantedBy);
   const want = stranded.filter(isUnclaimed).slice(0, Math.max(0, room));
-  if (want.length === 0 && stranded.length === 0 && room > 0 && own.length + take.length + coming < least) {
-    const [richest = []] = [...able].map(heldBy).sort((one, other) => other.length - one.length);
-    // A holder with more than the least share, whose last group is asked for: what it has had longest stays.
-    const spare = richest.length > least ? richest.filter(isUnclaimed).slice(-1) : [];
-    want.push(...spare);
+  if (want.length === 0 && stranded.length === 0 && room > 0) {
+    // What others have asked for already is as good as gone.
+    const staysWith = (id: string) => heldBy(id).filter(isUnclaimed);
+    const [richest = []] = [...able].map(staysWith).sort((one, other) => other.length - one.length);
+    // The last group is asked for: what it has had longest stays.
+    if (richest.length - (own.length + take.length + coming) >= 2) want.push(...richest.slice(-1));
   }
   return { take, want: want.map(groupOf), handOver };
 }

@@ -85,7 +85,7 @@ describe('cluster: who serves which groups', () => {
         allStep(cluster, 5);
         expect(cluster.moves).to.equal(before);
       }),
-      { numRuns: 500 },
+      { numRuns: 1_000 },
     );
   });
 
