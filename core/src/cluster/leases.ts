@@ -174,10 +174,24 @@ export function createLeases({ connections, schema, member, groups, elapsed = ow
 /** The channel of NOTIFY that says that something has changed about leases. */
 export const newsOf = (schema: string): string => `${schema}_cluster`;
 
+/**
+ * Asks a process to give its groups to the others, and to take none until it starts anew.
+ * @param called its name
+ * @returns how many processes that live are called so
+ */
+export async function askToDrain(query: Connections['query'], schema: string, called: string): Promise<number> {
+  const asked = await query(
+    `UPDATE ${schema}.members SET drain_asked = true WHERE name = $1 AND seen_at > now() - $2 * interval '1 ms' RETURNING id`,
+    [called, ALIVE_MS],
+  );
+  await query(`SELECT pg_notify('${newsOf(schema)}', '')`);
+  return asked.length;
+}
+
 /** How things stand. */
 export async function readView(query: Connections['query'], schema: string): Promise<ClusterView> {
   const members = await query(
-    `SELECT id, name, version, draining, state, seen_at > now() - $1 * interval '1 ms' AS alive FROM ${schema}.members ORDER BY id`,
+    `SELECT id, name, version, draining OR drain_asked AS draining, state, seen_at > now() - $1 * interval '1 ms' AS alive FROM ${schema}.members ORDER BY id`,
     [ALIVE_MS],
   );
   const leases = await query(

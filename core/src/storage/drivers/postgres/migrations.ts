@@ -79,6 +79,8 @@ const MIGRATIONS: readonly Migration[] = [
         started_at timestamptz NOT NULL DEFAULT now(),
         seen_at timestamptz NOT NULL DEFAULT now(),
         draining boolean NOT NULL DEFAULT false,
+        -- Somebody wants it to give back what it holds, and to take nothing.
+        drain_asked boolean NOT NULL DEFAULT false,
         state json NOT NULL DEFAULT '{}'
       );
       -- A row for each group. Who takes a lease raises its token; who renews it does not.
