@@ -57,9 +57,12 @@ export function diskTroubleText(error: unknown): string {
   return `${translated(trouble.words)} (${trouble.code}${path})`;
 }
 
+/** Thrown as they are. A write without the lease fails for another reason than the medium's, and for good. */
+const FINAL = ['CINNABAR_STORAGE_WRITE', 'CINNABAR_LEASE_LOST'];
+
 /** What a write that failed is thrown as: its message may be read by members, the rest is for the log. */
 export function storageWriteError(document: string, cause: unknown): CinnabarError {
-  if (cause instanceof CinnabarError && cause.code === 'CINNABAR_STORAGE_WRITE') return cause;
+  if (cause instanceof CinnabarError && FINAL.includes(cause.code)) return cause;
   return new CinnabarError('CINNABAR_STORAGE_WRITE', { document, detail: diskTroubleText(cause) }, { cause });
 }
 

@@ -1,6 +1,7 @@
 import { createHost, createPostgresDriver, type DocumentPath, type Driver, loadConfig } from '@cinnabar/core';
 import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
 import { hostChecks } from '@cinnabar/core/internal/doctor/host-checks';
+import { SCHEMA_VERSION } from '@cinnabar/core/internal/storage/drivers/postgres/migrations';
 import { createStorage } from '@cinnabar/core/internal/storage/storage';
 import { createTestHost, storeByDefault } from '@cinnabar/core/testing';
 import { createJournal, sentenceOf, z } from '@cinnabar/sdk';
@@ -13,7 +14,7 @@ import { opener, temporaryFolder } from './fixture.js';
 const PATH: DocumentPath = ['party', 'collections', 'user', 'rosters', '42'];
 const one = { version: 1, data: { count: 1 } };
 
-function driverOn({ url, schema }: TestDatabase, use: 'alone' | 'together' | 'look' = 'together') {
+function driverOn({ url, schema }: TestDatabase, use: 'alone' | 'cluster' | 'look' = 'cluster') {
   const log = recordingLogger();
   const driver = createPostgresDriver({ url, schema, poolSize: 4, use, clock: createSystemClock(), log });
   return { driver, log, [Symbol.asyncDispose]: () => driver.close() };
@@ -84,7 +85,8 @@ describePostgres('PostgreSQL', () => {
       const drivers = Array.from({ length: 4 }, () => driverOn(database).driver);
       await Promise.all(drivers.map((driver, index) => driver.write([...PATH, String(index)], one)));
       expect(await drivers[0]?.list(PATH)).to.have.length(4);
-      expect(await database.query(`SELECT version FROM ${database.schema}.migrations`)).to.deep.equal([{ version: 1 }]);
+      const steps = await database.query(`SELECT version FROM ${database.schema}.migrations ORDER BY version`);
+      expect(steps.map(({ version }) => version)).to.deep.equal(steps.map((_, index) => index + 1));
       await Promise.all(drivers.map((driver) => driver.close()));
     });
 
@@ -105,7 +107,7 @@ describePostgres('PostgreSQL', () => {
         await using allowed = driverOn(database);
         expect(await write(allowed.driver)).to.equal('written');
       }
-      await add(2);
+      await add(SCHEMA_VERSION + 1);
       await using refused = driverOn(database);
       expect(await write(refused.driver)).to.equal('CINNABAR_DATA_UNUSABLE');
     });
@@ -139,6 +141,31 @@ describePostgres('PostgreSQL', () => {
         ),
       ).to.deep.equal(one);
     });
+
+    it('belong to the processes of a cluster together, or to one beside which there is no cluster', async () => {
+      await using database = await testDatabase();
+      const refusal = (driver: Driver) =>
+        driver.read(PATH).then(
+          () => 'taken',
+          (error: unknown) => (error instanceof Error ? error.message.replaceAll(database.schema, 'S') : error),
+        );
+      {
+        await using first = driverOn(database);
+        await using second = driverOn(database);
+        expect([await refusal(first.driver), await refusal(second.driver)]).to.deep.equal(['taken', 'taken']);
+        await using alone = driverOn(database, 'alone');
+        expect(await refusal(alone.driver)).to.equal(
+          'The data in the database schema S is in use by a cluster (cinnabar start --cluster). Stop that one first, or choose other data with CINNABAR_DATA or --bot.',
+        );
+      }
+      await using alone = driverOn(database, 'alone');
+      await eventually(
+        () => refusal(alone.driver),
+        (answer) => answer === 'taken',
+      );
+      await using late = driverOn(database);
+      expect(await refusal(late.driver)).to.match(/is in use by a process that runs without --cluster\. Stop that one/);
+    });
   });
 
   describe('the doctor, of a database', () => {
@@ -166,7 +193,7 @@ describePostgres('PostgreSQL', () => {
         await made.driver.write(PATH, one);
       }
       const full = await findings({ url, schema });
-      expect(full?.[0]).to.match(/^well: .*, tables of version 1 in the schema S$/);
+      expect(full?.[0]).to.match(/^well: .*, tables of version \d+ in the schema S$/);
       expect(full?.[1]).to.equal('well: The tables of the schema S can be written to');
     });
 

@@ -4,7 +4,8 @@ import { createSystemClock } from '../../clock/clock.js';
 import type { HostConfig } from '../../config/host-config.js';
 import type { Driver } from '../driver.js';
 import { createFileDriver } from './file-driver.js';
-import { createPostgresDriver, type PostgresDriverOptions } from './postgres/postgres-driver.js';
+import type { DatabaseOptions } from './postgres/database.js';
+import { createPostgresDriver } from './postgres/postgres-driver.js';
 
 /**
  * The driver that the configuration names: PostgreSQL, else files below the data.
@@ -13,7 +14,7 @@ import { createPostgresDriver, type PostgresDriverOptions } from './postgres/pos
 export function openDriver(
   { storage, dataDir }: Pick<HostConfig, 'storage' | 'dataDir'>,
   log: Logger,
-  use: PostgresDriverOptions['use'],
+  use: DatabaseOptions['use'],
 ): Driver {
   // In the machine's time, which the disk and the database go by: a local Discord's clock may stand.
   const clock = createSystemClock();

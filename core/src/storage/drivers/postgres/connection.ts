@@ -19,6 +19,8 @@ export const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,39}$/;
 
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 15_000;
+/** Others may wait for what a transaction has locked: that of a process that was stopped in the middle is undone. */
+const IDLE_IN_TRANSACTION_MS = 4_000;
 
 /** Why a database did not do what it was asked for; `code` is one that `diskTroubleOf` knows. */
 export class DatabaseError extends Error {
@@ -34,7 +36,7 @@ type DatabaseTrouble = 'DATABASE_AWAY' | 'DATABASE_RIGHTS' | 'DATABASE_FULL' | '
 
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const TROUBLES: readonly (readonly [codes: RegExp, trouble: DatabaseTrouble])[] = [
-  [/^(?:08...|57P0.|53300|57014|E[A-Z]{3,})$/, 'DATABASE_AWAY'],
+  [/^(?:08...|57P0.|53300|57014|25P03|E[A-Z]{3,})$/, 'DATABASE_AWAY'],
   [/^(?:42501|28...|3D000)$/, 'DATABASE_RIGHTS'],
   [/^(?:53100|53200)$/, 'DATABASE_FULL'],
   [/^25006$/, 'DATABASE_READ_ONLY'],
@@ -61,6 +63,7 @@ function settingsOf({ url, ssl }: PostgresOptions): PoolConfig {
     connectionTimeoutMillis: CONNECT_MS,
     statement_timeout: STATEMENT_MS,
     query_timeout: STATEMENT_MS + CONNECT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     keepAlive: true,
     ...(ssl === undefined ? {} : { ssl: ssl === 'off' ? false : { rejectUnauthorized: ssl === 'verify' } }),
   };
@@ -139,5 +142,5 @@ export function createConnections(options: PostgresOptions): Connections {
 
 /** Waits longer from attempt to attempt. */
 export function backoffMs(attempts: number): number {
-  return Math.min(10_000, 100 * 2 ** Math.min(attempts, 7));
+  return Math.min(2_000, 100 * 2 ** Math.min(attempts, 5));
 }

@@ -1,4 +1,4 @@
-import type { Clock, JournalMedium, Logger } from '@cinnabar/sdk';
+import type { JournalMedium } from '@cinnabar/sdk';
 import {
   DamagedDocument,
   type DocumentPath,
@@ -8,76 +8,52 @@ import {
   type SharedListener,
   type Stored,
 } from '../../driver.js';
-import { createChangeListener } from './changes.js';
-import { type Connections, createConnections, type PostgresOptions, type Row } from './connection.js';
-import { assertUsable, migrate, schemaState } from './migrations.js';
+import type { Connections, Row } from './connection.js';
+import { type Database, type DatabaseOptions, openDatabase } from './database.js';
+import type { WriteLease, Writer } from './writer.js';
 
-export interface PostgresDriverOptions extends PostgresOptions {
-  /**
-   * `alone` refuses to work while another process that says the same works on these tables; `look` makes no tables, hears of no changes, and
-   * finds nothing where there are no tables. Writing is for the other two.
-   */
-  readonly use: 'alone' | 'together' | 'look';
-  readonly clock: Clock;
-  readonly log: Logger;
+/** The one driver of a process that has a database for itself. Nothing is connected before the first use. */
+export function createPostgresDriver(options: DatabaseOptions): Driver {
+  const database = openDatabase(options);
+  const driver = database.driver();
+  return {
+    ...driver,
+    async close() {
+      await driver.close();
+      await database.close();
+    },
+  };
+}
+
+export interface DocumentDriverOptions {
+  /** Without it, the database takes each write. */
+  readonly lease?: WriteLease;
 }
 
 /**
- * Documents and journals in tables of one schema. Nothing is connected before the first use, which makes or migrates the tables. A row's primary
- * key is the document's whole path, so that what is below a prefix is one range of the index.
+ * Documents and journals in tables of one schema. A row's primary key is the document's whole path, so that what is below a prefix is one range of
+ * the index.
  */
-export function createPostgresDriver(options: PostgresDriverOptions): Driver {
-  const { schema, use, clock, log } = options;
-  const connections = createConnections(options);
+export function createDocumentDriver(database: Database, { lease }: DocumentDriverOptions = {}): Driver {
+  const { schema, query } = database;
+  const { write, transaction } = database.writer(lease);
   const listeners = new Set<SharedListener>();
-  const changes = createChangeListener({
-    connections,
-    schema,
-    exclusive: use === 'alone',
-    clock,
-    log,
-    onChange({ path, revision }) {
-      for (const { changed } of listeners) changed({ path: decodePath(path), revision });
+  const stopListening = database.listen(schema, {
+    heard(payload) {
+      const space = payload.indexOf(' ');
+      const revision = payload.slice(0, space);
+      const change = {
+        path: decodePath(payload.slice(space + 1)),
+        revision: revision === '-' ? undefined : revision,
+      };
+      for (const { changed } of listeners) changed(change);
     },
-    async onGap() {
-      await Promise.all([...listeners].map(({ missed }) => missed()));
+    async missed() {
+      await Promise.all([...listeners].map((listener) => listener.missed()));
     },
   });
   const documents = `${schema}.documents`;
   const copies = `${schema}.copies`;
-
-  let preparing: Promise<void> | undefined;
-  let isEmpty = false;
-  const ready = () => {
-    preparing ??= (async () => {
-      if (use === 'look') {
-        const state = await schemaState(connections.query, schema);
-        assertUsable(state, schema);
-        isEmpty = state.version === 0;
-        return;
-      }
-      await changes.open();
-      await migrate(connections, schema);
-    })().catch((error: unknown) => {
-      preparing = undefined;
-      throw error;
-    });
-    return preparing;
-  };
-  const query: Connections['query'] = async (sql, values) => {
-    await ready();
-    return isEmpty ? [] : connections.query(sql, values);
-  };
-  const change: Connections['query'] = async (sql, values) => {
-    await ready();
-    changes.check();
-    return connections.query(sql, values);
-  };
-  const transaction: Connections['transaction'] = async (body) => {
-    await ready();
-    changes.check();
-    return connections.transaction(body);
-  };
 
   const readRevision = async (path: DocumentPath) => {
     const [row] = await query(`SELECT body::text AS body, revision FROM ${documents} WHERE path = $1`, [
@@ -87,33 +63,37 @@ export function createPostgresDriver(options: PostgresDriverOptions): Driver {
     return { stored: decodeStored(textIn(row, 'body')), revision: textIn(row, 'revision') };
   };
 
-  const keepCopy = async (on: Connections['query'], path: DocumentPath, label: string): Promise<string | undefined> => {
-    const sql = `INSERT INTO ${copies} (path, label, body) SELECT path, $2, body FROM ${documents} WHERE path = $1 RETURNING id`;
-    const [row] = await on(sql, [encodePath(path), label]);
-    return row === undefined ? undefined : `${encodePath(path)}.${label}-${textIn(row, 'id')} (${copies})`;
-  };
+  /** A statement that copies a document to be kept under a label. */
+  const copyOf = (fence: string) =>
+    `INSERT INTO ${copies} (path, label, body) SELECT path, $2, body FROM ${documents}${fence} WHERE path = $1 RETURNING id AS result`;
+  const placeOf = (path: DocumentPath, label: string, id: string) => `${encodePath(path)}.${label}-${id} (${copies})`;
 
   return {
-    open: ready,
+    open: database.open,
 
     read: async (path) => (await readRevision(path)).stored,
 
     async write(path, stored) {
-      const sql = `INSERT INTO ${documents} (path, body) VALUES ($1, $2)
-        ON CONFLICT (path) DO UPDATE SET body = EXCLUDED.body, last_good = NULL, revision = EXCLUDED.revision`;
-      await change(sql, [encodePath(path), encodeBody(stored)]);
+      await write(
+        `done AS (INSERT INTO ${documents} (path, body) SELECT $1, $2::json FROM fence
+           ON CONFLICT (path) DO UPDATE SET body = EXCLUDED.body, last_good = NULL, revision = EXCLUDED.revision
+           RETURNING revision AS result)`,
+        [encodePath(path), encodeBody(stored)],
+      );
     },
 
     async delete(path) {
-      await change(`DELETE FROM ${documents} WHERE path = $1`, [encodePath(path)]);
+      await write(`done AS (DELETE FROM ${documents} USING fence WHERE path = $1 RETURNING path AS result)`, [
+        encodePath(path),
+      ]);
     },
 
     async erase(path) {
-      const values = [encodePath(path)];
-      await transaction(async (on) => {
-        await on(`DELETE FROM ${documents} WHERE path = $1`, values);
-        await on(`DELETE FROM ${copies} WHERE path = $1`, values);
-      });
+      await write(
+        `gone AS (DELETE FROM ${copies} USING fence WHERE path = $1),
+         done AS (DELETE FROM ${documents} USING fence WHERE path = $1 RETURNING path AS result)`,
+        [encodePath(path)],
+      );
     },
 
     async list(prefix) {
@@ -131,22 +111,22 @@ export function createPostgresDriver(options: PostgresDriverOptions): Driver {
           [id],
         );
         if (row === undefined) return undefined;
-        const place = await keepCopy(on, path, 'corrupt');
+        const [copy] = await on(copyOf(''), [id, 'corrupt']);
         if (row.is_last === true) await on(`DELETE FROM ${documents} WHERE path = $1`, [id]);
         else {
           const sql = `UPDATE ${documents} SET body = last_good, last_good = NULL, revision = nextval('${schema}.revisions') WHERE path = $1`;
           await on(sql, [id]);
         }
-        return place;
+        return placeOf(path, 'corrupt', copy === undefined ? '' : textIn(copy, 'result'));
       }),
 
     async keep(path, label) {
-      const place = await keepCopy(change, path, label);
-      if (place === undefined) throw new DamagedDocument('there is nothing to keep');
-      return place;
+      const copy = await write(`done AS (${copyOf(', fence')})`, [encodePath(path), label]);
+      if (copy === undefined) throw new DamagedDocument('there is nothing to keep');
+      return placeOf(path, label, copy);
     },
 
-    journal: (path) => journalTable({ path: encodePath(path), table: `${schema}.journal_lines`, query, transaction }),
+    journal: (path) => journalTable({ path: encodePath(path), table: `${schema}.journal_lines`, query, write }),
 
     async journals() {
       const rows = await query(`SELECT DISTINCT path FROM ${schema}.journal_lines ORDER BY path`);
@@ -155,20 +135,22 @@ export function createPostgresDriver(options: PostgresDriverOptions): Driver {
 
     async eraseJournals(plugin) {
       const [from, to] = rangeBelow([plugin]);
-      await change(`DELETE FROM ${schema}.journal_lines WHERE path >= $1 AND path < $2`, [from, to]);
+      await write(
+        `done AS (DELETE FROM ${schema}.journal_lines USING fence WHERE path >= $1 AND path < $2 RETURNING path AS result)`,
+        [from, to],
+      );
     },
 
     shared: {
       read: readRevision,
       async replace(path, stored, revision) {
-        const [sql, values] = replacement(documents, schema, encodePath(path), stored, revision);
-        const [row] = await change(sql, values);
-        if (row === undefined) throw new OutdatedDocument();
-        return stored === undefined ? undefined : textIn(row, 'revision');
+        const [changes, values] = replacement(documents, schema, encodePath(path), stored, revision);
+        const now = await write(changes, values);
+        if (now === undefined) throw new OutdatedDocument();
+        return stored === undefined ? undefined : now;
       },
       async revisions(paths) {
-        // Also while the driver is not ready: it is what makes it ready again.
-        const rows = await connections.query(`SELECT path, revision FROM ${documents} WHERE path = ANY($1)`, [
+        const rows = await query(`SELECT path, revision FROM ${documents} WHERE path = ANY($1)`, [
           paths.map(encodePath),
         ]);
         const found = new Map(rows.map((row) => [textIn(row, 'path'), textIn(row, 'revision')]));
@@ -181,13 +163,12 @@ export function createPostgresDriver(options: PostgresDriverOptions): Driver {
     },
 
     async close() {
-      await changes.close();
-      await connections.close();
+      stopListening();
     },
   };
 }
 
-/** A statement that gives a row when the document was at that revision, and is changed. */
+/** A statement whose result is a revision when the document was at that revision, and is changed. */
 function replacement(
   table: string,
   schema: string,
@@ -197,17 +178,19 @@ function replacement(
 ): readonly [sql: string, values: readonly unknown[]] {
   if (stored === undefined) {
     // Nothing to remove is no conflict.
-    if (revision === undefined) return [`SELECT 1 WHERE NOT EXISTS (SELECT FROM ${table} WHERE path = $1)`, [path]];
-    return [`DELETE FROM ${table} WHERE path = $1 AND revision = $2 RETURNING revision`, [path, revision]];
+    if (revision === undefined)
+      return [`done AS (SELECT 0 AS result WHERE NOT EXISTS (SELECT FROM ${table} WHERE path = $1))`, [path]];
+    const sql = `DELETE FROM ${table} USING fence WHERE path = $1 AND revision = $2 RETURNING revision AS result`;
+    return [`done AS (${sql})`, [path, revision]];
   }
   const body = encodeBody(stored);
   if (revision === undefined) {
-    const sql = `INSERT INTO ${table} (path, body) VALUES ($1, $2) ON CONFLICT (path) DO NOTHING RETURNING revision`;
-    return [sql, [path, body]];
+    const sql = `INSERT INTO ${table} (path, body) SELECT $1, $2::json FROM fence ON CONFLICT (path) DO NOTHING RETURNING revision AS result`;
+    return [`done AS (${sql})`, [path, body]];
   }
-  const sql = `UPDATE ${table} SET body = $2, last_good = NULL, revision = nextval('${schema}.revisions')
-    WHERE path = $1 AND revision = $3 RETURNING revision`;
-  return [sql, [path, body, revision]];
+  const sql = `UPDATE ${table} SET body = $2, last_good = NULL, revision = nextval('${schema}.revisions') FROM fence
+    WHERE path = $1 AND revision = $3 RETURNING revision AS result`;
+  return [`done AS (${sql})`, [path, body, revision]];
 }
 
 /** A row a line: a statement adds all of them or none, so no line is ever cut off by a crash. */
@@ -215,16 +198,13 @@ function journalTable(parts: {
   readonly path: string;
   readonly table: string;
   readonly query: Connections['query'];
-  readonly transaction: Connections['transaction'];
+  readonly write: Writer['write'];
 }): JournalMedium {
-  const { path, table, query, transaction } = parts;
+  const { path, table, query, write } = parts;
   let size = 0;
   let isMeasured = false;
-  const insert = (on: Connections['query'], lines: string) =>
-    on(
-      `INSERT INTO ${table} (path, line) SELECT $1, line FROM unnest($2::text[]) WITH ORDINALITY AS new (line, at) ORDER BY at`,
-      [path, linesIn(lines)],
-    );
+  const added = `done AS (INSERT INTO ${table} (path, line)
+    SELECT $1, line FROM fence, unnest($2::text[]) WITH ORDINALITY AS new (line, at) ORDER BY at RETURNING id AS result)`;
   const measured = async () => {
     if (isMeasured) return;
     const [row] = await query(
@@ -242,14 +222,12 @@ function journalTable(parts: {
     },
     async add(lines) {
       await measured();
-      await transaction((on) => insert(on, lines));
+      await write(added, [path, linesIn(lines)]);
       size += sizeOf(lines);
     },
     async replace(lines) {
-      await transaction(async (on) => {
-        await on(`DELETE FROM ${table} WHERE path = $1`, [path]);
-        await insert(on, lines);
-      });
+      // The deletion does not see the new ones.
+      await write(`gone AS (DELETE FROM ${table} USING fence WHERE path = $1), ${added}`, [path, linesIn(lines)]);
       size = sizeOf(lines);
       isMeasured = true;
     },

@@ -1,0 +1,87 @@
+import type { Clock, Logger } from '@cinnabar/sdk';
+import type { Driver } from '../../driver.js';
+import { type Connections, createConnections, type PostgresOptions } from './connection.js';
+import { assertUsable, migrate, schemaState } from './migrations.js';
+import { createNotifications, type Notifications } from './notifications.js';
+import { createDocumentDriver, type DocumentDriverOptions } from './postgres-driver.js';
+import { createWriter, type WriteLease, type Writer } from './writer.js';
+
+export interface DatabaseOptions extends PostgresOptions {
+  /**
+   * `alone` refuses to work beside any other process on these tables, `cluster` beside one that is alone. `look` makes no tables, hears of no changes, and
+   * finds nothing where there are no tables; writing is for the other two.
+   */
+  readonly use: 'alone' | 'cluster' | 'look';
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** One schema as one process uses it: a pool of connections, and one more that listens. What is asked of it opens it first. */
+export interface Database extends Pick<Notifications, 'listen'> {
+  readonly schema: string;
+  /** Holds the schema, and makes or migrates the tables. @throws DatabaseError, CINNABAR_DATA_IN_USE, CINNABAR_DATA_UNUSABLE */
+  open(): Promise<void>;
+  /** For reading, and for tables that no lease is about. @throws DatabaseError */
+  readonly query: Connections['query'];
+  readonly transaction: Connections['transaction'];
+  /** For what may only be written under a lease; without one, for what may only be written while the schema is held. */
+  writer(lease?: WriteLease): Writer;
+  /** Documents and journals. Closing it leaves the database open for the others. */
+  driver(options?: DocumentDriverOptions): Driver;
+  close(): Promise<void>;
+}
+
+/** Connects with the first use. */
+export function openDatabase(options: DatabaseOptions): Database {
+  const { schema, use, clock, log } = options;
+  const connections = createConnections(options);
+  const notifications =
+    use === 'look' ? undefined : createNotifications({ connections, schema, hold: use, clock, log });
+
+  let preparing: Promise<void> | undefined;
+  let isEmpty = false;
+  const open = () => {
+    preparing ??= (async () => {
+      if (notifications === undefined) {
+        const state = await schemaState(connections.query, schema);
+        assertUsable(state, schema);
+        isEmpty = state.version === 0;
+        return;
+      }
+      await notifications.open();
+      await migrate(connections, schema);
+    })().catch((error: unknown) => {
+      preparing = undefined;
+      throw error;
+    });
+    return preparing;
+  };
+  const query: Connections['query'] = async (sql, values) => {
+    await open();
+    return isEmpty ? [] : connections.query(sql, values);
+  };
+  const transaction: Connections['transaction'] = async (body) => {
+    await open();
+    return connections.transaction(body);
+  };
+
+  const database: Database = {
+    schema,
+    open,
+    query,
+    transaction,
+    writer: (lease) =>
+      createWriter({ connections: { query, transaction }, schema, lease, clock, assertOpen: openAndHeld }),
+    driver: (settings) => createDocumentDriver(database, settings),
+    listen: (channel, listener) => notifications?.listen(channel, listener) ?? (() => undefined),
+    async close() {
+      await notifications?.close();
+      await connections.close();
+    },
+  };
+  const openAndHeld = async () => {
+    await open();
+    notifications?.check();
+  };
+  return database;
+}

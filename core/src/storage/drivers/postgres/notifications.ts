@@ -1,0 +1,151 @@
+import { CinnabarError, type Clock, type Logger } from '@cinnabar/sdk';
+import type { Client } from 'pg';
+import { backoffMs, type Connections, DatabaseError, databaseError } from './connection.js';
+
+/** Who hears of what is announced on a channel. */
+export interface ChannelListener {
+  heard(payload: string): void;
+  /** Called when it is listened again, and something may have been missed. When it rejects, the connection is made anew. */
+  missed(): Promise<void>;
+}
+
+/** The one connection of this process that hears of NOTIFY, and that holds the schema for it. */
+export interface Notifications {
+  /** Resolves when it listens; later it connects again by itself. @throws DatabaseError, CINNABAR_DATA_IN_USE */
+  open(): Promise<void>;
+  /** @throws DatabaseError while the schema is not held */
+  check(): void;
+  /** @param channel of lower case letters, digits and `_`; @returns ends that */
+  listen(channel: string, listener: ChannelListener): () => void;
+  close(): Promise<void>;
+}
+
+/** A server that does not hear from this process for some 11 s lets go of what it holds. */
+const KEEPALIVE = 'SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3';
+
+export function createNotifications(options: {
+  readonly connections: Connections;
+  readonly schema: string;
+  /** `alone`: beside no other process; `cluster`: beside others that say the same. */
+  readonly hold: 'alone' | 'cluster';
+  readonly clock: Clock;
+  readonly log: Logger;
+}): Notifications {
+  const { connections, schema, hold, clock, log } = options;
+  const channels = new Map<string, Set<ChannelListener>>();
+  let client: Client | undefined;
+  let opening: Promise<void> | undefined;
+  let isClosed = false;
+  let cancelRetry: () => void = () => undefined;
+
+  /** The server lets go of the lock when the connection ends. */
+  const takePossession = async (on: Client) => {
+    const tryLock = async (name: string) => {
+      const { rows } = await on.query<{ held: boolean }>(`SELECT ${name}(hashtextextended($1, 0)) AS held`, [
+        `cinnabar process ${schema}`,
+      ]);
+      return rows[0]?.held === true;
+    };
+    const shared = 'pg_try_advisory_lock_shared';
+    if (await tryLock(hold === 'alone' ? 'pg_try_advisory_lock' : shared)) return;
+    const holder =
+      hold === 'cluster'
+        ? 'a process that runs without --cluster'
+        : (await tryLock(shared))
+          ? 'a cluster (cinnabar start --cluster)'
+          : 'another process that uses the same database';
+    throw new CinnabarError('CINNABAR_DATA_IN_USE', { folder: `the database schema ${schema}`, holder });
+  };
+
+  const lost = (gone: Client, error: unknown) => {
+    if (client !== gone) return;
+    client = undefined;
+    if (isClosed) return;
+    log.warn('the connection to the database is lost; connecting again', { error });
+    retry(0);
+  };
+
+  const retry = (attempts: number) => {
+    cancelRetry = clock.after(backoffMs(attempts), () => {
+      connect(false).then(
+        () => log.info('connected to the database again'),
+        (error: unknown) => {
+          log.debug('the database is still away', { error });
+          if (!isClosed) retry(attempts + 1);
+        },
+      );
+    });
+  };
+
+  const connect = async (isFirst: boolean): Promise<void> => {
+    const fresh = await connections.single();
+    let broken: unknown;
+    const breaks = (error: unknown) => {
+      broken ??= error;
+      lost(fresh, error);
+    };
+    fresh.on('error', breaks);
+    fresh.on('end', () => breaks(new Error('the connection ended')));
+    fresh.on('notification', ({ channel, payload = '' }) => {
+      for (const { heard } of channels.get(channel) ?? []) heard(payload);
+    });
+    try {
+      await fresh.connect();
+      await fresh.query(KEEPALIVE);
+      await takePossession(fresh);
+      const before = [...channels.keys()];
+      for (const channel of before) await fresh.query(`LISTEN ${channel}`);
+      // What was written before it listened was announced to others only. Nothing is read before the first time.
+      if (!isFirst) await Promise.all(before.flatMap(listenersOn).map(({ missed }) => missed()));
+      if (broken !== undefined) throw broken;
+      if (isClosed) return await fresh.end();
+      client = fresh;
+      for (const channel of channels.keys()) if (!before.includes(channel)) void begin(fresh, channel);
+    } catch (error) {
+      await fresh.end().catch(() => undefined);
+      throw databaseError(error);
+    }
+  };
+  const listenersOn = (channel: string) => [...(channels.get(channel) ?? [])];
+
+  /** On a connection that is open already. */
+  const begin = async (on: Client, channel: string) => {
+    try {
+      await on.query(`LISTEN ${channel}`);
+      await Promise.all(listenersOn(channel).map(({ missed }) => missed()));
+    } catch (error) {
+      lost(on, error);
+      await on.end().catch(() => undefined);
+    }
+  };
+
+  return {
+    open() {
+      opening ??= connect(true).catch((error: unknown) => {
+        opening = undefined;
+        throw error;
+      });
+      return opening;
+    },
+    check() {
+      if (client === undefined) {
+        throw new DatabaseError('DATABASE_AWAY', new Error('the database is not held by this process'));
+      }
+    },
+    listen(channel, listener) {
+      const known = channels.get(channel);
+      const listeners = known ?? new Set();
+      channels.set(channel, listeners.add(listener));
+      if (known === undefined && client !== undefined) void begin(client, channel);
+      return () => void listeners.delete(listener);
+    },
+    async close() {
+      isClosed = true;
+      cancelRetry();
+      await opening?.catch(() => undefined);
+      const open = client;
+      client = undefined;
+      await open?.end().catch((error: unknown) => log.debug('the connection was gone already', { error }));
+    },
+  };
+}
