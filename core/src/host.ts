@@ -17,6 +17,7 @@ import type { Client } from 'discord.js';
 import { container as root } from 'tsyringe';
 import { recoverData } from './backup/backups.js';
 import { createSystemClock, createSystemRandom } from './clock/clock.js';
+import type { Assignment } from './cluster/assignment.js';
 import { KEYS } from './composition/keys.js';
 import { registerServices } from './composition/registrations.js';
 import type { HostConfig } from './config/host-config.js';
@@ -48,6 +49,8 @@ export interface HostOptions {
   readonly random?: Random;
   /** The one that `config.storage` names when left out. */
   readonly driver?: Driver;
+  /** Which part of the bot's servers it serves, beside other hosts; all of them when it is left out. */
+  readonly assignment?: Assignment;
   /** Plugins that are in memory already, beside those that are found on the disk. */
   readonly plugins?: readonly Plugin[];
   /** Ids or folders: no other plugin is started. */
@@ -71,6 +74,8 @@ export interface Host {
   readonly log: Logger;
   /** Takes an error that nothing caught: logs it, and lets the plugin pay that it comes from. */
   readonly uncaught: (error: unknown, kind: UncaughtKind) => void;
+  /** Since when it has not been connected to Discord with all shards, in milliseconds since the Unix epoch; `undefined` while it is. */
+  readonly notConnectedSince: number | undefined;
   /** Resolves when Discord has ended the connection for a reason that waiting cannot mend: the bot has to stop. */
   readonly ended: Promise<CinnabarError>;
   /** Where health and metrics are served, while they are. */
@@ -136,6 +141,7 @@ export function createHost(options: HostOptions): Host {
       },
     },
   });
+  container.register(KEYS.assignment, { useValue: { of: options.assignment } });
   const watchdog = options.watchdog ?? NO_WATCHDOG;
   watchdog.logTo(log);
   container.register(KEYS.watchdog, { useValue: watchdog });
@@ -287,6 +293,9 @@ export function createHost(options: HostOptions): Host {
       log,
     }),
     ended: gateway.ended,
+    get notConnectedSince() {
+      return gateway.status.notReadySince;
+    },
     get monitoringUrl() {
       return monitoring.url;
     },

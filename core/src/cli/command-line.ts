@@ -6,6 +6,8 @@ import { endWith, prepare, readArguments, startOnDiscord } from './discord.js';
 export const HELP = `Cinnabar, a Discord bot host.
 
   cinnabar start [--bot NAME]      logs in with DISCORD_TOKEN; without it, opens a local Discord to talk to
+  cinnabar start --cluster         the same as one of several processes, on any number of machines, that share the database
+                                   DATABASE_URL and divide the servers among themselves
   cinnabar console [--bot NAME]    opens the local Discord, token or not
   cinnabar new NAME [--no-install]
                                    writes a plugin's project into a folder of that name, with a test

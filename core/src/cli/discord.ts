@@ -22,7 +22,8 @@ export async function startOnDiscord(args: readonly string[], options: StartOpti
   if (config.token === undefined) return undefined;
   const relaunch = relaunchOf(process.env);
   prepare(config);
-  const code = await runBot({ ...config, token: config.token }, process, options);
+  const run = readArguments(args).cluster ? (await import('./cluster.js')).runMember : runBot;
+  const code = await run({ ...config, token: config.token }, process, options);
   return code === RESTART_CODE && relaunch !== undefined ? runAgain(relaunch, process) : code;
 }
 
@@ -76,7 +77,7 @@ export function scrubEnvironment(env: NodeJS.ProcessEnv): readonly string[] {
   return names;
 }
 
-interface StartOptions {
+export interface StartOptions {
   /** See `HostOptions`. */
   readonly builtPlugins?: BuiltPlugins;
   /** See `HostOptions`. */
@@ -142,7 +143,7 @@ async function runBot(
 }
 
 /** What people read at the terminal beside the log. */
-function sayOn({ stderr }: Pick<NodeJS.Process, 'stderr'>): (sentence: string) => void {
+export function sayOn({ stderr }: Pick<NodeJS.Process, 'stderr'>): (sentence: string) => void {
   return (sentence) => void stderr.write(`cinnabar: ${sentence}\n`);
 }
 
@@ -161,6 +162,8 @@ export interface Arguments {
   readonly bot: string | undefined;
   /** `--bot-id ID`: the bot's user id on Discord, for `import`. */
   readonly botId: string | undefined;
+  /** `--cluster`, of `start` */
+  readonly cluster: boolean;
   /** `--dry-run` */
   readonly dryRun: boolean;
   /** `--json`, of `doctor`, `check`, `pack` and `plugin` */
@@ -216,6 +219,7 @@ export function readArguments(args: readonly string[]): Arguments {
       options: {
         bot: { type: 'string' },
         'bot-id': { type: 'string' },
+        cluster: { type: 'boolean', default: false },
         'dry-run': { type: 'boolean', default: false },
         'no-install': { type: 'boolean', default: false },
         overwrite: { type: 'boolean', default: false },
@@ -247,6 +251,7 @@ export function readArguments(args: readonly string[]): Arguments {
       operands,
       bot: values.bot,
       botId: values['bot-id'],
+      cluster: values.cluster,
       dryRun: values['dry-run'],
       install: !values['no-install'],
       overwrite: values.overwrite,

@@ -61,7 +61,6 @@ export interface Assignment {
   readonly partition: Partition;
   readonly shardCount: number;
   readonly lease: Lease;
-  readonly channel: ClusterChannel;
 }
 
 /** Asks hosts of other groups, wherever they run. */

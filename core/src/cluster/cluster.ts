@@ -122,7 +122,7 @@ export function createCluster({ leases, groups, clock, log, open, reachesDiscord
     const seat: Seat = { lease, host: open(createPartition(group, groups), lease), state: 'starting' };
     seats.set(group, seat);
     lease.lost.addEventListener('abort', soon, { once: true });
-    log.info(`group ${group}: taken`, { token: String(lease.token) });
+    log.info(`group ${group}: taken`, { term: String(lease.token) });
     void serve(group, seat);
   };
 

@@ -35,6 +35,7 @@ import {
 } from '@cinnabar/sdk';
 import type { DependencyContainer, InjectionToken } from 'tsyringe';
 import type { ProvenanceService } from '../access/visibility.js';
+import type { Assignment } from '../cluster/assignment.js';
 import type { ConfigurationService } from '../config/configuration.js';
 import type { HostConfig } from '../config/host-config.js';
 import type { SecretsService } from '../config/secrets.js';
@@ -75,6 +76,8 @@ export const KEYS = {
   /** The container itself: plugin services live in a child of it. */
   container: key<DependencyContainer>('container'),
   config: key<HostConfig>('config'),
+  /** What this host serves in a cluster. */
+  assignment: key<{ readonly of: Assignment | undefined }>('assignment'),
   configuration: key<ConfigurationService>('configuration'),
   clock: key<Clock>('clock'),
   hostInfo: key<HostInfo>('host info'),

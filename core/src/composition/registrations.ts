@@ -258,6 +258,7 @@ function registerGateway(service: Register): void {
   service(KEYS.gateway, (get) =>
     createGatewayClient({
       discordApi: get(KEYS.config).discordApi,
+      assignment: get(KEYS.assignment).of,
       clock: get(KEYS.clock),
       random: get(KEYS.random),
       log: get(KEYS.logs).logger('gateway'),

@@ -22,6 +22,8 @@ export interface HostConfig {
   readonly dataDir: string;
   /** The database that documents and journals are in; files below the data when it is left out. */
   readonly storage?: PostgresOptions;
+  /** How `start --cluster` divides the servers, and what this process is called. */
+  readonly cluster?: ClusterOptions;
   /** What can be had again. */
   readonly cacheDir: string;
   /** Where built plugins are kept between starts. Several bots may share it: what is in it is checked against the sources. */
@@ -59,6 +61,16 @@ export interface HostConfig {
   /** The environment, for plugins' `env` schemas. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
+
+interface ClusterOptions {
+  /** Into how many groups the servers are divided at the first start of all; later they stay as they are. */
+  readonly groups: number;
+  /** What people know this process by, among those of the cluster; the machine's name when it is left out. */
+  readonly name?: string;
+}
+
+/** Enough for four processes; each group is a shard at least, and Discord lets shards identify one every five seconds at first. */
+export const DEFAULT_GROUPS = 4;
 
 /** Privileged intents that some plugins can do without, and are better with. */
 const PRIVILEGED = ['GuildMembers', 'GuildPresences'] as const;
@@ -159,6 +171,17 @@ const storagePart = z.strictObject({
     .describe("verify checks the server's certificate, require only encrypts; the URL decides by default"),
 });
 
+const clusterPart = z.strictObject({
+  groups: z
+    .int()
+    .min(1)
+    .max(1_024)
+    .optional()
+    .describe(
+      `Into how many groups the servers are divided, each at least a shard: the most processes that have work. Read at the first start of the cluster alone; ${DEFAULT_GROUPS} by default`,
+    ),
+});
+
 /** The keys of `shared.yaml` that are the host's own. Every key has a comment in `config/shared.yaml`. */
 export const hostPartSchema = z.strictObject({
   host: host
@@ -167,6 +190,7 @@ export const hostPartSchema = z.strictObject({
       "The host itself; read at start. A bot's own file sets prefixes, owners, logLevel, intents, plugins.disabled and monitoring",
     ),
   storage: storagePart.optional().describe('Where documents and journals are kept; read at start'),
+  cluster: clusterPart.optional().describe('What processes started with `cinnabar start --cluster` share'),
   settings: z
     .record(z.string(), z.record(z.string(), z.unknown()))
     .optional()

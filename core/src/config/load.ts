@@ -9,6 +9,7 @@ import { BOTS, botsIn, hostKeysOf, presentFiles, shownPath } from './configurati
 import {
   botNameProblem,
   type ConfigFile,
+  DEFAULT_GROUPS,
   type HostConfig,
   LISTEN_RULE,
   readConfigFile,
@@ -47,6 +48,11 @@ export const hostEnvironment = z.object({
     .refine((value) => parseListen(value) !== undefined, LISTEN_RULE)
     .optional()
     .describe('Where /healthz, /readyz and /metrics are served: off (the default), a port, or host:port.'),
+  CINNABAR_MEMBER: z
+    .string()
+    .regex(/^[\w.-]{1,60}$/, 'must be letters, digits, _, . and -, at most 60')
+    .optional()
+    .describe('What people know this process by in a cluster; the name of the machine by default.'),
   LOG_LEVEL: z.enum(LEVELS).optional().describe('Least level that is logged; info by default.'),
 });
 
@@ -81,6 +87,10 @@ export function loadConfig(root: string, processEnvironment: Environment, bot?: 
     dataDir,
     cacheDir,
     buildCacheDir,
+    cluster: {
+      groups: shared?.host.cluster?.groups ?? DEFAULT_GROUPS,
+      ...defined({ name: variables.CINNABAR_MEMBER }),
+    },
     logDir: join(dataDir, 'logs'),
     logLevel: variables.LOG_LEVEL ?? host.logLevel ?? 'info',
     ...defined({

@@ -24,6 +24,7 @@ import {
   Routes,
   SnowflakeUtil,
 } from 'discord.js';
+import { type Assignment, shardsOf } from '../cluster/assignment.js';
 import {
   createDiscordFailures,
   createFairRequests,
@@ -55,6 +56,8 @@ export interface GatewayClient {
 interface Parts {
   /** REST base of a proxy or Discord-compatible server, without version. */
   readonly discordApi: string | undefined;
+  /** Which shards are this host's; all that Discord recommends when it is left out. */
+  readonly assignment?: Assignment | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -66,7 +69,7 @@ interface Parts {
  * Builds the discord.js client, on shards of the host's own (`shard.ts`). It exists before login, so that plugins can be set up first and
  * the intents be the union of what they need.
  */
-export function createGatewayClient({ discordApi, clock, random, log, alert }: Parts): GatewayClient {
+export function createGatewayClient({ discordApi, assignment, clock, random, log, alert }: Parts): GatewayClient {
   const status = createGatewayStatus(clock);
   const failures = createDiscordFailures();
   const closing = new AbortController();
@@ -83,8 +86,10 @@ export function createGatewayClient({ discordApi, clock, random, log, alert }: P
 
   const options: ClientOptions = {
     intents: [],
-    // As many as Discord recommends.
-    shards: 'auto',
+    // As many as Discord recommends, where they are not shared with others.
+    ...(assignment === undefined
+      ? { shards: 'auto' }
+      : { shards: shardsOf(assignment.partition, assignment.shardCount), shardCount: assignment.shardCount }),
     // Reactions on old messages and direct messages arrive as partials: without these they would be dropped.
     partials: [Partials.Channel, Partials.Message, Partials.Reaction, Partials.User, Partials.GuildMember],
     allowedMentions: { parse: [], repliedUser: true },
