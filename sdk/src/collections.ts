@@ -23,6 +23,12 @@ export interface CollectionDefinition<
    * this is left out.
    */
   readonly personal?: PersonalFields | 'handled' | 'none';
+  /**
+   * Where several processes share the servers among them, each has `entries` and `watch` of the documents that are work of its own servers: by the guild, member, channel
+   * or role that they are kept for, else by a `guildId` at the top of the document; what has none of these belongs to one of the processes. `true` for what
+   * all of them have to know whole, such as tokens: then none may take an entry for work of its own.
+   */
+  readonly shared?: boolean;
 }
 
 /**
@@ -63,12 +69,18 @@ export interface Document<T> {
   delete(matches?: (value: T) => boolean): Promise<void>;
 }
 
+/** How a document was changed. */
+export interface DocumentChange {
+  /** Not through this collection: by another process, or by hand. What is held in memory is to be read anew. */
+  readonly isRemote: boolean;
+}
+
 export interface Collection<T, Scope extends CollectionScope = CollectionScope> {
   of(key: Scope extends 'member' ? MemberKey : HasId): Document<T>;
-  /** Every saved document with its key (`guildId:userId` for members), in no order. */
+  /** Every saved document with its key (`guildId:userId` for members), in no order; see `shared`. */
   entries(): AsyncIterable<readonly [key: string, value: T]>;
-  /** Calls back with the key after each change that the plugin has saved. @returns ends that */
-  watch(listener: (key: string) => void): () => void;
+  /** Calls back with the key after each change that was saved, also by another process; see `shared`. @returns ends that */
+  watch(listener: (key: string, change: DocumentChange) => void): () => void;
 }
 export type Collections<C extends CollectionDefinitions> = {
   readonly [K in keyof C]: Collection<z.output<C[K]['schema']>, C[K]['scope']>;

@@ -78,7 +78,7 @@ async function examineInstallation(config: HostConfig): Promise<readonly DoctorF
       storage.collection('guilds', { scope: 'guild', version: 1, schema: guildStateSchema }),
     );
     const ownerState = createOwnerState(
-      storage.collection('owner', { scope: 'global', version: 1, schema: ownerStateSchema }).of('choices'),
+      storage.collection('owner', { scope: 'global', version: 1, schema: ownerStateSchema, shared: true }),
     );
     await ownerState.open();
     const checks = allChecks({

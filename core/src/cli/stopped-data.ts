@@ -95,7 +95,7 @@ export async function onStoppedData<T>(
       storage.collection('guilds', { scope: 'guild', version: 1, schema: guildStateSchema }),
     );
     const ownerState = createOwnerState(
-      storage.collection('owner', { scope: 'global', version: 1, schema: ownerStateSchema }).of('choices'),
+      storage.collection('owner', { scope: 'global', version: 1, schema: ownerStateSchema, shared: true }),
     );
     await ownerState.open();
     const audit = createAuditLog(

@@ -31,7 +31,7 @@ import {
   ownerStateSchema,
 } from '../gateway/guild-states.js';
 import { alertOfAbsence, logConnections } from '../gateway/status.js';
-import { directoryOf, idsCalled, isElsewhere } from '../guild-file/directory.js';
+import { directoryOf, guildOf, idsCalled, isElsewhere } from '../guild-file/directory.js';
 import { createGuildFiles, guildFileSchema } from '../guild-file/guild-files.js';
 import { createIdentities, identitySchema } from '../identities/identities.js';
 import { createLanguages } from '../languages/languages.js';
@@ -109,6 +109,7 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
       hasRole: (guildId, roleId) =>
         get(KEYS.gateway).client.guilds.cache.get(guildId)?.roles.cache.has(roleId) === true,
       called: (guildId, of, name) => idsCalled(get(KEYS.gateway).client, guildId, of, name),
+      guildOf: (kind, id) => guildOf(get(KEYS.gateway).client, kind, id),
       isElsewhere: (guildId, kind, id) => isElsewhere(get(KEYS.gateway).client, guildId, kind, id),
       onProblem: ({ document, detail, keptAs }) =>
         get(KEYS.notices).alert({
@@ -185,11 +186,12 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
   );
   service(KEYS.guildStates, (get) => {
     const guilds = get(KEYS.storage).collection('guilds', { scope: 'guild', version: 1, schema: guildStateSchema });
-    return createGuildStates(guilds);
+    return createGuildStates(guilds, (plugins, guildId) => onChange({ plugins, guildId }));
   });
   service(KEYS.ownerState, (get) =>
     createOwnerState(
-      get(KEYS.storage).collection('owner', { scope: 'global', version: 1, schema: ownerStateSchema }).of('choices'),
+      get(KEYS.storage).collection('owner', { scope: 'global', version: 1, schema: ownerStateSchema, shared: true }),
+      (plugins, guildId) => onChange({ plugins, guildId }),
     ),
   );
   service(KEYS.enabledIn, (get) => createEnabledIn(get(KEYS.guildStates), get(KEYS.ownerState)));
@@ -243,7 +245,12 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
   );
   service(KEYS.identities, (get) =>
     createIdentities({
-      documents: get(KEYS.storage).collection('identities', { scope: 'global', version: 1, schema: identitySchema }),
+      documents: get(KEYS.storage).collection('identities', {
+        scope: 'global',
+        version: 1,
+        schema: identitySchema,
+        shared: true,
+      }),
       async isOn(guildId, plugin) {
         if (guildId !== null) await get(KEYS.guildStates).load(guildId);
         const plugins = get(KEYS.plugins);

@@ -1,13 +1,4 @@
-import {
-  type Collection,
-  type Document,
-  type Manifest,
-  type Prefixes,
-  TOOL_POLICIES,
-  t,
-  UserError,
-  z,
-} from '@cinnabar/sdk';
+import { type Collection, type Manifest, type Prefixes, TOOL_POLICIES, t, UserError, z } from '@cinnabar/sdk';
 import { accessRuleSchema } from '../access/rules.js';
 import type { EnabledIn, GuildState, GuildStates, OwnerChoices, OwnerState } from '../contracts.js';
 
@@ -34,8 +25,22 @@ const UNTOUCHED: GuildState = Object.freeze({
   accessRules: Object.freeze([]),
 });
 
-/** Guild states in memory, read once, written before they are visible. */
-export function createGuildStates(documents: Collection<StoredState, 'guild'>): GuildStates {
+/** Called with the plugins that were switched on or off elsewhere. */
+type Switched = (plugins: readonly string[], guildId: string | null) => void;
+
+/** The plugins of which two sets of choices say different things. */
+function switchedBetween(
+  before: Readonly<Record<string, boolean>>,
+  after: Readonly<Record<string, boolean>>,
+): readonly string[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((id) => before[id] !== after[id]);
+}
+
+/** Guild states in memory, read once, written before they are visible. They follow what another process changes. */
+export function createGuildStates(
+  documents: Collection<StoredState, 'guild'>,
+  onSwitched: Switched = () => undefined,
+): GuildStates {
   const known = new Map<string, GuildState>();
   const loading = new Map<string, Promise<GuildState>>();
   let others: GuildState | undefined;
@@ -50,6 +55,22 @@ export function createGuildStates(documents: Collection<StoredState, 'guild'>): 
       loading.delete(guildId);
     }
   };
+
+  const follow = async (guildId: string) => {
+    const before = known.get(guildId) ?? others;
+    // What nobody has asked for yet is read when somebody does.
+    if (before === undefined) return;
+    try {
+      const plugins = switchedBetween(before.plugins, (await read(guildId)).plugins);
+      if (plugins.length > 0) onSwitched(plugins, guildId);
+    } catch {
+      // The database is away: what was missed is told anew when it is back.
+      known.delete(guildId);
+    }
+  };
+  documents.watch((guildId, { isRemote }) => {
+    if (isRemote) void follow(guildId);
+  });
 
   return {
     async open() {
@@ -87,9 +108,25 @@ export const ownerStateSchema = z.object({
 
 const NO_CHOICES: OwnerChoices = Object.freeze({ accessRules: Object.freeze([]), plugins: Object.freeze({}) });
 
-/** The bot owner's choices in memory, written before they are visible. */
-export function createOwnerState(document: Document<z.output<typeof ownerStateSchema>>): OwnerState {
+const CHOICES = 'choices';
+
+/** The bot owner's choices in memory, written before they are visible. They follow what another process changes. */
+export function createOwnerState(
+  documents: Collection<z.output<typeof ownerStateSchema>, 'global'>,
+  onSwitched: Switched = () => undefined,
+): OwnerState {
+  const document = documents.of(CHOICES);
   let known = NO_CHOICES;
+  const follow = async () => {
+    const before = known;
+    known = await document.get();
+    const plugins = switchedBetween(before.plugins, known.plugins);
+    if (plugins.length > 0) onSwitched(plugins, null);
+  };
+  documents.watch((_key, { isRemote }) => {
+    // The database is away: what was missed is told anew when it is back.
+    if (isRemote) follow().catch(() => undefined);
+  });
   return {
     async open() {
       known = await document.get();

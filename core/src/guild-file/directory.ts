@@ -40,6 +40,14 @@ export function directoryOf(client: Client, guildId: string): GuildDirectory | u
   };
 }
 
+/** The guild of a channel or role; `null` for a channel of none, `undefined` where the bot does not know it. */
+export function guildOf(client: Client, kind: 'channel' | 'role', id: string): string | null | undefined {
+  if (kind === 'role') return client.guilds.cache.find(({ roles }) => roles.cache.has(id))?.id;
+  const channel = client.channels.cache.get(id);
+  if (channel === undefined) return undefined;
+  return channel.isDMBased() ? null : channel.guildId;
+}
+
 /** Ids of the channels, roles or known members of a guild that have a name. @param name in lower case */
 export function idsCalled(client: Client, guildId: string, of: SettingMention, name: string): readonly string[] {
   const guild = client.guilds.cache.get(guildId);

@@ -70,6 +70,22 @@ export function createIdentities({ documents, isOn, log }: IdentityParts): Ident
   // One change of an identity at a time, in memory as on the disk: none may bring back what another one takes away.
   const changes = createKeyedMutex();
 
+  documents.watch((id, { isRemote }) => {
+    if (!isRemote || reading === undefined) return;
+    const follow = async (known: Map<string, Identity>) => {
+      const identity = await documents.of(id).find();
+      if (identity === undefined) known.delete(id);
+      else known.set(id, identity);
+    };
+    changes
+      .run(id, async () => follow(await all()))
+      .catch((error: unknown) => {
+        // Read whole when somebody asks.
+        reading = undefined;
+        log.warn('an agent that was changed elsewhere could not be read', { identity: id, error });
+      });
+  });
+
   const write = async (known: Map<string, Identity>, identity: Identity) => {
     known.set(identity.id, await documents.of(identity.id).set({ ...identity }));
   };

@@ -27,7 +27,12 @@ export type DocumentPath = readonly string[];
 export interface Stored {
   readonly version: number;
   readonly data: unknown;
+  /** The server that it belongs to, where neither its path nor what it holds says so; `null` for none. Only told at a write, and no part of the document. */
+  readonly guildId?: string | null;
 }
+
+/** Documents that a list gives: of the servers that the host serves, or of all. What belongs to no server is the first host's. */
+export type Whose = 'own' | 'all';
 
 /**
  * What a storage medium has to do. Asynchronous, so that a database fits; the callers serialise writes to one document.
@@ -47,8 +52,8 @@ export interface Driver {
   delete(path: DocumentPath): Promise<void>;
   /** Removes the document and every copy of it. */
   erase(path: DocumentPath): Promise<void>;
-  /** The paths below `prefix` of which anything is kept, be it only a copy put aside. */
-  list(prefix: DocumentPath): Promise<readonly DocumentPath[]>;
+  /** The paths below `prefix` of which anything is kept, be it only a copy put aside. `own` without a second argument. */
+  list(prefix: DocumentPath, whose?: Whose): Promise<readonly DocumentPath[]>;
   /**
    * Takes a damaged or invalid document out of the way without deleting it. The next `read` gives the last good copy when it differs,
    * else nothing, so at most two calls end in a document that reads or in none. Returns where it was put, `undefined` when nothing was there.
@@ -58,7 +63,7 @@ export interface Driver {
   keep(path: DocumentPath, label: string): Promise<string>;
   /** An append-only journal, apart from the documents. Nothing is opened before it is read or written. One at a time for a path. */
   journal(path: DocumentPath): JournalMedium;
-  /** The paths of all journals that hold something. */
+  /** The paths of all journals that hold something, of the servers that the host serves. */
   journals(): Promise<readonly DocumentPath[]>;
   /** Removes all journals of a plugin, none of which is in use. */
   eraseJournals(plugin: string): Promise<void>;
@@ -92,6 +97,10 @@ export interface DocumentChange {
   readonly path: DocumentPath;
   /** `undefined` for a document that is gone. */
   readonly revision: string | undefined;
+  /** Whether it was made through this driver. */
+  readonly isEcho: boolean;
+  /** Whether it is among those that the driver lists as its own. */
+  readonly isOwn: boolean;
 }
 
 /** Another process has changed the document since it was read. */
@@ -111,6 +120,23 @@ export class DamagedDocument extends Error {
 }
 
 const envelope = z.object({ version: z.int().min(1), data: z.unknown() });
+
+/**
+ * The server that a document belongs to, `null` for none, as far as its path and what it holds say: where those name a channel or role only, it is
+ * `undefined`.
+ */
+export function guildOfDocument([, kind, scope, ...rest]: DocumentPath, stored: Stored): string | null | undefined {
+  if (stored.guildId !== undefined) return stored.guildId;
+  const key = rest.at(-1);
+  if (key !== undefined && (kind === 'settings' || kind === 'collections')) {
+    if (scope === 'guild') return key;
+    if (scope === 'member') return key.split(':')[0] ?? null;
+    if (scope === 'channel' || scope === 'role') return undefined;
+  }
+  const { data } = stored;
+  const named = typeof data === 'object' && data !== null && 'guildId' in data ? data.guildId : null;
+  return typeof named === 'string' ? named : null;
+}
 
 /** A stored document as text a person can read. Throws a TypeError when the data is not JSON. */
 export function encodeStored(stored: Stored): string {
@@ -399,7 +425,7 @@ export function watchedDriver(driver: Driver, watch: DiskWatch): Driver {
           },
         }),
     read: (path) => reading(path, () => driver.read(path)),
-    list: (prefix) => reading(prefix, () => driver.list(prefix)),
+    list: (prefix, whose) => reading(prefix, () => driver.list(prefix, whose)),
     write: (path, stored) => writing(path, () => driver.write(path, stored), watch.written),
     delete: (path) => writing(path, () => driver.delete(path)),
     erase: (path) => writing(path, () => driver.erase(path)),

@@ -17,7 +17,13 @@ import type { PluginStorage, StorageService } from '../contracts.js';
 import { createCatalog } from './catalog/catalog.js';
 import { fieldsOf, hideSecrets, type SecretKeys, secretKeysOf } from './catalog/fields.js';
 import { openCollection } from './documents/collections.js';
-import { createDocumentStore, type DocumentStore, invalid, type StorageProblem } from './documents/document-store.js';
+import {
+  createDocumentStore,
+  type DocumentStore,
+  type GuildOf,
+  invalid,
+  type StorageProblem,
+} from './documents/document-store.js';
 import {
   type AnySettings,
   belowCeilings,
@@ -53,6 +59,8 @@ export interface StorageOptions {
   readonly called?: (guildId: string, of: SettingMention, name: string) => readonly string[];
   /** Whether a channel or role is known to be of another place than the server; without it none is. */
   readonly isElsewhere?: (guildId: string, kind: 'channel' | 'role', id: string) => Promise<boolean>;
+  /** Which server a channel or role is of; without it none is known. */
+  readonly guildOf?: GuildOf;
   /** Told of every document that had to be put aside, so that the owner hears of it. Must not throw. */
   readonly onProblem?: (problem: StorageProblem) => void;
 }
@@ -70,8 +78,9 @@ export function createStorage(options: StorageOptions): StorageService {
     called = () => [],
     isElsewhere = async () => false,
     onProblem = () => undefined,
+    guildOf,
   } = options;
-  const store = createDocumentStore({ driver, log, onProblem });
+  const store = createDocumentStore({ driver, log, onProblem, ...(guildOf === undefined ? {} : { guildOf }) });
   const opened = new Map<string, OpenedPlugin>();
   const secrets = new Map<string, SecretKeys>();
   const personal = createStoredPersonalData({
@@ -110,7 +119,7 @@ export function createStorage(options: StorageOptions): StorageService {
     catalog: createCatalog({ opened, tierOf, hasRole, called, isElsewhere }),
     ...personal,
     async eraseAll(plugin) {
-      for (const path of await store.list([plugin])) await store.erase(path);
+      for (const path of await store.list([plugin], 'all')) await store.erase(path);
       await driver.eraseJournals(plugin);
     },
     flush: () => store.idle(),
@@ -174,6 +183,16 @@ function openPlugin(
     numbers.map(({ key }) => key),
   );
   const listeners = new Set<(change: SettingsChange) => unknown>();
+  let following: readonly (() => void)[] = [];
+  /** Tells of changes that were made elsewhere. What belongs to other servers is their hosts' affair. */
+  const follow = () =>
+    [...scopes.keys()].map((scope) =>
+      store.watch([id, 'settings', scope], (path, isOwn) => {
+        const of = scope === 'global' ? null : (path.at(-1) ?? null);
+        if (!isOwn && of !== null && scope !== 'user') return;
+        for (const listener of listeners) void listener({ scope, of });
+      }),
+    );
   const scopes = new Map<SettingScope, (of?: Of) => AnySettings>();
   for (const scope of SETTING_SCOPES) {
     const schema = plugin.settings[scope];
@@ -261,8 +280,11 @@ function openPlugin(
         }),
       ),
       onChange(listener) {
+        if (listeners.size === 0) following = follow();
         listeners.add(listener);
-        return () => void listeners.delete(listener);
+        return () => {
+          if (listeners.delete(listener) && listeners.size === 0) for (const stop of following) stop();
+        };
       },
       collections: Object.fromEntries(collections.map(({ name, collection }) => [name, collection])),
     },

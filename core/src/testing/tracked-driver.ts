@@ -24,7 +24,7 @@ export function createTrackedDriver(driver: Driver) {
     write: (path, stored) => track(driver.write(path, stored)),
     delete: (path) => track(driver.delete(path)),
     erase: (path) => track(driver.erase(path)),
-    list: (prefix) => track(driver.list(prefix)),
+    list: (prefix, whose) => track(driver.list(prefix, whose)),
     setAside: (path) => track(driver.setAside(path)),
     keep: (path, label) => track(driver.keep(path, label)),
     journal(path) {

@@ -3,6 +3,7 @@ import {
   type Collection,
   type CollectionDefinition,
   type Document,
+  type DocumentChange,
   type HasId,
   type MemberKey,
   type z,
@@ -24,10 +25,12 @@ export function openCollection<S extends z.ZodObject>(
   prefix: DocumentPath,
 ): Collection<z.output<S>> {
   const entries = createEntries(store, collectionShape(definition));
-  const listeners = new Set<(key: string) => void>();
-  const announce = (path: DocumentPath) => {
+  const { shared: isShared = false } = definition;
+  const listeners = new Set<(key: string, change: DocumentChange) => void>();
+  let stopFollowing: () => void = () => undefined;
+  const announce = (path: DocumentPath, isRemote = false) => {
     const key = path.at(-1);
-    if (key !== undefined) for (const listener of listeners) listener(key);
+    if (key !== undefined) for (const listener of listeners) listener(key, { isRemote });
   };
 
   const documentAt = (path: DocumentPath): Document<z.output<S>> => {
@@ -63,15 +66,21 @@ export function openCollection<S extends z.ZodObject>(
   return {
     of: (key: HasId | MemberKey) => documentAt([...prefix, keyFor(definition.scope, key)]),
     async *entries() {
-      for (const path of await store.list(prefix)) {
+      for (const path of await store.list(prefix, isShared ? 'all' : 'own')) {
         const value = await entries(path).read();
         const key = path.at(-1);
         if (value !== undefined && key !== undefined) yield [key, value];
       }
     },
     watch(listener) {
+      if (listeners.size === 0)
+        stopFollowing = store.watch(prefix, (path, isOwn) => {
+          if (isOwn || isShared) announce(path, true);
+        });
       listeners.add(listener);
-      return () => void listeners.delete(listener);
+      return () => {
+        if (listeners.delete(listener) && listeners.size === 0) stopFollowing();
+      };
     },
   };
 }

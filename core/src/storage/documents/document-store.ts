@@ -10,6 +10,7 @@ import {
   OutdatedDocument,
   type SharedDocuments,
   type Stored,
+  type Whose,
 } from '../driver.js';
 
 /** A document that could not be used, for the log and for the owner. */
@@ -62,9 +63,21 @@ export interface DocumentStore {
   reject(path: DocumentPath, detail: string): Promise<void>;
   /** Removes a document with every copy of it. @throws CINNABAR_STORAGE_WRITE */
   erase(path: DocumentPath): Promise<void>;
-  list(prefix: DocumentPath): Promise<readonly DocumentPath[]>;
+  list(prefix: DocumentPath, whose?: Whose): Promise<readonly DocumentPath[]>;
+  /**
+   * Calls the listener after a document right below `prefix` was changed elsewhere: by another process, by the host of other servers in this one, or by hand.
+   * It is not called for changes made through this store.
+   * @param listener hears whether the document is listed as the host's own
+   * @returns ends that
+   */
+  watch(prefix: DocumentPath, listener: RemoteListener): () => void;
   idle(): Promise<void>;
 }
+
+type RemoteListener = (path: DocumentPath, isOwn: boolean) => void;
+
+/** The server of a channel or role; `null` for a channel of no server, `undefined` where it is not known. */
+export type GuildOf = (kind: 'channel' | 'role', id: string) => string | null | undefined;
 
 const SMALL_CHARACTERS = 4_000;
 /** What is kept in memory in all, what is derived from small documents included; the documents used longest ago go first. */
@@ -98,8 +111,9 @@ export function createDocumentStore(options: {
   readonly log: Logger;
   /** Must not throw. */
   readonly onProblem: (problem: StorageProblem) => void;
+  readonly guildOf?: GuildOf;
 }): DocumentStore {
-  const { driver, log, onProblem } = options;
+  const { driver, log, onProblem, guildOf = () => undefined } = options;
   const { shared } = driver;
   const queue = createKeyedQueue();
   const cache = new LRUCache<string, CachedDocument>({
@@ -169,23 +183,43 @@ export function createDocumentStore(options: {
     return cache.get(id) ?? (queue.holds(id) ? loadAlone(path) : queue.run(id, () => loadAlone(path)));
   };
 
+  const watching = new Map<string, Set<RemoteListener>>();
+  const tell = (path: DocumentPath, isOwn: boolean) => {
+    for (const listener of watching.get(idOf(path.slice(0, -1))) ?? []) listener(path, isOwn);
+  };
   /** Forgets what another process has changed; in the document's turn once more, since a task may be about to keep what it has read before. */
-  const outdated = ({ path, revision }: DocumentChange) => {
+  const outdated = ({ path, revision, isEcho, isOwn }: DocumentChange) => {
     const id = idOf(path);
     const drop = () => {
       const entry = cache.peek(id);
       if (entry !== undefined && (revision === undefined || entry.revision !== revision)) cache.delete(id);
     };
     drop();
-    if (queue.isBusy(id)) queue.run(id, async () => drop());
+    const follow = async () => {
+      drop();
+      if (!isEcho) tell(path, isOwn);
+    };
+    if (queue.isBusy(id)) void queue.run(id, follow);
+    else if (!isEcho) tell(path, isOwn);
   };
-  /** After changes may have been missed. */
+  /** After changes may have been missed: of documents that are still there the medium tells anew. */
   const compareAll = async (medium: SharedDocuments) => {
     const paths = [...new Set([...cache.keys(), ...queue.busyKeys()])].map(pathOf);
     const revisions = await medium.revisions(paths);
-    for (const [index, path] of paths.entries()) outdated({ path, revision: revisions[index] });
+    for (const [index, path] of paths.entries()) {
+      const revision = revisions[index];
+      const isGone = revision === undefined && cache.peek(idOf(path))?.revision !== undefined;
+      outdated({ path, revision, isEcho: !isGone, isOwn: true });
+    }
   };
   shared?.listen({ changed: outdated, missed: () => compareAll(shared) });
+
+  /** What the medium cannot see in the document. */
+  const placeOf = ([, , scope, ...rest]: DocumentPath): Pick<Stored, 'guildId'> => {
+    const key = rest.at(-1);
+    const guildId = key !== undefined && (scope === 'channel' || scope === 'role') ? guildOf(scope, key) : undefined;
+    return guildId === undefined ? {} : { guildId };
+  };
 
   return {
     peek: (path) => cache.get(idOf(path)),
@@ -193,8 +227,10 @@ export function createDocumentStore(options: {
     stored: async (path) => storedIn(await load(path)),
     exclusive,
     async save(path, stored, { revision }) {
-      if (shared !== undefined)
-        return remember(path, stored, await writing(path, () => shared.replace(path, stored, revision)));
+      if (shared !== undefined) {
+        const placed = stored && { ...stored, ...placeOf(path) };
+        return remember(path, stored, await writing(path, () => shared.replace(path, placed, revision)));
+      }
       await writing(path, () => (stored === undefined ? driver.delete(path) : driver.write(path, stored)));
       return remember(path, stored);
     },
@@ -207,7 +243,16 @@ export function createDocumentStore(options: {
         await writing(path, () => driver.erase(path));
         remember(path, undefined);
       }),
-    list: (prefix) => driver.list(prefix),
+    list: (prefix, whose) => driver.list(prefix, whose),
+    watch(prefix, listener) {
+      const id = idOf(prefix);
+      const listeners = watching.get(id) ?? new Set();
+      watching.set(id, listeners.add(listener));
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size === 0 && watching.get(id) === listeners) watching.delete(id);
+      };
+    },
     idle: () => queue.idle(),
   };
 }

@@ -22,8 +22,8 @@ export function createDryRunDriver(driver: Driver): Driver {
       touch(path);
       await changes.erase(path);
     },
-    async list(prefix) {
-      const kept = (await driver.list(prefix)).filter((path) => !touched.has(idOf(path)));
+    async list(prefix, whose) {
+      const kept = (await driver.list(prefix, whose)).filter((path) => !touched.has(idOf(path)));
       return [...kept, ...(await changes.list(prefix))];
     },
     async setAside(path) {

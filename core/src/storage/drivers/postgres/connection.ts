@@ -115,6 +115,11 @@ export function createConnections(options: PostgresOptions): Connections {
       coded(async () => {
         const client = await (await pool()).connect();
         let broken: Error | undefined;
+        // One that breaks between two statements would end the process; the next statement fails as well.
+        const breaks = (error: Error) => {
+          broken = error;
+        };
+        client.on('error', breaks);
         try {
           await client.query('BEGIN');
           const result = await body(querying(client));
@@ -127,6 +132,7 @@ export function createConnections(options: PostgresOptions): Connections {
           throw error;
         } finally {
           // One that could not be rolled back is not used again.
+          client.off('error', breaks);
           client.release(broken);
         }
       }),

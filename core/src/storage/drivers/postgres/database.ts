@@ -25,7 +25,7 @@ export interface Database extends Pick<Notifications, 'listen'> {
   readonly query: Connections['query'];
   readonly transaction: Connections['transaction'];
   /** For what may only be written under a lease; without one, for what may only be written while the schema is held. */
-  writer(lease?: WriteLease): Writer;
+  writer(lease?: WriteLease, id?: string): Writer;
   /** Documents and journals. Closing it leaves the database open for the others. */
   driver(options?: DocumentDriverOptions): Driver;
   close(): Promise<void>;
@@ -70,8 +70,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     open,
     query,
     transaction,
-    writer: (lease) =>
-      createWriter({ connections: { query, transaction }, schema, lease, clock, assertOpen: openAndHeld }),
+    writer: (lease, id = '') =>
+      createWriter({ connections: { query, transaction }, schema, lease, id, clock, assertOpen: openAndHeld }),
     driver: (settings) => createDocumentDriver(database, settings),
     listen: (channel, listener) => notifications?.listen(channel, listener) ?? (() => undefined),
     async close() {

@@ -96,6 +96,47 @@ const MIGRATIONS: readonly Migration[] = [
         wanted_by text
       );`,
   },
+  {
+    version: 3,
+    oldestCode: 1,
+    sql: (schema) => `
+      -- The server that a document belongs to; 0: none; NULL: not known, since it is a channel's or role's.
+      ALTER TABLE ${schema}.documents ADD COLUMN guild_id bigint;
+      ALTER TABLE ${schema}.copies ADD COLUMN guild_id bigint;
+      CREATE FUNCTION ${schema}.guild_of(path text, body json) RETURNS bigint LANGUAGE plpgsql AS $$
+        DECLARE
+          kind text := split_part(path, '/', 2);
+          scope text := split_part(path, '/', 3);
+          named text;
+        BEGIN
+          IF kind IN ('settings', 'collections') AND scope IN ('channel', 'role') THEN RETURN NULL; END IF;
+          IF kind IN ('settings', 'collections') AND scope IN ('guild', 'member') THEN
+            named := split_part(split_part(path, '/', CASE kind WHEN 'settings' THEN 4 ELSE 5 END), ':', 1);
+          ELSIF body::text LIKE '%"guildId"%' THEN
+            named := coalesce(body -> 'data' ->> 'guildId', body -> 'data' -> 'actor' ->> 'guildId');
+          END IF;
+          RETURN CASE WHEN named ~ '^[0-9]{1,19}$' THEN named::bigint ELSE 0 END;
+        EXCEPTION WHEN OTHERS THEN
+          -- Text that PostgreSQL cannot hold is in it, or a number that is too great.
+          RETURN 0;
+        END $$;
+      ALTER TABLE ${schema}.documents DISABLE TRIGGER USER;
+      UPDATE ${schema}.documents SET guild_id = ${schema}.guild_of(path, body);
+      ALTER TABLE ${schema}.documents ENABLE TRIGGER USER;
+      UPDATE ${schema}.copies SET guild_id = ${schema}.guild_of(path, body);
+      DROP FUNCTION ${schema}.guild_of;
+      CREATE INDEX documents_guild ON ${schema}.documents (guild_id);
+      -- '<revision>@<server>@<writer> <path>', with '-' as the revision of a document that is gone.
+      CREATE OR REPLACE FUNCTION ${schema}.announce() RETURNS trigger LANGUAGE plpgsql AS $$
+        DECLARE
+          writer text := coalesce(current_setting('cinnabar.writer', true), '');
+        BEGIN
+          IF TG_OP = 'DELETE' THEN PERFORM pg_notify('${schema}', format('-@%s@%s %s', OLD.guild_id, writer, OLD.path));
+          ELSE PERFORM pg_notify('${schema}', format('%s@%s@%s %s', NEW.revision, NEW.guild_id, writer, NEW.path));
+          END IF;
+          RETURN NULL;
+        END $$;`,
+  },
 ];
 
 export const SCHEMA_VERSION = Math.max(...MIGRATIONS.map(({ version }) => version));

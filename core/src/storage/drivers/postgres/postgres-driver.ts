@@ -1,9 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import type { JournalMedium } from '@cinnabar/sdk';
+import { EVERYTHING, type Partition } from '../../../cluster/assignment.js';
 import {
   DamagedDocument,
   type DocumentPath,
   type Driver,
   decodeStored,
+  guildOfDocument,
   OutdatedDocument,
   type SharedListener,
   type Stored,
@@ -28,28 +31,58 @@ export function createPostgresDriver(options: DatabaseOptions): Driver {
 export interface DocumentDriverOptions {
   /** Without it, the database takes each write. */
   readonly lease?: WriteLease;
+  /** Whose documents and journals are listed; everything by default. Whatever is asked for by its path is there, wherever it belongs. */
+  readonly partition?: Partition;
 }
 
 /**
  * Documents and journals in tables of one schema. A row's primary key is the document's whole path, so that what is below a prefix is one range of
  * the index.
  */
-export function createDocumentDriver(database: Database, { lease }: DocumentDriverOptions = {}): Driver {
+export function createDocumentDriver(
+  database: Database,
+  { lease, partition = EVERYTHING }: DocumentDriverOptions = {},
+): Driver {
   const { schema, query } = database;
-  const { write, transaction } = database.writer(lease);
+  const id = randomBytes(6).toString('hex');
+  const { write, transaction } = database.writer(lease, id);
   const listeners = new Set<SharedListener>();
+  /** The greatest revision of which it is known that the caches follow it. */
+  let followed = 0n;
+  const announce = (row: {
+    readonly path: string;
+    readonly revision: string | undefined;
+    readonly guild: string;
+    readonly writer: string;
+  }) => {
+    const { revision, guild } = row;
+    if (revision !== undefined && BigInt(revision) > followed) followed = BigInt(revision);
+    const isOwn = partition.owns(guild === '' || guild === NOWHERE ? null : guild);
+    const change = { path: decodePath(row.path), revision, isEcho: row.writer === id, isOwn };
+    for (const { changed } of listeners) changed(change);
+  };
   const stopListening = database.listen(schema, {
     heard(payload) {
       const space = payload.indexOf(' ');
-      const revision = payload.slice(0, space);
-      const change = {
-        path: decodePath(payload.slice(space + 1)),
-        revision: revision === '-' ? undefined : revision,
-      };
-      for (const { changed } of listeners) changed(change);
+      const [revision, guild = '', writer = ''] = payload.slice(0, space).split('@');
+      announce({ path: payload.slice(space + 1), revision: revision === '-' ? undefined : revision, guild, writer });
     },
     async missed() {
       await Promise.all([...listeners].map((listener) => listener.missed()));
+      if (followed === 0n) return;
+      // Revisions are given out in order, but not committed in order.
+      const since = followed - BigInt(MOST_AT_ONCE);
+      const rows = await query(
+        `SELECT path, revision, coalesce(guild_id::text, '') AS guild FROM ${documents} WHERE revision > $1`,
+        [String(since)],
+      );
+      for (const row of rows)
+        announce({
+          path: textIn(row, 'path'),
+          revision: textIn(row, 'revision'),
+          guild: textIn(row, 'guild'),
+          writer: '',
+        });
     },
   });
   const documents = `${schema}.documents`;
@@ -63,22 +96,30 @@ export function createDocumentDriver(database: Database, { lease }: DocumentDriv
     return { stored: decodeStored(textIn(row, 'body')), revision: textIn(row, 'revision') };
   };
 
+  /** Which rows are listed. */
+  const own = `coalesce((guild_id >> 22) % ${partition.groups}, 0) = ${partition.group}`;
+
   /** A statement that copies a document to be kept under a label. */
   const copyOf = (fence: string) =>
-    `INSERT INTO ${copies} (path, label, body) SELECT path, $2, body FROM ${documents}${fence} WHERE path = $1 RETURNING id AS result`;
+    `INSERT INTO ${copies} (path, label, body, guild_id) SELECT path, $2, body, guild_id FROM ${documents}${fence} WHERE path = $1 RETURNING id AS result`;
   const placeOf = (path: DocumentPath, label: string, id: string) => `${encodePath(path)}.${label}-${id} (${copies})`;
 
   return {
-    open: database.open,
+    async open() {
+      await database.open();
+      const [row] = await query(`SELECT last_value FROM ${schema}.revisions`);
+      if (row !== undefined) followed = BigInt(textIn(row, 'last_value'));
+    },
 
     read: async (path) => (await readRevision(path)).stored,
 
     async write(path, stored) {
       await write(
-        `done AS (INSERT INTO ${documents} (path, body) SELECT $1, $2::json FROM fence
-           ON CONFLICT (path) DO UPDATE SET body = EXCLUDED.body, last_good = NULL, revision = EXCLUDED.revision
+        `done AS (INSERT INTO ${documents} AS known (path, body, guild_id) SELECT $1, $2::json, $3 FROM fence
+           ON CONFLICT (path) DO UPDATE SET body = EXCLUDED.body, last_good = NULL, revision = EXCLUDED.revision,
+             guild_id = coalesce(EXCLUDED.guild_id, known.guild_id)
            RETURNING revision AS result)`,
-        [encodePath(path), encodeBody(stored)],
+        [encodePath(path), encodeBody(stored), guildIn(path, stored)],
       );
     },
 
@@ -96,10 +137,12 @@ export function createDocumentDriver(database: Database, { lease }: DocumentDriv
       );
     },
 
-    async list(prefix) {
+    async list(prefix, whose = 'own') {
       const sql = (where: string) =>
         `SELECT path FROM ${documents} ${where} UNION SELECT path FROM ${copies} ${where} ORDER BY path`;
-      const [where, values] = prefix.length === 0 ? ['', []] : ['WHERE path >= $1 AND path < $2', rangeBelow(prefix)];
+      const [below, values] = prefix.length === 0 ? ['', []] : ['path >= $1 AND path < $2', rangeBelow(prefix)];
+      const conditions = [below, whose === 'all' || partition.groups === 1 ? '' : own].filter((one) => one !== '');
+      const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
       return (await query(sql(where), values)).map((row) => decodePath(textIn(row, 'path')));
     },
 
@@ -126,11 +169,12 @@ export function createDocumentDriver(database: Database, { lease }: DocumentDriv
       return placeOf(path, label, copy);
     },
 
-    journal: (path) => journalTable({ path: encodePath(path), table: `${schema}.journal_lines`, query, write }),
+    journal: (path) =>
+      journalTable({ path: encodePath(journalOf(path, partition)), table: `${schema}.journal_lines`, query, write }),
 
     async journals() {
       const rows = await query(`SELECT DISTINCT path FROM ${schema}.journal_lines ORDER BY path`);
-      return rows.map((row) => decodePath(textIn(row, 'path')));
+      return rows.flatMap((row) => ownJournal(decodePath(textIn(row, 'path')), partition));
     },
 
     async eraseJournals(plugin) {
@@ -144,7 +188,7 @@ export function createDocumentDriver(database: Database, { lease }: DocumentDriv
     shared: {
       read: readRevision,
       async replace(path, stored, revision) {
-        const [changes, values] = replacement(documents, schema, encodePath(path), stored, revision);
+        const [changes, values] = replacement(documents, schema, path, stored, revision);
         const now = await write(changes, values);
         if (now === undefined) throw new OutdatedDocument();
         return stored === undefined ? undefined : now;
@@ -172,25 +216,28 @@ export function createDocumentDriver(database: Database, { lease }: DocumentDriv
 function replacement(
   table: string,
   schema: string,
-  path: string,
+  path: DocumentPath,
   stored: Stored | undefined,
   revision: string | undefined,
 ): readonly [sql: string, values: readonly unknown[]] {
+  const id = encodePath(path);
   if (stored === undefined) {
     // Nothing to remove is no conflict.
     if (revision === undefined)
-      return [`done AS (SELECT 0 AS result WHERE NOT EXISTS (SELECT FROM ${table} WHERE path = $1))`, [path]];
+      return [`done AS (SELECT 0 AS result WHERE NOT EXISTS (SELECT FROM ${table} WHERE path = $1))`, [id]];
     const sql = `DELETE FROM ${table} USING fence WHERE path = $1 AND revision = $2 RETURNING revision AS result`;
-    return [`done AS (${sql})`, [path, revision]];
+    return [`done AS (${sql})`, [id, revision]];
   }
   const body = encodeBody(stored);
+  const guild = guildIn(path, stored);
   if (revision === undefined) {
-    const sql = `INSERT INTO ${table} (path, body) SELECT $1, $2::json FROM fence ON CONFLICT (path) DO NOTHING RETURNING revision AS result`;
-    return [`done AS (${sql})`, [path, body]];
+    const sql = `INSERT INTO ${table} (path, body, guild_id) SELECT $1, $2::json, $3 FROM fence ON CONFLICT (path) DO NOTHING
+      RETURNING revision AS result`;
+    return [`done AS (${sql})`, [id, body, guild]];
   }
-  const sql = `UPDATE ${table} SET body = $2, last_good = NULL, revision = nextval('${schema}.revisions') FROM fence
-    WHERE path = $1 AND revision = $3 RETURNING revision AS result`;
-  return [`done AS (${sql})`, [path, body, revision]];
+  const sql = `UPDATE ${table} SET body = $2, last_good = NULL, revision = nextval('${schema}.revisions'), guild_id = coalesce($4, guild_id)
+    FROM fence WHERE path = $1 AND revision = $3 RETURNING revision AS result`;
+  return [`done AS (${sql})`, [id, body, revision, guild]];
 }
 
 /** A row a line: a statement adds all of them or none, so no line is ever cut off by a crash. */
@@ -238,6 +285,36 @@ function journalTable(parts: {
       isMeasured = false;
     },
   };
+}
+
+/** A server's id, as columns have it. */
+const SNOWFLAKE = /^\d{1,19}$/;
+const GREATEST = 2n ** 63n;
+/** In the place of a server's id. */
+const NOWHERE = '0';
+/** More changes than can be under way at one time. */
+const MOST_AT_ONCE = 1_000;
+
+/** `null` where only Discord knows: then what is stored already stays. */
+function guildIn(path: DocumentPath, stored: Stored): string | null {
+  const guildId = guildOfDocument(path, stored);
+  if (guildId === undefined) return null;
+  return guildId !== null && SNOWFLAKE.test(guildId) && BigInt(guildId) < GREATEST ? guildId : NOWHERE;
+}
+
+/** Of a journal that is no server's, each group has one. */
+function journalOf(path: DocumentPath, { group }: Partition): DocumentPath {
+  const of = path.at(-1) ?? '';
+  return group === 0 || SNOWFLAKE.test(of) ? path : [...path.slice(0, -1), `${of}@${group}`];
+}
+
+/** The path by which a journal is opened; nothing for one that others list. */
+function ownJournal(path: DocumentPath, { group, groups, owns }: Partition): readonly DocumentPath[] {
+  if (groups === 1) return [path];
+  const of = path.at(-1) ?? '';
+  if (SNOWFLAKE.test(of)) return owns(of) ? [path] : [];
+  const [name = '', suffix = '0'] = of.split('@');
+  return Number(suffix) === group ? [[...path.slice(0, -1), name]] : [];
 }
 
 const linesIn = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '');

@@ -29,15 +29,18 @@ export function createWriter(options: {
   readonly connections: Pick<Connections, 'query' | 'transaction'>;
   readonly schema: string;
   readonly lease: WriteLease | undefined;
+  /** Announced with each change of a document: who hears of it knows whose it is. */
+  readonly id?: string;
   readonly clock: Clock;
   readonly assertOpen: () => Promise<void>;
 }): Writer {
-  const { connections, schema, lease, clock, assertOpen } = options;
+  const { connections, schema, lease, id = '', clock, assertOpen } = options;
   // A take-over has the strongest lock on the row while it raises the token, which this one waits for: then the row does not match any more.
+  const held = `SELECT set_config('cinnabar.writer', '${id}', true) IS NOT NULL AS held`;
   const fence =
     lease === undefined
-      ? 'SELECT true AS held'
-      : `SELECT true AS held FROM ${schema}.leases WHERE group_number = ${lease.group} AND token = ${lease.token} FOR KEY SHARE`;
+      ? held
+      : `${held} FROM ${schema}.leases WHERE group_number = ${lease.group} AND token = ${lease.token} FOR KEY SHARE`;
 
   const assertMayWrite = async () => {
     await assertOpen();

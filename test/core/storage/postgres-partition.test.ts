@@ -1,0 +1,260 @@
+import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
+import { createPartition } from '@cinnabar/core/internal/cluster/assignment';
+import { createGuildStates, guildStateSchema } from '@cinnabar/core/internal/gateway/guild-states';
+import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
+import { createStorage } from '@cinnabar/core/internal/storage/storage';
+import { type SettingsChange, z } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { recordingLogger } from '../../support/logs.js';
+import { describePostgres, type TestDatabase, testDatabase } from '../../support/postgres.js';
+import { opener } from './fixture.js';
+
+const GROUPS = 2;
+/** Servers by the group that they belong to. */
+const [GUILD_0, GUILD_1] = [String(100n << 22n), String(101n << 22n)];
+
+const number = z.object({ n: z.number().default(0) });
+const collections = {
+  guilds: { scope: 'guild', version: 1, schema: number },
+  members: { scope: 'member', version: 1, schema: number },
+  channels: { scope: 'channel', version: 1, schema: number },
+  users: { scope: 'user', version: 1, schema: number },
+  work: { scope: 'global', version: 1, schema: z.object({ guildId: z.string().nullable() }) },
+  known: { scope: 'user', version: 1, schema: number, shared: true },
+} as const;
+const settings = { guild: number, global: number, user: number };
+
+/** A process that serves one group, or with all of them a bot that is alone. */
+function hostOn(
+  { url, schema }: TestDatabase,
+  group: number,
+  groups = GROUPS,
+  channels: Record<string, string | null> = {},
+) {
+  const database = openDatabase({
+    url,
+    schema,
+    poolSize: 3,
+    use: 'cluster',
+    clock: createSystemClock(),
+    log: recordingLogger(),
+  });
+  const driver = database.driver({ partition: createPartition(group, groups) });
+  const storage = createStorage({ driver, log: recordingLogger(), guildOf: (_kind, id) => channels[id] });
+  return {
+    database,
+    driver,
+    storage,
+    ...opener(storage).open({ collections, settings }),
+    [Symbol.asyncDispose]: () => database.close(),
+  };
+}
+
+async function keysOf(entries: AsyncIterable<readonly [string, unknown]>): Promise<readonly string[]> {
+  const keys: string[] = [];
+  for await (const [key] of entries) keys.push(key);
+  return keys.sort();
+}
+
+/** Waits until something holds, and gives how long that took in milliseconds; the test's own time limit ends it. */
+async function until(holds: () => unknown): Promise<number> {
+  const since = performance.now();
+  while (!(await holds())) await new Promise(setImmediate);
+  return performance.now() - since;
+}
+
+describePostgres('PostgreSQL: documents of a group of servers', () => {
+  it('are listed by the host that serves them, by guild, member, channel or what the document says; the rest by the first', async () => {
+    await using place = await testDatabase();
+    const channels = { '10': GUILD_0, '11': GUILD_1, '12': null };
+    await using zero = hostOn(place, 0, GROUPS, channels);
+    await using one = hostOn(place, 1, GROUPS, channels);
+    for (const guildId of [GUILD_0, GUILD_1]) {
+      await zero.collections.guilds.of(guildId).set({ n: 1 });
+      await zero.collections.members.of({ guildId, userId: '7' }).set({ n: 1 });
+      await zero.collections.work.of(`work ${guildId}`).set({ guildId });
+      await zero.settings.guild(guildId).set({ n: 1 });
+    }
+    for (const id of ['10', '11', '12', '13']) await zero.collections.channels.of(id).set({ n: 1 });
+    await zero.collections.work.of('work of nobody').set({ guildId: null });
+    await one.collections.users.of('7').set({ n: 1 });
+    await one.collections.known.of('7').set({ n: 1 });
+
+    const listed = async (host: typeof zero) =>
+      Object.fromEntries(
+        await Promise.all(
+          Object.entries(host.collections).map(async ([name, collection]) => [
+            name,
+            await keysOf(collection.entries()),
+          ]),
+        ),
+      );
+    expect(await listed(zero)).to.deep.equal({
+      guilds: [GUILD_0],
+      members: [`${GUILD_0}:7`],
+      channels: ['10', '12', '13'],
+      users: ['7'],
+      work: [`work ${GUILD_0}`, 'work of nobody'],
+      known: ['7'],
+    });
+    expect(await listed(one)).to.deep.equal({
+      guilds: [GUILD_1],
+      members: [`${GUILD_1}:7`],
+      channels: ['11'],
+      users: [],
+      work: [`work ${GUILD_1}`],
+      known: ['7'],
+    });
+    expect(await one.collections.guilds.of(GUILD_0).get()).to.deep.equal({ n: 1 });
+    await using alone = hostOn(place, 0, 1);
+    expect(await keysOf(alone.collections.channels.entries())).to.deep.equal(['10', '11', '12', '13']);
+  });
+
+  it('keep their server when they are written where it is not known, and copies of them have it', async () => {
+    await using place = await testDatabase();
+    await using zero = hostOn(place, 0);
+    await using one = hostOn(place, 1, GROUPS, { '11': GUILD_1 });
+    await one.collections.channels.of('11').set({ n: 1 });
+    await zero.collections.channels.of('11').set({ n: 2 });
+    await zero.driver.setAside(['party', 'collections', 'channel', 'channels', '11']);
+    expect(await zero.driver.list([])).to.deep.equal([]);
+    expect(await one.driver.list([])).to.have.length(1);
+  });
+
+  it('have journals apart where they belong to no server', async () => {
+    await using place = await testDatabase();
+    await using zero = hostOn(place, 0);
+    await using one = hostOn(place, 1);
+    for (const [index, { driver }] of [zero, one].entries()) {
+      await driver.journal(['relay', 'queue', 'queue']).add(`{"n":${index}}\n`);
+      await driver.journal(['relay', 'log', index === 0 ? GUILD_0 : GUILD_1]).add('{}\n');
+    }
+    expect(await one.driver.journal(['relay', 'queue', 'queue']).read()).to.equal('{"n":1}\n');
+    expect(await zero.driver.journal(['relay', 'queue', 'queue']).read()).to.equal('{"n":0}\n');
+    expect(await one.driver.journals()).to.deep.equal([
+      ['relay', 'log', GUILD_1],
+      ['relay', 'queue', 'queue'],
+    ]);
+    expect(await zero.driver.journals()).to.deep.equal([
+      ['relay', 'log', GUILD_0],
+      ['relay', 'queue', 'queue'],
+    ]);
+  });
+
+  it('from before there were groups get their server from their path and from what they hold', async () => {
+    await using place = await testDatabase();
+    {
+      await using first = hostOn(place, 0, 1);
+      await first.database.open();
+    }
+    const { schema, query } = place;
+    // As the version before has left it.
+    await query(`DELETE FROM ${schema}.migrations WHERE version >= 3`);
+    await query(
+      `ALTER TABLE ${schema}.documents DROP COLUMN guild_id; ALTER TABLE ${schema}.copies DROP COLUMN guild_id`,
+    );
+    const add = (path: string, data: unknown) =>
+      query(`INSERT INTO ${schema}.documents (path, body) VALUES ($1, $2)`, [
+        path,
+        JSON.stringify({ version: 1, data }),
+      ]);
+    await query(`ALTER TABLE ${schema}.documents DISABLE TRIGGER USER`);
+    await add(`party/settings/guild/${GUILD_1}`, {});
+    await add(`party/settings/member/${GUILD_1}:7`, {});
+    await add(`party/collections/guild/guilds/${GUILD_0}`, {});
+    await add('party/collections/channel/channels/11', {});
+    await add('party/collections/global/work/a', { guildId: GUILD_1, text: '\0 \ud800' });
+    await add('party/collections/global/work/b', { guildId: GUILD_1 });
+    await add('party/collections/global/work/c', { other: { guildId: GUILD_1 } });
+    await add('@host/ledger/ended/x', { actor: { guildId: GUILD_1 } });
+    await query(`ALTER TABLE ${schema}.documents ENABLE TRIGGER USER`);
+    await using again = hostOn(place, 0, 1);
+    await again.database.open();
+    const rows = await query(`SELECT path, guild_id FROM ${schema}.documents ORDER BY path`);
+    expect(rows.map(({ path, guild_id: guildId }) => [path, guildId])).to.deep.equal([
+      ['@host/ledger/ended/x', GUILD_1],
+      ['party/collections/channel/channels/11', null],
+      ['party/collections/global/work/a', '0'],
+      ['party/collections/global/work/b', GUILD_1],
+      ['party/collections/global/work/c', '0'],
+      [`party/collections/guild/guilds/${GUILD_0}`, GUILD_0],
+      [`party/settings/guild/${GUILD_1}`, GUILD_1],
+      [`party/settings/member/${GUILD_1}:7`, GUILD_1],
+    ]);
+  });
+});
+
+describePostgres('PostgreSQL: what another process changes', () => {
+  it('is told to those who watch a collection within 200 ms, of own servers or shared, and once', async () => {
+    await using place = await testDatabase();
+    await using zero = hostOn(place, 0);
+    await using one = hostOn(place, 1);
+    const heard: string[] = [];
+    for (const [name, collection] of Object.entries(one.collections)) {
+      collection.watch((key, { isRemote }) => heard.push(`${name} ${key} ${isRemote ? 'there' : 'here'}`));
+    }
+    await one.collections.guilds.of(GUILD_1).set({ n: 1 });
+    await zero.collections.guilds.of(GUILD_0).set({ n: 1 });
+    await zero.collections.users.of('7').set({ n: 1 });
+    await zero.collections.known.of('7').set({ n: 1 });
+    await zero.collections.guilds.of(GUILD_1).set({ n: 2 });
+    expect(await until(() => heard.includes(`guilds ${GUILD_1} there`))).to.be.lessThan(200);
+    expect(heard).to.deep.equal([`guilds ${GUILD_1} here`, 'known 7 there', `guilds ${GUILD_1} there`]);
+    expect(await one.collections.guilds.of(GUILD_1).get()).to.deep.equal({ n: 2 });
+  });
+
+  it('is told to those who follow settings, and read anew', async () => {
+    await using place = await testDatabase();
+    await using zero = hostOn(place, 0);
+    await using one = hostOn(place, 1);
+    const heard: SettingsChange[] = [];
+    one.onChange((change) => heard.push(change));
+    await one.settings.global.get();
+    await zero.settings.guild(GUILD_0).set({ n: 1 });
+    await zero.settings.user('7').set({ n: 1 });
+    await zero.settings.guild(GUILD_1).set({ n: 1 });
+    await zero.settings.global.set({ n: 1 });
+    expect(await until(() => heard.length === 3)).to.be.lessThan(200);
+    expect(heard).to.deep.equal([
+      { scope: 'user', of: '7' },
+      { scope: 'guild', of: GUILD_1 },
+      { scope: 'global', of: null },
+    ]);
+    expect(await one.settings.global.get()).to.deep.equal({ n: 1 });
+  });
+
+  it('is followed by the states of servers in memory', async () => {
+    await using place = await testDatabase();
+    await using zero = hostOn(place, 0);
+    await using one = hostOn(place, 1);
+    const switched: unknown[] = [];
+    const statesOf = ({ storage }: typeof one, isHeard = false) =>
+      createGuildStates(
+        storage.collection('guilds', { scope: 'guild', version: 1, schema: guildStateSchema }),
+        (plugins, guildId) => isHeard && switched.push([plugins, guildId]),
+      );
+    const [there, here] = [statesOf(zero), statesOf(one, true)];
+    await here.open();
+    await there.update(GUILD_1, (draft) => ({ ...draft, plugins: { party: false }, prefixes: ['?'] }));
+    expect(await until(() => here.peek(GUILD_1)?.prefixes?.[0] === '?')).to.be.lessThan(200);
+    expect(switched).to.deep.equal([[['party'], GUILD_1]]);
+  });
+
+  it('is told once the connection is back', async () => {
+    await using place = await testDatabase();
+    await using zero = hostOn(place, 0);
+    await using one = hostOn(place, 1);
+    await one.driver.open?.();
+    const heard: string[] = [];
+    one.collections.guilds.watch((key) => heard.push(key));
+    const { schema, query } = place;
+    await zero.collections.guilds.of(GUILD_1).set({ n: 1 });
+    await until(() => heard.length === 1);
+    await query(`BEGIN; ALTER TABLE ${schema}.documents DISABLE TRIGGER announce;
+      UPDATE ${schema}.documents SET body = '{"version":1,"data":{"n":5}}';
+      ALTER TABLE ${schema}.documents ENABLE TRIGGER announce; COMMIT;`);
+    await query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'LISTEN ${schema}'`);
+    await until(() => heard.length === 2);
+    expect(await one.collections.guilds.of(GUILD_1).get()).to.deep.equal({ n: 5 });
+  });
+});
