@@ -212,9 +212,10 @@ export function createHost(options: HostOptions): Host {
   const phases: readonly Phase[] = [
     {
       name: 'taking no more events',
-      limitMs: 500,
-      run() {
+      limitMs: 1_000,
+      async run() {
         configuration.stop();
+        await gateway.leave();
         container.resolve(KEYS.events).close();
       },
     },

@@ -8,6 +8,7 @@ import type { Lease, Partition } from '../cluster/assignment.js';
 import { createCluster, type GroupHost } from '../cluster/cluster.js';
 import { agreeOnLayout, type Layout } from '../cluster/layout.js';
 import { createLeases, newsOf } from '../cluster/leases.js';
+import { createSessionStore } from '../cluster/sessions.js';
 import { DEFAULT_GROUPS, type HostConfig } from '../config/host-config.js';
 import { openDataDir } from '../config/load.js';
 import { createGatewayInformation } from '../gateway/session-limits.js';
@@ -126,7 +127,7 @@ export async function runMember(
       config: groupConfig,
       terminal: { stream: process.stderr, level: config.logLevel },
       driver: database.driver({ lease }),
-      assignment: { partition, shardCount, lease },
+      assignment: { partition, shardCount, lease, sessions: createSessionStore(database, lease, shardCount) },
       onEndRequest: requestEnd,
       ...(options.builtPlugins === undefined ? {} : { builtPlugins: options.builtPlugins }),
     });

@@ -1,4 +1,5 @@
 import type { z } from '@cinnabar/sdk';
+import type { SessionStore } from './sessions.js';
 
 /**
  * Which servers a host serves. A cluster divides all servers into a number of groups that stays the same as long as the cluster lives: by the bits
@@ -61,6 +62,7 @@ export interface Assignment {
   readonly partition: Partition;
   readonly shardCount: number;
   readonly lease: Lease;
+  readonly sessions: SessionStore;
 }
 
 /** Asks hosts of other groups, wherever they run. */

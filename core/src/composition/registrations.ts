@@ -310,6 +310,7 @@ function registerGateway(service: Register): void {
       onMessage: get(KEYS.commands).onMessage,
       onInteraction: (interaction) =>
         get(KEYS.commands).onInteraction(interaction) || get(KEYS.components).onInteraction(interaction),
+      stored: get(KEYS.gateway).stored,
       onLate(interaction) {
         if (!interaction.isRepliable()) return;
         const { guildId, user, locale } = interaction;

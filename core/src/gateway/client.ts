@@ -24,16 +24,18 @@ import {
   Routes,
   SnowflakeUtil,
 } from 'discord.js';
-import { type Assignment, shardsOf } from '../cluster/assignment.js';
+import { type Assignment, type Lease, shardsOf } from '../cluster/assignment.js';
 import {
   createDiscordFailures,
   createFairRequests,
   type DiscordFailures,
   makeWebhookPostsOnce,
+  makeWhileHeld,
   REQUESTS_PER_SECOND,
 } from './rest.js';
 import { createGatewayInformation, createIdentifyLimits } from './session-limits.js';
-import { createSharding, type Sharding } from './shard.js';
+import { createSessionRecorder } from './session-recorder.js';
+import { createSharding, type Sharding, type SharedShards } from './shard.js';
 import { createGatewayStatus, type GatewayStatus } from './status.js';
 
 // From discord.js, since a module of our own would be a second copy of all that it needs, in the other module format.
@@ -49,6 +51,13 @@ export interface GatewayClient {
   isDiscordFailure(error: unknown): boolean;
   /** Sets what the next login asks for. When already connected and something new is asked for, identifies again, shard by shard. */
   setIntents(wanted: readonly GatewayIntentsString[]): void;
+  /**
+   * Where the bot's servers may move to another process: resolves once no other process will get the events again that have come so far. `undefined`
+   * where none has to wait for that.
+   */
+  readonly stored: (() => Promise<void>) | undefined;
+  /** Ends the connections so that another process can go on with their sessions, where there may be one; requests can be made on. */
+  leave(): Promise<void>;
   /** Ends the connections, or the attempts to connect, for good. */
   close(): Promise<void>;
 }
@@ -73,6 +82,7 @@ export function createGatewayClient({ discordApi, assignment, clock, random, log
   const status = createGatewayStatus(clock);
   const failures = createDiscordFailures();
   const closing = new AbortController();
+  const shared = assignment === undefined ? undefined : shareShards(assignment);
   let manager: WebSocketManager | undefined;
   let sharding: Sharding | undefined;
   /** Discord has opened a session with these. */
@@ -121,12 +131,13 @@ export function createGatewayClient({ discordApi, assignment, clock, random, log
             accepted = new IntentsBitField(intents);
           },
           isFatal,
+          shared,
         });
         return sharding;
       },
     },
     rest: {
-      ...restOptions(discordApi, clock, failures),
+      ...restOptions(discordApi, clock, failures, assignment?.lease),
       // Called for each limit that is met or waited for; the event of that name is not for a 429.
       rejectOnRateLimit(limit) {
         log.info('rate limit of Discord', describeLimit(limit));
@@ -135,6 +146,14 @@ export function createGatewayClient({ discordApi, assignment, clock, random, log
     },
   };
   const client = new Client(options);
+  function shareShards({ lease, sessions }: Assignment): SharedShards {
+    const recorder = createSessionRecorder({ store: sessions, ownId: () => client.user?.id ?? '', clock, log });
+    lease.lost.addEventListener('abort', () => {
+      recorder.stop();
+      void sharding?.leave();
+    });
+    return { lease, recorder, load: sessions.load };
+  }
   // Every plugin may have listeners of its own; their scopes remove them.
   client.setMaxListeners(0);
   const stopSweeping = sweepDirectMessages(client);
@@ -206,6 +225,13 @@ export function createGatewayClient({ discordApi, assignment, clock, random, log
       ask(bits);
       sharding?.identifyAnew();
     },
+    stored: shared?.recorder.stored,
+    async leave() {
+      if (shared === undefined) return;
+      await sharding?.leave();
+      if (!shared.lease.lost.aborted) await shared.recorder.stored();
+      shared.recorder.stop();
+    },
     async close() {
       stopSweeping();
       closing.abort(new Error('the bot was stopped'));
@@ -272,6 +298,7 @@ function restOptions(
   api: string | undefined,
   clock: Clock,
   failures: DiscordFailures,
+  lease: Lease | undefined,
 ): NonNullable<ClientOptions['rest']> {
   const hostname = api === undefined ? '' : new URL(api).hostname;
   const local = hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
@@ -279,7 +306,7 @@ function restOptions(
   return {
     ...(api === undefined ? {} : { api }),
     makeRequest: failures.watch(
-      makeWebhookPostsOnce(createFairRequests(clock, perSecond, DefaultRestOptions.makeRequest)),
+      makeWebhookPostsOnce(createFairRequests(clock, perSecond, makeWhileHeld(lease, DefaultRestOptions.makeRequest))),
     ),
     globalRequestsPerSecond: Number.MAX_SAFE_INTEGER,
   };
@@ -289,8 +316,10 @@ function restOptions(
  * Logs in and resolves once the client is ready. While Discord is away it waits and tries again.
  * @throws CinnabarError CINNABAR_GATEWAY_LOGIN for what waiting cannot mend, saying what to change; and when the client is closed meanwhile
  */
-export async function login({ client, ended }: GatewayClient, token: string): Promise<void> {
-  const ready = new Promise<void>((resolve) => client.once('clientReady', () => resolve()));
+export async function login({ client, status, ended }: GatewayClient, token: string): Promise<void> {
+  const ready = new Promise<void>((resolve) => client.once('clientReady', () => resolve())).then(
+    () => new Promise<void>((resolve) => onceConnected(status, resolve)),
+  );
   const connect = async () => {
     try {
       await client.login(token);
@@ -301,6 +330,19 @@ export async function login({ client, ended }: GatewayClient, token: string): Pr
   };
   const error = await Promise.race([connect(), ended]);
   if (error !== undefined) throw error;
+}
+
+/** discord.js knows of servers before there is a connection where they were another process's. */
+function onceConnected(status: GatewayStatus, task: () => void): void {
+  if (status.ready) {
+    task();
+    return;
+  }
+  const dispose = status.onChange(() => {
+    if (!status.ready) return;
+    dispose();
+    task();
+  });
 }
 
 function explain(error: unknown): CinnabarError {

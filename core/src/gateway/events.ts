@@ -33,6 +33,8 @@ interface Parts {
   /** Look at a message or interaction before the listeners do: commands and components. */
   readonly onMessage: (message: Message) => unknown;
   readonly onInteraction: (interaction: Interaction) => unknown;
+  /** Listeners get an event once this has resolved: then it will not come again, to another process; without it, at once. */
+  readonly stored: (() => Promise<void>) | undefined;
   /** Gets the interactions that come after `close`: their members wait for an answer. */
   readonly onLate: (interaction: Interaction) => unknown;
 }
@@ -48,12 +50,13 @@ export function createEvents({
   log,
   onMessage,
   onInteraction,
+  stored,
   onLate,
 }: Parts): Events {
   const listeners = new Map<EventName, readonly Listener[]>();
   const audience = createAudience(states, ownerState, enabledIn);
 
-  const fanOut = (event: EventName, guildId: string | null, args: readonly unknown[], ignored: boolean) => {
+  const callListeners = (event: EventName, guildId: string | null, args: readonly unknown[], ignored: boolean) => {
     const registered = listeners.get(event);
     if (registered === undefined) return;
     let following = false;
@@ -63,6 +66,13 @@ export function createEvents({
       following = true;
     }
   };
+
+  const fanOut: typeof callListeners =
+    stored === undefined
+      ? callListeners
+      : (event, guildId, args, ignored) => {
+          if (listeners.has(event)) void stored().then(() => callListeners(event, guildId, args, ignored));
+        };
 
   const isIgnored = (event: EventName, guildId: string | null, args: readonly unknown[]) => {
     const actor = actorOf(event, guildId, args);

@@ -1,6 +1,8 @@
 import { type Clock, isTransient } from '@cinnabar/sdk';
 import { DiscordAPIError, HTTPError, type RESTOptions } from 'discord.js';
 
+import type { Lease } from '../cluster/assignment.js';
+
 type MakeRequest = RESTOptions['makeRequest'];
 
 /** Discord's global limit (https://discord.com/developers/docs/topics/rate-limits#global-rate-limit). */
@@ -78,6 +80,18 @@ export function createFairRequests(clock: Clock, perSecond: number, makeRequest:
 function placeOf(url: string): string | undefined {
   const [, kind = '', id = '', token] = /\/v\d+\/([^/?]+)(?:\/(\d+)(?:\/([^/?]+))?)?/.exec(url) ?? [];
   return kind === 'interactions' || (kind === 'webhooks' && token !== undefined) ? undefined : `${kind}/${id}`;
+}
+
+/** Lets nothing leave the process while its servers may be another one's; without a lease they never are. */
+export function makeWhileHeld(lease: Lease | undefined, makeRequest: MakeRequest): MakeRequest {
+  if (lease === undefined) return makeRequest;
+  return async (url, init) => {
+    if (!lease.isHeld()) {
+      await lease.held();
+      init.signal?.throwIfAborted();
+    }
+    return makeRequest(url, init);
+  };
 }
 
 /** Tells errors of Discord and of the way to it from those of code that fails by itself. */

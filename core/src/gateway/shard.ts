@@ -18,8 +18,11 @@ import {
   type GatewaySendPayload,
 } from 'discord.js';
 import { LRUCache } from 'lru-cache';
+import type { Lease } from '../cluster/assignment.js';
+import type { StoredShard } from '../cluster/sessions.js';
 import { type Connection, createOutbox, type Ending, openConnection } from './connection.js';
 import { createBackoff, type GatewayInformation, type IdentifyLimits } from './session-limits.js';
+import type { SessionRecorder } from './session-recorder.js';
 import type { GatewayStatusStore, ShardReport } from './status.js';
 
 interface Parts {
@@ -33,9 +36,21 @@ interface Parts {
   readonly onAccepted: (intents: number) => void;
   /** Whether Discord wants no further attempt after such a close. @param asked the intents of the last session that was asked for */
   readonly isFatal: (code: number, reason: string, asked: number) => boolean;
+  /** Where the shards may have been another process's before, and may be another one's later. */
+  readonly shared?: SharedShards | undefined;
+}
+
+/** What shards that move between processes need. */
+export interface SharedShards {
+  readonly lease: Lease;
+  readonly recorder: SessionRecorder;
+  /** How far the shards have come. */
+  load(shardIds: readonly number[]): Promise<ReadonlyMap<number, StoredShard>>;
 }
 
 export interface Sharding extends IShardingStrategy {
+  /** Ends the connections so that another process can go on with the sessions. Events that come from now on are left to it. */
+  leave(): Promise<void>;
   /** Opens a new session for each shard, with what is asked for then; one after another, so that the others go on receiving events. */
   identifyAnew(): void;
 }
@@ -53,6 +68,7 @@ export function createSharding({
   random,
   onAccepted,
   isFatal,
+  shared,
 }: Parts): Sharding {
   const shards = new Map<number, Shard>();
   const admits = createInteractionIntake();
@@ -68,7 +84,7 @@ export function createSharding({
     emit();
   };
 
-  const build = (shardId: number, shardCount: number): Shard => {
+  const build = (shardId: number, shardCount: number, stored: StoredShard | undefined): Shard => {
     // Others may be wanted by the time that Discord answers.
     let asked = 0;
     return createShard({
@@ -96,6 +112,8 @@ export function createSharding({
       random,
       report: status.shard(shardId),
       isFatal: (code, reason) => isFatal(code, reason, asked),
+      stored,
+      lease: shared?.lease,
       events: {
         hello: () => void announce(() => manager.emit(WebSocketShardEvents.Hello, { shardId })),
         ready(data) {
@@ -106,6 +124,7 @@ export function createSharding({
         dispatch(data) {
           if (admits(data)) void announce(() => manager.emit(WebSocketShardEvents.Dispatch, { data, shardId }));
         },
+        handed: (payload, session) => shared?.recorder.handed(shardId, payload, session),
         closed: (code) => void announce(() => manager.emit(WebSocketShardEvents.Closed, { code, shardId })),
         heartbeat: (heartbeatAt, latency) =>
           void announce(() =>
@@ -116,7 +135,10 @@ export function createSharding({
               shardId,
             }),
           ),
-        session: (session) => void manager.options.updateSessionInfo(shardId, session),
+        session(session) {
+          void manager.options.updateSessionInfo(shardId, session);
+          if (session === null) shared?.recorder.lost(shardId);
+        },
       },
     });
   };
@@ -124,7 +146,8 @@ export function createSharding({
   return {
     async spawn(shardIds) {
       const shardCount = await manager.getShardCount();
-      for (const id of shardIds) shards.set(id, build(id, shardCount));
+      const stored = await shared?.load(shardIds);
+      for (const id of shardIds) shards.set(id, build(id, shardCount, stored?.get(id)));
     },
     connect() {
       for (const shard of shards.values()) shard.start();
@@ -132,6 +155,9 @@ export function createSharding({
     async destroy() {
       await Promise.all([...shards.values()].map((shard) => shard.stop()));
       shards.clear();
+    },
+    async leave() {
+      await Promise.all([...shards.values()].map((shard) => shard.leave()));
     },
     async send(shardId, payload) {
       const shard = shards.get(shardId);
@@ -185,6 +211,8 @@ interface ShardEvents {
   ready(data: GatewayReadyDispatchData): void;
   resumed(): void;
   dispatch(payload: GatewayDispatchPayload): void;
+  /** It was dispatched; the session says how far it has come. */
+  handed(payload: GatewayDispatchPayload, session: SessionInfo | undefined): void;
   closed(code: number): void;
   heartbeat(at: number, latencyMs: number): void;
   /** `null`: there is none any more. Its `sequence` is kept up to date in place. */
@@ -205,6 +233,10 @@ interface ShardParts {
   readonly events: ShardEvents;
   /** Whether Discord wants no further attempt after such a close. */
   readonly isFatal: (code: number, reason: string) => boolean;
+  /** Where another process left off. */
+  readonly stored: StoredShard | undefined;
+  /** Nothing is handed on while it is not held. */
+  readonly lease: Lease | undefined;
 }
 
 type Shard = ReturnType<typeof createShard>;
@@ -215,6 +247,7 @@ type Shard = ReturnType<typeof createShard>;
  */
 function createShard(parts: ShardParts) {
   const { id, shardCount, identity, address, withParameters, limits, clock, random, report, events, isFatal } = parts;
+  const { stored, lease } = parts;
   const stopping = new AbortController();
   const backoff = createBackoff(random);
   const outbox = createOutbox(clock);
@@ -291,28 +324,36 @@ function createShard(parts: ShardParts) {
         if (session === undefined) void identify(current);
         else resume(current, session);
       },
-      onDispatch(payload) {
-        if (readyAt === undefined) arrived();
-        switch (payload.t) {
-          case GatewayDispatchEvents.Ready: {
-            const { session_id: sessionId, resume_gateway_url: resumeURL } = payload.d;
-            setSession({ sessionId, resumeURL, sequence: payload.s, shardId: id, shardCount });
-            events.ready(payload.d);
-            becomeReady(current, false);
-            break;
+      onDispatch: whileHeld(
+        lease,
+        (payload) => {
+          if (readyAt === undefined) arrived();
+          switch (payload.t) {
+            case GatewayDispatchEvents.Ready: {
+              const { session_id: sessionId, resume_gateway_url: resumeURL } = payload.d;
+              setSession({ sessionId, resumeURL, sequence: payload.s, shardId: id, shardCount });
+              events.ready(payload.d);
+              becomeReady(current, false);
+              break;
+            }
+            case GatewayDispatchEvents.Resumed:
+              events.resumed();
+              becomeReady(current, true);
+              break;
+            default:
+              if (readyAt === undefined) arrived = current.expect('RESUMED', READY_WITHIN_MS);
+              // Sent again although it has arrived.
+              if (session !== undefined && payload.s <= session.sequence) return;
           }
-          case GatewayDispatchEvents.Resumed:
-            events.resumed();
-            becomeReady(current, true);
-            break;
-          default:
-            if (readyAt === undefined) arrived = current.expect('RESUMED', READY_WITHIN_MS);
-            // Sent again although it has arrived.
-            if (session !== undefined && payload.s <= session.sequence) return;
-        }
-        if (session !== undefined && payload.s > session.sequence) session.sequence = payload.s;
-        events.dispatch(payload);
-      },
+          if (session !== undefined && payload.s > session.sequence) session.sequence = payload.s;
+          events.dispatch(payload);
+          events.handed(payload, session);
+        },
+        {
+          isOver: () => connection !== current,
+          onTooMany: () => current.end('too much has come while it could not be handed on'),
+        },
+      ),
       onLatency(ms) {
         report.latency(ms);
         events.heartbeat(clock.now() - ms, ms);
@@ -352,7 +393,21 @@ function createShard(parts: ShardParts) {
     return last === undefined ? pauseMs : undefined;
   };
 
+  /** Says to discord.js what a new session would begin with, and so brings it to where the other process was. */
+  const goOn = ({ session: { sessionId, resumeURL, sequence }, ready, guilds }: StoredShard) => {
+    setSession({ sessionId, resumeURL, sequence, shardId: id, shardCount });
+    const there = [...guilds].flatMap(([, guild]) => guild ?? []);
+    const unavailable = (ids: Iterable<string>) => [...ids].map((guildId) => ({ id: guildId, unavailable: true }));
+    // Waited for are only those that come now.
+    events.ready({ ...ready, guilds: unavailable(there.map((guild) => guild.id)) });
+    const op = GatewayOpcodes.Dispatch;
+    const all = { ...ready, guilds: unavailable(guilds.keys()) };
+    events.dispatch({ op, t: GatewayDispatchEvents.Ready, s: 0, d: all });
+    for (const guild of there) events.dispatch({ op, t: GatewayDispatchEvents.GuildCreate, s: 0, d: guild });
+  };
+
   const run = async () => {
+    if (stored !== undefined) goOn(stored);
     while (!stopping.signal.aborted) {
       const pauseMs = await attemptOnce();
       if (pauseMs === undefined) break;
@@ -377,12 +432,53 @@ function createShard(parts: ShardParts) {
       connection?.end('Identifying with other intents', true);
       await ready;
     },
+    /** Ends the connection and the loop; the session can be resumed. */
+    async leave(): Promise<void> {
+      stopping.abort();
+      connection?.end('The shard moves to another process');
+      await running;
+    },
     /** Ends the session and the loop. */
     async stop(): Promise<void> {
       stopping.abort();
       connection?.end('The bot stops', true);
       await running;
     },
+  };
+}
+
+/** Events that may wait for a lease to be renewed. Discord sends them again to a session that is resumed. */
+const MOST_HELD_BACK = 5_000;
+
+/**
+ * Hands events on in their order, as long as the lease is held; what comes while it is not waits. What waits when the lease is lost, or the connection
+ * has ended, comes again to whoever resumes the session.
+ */
+function whileHeld<T>(
+  lease: Lease | undefined,
+  hand: (event: T) => void,
+  connection: {
+    readonly isOver: () => boolean;
+    /** More wait than is sensible; they are not handed on. */
+    readonly onTooMany: () => void;
+  },
+): (event: T) => void {
+  if (lease === undefined) return hand;
+  let waiting: T[] = [];
+  const handAll = async () => {
+    await lease.held();
+    const events = waiting;
+    waiting = [];
+    if (!connection.isOver()) for (const event of events) hand(event);
+  };
+  return (event) => {
+    if (waiting.length === 0 && lease.isHeld()) {
+      hand(event);
+      return;
+    }
+    waiting.push(event);
+    if (waiting.length > MOST_HELD_BACK) connection.onTooMany();
+    else if (waiting.length === 1) handAll().catch(() => undefined);
   };
 }
 

@@ -137,6 +137,28 @@ const MIGRATIONS: readonly Migration[] = [
           RETURN NULL;
         END $$;`,
   },
+  {
+    version: 4,
+    oldestCode: 1,
+    sql: (schema) => `
+      -- How far each shard of a cluster has come, for the process that goes on with it.
+      CREATE TABLE ${schema}.shard_sessions (
+        shard int PRIMARY KEY,
+        shard_count int NOT NULL,
+        session_id text,
+        resume_url text,
+        sequence bigint NOT NULL,
+        ready json,
+        saved_at timestamptz NOT NULL DEFAULT now()
+      );
+      -- Servers as Discord would send them to a new session; no body: not available.
+      CREATE TABLE ${schema}.guild_snapshots (
+        guild_id bigint PRIMARY KEY,
+        shard int NOT NULL,
+        body json
+      );
+      CREATE INDEX guild_snapshots_shard ON ${schema}.guild_snapshots (shard);`,
+  },
 ];
 
 export const SCHEMA_VERSION = Math.max(...MIGRATIONS.map(({ version }) => version));

@@ -1,0 +1,136 @@
+import type { SessionInfo } from '@discordjs/ws';
+import type { GatewayGuildCreateDispatchData, GatewayReadyDispatchData } from 'discord.js';
+import type { Database } from '../storage/drivers/postgres/database.js';
+import type { WriteLease } from '../storage/drivers/postgres/writer.js';
+
+/** A server as Discord would send it to a new session; `null` while Discord says that it is not available. */
+export type StoredGuild = GatewayGuildCreateDispatchData | null;
+
+/** Everything that another process needs to go on with a shard. */
+export interface StoredShard {
+  readonly session: SessionInfo;
+  /** What Discord said when the session began, without its servers. */
+  readonly ready: GatewayReadyDispatchData;
+  readonly guilds: ReadonlyMap<string, StoredGuild>;
+}
+
+/** What has changed of a shard. */
+export interface ShardChange {
+  readonly shardId: number;
+  /** As far as events were handed on; `undefined` where there is none to be resumed. */
+  readonly session: SessionInfo | undefined;
+  /** Where a new session has begun. */
+  readonly ready: GatewayReadyDispatchData | undefined;
+}
+
+/** Sessions of shards with the servers that discord.js knew, for the process that goes on with them. */
+export interface SessionStore {
+  /** Of the shards that have a session, those that were there with the same number of shards in all. */
+  load(shardIds: readonly number[]): Promise<ReadonlyMap<number, StoredShard>>;
+  /** Those of some servers that are stored. */
+  guilds(ids: readonly string[]): Promise<ReadonlyMap<string, StoredGuild>>;
+  /** Ids of the servers that are stored for a shard. */
+  guildsOf(shardId: number): Promise<readonly string[]>;
+  /**
+   * Writes all of it as one.
+   * @param guilds by id; `undefined` for one that the bot is not in any more
+   * @throws CINNABAR_LEASE_LOST, DatabaseError
+   */
+  save(shards: readonly ShardChange[], guilds: ReadonlyMap<string, GuildChange>): Promise<void>;
+}
+
+export interface GuildChange {
+  readonly shardId: number;
+  readonly guild: StoredGuild | undefined;
+}
+
+export function createSessionStore(
+  database: Pick<Database, 'schema' | 'query' | 'writer'>,
+  lease: WriteLease,
+  shardCount: number,
+): SessionStore {
+  const sessions = `${database.schema}.shard_sessions`;
+  const snapshots = `${database.schema}.guild_snapshots`;
+  const { write } = database.writer(lease);
+
+  return {
+    async load(shardIds) {
+      const rows = await database.query(
+        `SELECT shard, session_id, resume_url, sequence, ready::text AS ready FROM ${sessions}
+         WHERE shard = ANY($1) AND shard_count = $2 AND session_id IS NOT NULL`,
+        [shardIds, shardCount],
+      );
+      const stored = await database.query(
+        `SELECT shard, guild_id, body::text AS body FROM ${snapshots} WHERE shard = ANY($1)`,
+        [rows.map(({ shard }) => shard)],
+      );
+      return new Map(
+        rows.map(({ shard, session_id: sessionId, resume_url: resumeURL, sequence, ready }) => {
+          const guilds = stored.filter((row) => row.shard === shard).map(guildIn);
+          const session = {
+            sessionId: String(sessionId),
+            resumeURL: String(resumeURL),
+            sequence: Number(sequence),
+            shardId: Number(shard),
+            shardCount,
+          };
+          return [session.shardId, { session, ready: readyIn(ready), guilds: new Map(guilds) }];
+        }),
+      );
+    },
+    async guilds(ids) {
+      const sql = `SELECT guild_id, body::text AS body FROM ${snapshots} WHERE guild_id = ANY($1)`;
+      return new Map((await database.query(sql, [ids])).map(guildIn));
+    },
+    async guildsOf(shardId) {
+      const rows = await database.query(`SELECT guild_id FROM ${snapshots} WHERE shard = $1`, [shardId]);
+      return rows.map(({ guild_id: id }) => String(id));
+    },
+    async save(shards, guilds) {
+      const gone = [...guilds].filter(([, { guild }]) => guild === undefined).map(([id]) => id);
+      const kept = [...guilds].filter(([, { guild }]) => guild !== undefined);
+      const guildChanges =
+        guilds.size === 0
+          ? ''
+          : `gone AS (DELETE FROM ${snapshots} USING fence WHERE guild_id = ANY($3)),
+             kept AS (INSERT INTO ${snapshots} (guild_id, shard, body)
+               SELECT id, one.shard, one.body FROM fence, json_to_recordset($4) AS one (id bigint, shard int, body json)
+               ON CONFLICT (guild_id) DO UPDATE SET shard = EXCLUDED.shard, body = EXCLUDED.body), `;
+      await write(
+        `${guildChanges} done AS (INSERT INTO ${sessions} AS old (shard, shard_count, session_id, resume_url, sequence, ready)
+           SELECT one.shard, $1::int, one.session_id, one.resume_url, one.sequence, one.ready
+           FROM fence, json_to_recordset($2) AS one (shard int, session_id text, resume_url text, sequence bigint, ready json)
+           ON CONFLICT (shard) DO UPDATE SET shard_count = EXCLUDED.shard_count, session_id = EXCLUDED.session_id,
+             resume_url = EXCLUDED.resume_url, sequence = EXCLUDED.sequence, ready = coalesce(EXCLUDED.ready, old.ready), saved_at = now()
+           RETURNING shard AS result)`,
+        [
+          shardCount,
+          JSON.stringify(shards.map(rowOf)),
+          ...(guilds.size === 0
+            ? []
+            : [gone, JSON.stringify(kept.map(([id, { shardId, guild }]) => ({ id, shard: shardId, body: guild })))]),
+        ],
+      );
+    },
+  };
+}
+
+function rowOf({ shardId, session, ready }: ShardChange) {
+  return {
+    shard: shardId,
+    session_id: session?.sessionId ?? null,
+    resume_url: session?.resumeURL ?? null,
+    sequence: session?.sequence ?? 0,
+    ready: ready ?? null,
+  };
+}
+
+function readyIn(text: unknown): GatewayReadyDispatchData {
+  const ready: GatewayReadyDispatchData = JSON.parse(String(text));
+  return ready;
+}
+
+function guildIn({ guild_id: id, body }: Readonly<Record<string, unknown>>): readonly [string, StoredGuild] {
+  const guild: StoredGuild = typeof body === 'string' ? JSON.parse(body) : null;
+  return [String(id), guild];
+}

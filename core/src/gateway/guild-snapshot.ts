@@ -1,0 +1,140 @@
+import {
+  type APIThreadChannel,
+  GatewayDispatchEvents,
+  type GatewayDispatchPayload,
+  type GatewayGuildCreateDispatchData,
+} from 'discord.js';
+import type { StoredGuild } from '../cluster/sessions.js';
+
+/** The server that an event changes; `undefined` for one that leaves servers as they are. */
+export function changedGuild(payload: GatewayDispatchPayload, ownId: string): string | undefined {
+  switch (payload.t) {
+    case GatewayDispatchEvents.GuildCreate:
+    case GatewayDispatchEvents.GuildUpdate:
+    case GatewayDispatchEvents.GuildDelete:
+      return payload.d.id;
+    case GatewayDispatchEvents.ChannelCreate:
+    case GatewayDispatchEvents.ChannelUpdate:
+    case GatewayDispatchEvents.ChannelDelete:
+    case GatewayDispatchEvents.ThreadCreate:
+    case GatewayDispatchEvents.ThreadUpdate:
+    case GatewayDispatchEvents.ThreadDelete:
+    case GatewayDispatchEvents.ThreadListSync:
+    case GatewayDispatchEvents.ThreadMemberUpdate:
+    case GatewayDispatchEvents.GuildRoleCreate:
+    case GatewayDispatchEvents.GuildRoleUpdate:
+    case GatewayDispatchEvents.GuildRoleDelete:
+    case GatewayDispatchEvents.GuildEmojisUpdate:
+    case GatewayDispatchEvents.GuildStickersUpdate:
+    case GatewayDispatchEvents.StageInstanceCreate:
+    case GatewayDispatchEvents.StageInstanceUpdate:
+    case GatewayDispatchEvents.StageInstanceDelete:
+    case GatewayDispatchEvents.GuildScheduledEventCreate:
+    case GatewayDispatchEvents.GuildScheduledEventUpdate:
+    case GatewayDispatchEvents.GuildScheduledEventDelete:
+      return payload.d.guild_id;
+    case GatewayDispatchEvents.GuildMemberUpdate:
+      return payload.d.user.id === ownId ? payload.d.guild_id : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * A server after an event. Of its members only the bot itself is kept, and nobody's presence: the others come with what they say.
+ * @param guild `undefined` where it is not known
+ * @returns `undefined` when the bot is not in it any more
+ */
+export function afterEvent(
+  guild: StoredGuild | undefined,
+  payload: GatewayDispatchPayload,
+  ownId: string,
+): StoredGuild | undefined {
+  if (payload.t === GatewayDispatchEvents.GuildCreate) return slim(payload.d, ownId);
+  if (payload.t === GatewayDispatchEvents.GuildDelete) return payload.d.unavailable === true ? null : undefined;
+  // Discord says everything anew when it is there again.
+  if (guild === undefined || guild === null) return guild;
+  switch (payload.t) {
+    case GatewayDispatchEvents.GuildUpdate:
+      return { ...guild, ...payload.d };
+    case GatewayDispatchEvents.ChannelCreate:
+    case GatewayDispatchEvents.ChannelUpdate:
+      return { ...guild, channels: put(guild.channels, payload.d) };
+    case GatewayDispatchEvents.ChannelDelete: {
+      const { id } = payload.d;
+      const threads = guild.threads.filter((thread) => thread.parent_id !== id);
+      return { ...guild, channels: without(guild.channels, id), threads };
+    }
+    case GatewayDispatchEvents.ThreadCreate:
+    case GatewayDispatchEvents.ThreadUpdate:
+      return { ...guild, threads: withThreads(guild.threads, [payload.d]) };
+    case GatewayDispatchEvents.ThreadDelete:
+      return { ...guild, threads: without(guild.threads, payload.d.id) };
+    case GatewayDispatchEvents.ThreadListSync: {
+      const { channel_ids: parents, threads, members } = payload.d;
+      const others = guild.threads.filter(
+        ({ parent_id: parent }) => parents !== undefined && !parents.includes(parent ?? ''),
+      );
+      const joined = threads.map((thread) => {
+        const member = members.find(({ id }) => id === thread.id);
+        return member === undefined ? thread : { ...thread, member };
+      });
+      return { ...guild, threads: withThreads(others, joined) };
+    }
+    case GatewayDispatchEvents.ThreadMemberUpdate: {
+      const { guild_id: _, ...member } = payload.d;
+      const threads = guild.threads.map((thread) => (thread.id === member.id ? { ...thread, member } : thread));
+      return { ...guild, threads };
+    }
+    case GatewayDispatchEvents.GuildRoleCreate:
+    case GatewayDispatchEvents.GuildRoleUpdate:
+      return { ...guild, roles: put(guild.roles, payload.d.role) };
+    case GatewayDispatchEvents.GuildRoleDelete:
+      return { ...guild, roles: without(guild.roles, payload.d.role_id) };
+    case GatewayDispatchEvents.GuildEmojisUpdate:
+      return { ...guild, emojis: payload.d.emojis };
+    case GatewayDispatchEvents.GuildStickersUpdate:
+      return { ...guild, stickers: payload.d.stickers };
+    case GatewayDispatchEvents.StageInstanceCreate:
+    case GatewayDispatchEvents.StageInstanceUpdate:
+      return { ...guild, stage_instances: put(guild.stage_instances, payload.d) };
+    case GatewayDispatchEvents.StageInstanceDelete:
+      return { ...guild, stage_instances: without(guild.stage_instances, payload.d.id) };
+    case GatewayDispatchEvents.GuildScheduledEventCreate:
+    case GatewayDispatchEvents.GuildScheduledEventUpdate:
+      return { ...guild, guild_scheduled_events: put(guild.guild_scheduled_events, payload.d) };
+    case GatewayDispatchEvents.GuildScheduledEventDelete:
+      return { ...guild, guild_scheduled_events: without(guild.guild_scheduled_events, payload.d.id) };
+    case GatewayDispatchEvents.GuildMemberUpdate: {
+      const [own] = guild.members.filter(({ user }) => user.id === ownId);
+      return own === undefined ? guild : { ...guild, members: [{ ...own, ...payload.d, joined_at: own.joined_at }] };
+    }
+    default:
+      return guild;
+  }
+}
+
+function slim(guild: GatewayGuildCreateDispatchData, ownId: string): GatewayGuildCreateDispatchData {
+  return { ...guild, presences: [], members: guild.members.filter(({ user }) => user.id === ownId) };
+}
+
+/** Threads that are archived are none of a server's active ones. What is not said of the bot's membership stays. */
+function withThreads(threads: readonly APIThreadChannel[], changed: readonly APIThreadChannel[]): APIThreadChannel[] {
+  let all = [...threads];
+  for (const thread of changed) {
+    const known = all.find(({ id }) => id === thread.id);
+    const isArchived = thread.thread_metadata?.archived === true;
+    all = isArchived ? without(all, thread.id) : put(all, known === undefined ? thread : { ...known, ...thread });
+  }
+  return all;
+}
+
+interface HasId {
+  readonly id: string;
+}
+const without = <T extends HasId>(list: readonly T[], id: string): T[] => list.filter((one) => one.id !== id);
+/** In its old place, so that the order of channels and roles stays. */
+const put = <T extends HasId>(list: readonly T[], changed: T): T[] =>
+  list.some(({ id }) => id === changed.id)
+    ? list.map((one) => (one.id === changed.id ? changed : one))
+    : [...list, changed];

@@ -1,0 +1,127 @@
+import { type Clock, type Logger, sleep } from '@cinnabar/sdk';
+import type { SessionInfo } from '@discordjs/ws';
+import { GatewayDispatchEvents, type GatewayDispatchPayload, type GatewayReadyDispatchData } from 'discord.js';
+import type { GuildChange, SessionStore, ShardChange, StoredGuild } from '../cluster/sessions.js';
+import { afterEvent, changedGuild } from './guild-snapshot.js';
+
+/** Of a busy shard, what has come is stored so often at most. */
+const LEAST_INTERVAL_MS = 100;
+/** The database is away: until it is tried again. */
+const RETRY_MS = 500;
+
+/** Keeps in the database how far each shard has come, so that another process goes on from there. */
+export interface SessionRecorder {
+  /** An event was handed on. */
+  handed(shardId: number, payload: GatewayDispatchPayload, session: SessionInfo | undefined): void;
+  /** There is none to be resumed any more. */
+  lost(shardId: number): void;
+  /** Resolves once what was handed on so far is stored: after that, no other process gets it again. */
+  stored(): Promise<void>;
+  /** Stores no more. */
+  stop(): void;
+}
+
+interface Pending {
+  readonly sessions: Map<number, SessionInfo | undefined>;
+  readonly ready: Map<number, GatewayReadyDispatchData>;
+  readonly events: { readonly shardId: number; readonly guildId: string; readonly payload: GatewayDispatchPayload }[];
+  readonly waiting: (() => void)[];
+}
+
+/** What has come later is newer. */
+const merged = (earlier: Pending, later: Pending): Pending => ({
+  sessions: new Map([...earlier.sessions, ...later.sessions]),
+  ready: new Map([...earlier.ready, ...later.ready]),
+  events: [...earlier.events, ...later.events],
+  waiting: [...earlier.waiting, ...later.waiting],
+});
+
+const nothing = (): Pending => ({ sessions: new Map(), ready: new Map(), events: [], waiting: [] });
+
+export function createSessionRecorder(options: {
+  readonly store: SessionStore;
+  /** The bot's own user id; '' while it is not known. */
+  readonly ownId: () => string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}): SessionRecorder {
+  const { store, ownId, clock, log } = options;
+  const stopping = new AbortController();
+  let pending = nothing();
+  let underWay: Pending | undefined;
+  let isRunning = false;
+
+  const isIdle = () => pending.sessions.size === 0;
+  const run = async () => {
+    isRunning = true;
+    while (!isIdle() && !stopping.signal.aborted) {
+      const batch = pending;
+      pending = nothing();
+      underWay = batch;
+      const isSaved = await save(batch);
+      underWay = undefined;
+      if (isSaved) for (const resolve of batch.waiting) resolve();
+      else pending = merged(batch, pending);
+      await sleep(clock, isSaved ? LEAST_INTERVAL_MS : RETRY_MS, stopping.signal);
+    }
+    isRunning = false;
+  };
+  const soon = () => {
+    if (!isRunning) void run();
+  };
+
+  const save = async ({ sessions, ready, events }: Pending): Promise<boolean> => {
+    try {
+      const shards = [...sessions].map(([shardId, session]): ShardChange => {
+        const begun = ready.get(shardId);
+        return { shardId, session, ready: begun === undefined ? undefined : { ...begun, guilds: [] } };
+      });
+      await store.save(shards, await changesOf(ready, events));
+      return true;
+    } catch (error) {
+      if (!stopping.signal.aborted) log.debug('how far the shards have come could not be stored', { error });
+      return false;
+    }
+  };
+
+  const changesOf = async (ready: Pending['ready'], events: Pending['events']) => {
+    const changes = new Map<string, GuildChange>();
+    for (const [shardId, { guilds }] of ready) {
+      // A new session: servers that are not in it are gone, and the others come one by one.
+      for (const id of await store.guildsOf(shardId)) changes.set(id, { shardId, guild: undefined });
+      for (const { id } of guilds) changes.set(id, { shardId, guild: null });
+    }
+    const unknown = [...new Set(events.map(({ guildId }) => guildId))].filter((id) => !changes.has(id));
+    const known = unknown.length === 0 ? new Map<string, StoredGuild>() : await store.guilds(unknown);
+    for (const { shardId, guildId, payload } of events) {
+      const before = changes.has(guildId) ? changes.get(guildId)?.guild : known.get(guildId);
+      changes.set(guildId, { shardId, guild: afterEvent(before, payload, ownId()) });
+    }
+    return changes;
+  };
+
+  return {
+    handed(shardId, payload, session) {
+      // Its sequence goes on being counted in place.
+      pending.sessions.set(shardId, session === undefined ? undefined : { ...session });
+      if (payload.t === GatewayDispatchEvents.Ready) {
+        pending.ready.set(shardId, payload.d);
+        for (let index = pending.events.length - 1; index >= 0; index -= 1)
+          if (pending.events[index]?.shardId === shardId) pending.events.splice(index, 1);
+      } else {
+        const guildId = changedGuild(payload, ownId());
+        if (guildId !== undefined) pending.events.push({ shardId, guildId, payload });
+      }
+      soon();
+    },
+    lost(shardId) {
+      pending.sessions.set(shardId, undefined);
+      soon();
+    },
+    stored() {
+      const batch = isIdle() ? underWay : pending;
+      return batch === undefined ? Promise.resolve() : new Promise((resolve) => batch.waiting.push(resolve));
+    },
+    stop: () => stopping.abort(),
+  };
+}
