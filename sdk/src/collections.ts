@@ -25,7 +25,7 @@ export interface CollectionDefinition<
   readonly personal?: PersonalFields | 'handled' | 'none';
   /**
    * Where several processes share the servers among them, each has `entries` and `watch` of the documents that are work of its own servers: by the guild, member, channel
-   * or role that they are kept for, else by a `guildId` at the top of the document; what has none of these belongs to one of the processes. `true` for what
+   * or role that they are kept for, else by a `guildId` at the top of the document, or in its `actor`; what has none of these belongs to one of the processes. `true` for what
    * all of them have to know whole, such as tokens: then none may take an entry for work of its own.
    */
   readonly shared?: boolean;

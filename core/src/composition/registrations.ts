@@ -9,6 +9,7 @@ import { createAccess } from '../access/access.js';
 import { createAccessRules, createTierRoles, personalRules } from '../access/rules.js';
 import { createMessageOrigins, createProvenance } from '../access/visibility.js';
 import { createBackups } from '../backup/backups.js';
+import { EVERYTHING, type Partition } from '../cluster/assignment.js';
 import { notice } from '../commands/answers.js';
 import { createCommands } from '../commands/commands.js';
 import { syncedListsSchema } from '../commands/slash-sync.js';
@@ -63,6 +64,12 @@ const CORE = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Resolves a service; the short name keeps the wiring below readable. */
 type Get = <T>(key: InjectionToken<T>) => T;
+
+const partitionOf = (get: Get): Partition => get(KEYS.assignment).of?.partition ?? EVERYTHING;
+
+/** Each host of a cluster knows the lists of slash commands that it keeps: none writes over what another one knows. */
+const listsKeptAs = (applicationId: string, { group }: Partition): string =>
+  group === 0 ? applicationId : `${applicationId}@${group}`;
 
 /**
  * Registers how every service is built. Each is built once, when it is first asked for. Where two services need one another, the one that
@@ -367,7 +374,7 @@ function registerSurfaces(service: Register): void {
       syncedLists: () =>
         get(KEYS.storage)
           .collection('slash-commands', { scope: 'global', version: 1, schema: syncedListsSchema })
-          .of(get(KEYS.gateway).client.application?.id ?? ''),
+          .of(listsKeptAs(get(KEYS.gateway).client.application?.id ?? '', partitionOf(get))),
       audit: get(KEYS.audit),
       decisions: get(KEYS.messageDecisions),
       client: get(KEYS.gateway).client,
@@ -510,6 +517,7 @@ function registerPlugins(
       metrics: get(KEYS.metrics),
       clock: get(KEYS.clock),
       client: get(KEYS.gateway).client,
+      partition: partitionOf(get),
       async enabledIn(guildId: string, plugin: Plugin) {
         await get(KEYS.guildStates).load(guildId);
         return get(KEYS.enabledIn)(guildId, plugin);

@@ -15,6 +15,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 import type { Client, Message } from 'discord.js';
+import type { Partition } from '../cluster/assignment.js';
 import type { ConfigurationService } from '../config/configuration.js';
 import type {
   Boundary,
@@ -52,6 +53,7 @@ interface HostServices {
   readonly metrics: MetricsService;
   readonly clock: Clock;
   readonly client: Client;
+  readonly partition: Partition;
   readonly enabledIn: (guildId: string, plugin: Plugin) => Promise<boolean>;
   /** What plugins read as their environment at this moment. */
   readonly environment: () => Readonly<Record<string, string | undefined>>;

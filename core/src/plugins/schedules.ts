@@ -1,5 +1,6 @@
 import type { Clock, Collection, Disposer, Document, Plugin, ScheduleDefinition } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
+import type { Partition } from '../cluster/assignment.js';
 import type { Boundary, Events, Owner } from '../contracts.js';
 
 interface ScheduleHost {
@@ -7,6 +8,7 @@ interface ScheduleHost {
   readonly clock: Clock;
   readonly events: Events;
   readonly client: Client;
+  readonly partition: Partition;
   /** Reads the state of the guild first, where it is not known yet. */
   readonly enabledIn: (guildId: string, plugin: Plugin) => Promise<boolean>;
 }
@@ -21,9 +23,9 @@ const LONGEST_PAUSE_MS = 3_600_000;
 /** Documents of a collection that fall due: see `Registrar.schedule`. Their times are held in memory, one number for each. */
 export function openSchedule<T>(
   owner: Owner,
-  { boundary, clock, events, client, enabledIn }: ScheduleHost,
+  { boundary, clock, events, client, partition, enabledIn }: ScheduleHost,
   collection: Collection<T>,
-  { dueAt, guildOf = () => null, run }: ScheduleDefinition<T>,
+  { dueAt, guildOf, run }: ScheduleDefinition<T>,
 ): Disposer {
   /** When each document is to be looked at: when it is due, or later when it has to wait. */
   const lookAt = new Map<string, number>();
@@ -52,7 +54,9 @@ export function openSchedule<T>(
   }
 
   function plan(key: string, value: T | undefined): void {
-    const due = value === undefined ? undefined : dueAt(value);
+    // Of a collection that all hosts list, each carries out what is its servers'; any other lists no more than that.
+    const isOwn = value !== undefined && (guildOf === undefined || partition.owns(guildOf(value)));
+    const due = isOwn ? dueAt(value) : undefined;
     if (due === undefined) lookAt.delete(key);
     else lookAt.set(key, due);
   }
@@ -100,7 +104,7 @@ export function openSchedule<T>(
         plan(key, value);
         return;
       }
-      const guildId = guildOf(value);
+      const guildId = guildOf?.(value) ?? null;
       if (guildId !== null && !(client.guilds.cache.has(guildId) && (await enabledIn(guildId, owner.plugin)))) {
         lookAt.set(key, now + LONGEST_WAIT_MS);
         return;

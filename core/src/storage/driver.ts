@@ -133,9 +133,14 @@ export function guildOfDocument([, kind, scope, ...rest]: DocumentPath, stored: 
     if (scope === 'member') return key.split(':')[0] ?? null;
     if (scope === 'channel' || scope === 'role') return undefined;
   }
-  const { data } = stored;
-  const named = typeof data === 'object' && data !== null && 'guildId' in data ? data.guildId : null;
-  return typeof named === 'string' ? named : null;
+  return namedIn(stored.data) ?? null;
+}
+
+/** The server that a document names: where its member acted, when it has an `actor` and does not say it itself. */
+function namedIn(data: unknown): string | null | undefined {
+  if (typeof data !== 'object' || data === null) return undefined;
+  if ('guildId' in data) return typeof data.guildId === 'string' ? data.guildId : null;
+  return 'actor' in data ? namedIn(data.actor) : undefined;
 }
 
 /** A stored document as text a person can read. Throws a TypeError when the data is not JSON. */

@@ -60,7 +60,8 @@ export function processCommands(context: AdminContext): readonly Subcommand[] {
 async function sayBack({ client, collections, services, log }: AdminContext): Promise<void> {
   const document = collections.restarts.of(LATEST);
   const asked = await document.find();
-  if (asked === undefined) return;
+  // In another process's server, that one says it.
+  if (asked === undefined || (asked.guildId !== null && !client.guilds.cache.has(asked.guildId))) return;
   // Before it is said, so that it is said once.
   await document.delete();
   const tookMs = services.clock.now() - asked.at;

@@ -19,6 +19,8 @@ export const collections = {
     scope: 'global',
     version: 1,
     schema: z.object({
+      /** The server of its channel: whose host removes what was left. */
+      guildId: z.string().nullable().default(null),
       channelId: z.string(),
       content: z.string(),
       /** The id of the notice; missing until Discord has confirmed it. */
@@ -46,7 +48,8 @@ export function createStillWorking({ collections, client, services: { clock }, l
       t('-# I am still working on this. I give up after {deadlineSeconds} s.', { deadlineSeconds }),
     );
     const record = notices.of(message.id);
-    await record.set({ channelId: channel.id, content });
+    const place = { guildId: message.guildId, channelId: channel.id };
+    await record.set({ ...place, content });
     const word = await sendOnce(
       channel,
       {
@@ -57,7 +60,7 @@ export function createStillWorking({ collections, client, services: { clock }, l
       `${turn.id}:still-working`,
       { clock, signal: turn.signal },
     );
-    await record.set({ channelId: channel.id, content, wordId: word.id }).catch(failed);
+    await record.set({ ...place, content, wordId: word.id }).catch(failed);
     return word;
   };
 

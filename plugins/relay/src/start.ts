@@ -41,7 +41,7 @@ export async function start(context: RelayContext): Promise<void> {
   const stores: RelayStores = {
     ...context,
     ...services,
-    rosters: await openRosters(collections.rosters),
+    rosters: await openRosters(context),
     dmAgents: createDmAgents(context),
     authors: createMessageAuthors(collections.posts),
     ownThreads: createOwnThreads(collections.startedThreads, client),

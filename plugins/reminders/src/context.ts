@@ -95,7 +95,8 @@ const reminder = z.object({
 export type Reminder = z.output<typeof reminder>;
 
 export const collections = {
-  reminders: { scope: 'global', version: 1, schema: reminder, personal: { by: 'userId' } },
+  /** Known everywhere: in direct messages a member sees those of all servers. */
+  reminders: { scope: 'global', version: 1, schema: reminder, personal: { by: 'userId' }, shared: true },
   /** Who has been asked for their time zone: once is enough. */
   asked: { scope: 'user', version: 1, schema: z.object({ zoneAskedAt: z.number().default(0) }) },
 } as const;

@@ -23,7 +23,7 @@ import {
   t,
 } from '@cinnabar/sdk';
 import type { Message } from 'discord.js';
-import { followUpsCollection, registerFollowUps } from './builtin/follow-ups.js';
+import { createFollowUpStore, followUpCollections, registerFollowUps } from './builtin/follow-ups.js';
 import { registerBuiltinTools } from './builtin/tools.js';
 import { registerCommands } from './commands.js';
 import type { TaskContext } from './context.js';
@@ -31,7 +31,7 @@ import { controlButtons, createComponents } from './discord/buttons.js';
 import { answerButtons, answerForm, createTaskIndex, handleMessage } from './discord/incoming-messages.js';
 import { createSpeaker } from './discord/message-sender.js';
 import { createStatusBoard } from './discord/status-board.js';
-import { createJournal, createRuns, HEARTBEAT_MS, pruneEnded, runsCollection } from './journal/journal.js';
+import { createJournal, pruneEnded } from './journal/journal.js';
 import { personalTasks } from './journal/personal-data.js';
 import { registerResponders, registerStartTool } from './responders.js';
 import { START_TOOL } from './running/execute-step.js';
@@ -41,6 +41,8 @@ import { settings } from './settings.js';
 import { isFinal, tasksCollection } from './task.js';
 import { createMessages, createTasks } from './tasks.js';
 
+/** A server may come back that was away when the plugin started. */
+const TAKE_OVER_MS = 20_000;
 const PRUNE_MS = 3_600_000;
 
 export default definePlugin({
@@ -63,7 +65,7 @@ export default definePlugin({
     administrative: true,
   },
   settings,
-  collections: { followUps: followUpsCollection, tasks: tasksCollection, runs: runsCollection },
+  collections: { ...followUpCollections, tasks: tasksCollection },
   inject: {
     access: Access,
     accounts: optional(Accounts),
@@ -85,7 +87,6 @@ export default definePlugin({
     plugin.needsSetup(() => modelNeed(llm));
     const run = random.id();
     const journal = createJournal({ tasks: collections.tasks, run, clock, log });
-    const runs = createRuns({ runs: collections.runs, run, clock });
 
     // Buttons are made before the service that handles them.
     const control = component({ name: 'task', run: (interaction, args) => onControl(interaction, args) });
@@ -147,7 +148,7 @@ export default definePlugin({
     registerCommands(plugin, context, tasks);
     registerResponders(plugin, context, tasks);
     registerStartTool(plugin, context, tasks);
-    registerFollowUps(plugin, context, tasks, collections.followUps);
+    registerFollowUps(plugin, context, tasks, createFollowUpStore(collections));
     registerBuiltinTools(plugin, clock, plugin.worker(new URL('./builtin/web/worker.js', import.meta.url)));
     const meaningOf = (message: Message) => {
       const meaning = index.meaningOf(message);
@@ -178,16 +179,15 @@ export default definePlugin({
     plugin.personalData(personalTasks(context, workers));
     plugin.provide(Tasks, tasks);
 
-    const takeOver = () => recover(context, runs, workers, index);
+    const takeOver = () => recover(context, workers, index);
     // Before the client is ready it is not known which guilds this process serves.
     const whenReady = (task: () => unknown) => () => (client.isReady() ? task() : undefined);
     plugin.ready(takeOver);
-    every(HEARTBEAT_MS, whenReady(takeOver));
+    every(TAKE_OVER_MS, whenReady(takeOver));
     every(WATCHDOG_MS, whenReady(createWatchdog(context, workers)));
     every(PRUNE_MS, async () => pruneEnded(journal, (await plugin.settings.global.get()).keepEnded));
     defer(async () => {
       await Promise.all([workers.leave(), context.board.close()]);
-      await runs.end();
     });
   },
 });

@@ -29,6 +29,7 @@ type StoredToken = z.output<typeof token>;
 export const tokens = {
   scope: 'user',
   version: 1,
+  shared: true,
   schema: z.object({ tokens: z.array(token).default([]) }),
 } as const;
 type TokenStore = Collection<z.output<typeof tokens.schema>, 'user'>;
@@ -148,6 +149,7 @@ export type Verify = (bearer: string) => Promise<Caller | undefined>;
 export const agentTokens = {
   scope: 'global',
   version: 1,
+  shared: true,
   schema: z.object({ identity: z.string(), hash: z.string(), createdAt: z.number() }),
 } as const;
 type Store = Collection<z.output<typeof agentTokens.schema>, 'global'>;

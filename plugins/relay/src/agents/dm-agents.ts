@@ -6,6 +6,7 @@ import { directIdentity, directKey } from './permissions.js';
 export const directs = {
   scope: 'user',
   version: 1,
+  shared: true,
   schema: z.object({
     /** Their own agent, assigned by the owner of the bot. */
     agentId: z.string().optional(),

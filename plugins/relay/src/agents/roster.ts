@@ -1,5 +1,5 @@
-import { type Collection, type Identities, type IdentityGrant, type IdentityProfiles, z } from '@cinnabar/sdk';
-import type { RelayStores } from '../context.js';
+import { type Identities, type IdentityGrant, type IdentityProfiles, z } from '@cinnabar/sdk';
+import type { RelayContext, RelayStores } from '../context.js';
 import type { RelayEvent } from '../events/event.js';
 import { agentKeyOf, directGrant, grantOf, guildIdentity, saveGrant } from './permissions.js';
 
@@ -18,10 +18,11 @@ const agent = z.object({
   avatar: z.string().optional(),
 });
 
-/** A guild's agents, and what reaches them. */
+/** A guild's agents, and what reaches them. Known everywhere: an agent has one home. */
 export const rosters = {
   scope: 'guild',
   version: 1,
+  shared: true,
   schema: z.object({
     enabled: z.boolean().default(false),
     paused: z.boolean().default(false),
@@ -37,9 +38,23 @@ export type GuildAgent = Roster['agents'][string];
 
 export type Rosters = Awaited<ReturnType<typeof openRosters>>;
 
-/** Every guild's roster, in memory: a message that is for no agent costs one look-up. */
-export async function openRosters(stored: Collection<Roster, 'guild'>) {
+/** Every guild's roster, in memory: a message that is for no agent costs one look-up. It follows what another process changes. */
+export async function openRosters({ collections, defer, log }: RelayContext) {
+  const { rosters: stored } = collections;
   const known = new Map<string, Roster>();
+  const read = async (guildId: string) => {
+    const roster = await stored.of(guildId).find();
+    if (roster === undefined) known.delete(guildId);
+    else known.set(guildId, roster);
+  };
+  defer(
+    stored.watch((guildId, { isRemote }) => {
+      if (!isRemote) return;
+      read(guildId).catch((error: unknown) =>
+        log.warn('agents that were changed elsewhere could not be read', { guildId, error }),
+      );
+    }),
+  );
   for await (const [guildId, roster] of stored.entries()) known.set(guildId, roster);
   return {
     /** `undefined` where no admin has ever set anything up. */

@@ -57,7 +57,7 @@ async function askPeople(context: PromptContext, { callId, name, input }: Waitin
   const { store, prompt, clock, log, stopped } = context;
   const { agentId, key, place } = prompt;
   const request = { agentId, key, callId, tool: name, input, place };
-  await store.lettaAsked.of(callId).set({ ...request, at: clock.now() });
+  await store.lettaAsked.of(callId).set({ ...request, guildId: place.guildId, at: clock.now() });
   const ended = linkSignals(stopped);
   try {
     return await Promise.race([context.ask(request, stopped), aborted(ended.signal)]);

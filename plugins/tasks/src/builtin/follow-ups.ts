@@ -1,6 +1,6 @@
 import {
   type Actor,
-  type Collection,
+  type Collections,
   type Registrar,
   sentenceOf,
   type Tasks,
@@ -34,7 +34,7 @@ const LOOK_FOR_DUE_MS = 15_000;
 
 /** Tasks that begin later: the tools that plan, list and cancel them, and the job that starts them. */
 export function registerFollowUps(
-  { tool, every }: Pick<Registrar, 'tool' | 'every'>,
+  { tool, every, ready }: Pick<Registrar, 'tool' | 'every' | 'ready'>,
   context: TaskContext,
   tasks: Tasks,
   store: FollowUpStore,
@@ -42,6 +42,7 @@ export function registerFollowUps(
   tool(planTool(context, store));
   tool(listTool(store));
   tool(cancelTool(store));
+  ready(store.divide);
   // Before the client is ready it is not known which guilds this process serves.
   every(LOOK_FOR_DUE_MS, () => (context.client.isReady() ? startDue(context, tasks, store) : undefined));
 }
@@ -93,7 +94,7 @@ function listTool(store: FollowUpStore): ToolDefinition<z.ZodObject, readonly Fo
     },
     // Follow-ups of one server are not listed in another.
     run: async (_, { actor }) =>
-      (await store.of(actor.userId).get()).planned.filter(({ guildId }) => guildId === actor.guildId),
+      (await store.of(actor).get()).planned.filter(({ guildId }) => guildId === actor.guildId),
   };
 }
 
@@ -110,8 +111,7 @@ function cancelTool(store: FollowUpStore): ToolDefinition<typeof cancelInput, Fo
       success: ({ id }) => t('✓ Follow-up {id} is cancelled.', { id }),
     },
     async run({ id }, { actor }) {
-      const mine = (await store.of(actor.userId).get()).planned.find((one) => one.id === id);
-      const dropped = mine?.guildId === actor.guildId ? await dropFollowUp(store, actor.userId, id) : undefined;
+      const dropped = await dropFollowUp(store, actor, id);
       if (dropped === undefined)
         throw new UserError(t('There is no follow-up of that id. list_follow_ups lists them.'));
       return dropped;
@@ -130,21 +130,56 @@ const followUp = z.object({
   starting: z.boolean().default(false),
 });
 
-/** What a member has planned for later: one document each, so that export and deletion cover it. */
-export const followUpsCollection = {
-  scope: 'user',
-  version: 1,
-  schema: z.object({ planned: z.array(followUp).default([]) }),
+const schema = z.object({ planned: z.array(followUp).default([]) });
+
+/** What a member has planned for later: a document for each server, and one for direct messages, so that export and deletion cover it. */
+export const followUpCollections = {
+  followUps: { scope: 'user', version: 1, schema },
+  guildFollowUps: { scope: 'member', version: 1, schema },
 } as const;
 
 type FollowUp = z.output<typeof followUp>;
-type FollowUpStore = Collection<z.output<typeof followUpsCollection.schema>, 'user'>;
+/** Who has planned something, and where. */
+type Planner = Pick<Actor, 'userId' | 'guildId'>;
+type FollowUpStore = ReturnType<typeof createFollowUpStore>;
+
+/** Where follow-ups are kept. */
+export function createFollowUpStore({ followUps, guildFollowUps }: Collections<typeof followUpCollections>) {
+  const of = ({ guildId, userId }: Planner) =>
+    guildId === null ? followUps.of(userId) : guildFollowUps.of({ guildId, userId });
+  return {
+    of,
+    /** What is planned, and by whom. */
+    async *all(): AsyncGenerator<readonly [planner: Planner, planned: readonly FollowUp[]]> {
+      for await (const [userId, { planned }] of followUps.entries()) yield [{ guildId: null, userId }, planned];
+      for await (const [key, { planned }] of guildFollowUps.entries()) {
+        const [guildId = '', userId = ''] = key.split(':');
+        yield [{ guildId, userId }, planned];
+      }
+    },
+    /** Earlier versions kept all of a member's in one document: those of servers get their own. May be repeated. */
+    async divide(): Promise<void> {
+      for await (const [userId, { planned }] of followUps.entries()) {
+        const elsewhere = planned.filter(({ guildId }) => guildId !== null);
+        for (const one of elsewhere) {
+          await of({ guildId: one.guildId, userId }).update((draft) => {
+            if (!draft.planned.some(({ id }) => id === one.id)) draft.planned.push(one);
+          });
+        }
+        if (elsewhere.length === 0) continue;
+        await followUps.of(userId).update((draft) => {
+          draft.planned = draft.planned.filter(({ id }) => !elsewhere.some((one) => one.id === id));
+        });
+      }
+    },
+  };
+}
 
 const MOST_PER_MEMBER = 10;
 
 /** @throws UserError when there are too many already */
 async function planFollowUp(store: FollowUpStore, actor: Actor, planned: FollowUp): Promise<void> {
-  await store.of(actor.userId).update((draft) => {
+  await store.of(actor).update((draft) => {
     if (draft.planned.length >= MOST_PER_MEMBER) {
       throw new UserError(
         t('You have {count} follow-ups planned already; cancel one, or wait for one.', { count: MOST_PER_MEMBER }),
@@ -155,9 +190,9 @@ async function planFollowUp(store: FollowUpStore, actor: Actor, planned: FollowU
 }
 
 /** `undefined` when there is none of that id. */
-async function dropFollowUp(store: FollowUpStore, userId: string, id: string): Promise<FollowUp | undefined> {
+async function dropFollowUp(store: FollowUpStore, planner: Planner, id: string): Promise<FollowUp | undefined> {
   let dropped: FollowUp | undefined;
-  await store.of(userId).update((draft) => {
+  await store.of(planner).update((draft) => {
     dropped = draft.planned.find((one) => one.id === id);
     draft.planned = draft.planned.filter((one) => one.id !== id);
   });
@@ -172,7 +207,7 @@ const originOf = ({ id }: FollowUp) => `follow-up ${id}`;
  */
 async function startDue(context: TaskContext, tasks: Tasks, store: FollowUpStore): Promise<void> {
   const due: (readonly [userId: string, FollowUp])[] = [];
-  for await (const [userId, { planned }] of store.entries()) {
+  for await (const [{ userId }, planned] of store.all()) {
     for (const one of planned) if (one.dueAt <= context.clock.now()) due.push([userId, one]);
   }
   for (const [userId, one] of due) {
@@ -194,7 +229,7 @@ async function startOne(
     const begun =
       one.starting && (await tasks.list({ guildId, userId })).some(({ origin }) => origin === originOf(one));
     if (!begun) {
-      await store.of(userId).update((draft) => {
+      await store.of(actor).update((draft) => {
         for (const planned of draft.planned) if (planned.id === one.id) planned.starting = true;
       });
       await tasks.start({ prompt: goal, actor, origin: originOf(one) });
@@ -203,7 +238,7 @@ async function startOne(
     log.warn('a follow-up could not be started', { userId, channelId, error });
     await reportFailure(client, actor, sentenceOf(error));
   }
-  await dropFollowUp(store, userId, one.id);
+  await dropFollowUp(store, actor, one.id);
 }
 
 /** Tells the member why nothing comes of their follow-up, where the bot can write. */

@@ -1,5 +1,4 @@
-import { hostname } from 'node:os';
-import { type Clock, type Collection, type Logger, type TaskStatus, z } from '@cinnabar/sdk';
+import type { Clock, Collection, Logger, TaskStatus } from '@cinnabar/sdk';
 import { isFinal, isWorking, mayBecome, type Task } from '../task.js';
 
 /** Thrown by a change that came too late: the task has ended, was paused, or another run has it. Nothing was written. */
@@ -88,12 +87,11 @@ export function createJournal({
       }),
     /** Changes one that has ended, or nothing: what became known afterwards. */
     amend: (id: string, change: (draft: Task) => void): Promise<Task> => write(id, change),
-    /** Takes the task over for this run when `isFree` says so of its lease. `undefined` when it was not free, or has been told of already. */
-    async claim(id: string, isFree: (lease: string | undefined) => boolean): Promise<Task | undefined> {
+    /** Takes the task over for this run: the one before is over, since a server has one host at a time. `undefined` when it has been told of already. */
+    async claim(id: string): Promise<Task | undefined> {
       let claimed = false;
       const task = await tasks.of(id).update((draft) => {
-        const over = isFinal(draft.status) && draft.ending?.told !== false;
-        claimed = !over && (draft.lease === run || isFree(draft.lease));
+        claimed = !(isFinal(draft.status) && draft.ending?.told !== false);
         if (!claimed) return;
         draft.lease = run;
         // Time in which no process worked on it does not count.
@@ -126,66 +124,4 @@ export async function pruneEnded(journal: Journal, keep: number): Promise<void> 
   for await (const task of journal.all()) if (isFinal(task.status) && task.ending?.told !== false) ended.push(task);
   ended.sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0));
   for (const { id } of ended.slice(keep)) await journal.remove(id);
-}
-
-/** One run of the plugin in one process: a task's lease names it. */
-const runSchema = z.object({ machine: z.string(), pid: z.number().int(), seenAt: z.number() });
-export type Run = z.output<typeof runSchema>;
-
-/** Global, by run. */
-export const runsCollection = { scope: 'global', version: 1, schema: runSchema } as const;
-
-export const HEARTBEAT_MS = 20_000;
-/** A run of another machine that has said nothing for so long is over. */
-const SILENCE_MS = 3 * HEARTBEAT_MS;
-
-/** Who carries tasks out. A process that was killed is recognised at once on its own machine, by its silence elsewhere. */
-export function createRuns({
-  runs,
-  run,
-  clock,
-  lives = processLives,
-}: {
-  readonly runs: Collection<Run, 'global'>;
-  readonly run: string;
-  readonly clock: Clock;
-  /** Whether a process of this machine lives. */
-  readonly lives?: (pid: number) => boolean;
-}) {
-  const machine = hostname();
-  const isOver = ({ machine: where, pid, seenAt }: Run) => {
-    if (where !== machine) return clock.now() - seenAt > SILENCE_MS;
-    // Within a process the runs follow one another.
-    return pid === process.pid || !lives(pid);
-  };
-  return {
-    /** Says that this run is alive. */
-    async beat(): Promise<void> {
-      await runs.of(run).set({ machine, pid: process.pid, seenAt: clock.now() });
-    },
-    /** Which leases are held no more. Records of runs that are over go, too. */
-    async free(): Promise<(lease: string | undefined) => boolean> {
-      const held = new Set<string>();
-      for await (const [id, other] of runs.entries()) {
-        if (id === run) continue;
-        if (isOver(other)) await runs.of(id).delete();
-        else held.add(id);
-      }
-      return (lease) => lease === undefined || (lease !== run && !held.has(lease));
-    },
-    /** This run is over. */
-    end: (): Promise<void> => runs.of(run).delete(),
-  };
-}
-
-export type Runs = ReturnType<typeof createRuns>;
-
-function processLives(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // It exists and belongs to another user.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
 }

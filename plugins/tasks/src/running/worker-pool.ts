@@ -10,7 +10,7 @@ import {
 } from '../context.js';
 import type { TaskIndex } from '../discord/incoming-messages.js';
 import { prepareThread } from '../discord/task-thread.js';
-import { type Runs, Superseded } from '../journal/journal.js';
+import { Superseded } from '../journal/journal.js';
 import { compact } from '../prompt/prompt.js';
 import { type Call, type Ending, isFinal, keyOf, pingedIn } from '../task.js';
 import {
@@ -156,21 +156,14 @@ export function createWorkerPool(context: TaskContext) {
 export type WorkerPool = ReturnType<typeof createWorkerPool>;
 
 /** Takes over tasks that no process carries out: after a restart all that was under way, later what another process has left behind. Only in guilds of this process. */
-export async function recover(
-  { journal, client }: TaskContext,
-  runs: Runs,
-  workers: WorkerPool,
-  index: TaskIndex,
-): Promise<void> {
-  await runs.beat();
-  const isFree = await runs.free();
+export async function recover({ journal, client }: TaskContext, workers: WorkerPool, index: TaskIndex): Promise<void> {
   for await (const found of journal.all()) {
     const { id, actor, status, ending } = found;
     index.add(found);
     if (journal.peek(id) !== undefined) continue;
     if (isFinal(status) && ending?.told !== false) continue;
     if (actor.guildId !== null && !client.guilds.cache.has(actor.guildId)) continue;
-    const task = await journal.claim(id, isFree);
+    const task = await journal.claim(id);
     if (task !== undefined && task.status !== 'paused') workers.launch(id, true);
   }
 }

@@ -259,6 +259,8 @@ const askedSchema = z.object({
   tool: z.string(),
   input: z.string(),
   place,
+  /** The server of its place: whose host answers it. */
+  guildId: z.string().nullable().default(null),
   at: z.number(),
 });
 
