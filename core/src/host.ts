@@ -18,6 +18,7 @@ import { container as root } from 'tsyringe';
 import { recoverData } from './backup/backups.js';
 import { createSystemClock, createSystemRandom } from './clock/clock.js';
 import type { Assignment } from './cluster/assignment.js';
+import { tellUnfinished } from './cluster/claims.js';
 import { KEYS } from './composition/keys.js';
 import { registerServices } from './composition/registrations.js';
 import type { HostConfig } from './config/host-config.js';
@@ -341,6 +342,13 @@ export function createHost(options: HostOptions): Host {
       running = true;
       discordSync.loggedIn();
       await container.resolve(KEYS.tools).tellRecovered();
+      const claims = options.assignment?.claims;
+      if (claims !== undefined) {
+        const languages = container.resolve(KEYS.languages);
+        tellUnfinished({ claims, client: gateway.client, languages, clock, log }).catch((error: unknown) =>
+          log.warn('commands that another process had begun could not be found', { error }),
+        );
+      }
       container.resolve(KEYS.blockage).start();
       // A look at all documents removes what an earlier process has begun to write and not finished.
       driver.list([]).catch((error: unknown) => log.warn('what was left unfinished could not be removed', { error }));

@@ -1,4 +1,5 @@
 import type { z } from '@cinnabar/sdk';
+import type { SharedClaims } from './claims.js';
 import type { SessionStore } from './sessions.js';
 
 /**
@@ -63,6 +64,7 @@ export interface Assignment {
   readonly shardCount: number;
   readonly lease: Lease;
   readonly sessions: SessionStore;
+  readonly claims: SharedClaims;
 }
 
 /** Asks hosts of other groups, wherever they run. */

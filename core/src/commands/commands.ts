@@ -9,6 +9,7 @@ import {
   type Random,
 } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
+import type { Claims } from '../cluster/claims.js';
 import type { Boundary, CommandService, EnabledIn } from '../contracts.js';
 import type { LanguageService } from '../languages/languages.js';
 import { createCooldowns, createLostAnswers, type Execution } from './execute.js';
@@ -127,6 +128,7 @@ export interface CommandServices {
   /** What became of a message that named a command, for `!why`. */
   readonly decisions?: Pick<MessageDecisions, 'note'>;
   readonly boundary: Boundary;
+  readonly claims: Claims;
   readonly languages: Pick<LanguageService, 'serve' | 'forDiscord'>;
   readonly metrics: Metrics;
   /** Where it is kept what Discord's lists of slash commands hold; in memory alone when left out. Asked for once the bot is logged in. */

@@ -26,6 +26,7 @@ import {
   RESTJSONErrorCodes,
   type SendableChannels,
 } from 'discord.js';
+import { claimed } from '../cluster/claims.js';
 import {
   ANSWER_PAUSES_MS,
   type Answers,
@@ -42,11 +43,11 @@ import { type Execution, execute, isUnsayable } from './execute.js';
 import type { OptionSpec } from './options.js';
 import { type CommandEntry, type Entry, type Registry, visibleAmong } from './registry.js';
 
-type Parts = Pick<CommandServices, 'enabledIn' | 'boundary' | 'access' | 'languages' | 'log'>;
+type Parts = Pick<CommandServices, 'enabledIn' | 'boundary' | 'access' | 'languages' | 'claims' | 'log'>;
 
 /** Builds the router of slash commands and of what is suggested while one is typed. `true` when the interaction was one of these. */
 export function createInteractionRouter(parts: Parts, registry: Registry, execution: Execution) {
-  const { enabledIn, boundary, languages, log } = parts;
+  const { enabledIn, boundary, languages, claims, log } = parts;
 
   /** In the language of the member. */
   const inTheirs = <T>(
@@ -71,7 +72,9 @@ export function createInteractionRouter(parts: Parts, registry: Registry, execut
     }
     void boundary.run(entry.owner, guildId, `command ${entry.name}`, () =>
       inTheirs(interaction, () =>
-        typing ? autocomplete(parts, interaction, entry) : runInteraction(execution, interaction, entry, log),
+        typing
+          ? autocomplete(parts, interaction, entry)
+          : claims.run(claimed(interaction), () => runInteraction(execution, interaction, entry, log)),
       ),
     );
     return true;

@@ -38,7 +38,7 @@ export function createMessageRouter(
   execution: Execution,
   made: GuildCommandDirectory,
 ): Pick<CommandService, 'matches' | 'onMessage' | 'suggestWhere'> {
-  const { boundary, languages } = parts;
+  const { boundary, languages, claims } = parts;
   const recognise = createRecogniser(parts, registry, made);
   const always: SuggestionChoice = () => true;
   let isWanted = always;
@@ -55,7 +55,9 @@ export function createMessageRouter(
         return false;
       }
       void boundary.run(entry.owner, message.guildId, `command ${entry.name}`, () =>
-        languages.serve(audienceOf(message), undefined, () => runMessage(execution, message, entry, recognised)),
+        claims.run({ id: message.id, ...actorOf(message) }, () =>
+          languages.serve(audienceOf(message), undefined, () => runMessage(execution, message, entry, recognised)),
+        ),
       );
       return true;
     },

@@ -12,6 +12,7 @@ import {
   t,
 } from '@cinnabar/sdk';
 import type { Interaction } from 'discord.js';
+import { type Claims, claimed } from '../cluster/claims.js';
 import { denial, explain, ignoreInteraction, isIgnored, isReadByOperator, notice } from '../commands/answers.js';
 import { isForStaff, outcomeOf } from '../commands/execute.js';
 import type { Boundary, ComponentService, EnabledIn, Owner } from '../contracts.js';
@@ -24,6 +25,7 @@ interface ComponentServices {
   readonly access: Access;
   readonly audit: Pick<AuditLog, 'record'>;
   readonly boundary: Boundary;
+  readonly claims: Claims;
   readonly languages: Pick<LanguageService, 'serve'>;
   readonly clock: Clock;
   readonly random: Random;
@@ -76,7 +78,9 @@ export function createComponents(parts: ComponentServices): ComponentService {
       else {
         const { owner, definition } = entry;
         void parts.boundary.run(owner, interaction.guildId, `component ${definition.name}`, () =>
-          inTheirs(interaction, () => runComponent(parts, owner, definition, interaction, id.args)),
+          inTheirs(interaction, () =>
+            parts.claims.run(claimed(interaction), () => runComponent(parts, owner, definition, interaction, id.args)),
+          ),
         );
       }
       return true;

@@ -10,6 +10,7 @@ import { createAccessRules, createTierRoles, personalRules } from '../access/rul
 import { createMessageOrigins, createProvenance } from '../access/visibility.js';
 import { createBackups } from '../backup/backups.js';
 import { EVERYTHING, type Partition } from '../cluster/assignment.js';
+import { NO_CLAIMS } from '../cluster/claims.js';
 import { notice } from '../commands/answers.js';
 import { createCommands } from '../commands/commands.js';
 import { syncedListsSchema } from '../commands/slash-sync.js';
@@ -386,6 +387,7 @@ function registerSurfaces(service: Register): void {
           .map(({ id }) => id),
       access: get(KEYS.access),
       boundary: get(KEYS.boundary),
+      claims: get(KEYS.assignment).of?.claims ?? NO_CLAIMS,
       languages: get(KEYS.languages),
       metrics: get(KEYS.metrics).host,
     }),
@@ -398,6 +400,7 @@ function registerSurfaces(service: Register): void {
       enabledIn: get(KEYS.enabledIn),
       access: get(KEYS.access),
       boundary: get(KEYS.boundary),
+      claims: get(KEYS.assignment).of?.claims ?? NO_CLAIMS,
     }),
   );
   service(KEYS.responders, (get) =>

@@ -1,3 +1,4 @@
+import { NO_CLAIMS } from '@cinnabar/core/internal/cluster/claims';
 import { createCommands } from '@cinnabar/core/internal/commands/commands';
 import { createComponents } from '@cinnabar/core/internal/components/components';
 import type { Boundary, CommandService, ComponentService, Owner } from '@cinnabar/core/internal/contracts';
@@ -90,6 +91,7 @@ export async function createBench(): Promise<Bench> {
     access: ownerAccess(you.id),
     audit: { record: () => undefined },
     boundary,
+    claims: NO_CLAIMS,
     languages: createLanguages({ folders: () => catalogues, log }),
     metrics: createMetrics(log).host,
     clock,

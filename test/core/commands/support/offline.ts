@@ -1,3 +1,4 @@
+import { NO_CLAIMS } from '@cinnabar/core/internal/cluster/claims';
 import { createCommands } from '@cinnabar/core/internal/commands/commands';
 import type { Boundary, CommandService, Owner } from '@cinnabar/core/internal/contracts';
 import { createLanguages } from '@cinnabar/core/internal/languages/languages';
@@ -35,6 +36,7 @@ export function offlineRoom(): { readonly room: CommandService; owner(id: string
     access: openAccess,
     audit: { record: () => undefined },
     boundary: plainBoundary,
+    claims: NO_CLAIMS,
     languages: createLanguages({ folders: () => [], log }),
     metrics: createMetrics(log).host,
     clock,

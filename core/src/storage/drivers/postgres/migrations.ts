@@ -157,6 +157,18 @@ const MIGRATIONS: readonly Migration[] = [
         shard int NOT NULL,
         body json
       );
+      -- What members asked for and a process has begun, by the id of their message or interaction.
+      CREATE TABLE ${schema}.claims (
+        id bigint PRIMARY KEY,
+        group_number int NOT NULL,
+        token bigint NOT NULL,
+        guild_id bigint,
+        channel_id bigint,
+        user_id bigint NOT NULL,
+        claimed_at timestamptz NOT NULL DEFAULT now(),
+        done_at timestamptz
+      );
+      CREATE INDEX claims_of_group ON ${schema}.claims (group_number, claimed_at);
       CREATE INDEX guild_snapshots_shard ON ${schema}.guild_snapshots (shard);`,
   },
 ];

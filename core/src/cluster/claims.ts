@@ -1,0 +1,163 @@
+import {
+  type Clock,
+  createKeyedMutex,
+  diskTroubleOf,
+  isUnknown,
+  type Logger,
+  mayRefer,
+  sendOnce,
+  t,
+} from '@cinnabar/sdk';
+import type { Client, Interaction, Message, SendableChannels } from 'discord.js';
+import type { LanguageService } from '../languages/languages.js';
+import type { Database } from '../storage/drivers/postgres/database.js';
+import type { WriteLease } from '../storage/drivers/postgres/writer.js';
+
+/** Something that a member asked for: a message, or an interaction. */
+export interface Claimed {
+  readonly id: string;
+  readonly guildId: string | null;
+  readonly channelId: string | null;
+  readonly userId: string;
+}
+
+export function claimed({ id, guildId, channelId, user }: Interaction): Claimed {
+  return { id, guildId, channelId, userId: user.id };
+}
+
+/** What was asked for is done by one process, once, although Discord may send it to the next one again. */
+export interface Claims {
+  /** Runs the task unless what was asked for was begun before. */
+  run(asked: Claimed, task: () => unknown): Promise<void>;
+}
+
+/** Of a bot that is one process: Discord sends it nothing twice. */
+export const NO_CLAIMS: Claims = {
+  async run(_asked, task) {
+    await task();
+  },
+};
+
+/** Claims in the database, and what its former holders have begun and not finished. */
+export interface SharedClaims extends Claims {
+  /** What other processes have begun for this group and did not finish; each is given once. */
+  takeUnfinished(): Promise<readonly Claimed[]>;
+}
+
+/** Discord sends nothing again after so long, and nobody waits for it. */
+const KEPT = "interval '1 day'";
+
+export function createClaims(
+  database: Pick<Database, 'schema' | 'query' | 'writer'>,
+  lease: WriteLease,
+  log: Logger,
+): SharedClaims {
+  const claims = `${database.schema}.claims`;
+  const { write } = database.writer(lease);
+  const mutex = createKeyedMutex();
+
+  /** @returns `undefined` where that cannot be said, since the database is away: then nobody else can take it over either */
+  const begin = async ({ id, guildId, channelId, userId }: Claimed): Promise<boolean | undefined> => {
+    try {
+      const own = await write(
+        `done AS (INSERT INTO ${claims} (id, group_number, token, guild_id, channel_id, user_id)
+           SELECT $1::bigint, ${lease.group}, ${lease.token}, $2::bigint, $3::bigint, $4::bigint FROM fence
+           ON CONFLICT (id) DO NOTHING RETURNING id AS result)`,
+        [id, guildId, channelId, userId],
+      );
+      return own !== undefined;
+    } catch (error) {
+      if (diskTroubleOf(error) === undefined) throw error;
+      return undefined;
+    }
+  };
+  const end = async ({ id }: Claimed) => {
+    try {
+      await write(`done AS (UPDATE ${claims} SET done_at = now() FROM fence WHERE id = $1 RETURNING id AS result)`, [
+        id,
+      ]);
+    } catch (error) {
+      log.debug('it could not be noted that something was done', { id, error });
+    }
+  };
+
+  return {
+    async run(asked, task) {
+      // What is said in a channel is begun in the order in which it was said.
+      const isOwn = await mutex.run(asked.channelId ?? asked.userId, () => begin(asked));
+      if (isOwn === false) return;
+      try {
+        await task();
+      } finally {
+        if (isOwn === true) await end(asked);
+      }
+    },
+    async takeUnfinished() {
+      const rows = await write(
+        `old AS (DELETE FROM ${claims} USING fence WHERE group_number = ${lease.group} AND claimed_at < now() - ${KEPT}),
+         taken AS (UPDATE ${claims} SET done_at = now() FROM fence
+           WHERE group_number = ${lease.group} AND token < ${lease.token} AND done_at IS NULL AND claimed_at >= now() - ${KEPT}
+           RETURNING id::text, guild_id::text, channel_id::text, user_id::text),
+         done AS (SELECT coalesce(json_agg(taken), '[]') AS result FROM taken)`,
+        [],
+      );
+      const found: readonly Record<string, unknown>[] = JSON.parse(rows ?? '[]');
+      return found.map((row) => ({
+        id: String(row.id),
+        guildId: row.guild_id === null ? null : String(row.guild_id),
+        channelId: row.channel_id === null ? null : String(row.channel_id),
+        userId: String(row.user_id),
+      }));
+    },
+  };
+}
+
+/** The bot's messages that are looked through for an answer. */
+const LOOKED_THROUGH = 50;
+
+/** Tells members whose commands a process had begun that has ended since, unless the answer is there. */
+export async function tellUnfinished(options: {
+  readonly claims: SharedClaims;
+  readonly client: Client;
+  readonly languages: Pick<LanguageService, 'serve'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}): Promise<void> {
+  const { claims, client, languages, clock, log } = options;
+  const tell = async ({ id, guildId, channelId, userId }: Claimed) => {
+    const channel = channelId === null ? null : await client.channels.fetch(channelId);
+    if (channel?.isSendable() !== true || (await isAnswered(channel, id))) return;
+    await languages.serve({ guildId, userId }, undefined, () =>
+      sendOnce(
+        channel,
+        {
+          content: t(
+            '{user}, I was interrupted while I worked on this, and I cannot say whether it was done. Please have a look, and try again if it was not.',
+            { user: `<@${userId}>` },
+          ),
+          allowedMentions: { users: [userId] },
+          ...(mayRefer(channel) ? { reply: { messageReference: id, failIfNotExists: false } } : {}),
+        },
+        `unfinished:${id}`,
+        { clock },
+      ),
+    );
+  };
+  for (const one of await claims.takeUnfinished()) {
+    try {
+      await tell(one);
+    } catch (error) {
+      if (!isUnknown(error))
+        log.warn('a member could not be told that their command was interrupted', { id: one.id, error });
+    }
+  }
+}
+
+/** By a reply to the message, or as the answer to the interaction. */
+async function isAnswered(channel: SendableChannels, id: string): Promise<boolean> {
+  const own = channel.client.user?.id;
+  const after = await channel.messages.fetch({ after: id, limit: LOOKED_THROUGH });
+  const isAnswer = (message: Message) =>
+    message.author.id === own && (message.reference?.messageId === id || message.interactionMetadata?.id === id);
+  return after.some(isAnswer);
+}

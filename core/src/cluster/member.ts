@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { type CinnabarError, type Clock, type Logger, UserError } from '@cinnabar/sdk';
+import { REST, Routes } from 'discord.js';
+import { createSystemRandom } from '../clock/clock.js';
+import { DEFAULT_GROUPS, type HostConfig } from '../config/host-config.js';
+import { openDataDir } from '../config/load.js';
+import { createGatewayInformation } from '../gateway/session-limits.js';
+import { createHost, type Host, type HostOptions } from '../host.js';
+import { createConnections } from '../storage/drivers/postgres/connection.js';
+import { openDatabase } from '../storage/drivers/postgres/database.js';
+import { HOST_VERSION } from '../version.js';
+import type { Lease, Partition } from './assignment.js';
+import { createClaims } from './claims.js';
+import { createCluster, type GroupHost } from './cluster.js';
+import { agreeOnLayout, type Layout } from './layout.js';
+import { createLeases, newsOf } from './leases.js';
+import { createSessionStore } from './sessions.js';
+
+export interface MemberOptions {
+  readonly config: HostConfig & { readonly token: string };
+  /** What the hosts of all groups are given alike. */
+  readonly host: Pick<HostOptions, 'terminal' | 'builtPlugins' | 'plugins' | 'only' | 'onEndRequest' | 'onLogEntry'>;
+  /** Leases are a matter of real time: the machine's. */
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Discord does not answer before there is a connection. Must not throw. */
+  readonly onUnreachable: (detail: string, retryInMs: number) => void;
+}
+
+/** One of the processes that serve a bot together. */
+export interface Member {
+  readonly name: string;
+  /** Joins the cluster, and resolves when its first share of the groups is served. @throws UserError, CINNABAR_DATA_IN_USE, CINNABAR_GATEWAY_LOGIN */
+  start(): Promise<Layout>;
+  /** Hands its groups over, and leaves. Never rejects. */
+  stop(): Promise<void>;
+  /** Groups that it serves or is about to. */
+  groups(): readonly number[];
+  /** The hosts of these groups. */
+  hosts(): Iterable<Host>;
+  /** Resolves when Discord refuses the bot. */
+  readonly ended: Promise<CinnabarError>;
+}
+
+/** Renewals do not wait behind what the hosts ask of the database. */
+const LEASE_CONNECTIONS = 2;
+
+/** @throws UserError where no database is configured */
+export function createMember({ config, host: common, clock, log, onUnreachable }: MemberOptions): Member {
+  const { storage } = config;
+  if (storage === undefined)
+    throw new UserError(
+      'A cluster needs a database that all its processes share: set DATABASE_URL. See docs/operators/cluster.md.',
+    );
+  const { schema } = storage;
+  const name = config.cluster?.name ?? hostname();
+  const closing = new AbortController();
+  const hosts = new Set<Host>();
+  const database = openDatabase({ ...storage, use: 'cluster', clock, log });
+  const connections = createConnections({ ...storage, poolSize: LEASE_CONNECTIONS });
+  const discord = askDiscord(config, { clock, signal: closing.signal, onUnreachable });
+  let cluster: ReturnType<typeof createCluster> | undefined;
+  let fail: (error: CinnabarError) => void = () => undefined;
+  const ended = new Promise<CinnabarError>((resolve) => {
+    fail = resolve;
+  });
+
+  /** The bot of one group: its files are caches and logs, and lie apart from those of other groups. */
+  const openGroup = (partition: Partition, lease: Lease, { shardCount }: Layout): GroupHost => {
+    const folder = join('groups', String(partition.group));
+    const { monitoring: _, ...own } = config;
+    const groupConfig = { ...own, dataDir: join(config.dataDir, folder), logDir: join(config.logDir, folder) };
+    const host = createHost({
+      ...common,
+      config: groupConfig,
+      driver: database.driver({ lease, partition }),
+      assignment: {
+        partition,
+        shardCount,
+        lease,
+        sessions: createSessionStore(database, lease, shardCount),
+        claims: createClaims(database, lease, log),
+      },
+    });
+    return {
+      async start() {
+        openDataDir(groupConfig.dataDir);
+        hosts.add(host);
+        await host.start(config.token);
+      },
+      async stop() {
+        await host.stop();
+        hosts.delete(host);
+      },
+      get notConnectedSince() {
+        return host.notConnectedSince;
+      },
+      ended: host.ended,
+    };
+  };
+
+  return {
+    name,
+    ended,
+    groups: () => cluster?.groups ?? [],
+    hosts: () => hosts,
+    async start() {
+      await database.open();
+      const layout = await agreeOnLayout(connections, schema, {
+        wanted: config.cluster?.groups ?? DEFAULT_GROUPS,
+        recommended: await discord.recommendedShards(),
+      });
+      cluster = createCluster({
+        leases: createLeases({
+          connections,
+          schema,
+          member: { id: randomUUID(), name, version: HOST_VERSION },
+          groups: layout.groups,
+        }),
+        groups: layout.groups,
+        clock,
+        log,
+        open: (partition, lease) => openGroup(partition, lease, layout),
+        reachesDiscord: discord.answers,
+        onNews: (listener) => database.listen(newsOf(schema), { heard: listener, missed: async () => listener() }),
+      });
+      void cluster.ended.then(fail);
+      await cluster.start();
+      return layout;
+    },
+    async stop() {
+      closing.abort(new UserError('The bot was stopped before it was ready.'));
+      await cluster?.stop();
+      await database.close();
+      await connections.close();
+    },
+  };
+}
+
+interface AskOptions extends Pick<MemberOptions, 'clock' | 'onUnreachable'> {
+  readonly signal: AbortSignal;
+}
+
+/** What a process wants to know of Discord before it has connections. */
+function askDiscord({ discordApi, token }: MemberOptions['config'], { clock, signal, onUnreachable }: AskOptions) {
+  const api = discordApi === undefined ? {} : { api: discordApi };
+  const rest = new REST({ ...api, retries: 0, hashSweepInterval: 0, handlerSweepInterval: 0 }).setToken(token);
+  const ask = () => rest.get(Routes.gatewayBot());
+  const information = createGatewayInformation({
+    ask,
+    clock,
+    random: createSystemRandom(clock),
+    signal,
+    onUnreachable,
+  });
+  return {
+    recommendedShards: async () => (await information.get()).shards,
+    answers: async () => {
+      try {
+        await ask();
+        return true;
+      } catch {
+        return false;
+      }
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '@cinnabar/core';
+import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
+import { createMember } from '@cinnabar/core/internal/cluster/member';
+import { type LocalChannel, type LocalDiscord, type LocalMessage, startLocalDiscord } from '@cinnabar/local-discord';
+import type { Plugin } from '@cinnabar/sdk';
+import { recordingLogger } from '../../support/logs.js';
+import { type TestDatabase, testDatabase } from '../../support/postgres.js';
+
+/** Servers of a bot in so many groups, some in each. */
+export async function createClusterWorld({ groups, guilds }: { readonly groups: number; readonly guilds: number }) {
+  const database = await testDatabase();
+  const discord = await startLocalDiscord({ shards: groups });
+  const owner = discord.createUser({ name: 'owner' });
+  const application = discord.createApplication({ name: 'Bot', owner });
+  const channels: LocalChannel[] = [];
+  for (let index = 0; index < guilds; index += 1) {
+    const guild = discord.createGuild({ name: `Server ${index}`, owner });
+    guild.invite(application);
+    channels.push(guild.createChannel({ name: 'general' }));
+    // Which shard a server belongs to follows from the millisecond in which it was made.
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  const answersTo = (message: LocalMessage) =>
+    [...message.channel.messagesById.values()].filter(({ reference }) => reference?.messageId === message.id);
+  const folders: string[] = [];
+
+  return {
+    database,
+    discord,
+    owner,
+    application,
+    channels,
+    answersTo,
+    /** Waits for something that people would see; the test's own time limit ends it. */
+    async until(isSo: () => boolean) {
+      while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+    },
+    /** A process of the cluster, as far as database and Discord can tell. */
+    member(name: string, plugins: readonly Plugin[]) {
+      const folder = mkdtempSync(join(tmpdir(), 'cinnabar-member-'));
+      folders.push(folder);
+      return memberOn({ database, discord, token: application.token, folder, name, plugins, groups });
+    },
+    async [Symbol.asyncDispose]() {
+      await discord.close();
+      await database[Symbol.asyncDispose]();
+      for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function memberOn(options: {
+  readonly database: TestDatabase;
+  readonly discord: LocalDiscord;
+  readonly token: string;
+  readonly folder: string;
+  readonly name: string;
+  readonly plugins: readonly Plugin[];
+  readonly groups: number;
+}) {
+  const { database, discord, token, folder, name, plugins, groups } = options;
+  const log = recordingLogger();
+  const config = loadConfig(folder, { DISCORD_API: discord.api, DISCORD_TOKEN: token, DATABASE_URL: database.url });
+  const member = createMember({
+    config: {
+      ...config,
+      token,
+      storage: { url: database.url, schema: database.schema, poolSize: 4 },
+      cluster: { groups, name },
+      dataDir: join(folder, 'data'),
+      logDir: join(folder, 'logs'),
+    },
+    host: { plugins, only: plugins.map(({ manifest }) => manifest.id) },
+    clock: createSystemClock(),
+    log,
+    onUnreachable: () => undefined,
+  });
+  return { ...member, log };
+}

@@ -1,0 +1,83 @@
+import type { LocalMessage } from '@cinnabar/local-discord';
+import { definePlugin, z } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { describePostgres } from '../../support/postgres.js';
+import { createClusterWorld } from './harness.js';
+
+const GROUPS = 2;
+
+/** Counts for each server, and answers each message that begins with "echo" as a listener. */
+const counter = definePlugin({
+  manifest: {
+    id: 'counter',
+    version: '1.0.0',
+    description: 'Counts.',
+    intents: ['Guilds', 'GuildMessages', 'MessageContent'],
+  },
+  collections: { counts: { scope: 'guild', version: 1, schema: z.object({ n: z.number().default(0) }) } },
+  setup({ command, on, collections }) {
+    command({
+      name: 'count',
+      description: 'Counts one more',
+      async run({ guild, reply }) {
+        if (guild === null) return;
+        const { n } = await collections.counts.of(guild).update((draft) => {
+          draft.n += 1;
+        });
+        await reply(`${n}`);
+      },
+    });
+    on('messageCreate', async (message) => {
+      if (message.content.startsWith('echo')) await message.reply(message.content);
+    });
+  },
+});
+
+describePostgres('cluster: processes that serve a bot together', () => {
+  it('divide its servers, and each command is answered once while they move', async () => {
+    await using world = await createClusterWorld({ groups: GROUPS, guilds: 6 });
+    const one = world.member('one', [counter]);
+    const other = world.member('other', [counter]);
+    await one.start();
+    expect(one.groups()).to.eql([0, 1]);
+    const asked: LocalMessage[] = [];
+    const ask = (text: string) => {
+      for (const channel of world.channels) asked.push(world.owner.say(channel, text));
+    };
+    ask('!count');
+    ask('echo first');
+    await other.start();
+    ask('!count');
+    await world.until(() => other.groups().length === 1 && one.groups().length === 1);
+    ask('!count');
+    ask('echo second');
+    await one.stop();
+    ask('!count');
+    await world.until(() => asked.every((message) => world.answersTo(message).length > 0));
+    await world.discord.settled();
+    expect(asked.map((message) => world.answersTo(message).length)).to.eql(asked.map(() => 1));
+    for (const channel of world.channels) {
+      const counted = asked.filter((message) => message.channel === channel && message.content === '!count');
+      expect(counted.map((message) => world.answersTo(message)[0]?.content)).to.eql(['1', '2', '3', '4']);
+    }
+    await other.stop();
+  }).timeout(60_000);
+
+  it('begin anew where they left off, without a new session', async () => {
+    await using world = await createClusterWorld({ groups: GROUPS, guilds: 4 });
+    const first = world.member('first', [counter]);
+    await first.start();
+    const before = world.channels.map((channel) => world.owner.say(channel, '!count'));
+    await world.until(() => before.every((message) => world.answersTo(message).length === 1));
+    await first.stop();
+    // Nobody is there.
+    const meanwhile = world.channels.map((channel) => world.owner.say(channel, '!count'));
+    const second = world.member('second', [counter]);
+    await second.start();
+    await world.until(() => meanwhile.every((message) => world.answersTo(message).length > 0));
+    expect(meanwhile.map((message) => world.answersTo(message).map(({ content }) => content))).to.eql(
+      meanwhile.map(() => ['2']),
+    );
+    await second.stop();
+  }).timeout(60_000);
+});
