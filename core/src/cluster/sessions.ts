@@ -9,6 +9,8 @@ export type StoredGuild = GatewayGuildCreateDispatchData | null;
 /** Everything that another process needs to go on with a shard. */
 export interface StoredShard {
   readonly session: SessionInfo;
+  /** What it was opened with. */
+  readonly intents: number;
   /** What Discord said when the session began, without its servers. */
   readonly ready: GatewayReadyDispatchData;
   readonly guilds: ReadonlyMap<string, StoredGuild>;
@@ -19,6 +21,8 @@ export interface ShardChange {
   readonly shardId: number;
   /** As far as events were handed on; `undefined` where there is none to be resumed. */
   readonly session: SessionInfo | undefined;
+  /** With `ready`. */
+  readonly intents: number | undefined;
   /** Where a new session has begun. */
   readonly ready: GatewayReadyDispatchData | undefined;
 }
@@ -56,8 +60,8 @@ export function createSessionStore(
   return {
     async load(shardIds) {
       const rows = await database.query(
-        `SELECT shard, session_id, resume_url, sequence, ready::text AS ready FROM ${sessions}
-         WHERE shard = ANY($1) AND shard_count = $2 AND session_id IS NOT NULL`,
+        `SELECT shard, session_id, resume_url, sequence, intents, ready::text AS ready FROM ${sessions}
+         WHERE shard = ANY($1) AND shard_count = $2 AND session_id IS NOT NULL AND ready IS NOT NULL`,
         [shardIds, shardCount],
       );
       const stored = await database.query(
@@ -65,7 +69,7 @@ export function createSessionStore(
         [rows.map(({ shard }) => shard)],
       );
       return new Map(
-        rows.map(({ shard, session_id: sessionId, resume_url: resumeURL, sequence, ready }) => {
+        rows.map(({ shard, session_id: sessionId, resume_url: resumeURL, sequence, intents, ready }) => {
           const guilds = stored.filter((row) => row.shard === shard).map(guildIn);
           const session = {
             sessionId: String(sessionId),
@@ -74,7 +78,10 @@ export function createSessionStore(
             shardId: Number(shard),
             shardCount,
           };
-          return [session.shardId, { session, ready: readyIn(ready), guilds: new Map(guilds) }];
+          return [
+            session.shardId,
+            { session, intents: Number(intents), ready: readyIn(ready), guilds: new Map(guilds) },
+          ];
         }),
       );
     },
@@ -94,33 +101,41 @@ export function createSessionStore(
           ? ''
           : `gone AS (DELETE FROM ${snapshots} USING fence WHERE guild_id = ANY($3)),
              kept AS (INSERT INTO ${snapshots} (guild_id, shard, body)
-               SELECT id, one.shard, one.body FROM fence, json_to_recordset($4) AS one (id bigint, shard int, body json)
+               SELECT one.id, one.shard, one.body::json FROM fence, unnest($4::bigint[], $5::int[], $6::text[]) AS one (id, shard, body)
                ON CONFLICT (guild_id) DO UPDATE SET shard = EXCLUDED.shard, body = EXCLUDED.body), `;
       await write(
-        `${guildChanges} done AS (INSERT INTO ${sessions} AS old (shard, shard_count, session_id, resume_url, sequence, ready)
-           SELECT one.shard, $1::int, one.session_id, one.resume_url, one.sequence, one.ready
-           FROM fence, json_to_recordset($2) AS one (shard int, session_id text, resume_url text, sequence bigint, ready json)
+        `${guildChanges} done AS (INSERT INTO ${sessions} AS old (shard, shard_count, session_id, resume_url, sequence, intents, ready)
+           SELECT one.shard, $1::int, one.session_id, one.resume_url, one.sequence, one.intents, one.ready
+           FROM fence, json_to_recordset($2) AS one (shard int, session_id text, resume_url text, sequence bigint, intents int, ready json)
            ON CONFLICT (shard) DO UPDATE SET shard_count = EXCLUDED.shard_count, session_id = EXCLUDED.session_id,
-             resume_url = EXCLUDED.resume_url, sequence = EXCLUDED.sequence, ready = coalesce(EXCLUDED.ready, old.ready), saved_at = now()
+             resume_url = EXCLUDED.resume_url, sequence = EXCLUDED.sequence,
+             intents = coalesce(EXCLUDED.intents, old.intents), ready = coalesce(EXCLUDED.ready, old.ready), saved_at = now()
            RETURNING shard AS result)`,
         [
           shardCount,
           JSON.stringify(shards.map(rowOf)),
           ...(guilds.size === 0
             ? []
-            : [gone, JSON.stringify(kept.map(([id, { shardId, guild }]) => ({ id, shard: shardId, body: guild })))]),
+            : [
+                gone,
+                kept.map(([id]) => id),
+                kept.map(([, { shardId }]) => shardId),
+                // Characters that PostgreSQL has no text for stay escaped.
+                kept.map(([, { guild }]) => (guild === null ? null : JSON.stringify(guild))),
+              ]),
         ],
       );
     },
   };
 }
 
-function rowOf({ shardId, session, ready }: ShardChange) {
+function rowOf({ shardId, session, intents, ready }: ShardChange) {
   return {
     shard: shardId,
     session_id: session?.sessionId ?? null,
     resume_url: session?.resumeURL ?? null,
     sequence: session?.sequence ?? 0,
+    intents: intents ?? null,
     ready: ready ?? null,
   };
 }

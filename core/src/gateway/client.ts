@@ -82,17 +82,30 @@ export function createGatewayClient({ discordApi, assignment, clock, random, log
   const status = createGatewayStatus(clock);
   const failures = createDiscordFailures();
   const closing = new AbortController();
-  const shared = assignment === undefined ? undefined : shareShards(assignment);
   let manager: WebSocketManager | undefined;
   let sharding: Sharding | undefined;
   /** Discord has opened a session with these. */
   let accepted: IntentsBitField | undefined;
   let refused = new IntentsBitField();
   let everReady = false;
+  let becomeReady: () => void = () => undefined;
+  const ready = new Promise<void>((resolve) => {
+    becomeReady = resolve;
+  });
   let end: (error: CinnabarError) => void = () => undefined;
   const ended = new Promise<CinnabarError>((resolve) => {
     end = resolve;
   });
+
+  const shareShards = ({ lease, sessions }: Assignment): SharedShards => {
+    const recorder = createSessionRecorder({ store: sessions, ready, ownId: () => client.user?.id ?? '', clock, log });
+    lease.lost.addEventListener('abort', () => {
+      recorder.stop();
+      void sharding?.leave();
+    });
+    return { lease, ready, recorder, load: sessions.load };
+  };
+  const shared = assignment === undefined ? undefined : shareShards(assignment);
 
   const options: ClientOptions = {
     intents: [],
@@ -146,19 +159,12 @@ export function createGatewayClient({ discordApi, assignment, clock, random, log
     },
   };
   const client = new Client(options);
-  function shareShards({ lease, sessions }: Assignment): SharedShards {
-    const recorder = createSessionRecorder({ store: sessions, ownId: () => client.user?.id ?? '', clock, log });
-    lease.lost.addEventListener('abort', () => {
-      recorder.stop();
-      void sharding?.leave();
-    });
-    return { lease, recorder, load: sessions.load };
-  }
   // Every plugin may have listeners of its own; their scopes remove them.
   client.setMaxListeners(0);
   const stopSweeping = sweepDirectMessages(client);
   client.once('clientReady', () => {
     everReady = true;
+    becomeReady();
   });
 
   const ask = (bits: IntentsBitField) => {
@@ -229,7 +235,7 @@ export function createGatewayClient({ discordApi, assignment, clock, random, log
     async leave() {
       if (shared === undefined) return;
       await sharding?.leave();
-      if (!shared.lease.lost.aborted) await shared.recorder.stored();
+      if (everReady && !shared.lease.lost.aborted) await shared.recorder.stored();
       shared.recorder.stop();
     },
     async close() {
@@ -316,10 +322,8 @@ function restOptions(
  * Logs in and resolves once the client is ready. While Discord is away it waits and tries again.
  * @throws CinnabarError CINNABAR_GATEWAY_LOGIN for what waiting cannot mend, saying what to change; and when the client is closed meanwhile
  */
-export async function login({ client, status, ended }: GatewayClient, token: string): Promise<void> {
-  const ready = new Promise<void>((resolve) => client.once('clientReady', () => resolve())).then(
-    () => new Promise<void>((resolve) => onceConnected(status, resolve)),
-  );
+export async function login({ client, ended }: GatewayClient, token: string): Promise<void> {
+  const ready = new Promise<void>((resolve) => client.once('clientReady', () => resolve()));
   const connect = async () => {
     try {
       await client.login(token);
@@ -330,19 +334,6 @@ export async function login({ client, status, ended }: GatewayClient, token: str
   };
   const error = await Promise.race([connect(), ended]);
   if (error !== undefined) throw error;
-}
-
-/** discord.js knows of servers before there is a connection where they were another process's. */
-function onceConnected(status: GatewayStatus, task: () => void): void {
-  if (status.ready) {
-    task();
-    return;
-  }
-  const dispose = status.onChange(() => {
-    if (!status.ready) return;
-    dispose();
-    task();
-  });
 }
 
 function explain(error: unknown): CinnabarError {

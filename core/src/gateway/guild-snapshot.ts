@@ -21,6 +21,9 @@ export function changedGuild(payload: GatewayDispatchPayload, ownId: string): st
     case GatewayDispatchEvents.ThreadDelete:
     case GatewayDispatchEvents.ThreadListSync:
     case GatewayDispatchEvents.ThreadMemberUpdate:
+    case GatewayDispatchEvents.ThreadMembersUpdate:
+    case GatewayDispatchEvents.GuildMemberAdd:
+    case GatewayDispatchEvents.GuildMemberRemove:
     case GatewayDispatchEvents.GuildRoleCreate:
     case GatewayDispatchEvents.GuildRoleUpdate:
     case GatewayDispatchEvents.GuildRoleDelete:
@@ -32,6 +35,10 @@ export function changedGuild(payload: GatewayDispatchPayload, ownId: string): st
     case GatewayDispatchEvents.GuildScheduledEventCreate:
     case GatewayDispatchEvents.GuildScheduledEventUpdate:
     case GatewayDispatchEvents.GuildScheduledEventDelete:
+      return payload.d.guild_id;
+    // Of direct messages, too.
+    case GatewayDispatchEvents.ChannelPinsUpdate:
+    case GatewayDispatchEvents.VoiceStateUpdate:
       return payload.d.guild_id;
     case GatewayDispatchEvents.GuildMemberUpdate:
       return payload.d.user.id === ownId ? payload.d.guild_id : undefined;
@@ -86,6 +93,34 @@ export function afterEvent(
       const threads = guild.threads.map((thread) => (thread.id === member.id ? { ...thread, member } : thread));
       return { ...guild, threads };
     }
+    case GatewayDispatchEvents.ThreadMembersUpdate: {
+      const { id, member_count: count, removed_member_ids: removed = [] } = payload.d;
+      const threads = guild.threads.map((thread) => {
+        if (thread.id !== id) return thread;
+        const { member, ...others } = thread;
+        return {
+          ...others,
+          member_count: count,
+          ...(member === undefined || removed.includes(ownId) ? {} : { member }),
+        };
+      });
+      return { ...guild, threads };
+    }
+    case GatewayDispatchEvents.ChannelPinsUpdate: {
+      const { channel_id: id, last_pin_timestamp: at } = payload.d;
+      const pinned = <T extends HasId>(list: readonly T[]) =>
+        list.map((one) => (one.id === id ? { ...one, last_pin_timestamp: at ?? null } : one));
+      return { ...guild, channels: pinned(guild.channels), threads: pinned(guild.threads) };
+    }
+    case GatewayDispatchEvents.VoiceStateUpdate: {
+      const { member: _, ...state } = payload.d;
+      const others = guild.voice_states.filter(({ user_id: id }) => id !== state.user_id);
+      return { ...guild, voice_states: state.channel_id === null ? others : [...others, state] };
+    }
+    case GatewayDispatchEvents.GuildMemberAdd:
+      return { ...guild, member_count: guild.member_count + 1 };
+    case GatewayDispatchEvents.GuildMemberRemove:
+      return { ...guild, member_count: guild.member_count - 1 };
     case GatewayDispatchEvents.GuildRoleCreate:
     case GatewayDispatchEvents.GuildRoleUpdate:
       return { ...guild, roles: put(guild.roles, payload.d.role) };

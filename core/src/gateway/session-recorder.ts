@@ -12,7 +12,7 @@ const RETRY_MS = 500;
 /** Keeps in the database how far each shard has come, so that another process goes on from there. */
 export interface SessionRecorder {
   /** An event was handed on. */
-  handed(shardId: number, payload: GatewayDispatchPayload, session: SessionInfo | undefined): void;
+  handed(payload: GatewayDispatchPayload, from: HandedFrom): void;
   /** There is none to be resumed any more. */
   lost(shardId: number): void;
   /** Resolves once what was handed on so far is stored: after that, no other process gets it again. */
@@ -21,31 +21,47 @@ export interface SessionRecorder {
   stop(): void;
 }
 
+/** Where an event came from. */
+export interface HandedFrom {
+  readonly shardId: number;
+  /** With the event's sequence. */
+  readonly session: SessionInfo | undefined;
+  /** What the session was asked for with. */
+  readonly intents: number;
+}
+
 interface Pending {
   readonly sessions: Map<number, SessionInfo | undefined>;
-  readonly ready: Map<number, GatewayReadyDispatchData>;
+  readonly begun: Map<number, Begun>;
   readonly events: { readonly shardId: number; readonly guildId: string; readonly payload: GatewayDispatchPayload }[];
   readonly waiting: (() => void)[];
 }
 
-/** What has come later is newer. */
+interface Begun {
+  readonly ready: GatewayReadyDispatchData;
+  readonly intents: number;
+}
+
+/** What has come later is newer; what has come before a session began is of an earlier one. */
 const merged = (earlier: Pending, later: Pending): Pending => ({
   sessions: new Map([...earlier.sessions, ...later.sessions]),
-  ready: new Map([...earlier.ready, ...later.ready]),
-  events: [...earlier.events, ...later.events],
+  begun: new Map([...earlier.begun, ...later.begun]),
+  events: [...earlier.events.filter(({ shardId }) => !later.begun.has(shardId)), ...later.events],
   waiting: [...earlier.waiting, ...later.waiting],
 });
 
-const nothing = (): Pending => ({ sessions: new Map(), ready: new Map(), events: [], waiting: [] });
+const nothing = (): Pending => ({ sessions: new Map(), begun: new Map(), events: [], waiting: [] });
 
 export function createSessionRecorder(options: {
   readonly store: SessionStore;
+  /** Nothing is stored before: what has come so far has not reached anybody yet. */
+  readonly ready: Promise<void>;
   /** The bot's own user id; '' while it is not known. */
   readonly ownId: () => string;
   readonly clock: Clock;
   readonly log: Logger;
 }): SessionRecorder {
-  const { store, ownId, clock, log } = options;
+  const { store, ready, ownId, clock, log } = options;
   const stopping = new AbortController();
   let pending = nothing();
   let underWay: Pending | undefined;
@@ -54,6 +70,7 @@ export function createSessionRecorder(options: {
   const isIdle = () => pending.sessions.size === 0;
   const run = async () => {
     isRunning = true;
+    await ready;
     while (!isIdle() && !stopping.signal.aborted) {
       const batch = pending;
       pending = nothing();
@@ -70,13 +87,13 @@ export function createSessionRecorder(options: {
     if (!isRunning) void run();
   };
 
-  const save = async ({ sessions, ready, events }: Pending): Promise<boolean> => {
+  const save = async ({ sessions, begun, events }: Pending): Promise<boolean> => {
     try {
       const shards = [...sessions].map(([shardId, session]): ShardChange => {
-        const begun = ready.get(shardId);
-        return { shardId, session, ready: begun === undefined ? undefined : { ...begun, guilds: [] } };
+        const { ready: said, intents } = begun.get(shardId) ?? {};
+        return { shardId, session, intents, ready: said === undefined ? undefined : { ...said, guilds: [] } };
       });
-      await store.save(shards, await changesOf(ready, events));
+      await store.save(shards, await changesOf(begun, events));
       return true;
     } catch (error) {
       if (!stopping.signal.aborted) log.debug('how far the shards have come could not be stored', { error });
@@ -84,9 +101,14 @@ export function createSessionRecorder(options: {
     }
   };
 
-  const changesOf = async (ready: Pending['ready'], events: Pending['events']) => {
+  const changesOf = async (begun: Pending['begun'], events: Pending['events']) => {
     const changes = new Map<string, GuildChange>();
-    for (const [shardId, { guilds }] of ready) {
+    for (const [
+      shardId,
+      {
+        ready: { guilds },
+      },
+    ] of begun) {
       // A new session: servers that are not in it are gone, and the others come one by one.
       for (const id of await store.guildsOf(shardId)) changes.set(id, { shardId, guild: undefined });
       for (const { id } of guilds) changes.set(id, { shardId, guild: null });
@@ -101,11 +123,11 @@ export function createSessionRecorder(options: {
   };
 
   return {
-    handed(shardId, payload, session) {
+    handed(payload, { shardId, session, intents }) {
       // Its sequence goes on being counted in place.
       pending.sessions.set(shardId, session === undefined ? undefined : { ...session });
       if (payload.t === GatewayDispatchEvents.Ready) {
-        pending.ready.set(shardId, payload.d);
+        pending.begun.set(shardId, { ready: payload.d, intents });
         for (let index = pending.events.length - 1; index >= 0; index -= 1)
           if (pending.events[index]?.shardId === shardId) pending.events.splice(index, 1);
       } else {

@@ -42,7 +42,10 @@ interface Parts {
 
 /** What shards that move between processes need. */
 export interface SharedShards {
+  /** Nothing is handed on while it is not held, and nothing is sent. */
   readonly lease: Lease;
+  /** Resolves when discord.js hands on whatever it gets: before, it keeps some events for later, in an order of its own. */
+  readonly ready: Promise<void>;
   readonly recorder: SessionRecorder;
   /** How far the shards have come. */
   load(shardIds: readonly number[]): Promise<ReadonlyMap<number, StoredShard>>;
@@ -113,7 +116,7 @@ export function createSharding({
       report: status.shard(shardId),
       isFatal: (code, reason) => isFatal(code, reason, asked),
       stored,
-      lease: shared?.lease,
+      shared,
       events: {
         hello: () => void announce(() => manager.emit(WebSocketShardEvents.Hello, { shardId })),
         ready(data) {
@@ -124,7 +127,7 @@ export function createSharding({
         dispatch(data) {
           if (admits(data)) void announce(() => manager.emit(WebSocketShardEvents.Dispatch, { data, shardId }));
         },
-        handed: (payload, session) => shared?.recorder.handed(shardId, payload, session),
+        handed: (payload, session) => shared?.recorder.handed(payload, { shardId, session, intents: asked }),
         closed: (code) => void announce(() => manager.emit(WebSocketShardEvents.Closed, { code, shardId })),
         heartbeat: (heartbeatAt, latency) =>
           void announce(() =>
@@ -147,7 +150,13 @@ export function createSharding({
     async spawn(shardIds) {
       const shardCount = await manager.getShardCount();
       const stored = await shared?.load(shardIds);
-      for (const id of shardIds) shards.set(id, build(id, shardCount, stored?.get(id)));
+      const { intents } = manager.options;
+      for (const id of shardIds) {
+        const left = stored?.get(id);
+        // Another version of a plugin may ask for more than the session was opened with.
+        const isEnough = left !== undefined && (left.intents & intents) === intents;
+        shards.set(id, build(id, shardCount, isEnough ? left : undefined));
+      }
     },
     connect() {
       for (const shard of shards.values()) shard.start();
@@ -160,6 +169,7 @@ export function createSharding({
       await Promise.all([...shards.values()].map((shard) => shard.leave()));
     },
     async send(shardId, payload) {
+      await shared?.lease.held();
       const shard = shards.get(shardId);
       if (shard === undefined) throw new RangeError(`There is no shard ${shardId}.`);
       await shard.send(payload);
@@ -211,7 +221,7 @@ interface ShardEvents {
   ready(data: GatewayReadyDispatchData): void;
   resumed(): void;
   dispatch(payload: GatewayDispatchPayload): void;
-  /** It was dispatched; the session says how far it has come. */
+  /** It is about to be dispatched; the session says how far it has come. */
   handed(payload: GatewayDispatchPayload, session: SessionInfo | undefined): void;
   closed(code: number): void;
   heartbeat(at: number, latencyMs: number): void;
@@ -235,8 +245,7 @@ interface ShardParts {
   readonly isFatal: (code: number, reason: string) => boolean;
   /** Where another process left off. */
   readonly stored: StoredShard | undefined;
-  /** Nothing is handed on while it is not held. */
-  readonly lease: Lease | undefined;
+  readonly shared: Pick<SharedShards, 'lease' | 'ready'> | undefined;
 }
 
 type Shard = ReturnType<typeof createShard>;
@@ -247,18 +256,27 @@ type Shard = ReturnType<typeof createShard>;
  */
 function createShard(parts: ShardParts) {
   const { id, shardCount, identity, address, withParameters, limits, clock, random, report, events, isFatal } = parts;
-  const { stored, lease } = parts;
+  const { shared } = parts;
+  const lease = shared?.lease;
   const stopping = new AbortController();
   const backoff = createBackoff(random);
   const outbox = createOutbox(clock);
   const waitingForReady = new Set<() => void>();
-  let session: SessionInfo | undefined;
+  /** Where another process left off, until discord.js is told. */
+  let left = parts.stored;
+  let session = left?.session;
   let connection: Connection | undefined;
   let running: Promise<void> | undefined;
   let renewing = false;
 
+  let isClientReady = false;
+  void shared?.ready.then(() => {
+    isClientReady = true;
+  });
+
   const setSession = (next: SessionInfo | undefined) => {
     session = next;
+    if (next === undefined) left = undefined;
     events.session(next ?? null);
   };
   const release = () => {
@@ -275,8 +293,23 @@ function createShard(parts: ShardParts) {
     return address(ownFails);
   };
 
+  /** Says to discord.js what a new session would begin with, and so brings it to where the other process was. */
+  const goOn = ({ session: known, ready, guilds }: StoredShard) => {
+    setSession(known);
+    const there = [...guilds.values()].flatMap((guild) => guild ?? []);
+    const unavailable = (ids: Iterable<string>) => [...ids].map((guildId) => ({ id: guildId, unavailable: true }));
+    // Waited for are only those that come now.
+    events.ready({ ...ready, guilds: unavailable(there.map((guild) => guild.id)) });
+    const op = GatewayOpcodes.Dispatch;
+    const all = { ...ready, guilds: unavailable(guilds.keys()) };
+    events.dispatch({ op, t: GatewayDispatchEvents.Ready, s: 0, d: all });
+    for (const guild of there) events.dispatch({ op, t: GatewayDispatchEvents.GuildCreate, s: 0, d: guild });
+  };
+
   /** From opening a socket to its end. */
   const connectOnce = async (): Promise<Ending & { readyForMs: number | undefined; resumed: boolean }> => {
+    // Another process may have the session by now.
+    await lease?.held();
     let permit = session === undefined ? await limits.permit(stopping.signal) : undefined;
     const url = await urlOf();
     let identified = false;
@@ -292,12 +325,14 @@ function createShard(parts: ShardParts) {
         permit?.release();
         return;
       }
+      await lease?.held();
       identified = true;
       report.identified();
       on.send({ op: GatewayOpcodes.Identify, d: { ...identity(), shard: [id, shardCount] } });
       arrived = on.expect('READY', READY_WITHIN_MS);
     };
-    const resume = (on: Connection, { sessionId, sequence }: SessionInfo) => {
+    const resume = async (on: Connection, { sessionId, sequence }: SessionInfo) => {
+      await lease?.held();
       on.send({ op: GatewayOpcodes.Resume, d: { token: identity().token, session_id: sessionId, seq: sequence } });
       arrived = on.expect('RESUMED', READY_WITHIN_MS);
     };
@@ -311,8 +346,51 @@ function createShard(parts: ShardParts) {
 
     if (stopping.signal.aborted) {
       permit?.release();
-      return { code: 1000, reason: 'stopped', sessionLost: true, readyForMs: undefined, resumed: false };
+      return { code: 1000, reason: 'stopped', sessionLost: false, readyForMs: undefined, resumed: false };
     }
+    /** discord.js has been told where another process left off. */
+    let wentOn = false;
+    const advance = (payload: GatewayDispatchPayload) => {
+      if (session !== undefined && payload.s > session.sequence) session.sequence = payload.s;
+      events.handed(payload, session);
+    };
+    const handOn = (payload: GatewayDispatchPayload) => {
+      left = undefined;
+      switch (payload.t) {
+        case GatewayDispatchEvents.Ready: {
+          const { session_id: sessionId, resume_gateway_url: resumeURL } = payload.d;
+          setSession({ sessionId, resumeURL, sequence: payload.s, shardId: id, shardCount });
+          events.ready(payload.d);
+          becomeReady(current, false);
+          break;
+        }
+        case GatewayDispatchEvents.Resumed:
+          // To discord.js, a session of another process is a new one.
+          if (!wentOn) events.resumed();
+          becomeReady(current, true);
+          advance(payload);
+          if (!wentOn) events.dispatch(payload);
+          return;
+        default:
+          // Sent again although it has arrived.
+          if (session !== undefined && payload.s <= session.sequence) return;
+      }
+      advance(payload);
+      events.dispatch(payload);
+    };
+    const intake =
+      shared === undefined
+        ? handOn
+        : createIntake({
+            handOn,
+            mayHandOn: () => shared.lease.isHeld() && (left === undefined || isClientReady),
+            async until() {
+              if (left !== undefined) await shared.ready;
+              await shared.lease.held();
+            },
+            isOver: () => stopping.signal.aborted || connection !== current,
+            onTooMany: () => current.end('too much has come while it could not be handed on'),
+          });
     report.connecting();
     const current = openConnection({
       url,
@@ -321,39 +399,22 @@ function createShard(parts: ShardParts) {
       sequence: () => session?.sequence ?? null,
       onHello() {
         events.hello();
-        if (session === undefined) void identify(current);
-        else resume(current, session);
+        (session === undefined ? identify(current) : resume(current, session)).catch(() =>
+          current.end('the lease is lost'),
+        );
       },
-      onDispatch: whileHeld(
-        lease,
-        (payload) => {
-          if (readyAt === undefined) arrived();
-          switch (payload.t) {
-            case GatewayDispatchEvents.Ready: {
-              const { session_id: sessionId, resume_gateway_url: resumeURL } = payload.d;
-              setSession({ sessionId, resumeURL, sequence: payload.s, shardId: id, shardCount });
-              events.ready(payload.d);
-              becomeReady(current, false);
-              break;
-            }
-            case GatewayDispatchEvents.Resumed:
-              events.resumed();
-              becomeReady(current, true);
-              break;
-            default:
-              if (readyAt === undefined) arrived = current.expect('RESUMED', READY_WITHIN_MS);
-              // Sent again although it has arrived.
-              if (session !== undefined && payload.s <= session.sequence) return;
-          }
-          if (session !== undefined && payload.s > session.sequence) session.sequence = payload.s;
-          events.dispatch(payload);
-          events.handed(payload, session);
-        },
-        {
-          isOver: () => connection !== current,
-          onTooMany: () => current.end('too much has come while it could not be handed on'),
-        },
-      ),
+      onDispatch(payload) {
+        if (readyAt === undefined) {
+          arrived();
+          if (payload.t !== GatewayDispatchEvents.Ready && payload.t !== GatewayDispatchEvents.Resumed)
+            arrived = current.expect('RESUMED', READY_WITHIN_MS);
+        }
+        if (left !== undefined && !wentOn && payload.t !== GatewayDispatchEvents.Ready) {
+          wentOn = true;
+          goOn(left);
+        }
+        intake(payload);
+      },
       onLatency(ms) {
         report.latency(ms);
         events.heartbeat(clock.now() - ms, ms);
@@ -393,21 +454,7 @@ function createShard(parts: ShardParts) {
     return last === undefined ? pauseMs : undefined;
   };
 
-  /** Says to discord.js what a new session would begin with, and so brings it to where the other process was. */
-  const goOn = ({ session: { sessionId, resumeURL, sequence }, ready, guilds }: StoredShard) => {
-    setSession({ sessionId, resumeURL, sequence, shardId: id, shardCount });
-    const there = [...guilds].flatMap(([, guild]) => guild ?? []);
-    const unavailable = (ids: Iterable<string>) => [...ids].map((guildId) => ({ id: guildId, unavailable: true }));
-    // Waited for are only those that come now.
-    events.ready({ ...ready, guilds: unavailable(there.map((guild) => guild.id)) });
-    const op = GatewayOpcodes.Dispatch;
-    const all = { ...ready, guilds: unavailable(guilds.keys()) };
-    events.dispatch({ op, t: GatewayDispatchEvents.Ready, s: 0, d: all });
-    for (const guild of there) events.dispatch({ op, t: GatewayDispatchEvents.GuildCreate, s: 0, d: guild });
-  };
-
   const run = async () => {
-    if (stored !== undefined) goOn(stored);
     while (!stopping.signal.aborted) {
       const pauseMs = await attemptOnce();
       if (pauseMs === undefined) break;
@@ -438,10 +485,10 @@ function createShard(parts: ShardParts) {
       connection?.end('The shard moves to another process');
       await running;
     },
-    /** Ends the session and the loop. */
+    /** Ends the loop, and the session unless it may be another process's. */
     async stop(): Promise<void> {
       stopping.abort();
-      connection?.end('The bot stops', true);
+      connection?.end('The bot stops', shared === undefined);
       await running;
     },
   };
@@ -451,34 +498,46 @@ function createShard(parts: ShardParts) {
 const MOST_HELD_BACK = 5_000;
 
 /**
- * Hands events on in their order, as long as the lease is held; what comes while it is not waits. What waits when the lease is lost, or the connection
- * has ended, comes again to whoever resumes the session.
+ * Hands events on in their order; what may not be handed on yet waits. What waits when the connection ends comes again, to whoever resumes the session.
  */
-function whileHeld<T>(
-  lease: Lease | undefined,
-  hand: (event: T) => void,
-  connection: {
-    readonly isOver: () => boolean;
-    /** More wait than is sensible; they are not handed on. */
-    readonly onTooMany: () => void;
-  },
-): (event: T) => void {
-  if (lease === undefined) return hand;
-  let waiting: T[] = [];
-  const handAll = async () => {
-    await lease.held();
-    const events = waiting;
-    waiting = [];
-    if (!connection.isOver()) for (const event of events) hand(event);
+function createIntake<T>({
+  handOn,
+  mayHandOn,
+  until,
+  isOver,
+  onTooMany,
+}: {
+  readonly handOn: (event: T) => void;
+  readonly mayHandOn: () => boolean;
+  /** Resolves when it is worth asking again; rejects when it never will be. */
+  readonly until: () => Promise<void>;
+  readonly isOver: () => boolean;
+  /** More wait than is sensible: they are not handed on. */
+  readonly onTooMany: () => void;
+}): (event: T) => void {
+  const waiting: T[] = [];
+  const drain = async () => {
+    while (waiting.length > 0) {
+      await until();
+      while (mayHandOn()) {
+        const next = isOver() ? undefined : waiting.shift();
+        if (next === undefined) {
+          waiting.length = 0;
+          return;
+        }
+        handOn(next);
+      }
+    }
   };
   return (event) => {
-    if (waiting.length === 0 && lease.isHeld()) {
-      hand(event);
+    if (waiting.length === 0 && mayHandOn()) {
+      handOn(event);
       return;
     }
     waiting.push(event);
-    if (waiting.length > MOST_HELD_BACK) connection.onTooMany();
-    else if (waiting.length === 1) handAll().catch(() => undefined);
+    if (waiting.length > MOST_HELD_BACK) onTooMany();
+    // It rejects when the lease is lost: the events are another process's then.
+    else if (waiting.length === 1) drain().catch(() => undefined);
   };
 }
 

@@ -4,6 +4,7 @@ import { createExpectMessage, createObservers, type ExpectMessage, type Observer
 import { createFaults, type Faults } from './faults.js';
 import { type ConnectionLog, createConnectionLog } from './gateway/connection-log.js';
 import { createGateway } from './gateway/server.js';
+import type { SessionStartLimit } from './gateway/session-starts.js';
 import { type ApplicationInit, createApplication, createGuild, createUser, type UserInit } from './people/account.js';
 import { serveFile } from './resources/attachments.js';
 import { createRateLimits, type RateLimitMode, type RateLimits } from './rest/rate-limits.js';
@@ -30,6 +31,10 @@ export interface LocalDiscordOptions {
   heartbeatIntervalMs?: number;
   /** How many shards clients are recommended to run (`GET /gateway/bot`); 1 unless told. */
   shards?: number;
+  /** How many sessions a bot may open; enforced where it is told. */
+  sessionStartLimit?: SessionStartLimit;
+  /** How long a session can be resumed after its socket has closed; for ever unless told. */
+  sessionLifetimeMs?: number;
   /** The name of the machine in the address of the gateway, for tests of name resolution; 127.0.0.1 unless told. */
   gatewayHost?: string;
   /** Messages kept per channel; 10,000 unless told. The oldest fall away. */

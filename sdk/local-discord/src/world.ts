@@ -1,4 +1,5 @@
 import type { GatewaySession } from './gateway/session.js';
+import { createSessionStarts, type SessionStartLimit, type SessionStarts } from './gateway/session-starts.js';
 import { createSnowflakes } from './snowflakes.js';
 import type { LocalApplication } from './state/applications.js';
 import type { LocalChannel } from './state/channels.js';
@@ -45,6 +46,9 @@ export interface World {
   readonly sessions: Set<GatewaySession>;
   /** How many shards clients are recommended to run. */
   readonly shards: number;
+  readonly sessionStarts: SessionStarts;
+  /** How long a session can be resumed after its socket has closed. */
+  readonly sessionLifetimeMs: number;
   readonly interactionFaults: InteractionFaults;
   /** Calls the observers, in server order. */
   readonly notify: (event: LocalEvent) => void;
@@ -54,6 +58,8 @@ export interface WorldInit {
   clock?: Clock;
   keepMessages?: number;
   shards?: number;
+  sessionStartLimit?: SessionStartLimit;
+  sessionLifetimeMs?: number;
   notify: World['notify'];
 }
 
@@ -75,6 +81,8 @@ export function createWorld(options: WorldInit): World {
     files: new Map(),
     sessions: new Set(),
     shards: options.shards ?? 1,
+    sessionStarts: createSessionStarts(clock, options.sessionStartLimit),
+    sessionLifetimeMs: options.sessionLifetimeMs ?? Number.POSITIVE_INFINITY,
     interactionFaults: { repeat: false, omitChannel: false },
     notify: options.notify,
   };

@@ -9,13 +9,26 @@ export interface ConnectionAttempt {
   /** What the client asked for, and whether it got it. */
   asked?: 'identify' | 'resume';
   granted?: boolean;
+  /** Events that were sent again after a RESUME. */
+  replayed?: number;
   /** A fault kept it from becoming a WebSocket, or closed that at once. */
   failed?: boolean;
   endedAt?: number;
 }
 
+/** Of the attempts that are kept. */
+export interface ConnectionCounts {
+  readonly identifies: number;
+  readonly resumes: number;
+  /** IDENTIFYs and RESUMEs that were not granted. */
+  readonly refused: number;
+  /** Events that were sent again after RESUMEs. */
+  readonly replayed: number;
+}
+
 /** What clients did at the gateway: for tests of how they connect. */
 export interface ConnectionLog {
+  readonly counts: ConnectionCounts;
   /** Oldest first; the oldest of more than 10,000 fall away. */
   readonly attempts: readonly ConnectionAttempt[];
   /** Sockets that are open now, those included that have not identified. */
@@ -33,7 +46,17 @@ const KEPT = 10_000;
 export function createConnectionLog(clock: Clock): ConnectionRecorder {
   const attempts: ConnectionAttempt[] = [];
   const open = new Set<WebSocket>();
+  const granted = (asked: ConnectionAttempt['asked']) =>
+    attempts.filter((attempt) => attempt.asked === asked && attempt.granted === true).length;
   return {
+    get counts() {
+      return {
+        identifies: granted('identify'),
+        resumes: granted('resume'),
+        refused: attempts.filter((attempt) => attempt.granted === false).length,
+        replayed: attempts.reduce((sum, { replayed = 0 }) => sum + replayed, 0),
+      };
+    },
     attempts,
     open,
     reset: () => void attempts.splice(0),

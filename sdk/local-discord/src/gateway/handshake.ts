@@ -85,7 +85,10 @@ const PRIVILEGED: Readonly<Record<PrivilegedIntent, number>> = {
   MessageContent: GatewayIntentBits.MessageContent,
 };
 
-/** Opens a session: READY, then a GUILD_CREATE for each guild of the shard. Closes 4004, 4010, 4013 or 4014 instead when it must. */
+/**
+ * Opens a session: READY, then a GUILD_CREATE for each guild of the shard. Closes 4004, 4010, 4013 or 4014 instead when it must; op 9 when the shard had
+ * to wait.
+ */
 export function identify(world: World, socket: WebSocket, data: IdentifyData): GatewaySession | undefined {
   const application = applicationByToken(world, data.token);
   const shard = data.shard ?? [0, 1];
@@ -94,6 +97,11 @@ export function identify(world: World, socket: WebSocket, data: IdentifyData): G
     socket.close(refusal);
     return undefined;
   }
+  const start = world.sessionStarts.take(application.id, shard[0]);
+  // Discord takes the token away from a bot that goes on.
+  if (start === 'too-many') socket.close(GatewayCloseCodes.AuthenticationFailed);
+  if (start === 'too-fast') invalid(socket);
+  if (start !== 'admitted') return undefined;
   forgetStale(world, application, shard);
   const session = new GatewaySession(`session-${world.nextId()}`, application, data.intents, shard);
   session.socket = socket;
@@ -154,6 +162,7 @@ export function resume(
   faults: GatewayFaults,
   socket: WebSocket,
   data: ResumeData,
+  onReplayed: (events: number) => void,
 ): GatewaySession | undefined {
   const application = applicationByToken(world, data.token);
   if (!application) {
@@ -162,16 +171,24 @@ export function resume(
   }
   const session = [...world.sessions].find((one) => one.id === data.session_id && one.application === application);
   if (!session || faults.refuseResume) return invalid(socket);
+  if (session.leftAt !== undefined && world.clock.now() - session.leftAt > world.sessionLifetimeMs) {
+    world.sessions.delete(session);
+    return invalid(socket);
+  }
   if (data.seq > session.sequence) {
     socket.close(GatewayCloseCodes.InvalidSeq);
     return undefined;
   }
-  session.socket?.terminate();
+  // One session has one connection.
+  session.socket?.close(GatewayCloseCodes.UnknownError, 'The session was resumed elsewhere.');
   session.socket = socket;
+  session.leftAt = undefined;
+  const missed = session.sequence - data.seq;
   if (!session.replay(data.seq)) {
     world.sessions.delete(session);
     return invalid(socket);
   }
+  onReplayed(missed);
   session.dispatch('RESUMED', '{}');
   world.notify({ type: 'connect', application, shard: session.shard[0] });
   return session;

@@ -116,7 +116,13 @@ function execute(
     case GatewayOpcodes.Resume:
       if (session) return close(socket, GatewayCloseCodes.AlreadyAuthenticated);
       if (faults.take('withholdReady')) return undefined;
-      return granted(attempt, 'resume', resume(world, faults, socket, command.d));
+      return granted(
+        attempt,
+        'resume',
+        resume(world, faults, socket, command.d, (events) => {
+          attempt.replayed = events;
+        }),
+      );
     default:
       if (!session) return close(socket, GatewayCloseCodes.NotAuthenticated);
   }
@@ -144,6 +150,7 @@ function close(socket: WebSocket, code: GatewayCloseCodes): undefined {
 function leave(world: World, socket: WebSocket, session: GatewaySession | undefined, code: number): void {
   if (session?.socket !== socket) return;
   session.socket = undefined;
+  session.leftAt = world.clock.now();
   if (code === 1000 || code === 1001) world.sessions.delete(session);
   world.notify({ type: 'disconnect', application: session.application, shard: session.shard[0] });
 }

@@ -13,6 +13,8 @@ export class GatewaySession {
   readonly shard: readonly [index: number, count: number];
   socket: WebSocket | undefined;
   sequence = 0;
+  /** Since when it has had no socket. */
+  leftAt: number | undefined;
   /** Called on each heartbeat with the sequence number that the client has seen. */
   readonly heartbeatListeners = new Set<(seen: number) => void>();
   readonly #sent: string[] = [];

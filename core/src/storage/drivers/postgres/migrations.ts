@@ -148,6 +148,8 @@ const MIGRATIONS: readonly Migration[] = [
         session_id text,
         resume_url text,
         sequence bigint NOT NULL,
+        -- What it was opened with.
+        intents int,
         ready json,
         saved_at timestamptz NOT NULL DEFAULT now()
       );
