@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { type CinnabarError, type Clock, type Logger, UserError } from '@cinnabar/sdk';
+import { type CinnabarError, type Clock, type Logger, UserError, unlessUnreachable, z } from '@cinnabar/sdk';
 import { REST, Routes } from 'discord.js';
 import { createSystemRandom } from '../clock/clock.js';
 import { DEFAULT_GROUPS, type HostConfig } from '../config/host-config.js';
@@ -10,6 +10,7 @@ import { createGatewayInformation } from '../gateway/session-limits.js';
 import { createHost, type Host, type HostOptions } from '../host.js';
 import { createConnections } from '../storage/drivers/postgres/connection.js';
 import { openDatabase } from '../storage/drivers/postgres/database.js';
+import { placeDocuments } from '../storage/drivers/postgres/placing.js';
 import { HOST_VERSION } from '../version.js';
 import type { Lease, Partition } from './assignment.js';
 import { createClaims } from './claims.js';
@@ -112,6 +113,9 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
         wanted: config.cluster?.groups ?? DEFAULT_GROUPS,
         recommended: await discord.recommendedShards(),
       });
+      await placeDocuments(database, discord.guildOf).catch((error: unknown) =>
+        log.warn('the servers of some stored channels could not be found; the first group has them', { error }),
+      );
       cluster = createCluster({
         leases: createLeases({
           connections,
@@ -155,7 +159,17 @@ function askDiscord({ discordApi, token }: MemberOptions['config'], { clock, sig
     signal,
     onUnreachable,
   });
+  let roles: Promise<ReadonlyMap<string, string>> | undefined;
   return {
+    /** The server of a channel or role; `null` for what is no server's, or gone. */
+    async guildOf(kind: 'channel' | 'role', id: string): Promise<string | null> {
+      if (kind === 'role') {
+        roles ??= rolesOfAll(rest);
+        return (await roles).get(id) ?? null;
+      }
+      const channel = await unlessUnreachable(rest.get(Routes.channel(id)));
+      return z.object({ guild_id: z.string() }).safeParse(channel).data?.guild_id ?? null;
+    },
     recommendedShards: async () => (await information.get()).shards,
     answers: async () => {
       try {
@@ -166,4 +180,22 @@ function askDiscord({ discordApi, token }: MemberOptions['config'], { clock, sig
       }
     },
   };
+}
+
+const withId = z.array(z.object({ id: z.string() }));
+/** Discord gives no more at a time. */
+const GUILDS_AT_ONCE = 200;
+
+/** The server of each role. */
+async function rolesOfAll(rest: REST): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  for (let after = '0'; ; ) {
+    const query = new URLSearchParams({ limit: String(GUILDS_AT_ONCE), after });
+    const guilds = withId.parse(await rest.get(Routes.userGuilds(), { query }));
+    for (const { id } of guilds)
+      for (const role of withId.parse(await rest.get(Routes.guildRoles(id)))) found.set(role.id, id);
+    const last = guilds.at(-1);
+    if (last === undefined || guilds.length < GUILDS_AT_ONCE) return found;
+    after = last.id;
+  }
 }

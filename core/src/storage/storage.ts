@@ -105,7 +105,10 @@ export function createStorage(options: StorageOptions): StorageService {
     },
     close(plugin) {
       const { id } = plugin.manifest;
-      if (opened.get(id)?.plugin === plugin) opened.delete(id);
+      const one = opened.get(id);
+      if (one?.plugin !== plugin) return;
+      one.close();
+      opened.delete(id);
     },
     collection: (name, definition) => openCollection(store, definition, collectionPath(HOST, definition.scope, name)),
     journal: (plugin, name, { schema, guildId, snapshot }) =>
@@ -140,6 +143,8 @@ export interface OpenedPlugin {
   readonly personal: readonly PersonalCollection[];
   /** Its settings as they are stored, for what handles whole sets of them. */
   readonly stored: StoredSettings;
+  /** Ends what follows changes that are made elsewhere. */
+  close(): void;
 }
 
 /** What was set of a plugin's settings: without defaults, without secrets, and without what this version does not know. */
@@ -182,12 +187,25 @@ function openPlugin(
     id,
     numbers.map(({ key }) => key),
   );
+  // What a listener has forgotten to end ends with the plugin.
+  const stops = new Set<() => void>();
+  const watched: DocumentStore = {
+    ...store,
+    watch(prefix, listener) {
+      const stop = store.watch(prefix, listener);
+      stops.add(stop);
+      return () => {
+        stops.delete(stop);
+        stop();
+      };
+    },
+  };
   const listeners = new Set<(change: SettingsChange) => unknown>();
   let following: readonly (() => void)[] = [];
   /** Tells of changes that were made elsewhere. What belongs to other servers is their hosts' affair. */
   const follow = () =>
     [...scopes.keys()].map((scope) =>
-      store.watch([id, 'settings', scope], (path, isOwn) => {
+      watched.watch([id, 'settings', scope], (path, isOwn) => {
         const of = scope === 'global' ? null : (path.at(-1) ?? null);
         if (!isOwn && of !== null && scope !== 'user') return;
         for (const listener of listeners) void listener({ scope, of });
@@ -260,7 +278,7 @@ function openPlugin(
 
   const collections = Object.entries(plugin.collections).map(([name, definition]) => {
     const path = collectionPath(id, definition.scope, name);
-    const collection = openCollection(store, definition, path);
+    const collection = openCollection(watched, definition, path);
     const erase = (key: string) => store.erase([...path, key]);
     return { name, collection, personal: personalCollection(id, name, definition, collection, erase) };
   });
@@ -271,6 +289,9 @@ function openPlugin(
     ceilings: (guildId) => ceilings.of(id, guildId),
     personal: collections.flatMap(({ personal }) => personal ?? []),
     stored,
+    close() {
+      for (const stop of stops) stop();
+    },
     storage: {
       settings: Object.fromEntries(
         [...scopes].map(([scope, open]) => {

@@ -14,6 +14,7 @@ import { type CinnabarError, defined, type HostEnd, type Language, type Plugin, 
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import type { Client } from 'discord.js';
 import { createSettled } from '../cli/console/stage.js';
+import type { Assignment } from '../cluster/assignment.js';
 import type { HostConfig } from '../config/host-config.js';
 import { createHost } from '../host.js';
 import { NO_LOG } from '../observability/no-log.js';
@@ -49,6 +50,8 @@ export interface TestHostOptions {
   readonly botName?: string;
   /** A storage driver of one's own, for instance one that fails. */
   readonly driver?: Driver;
+  /** What it serves, as one of the hosts of a cluster. */
+  readonly assignment?: Assignment;
   /** A world that exists already: an earlier host's, for a restart in the same guild. */
   readonly world?: TestWorld;
   readonly clock?: ManualClock;
@@ -186,7 +189,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
     },
     plugins: options.plugins.filter((plugin) => typeof plugin !== 'string'),
     only: options.plugins.map((plugin) => (typeof plugin === 'string' ? plugin : plugin.manifest.id)),
-    ...defined({ driver: options.driver ?? tracked?.driver }),
+    ...defined({ driver: options.driver ?? tracked?.driver, assignment: options.assignment }),
     ...(defaultLanguage === undefined ? {} : { language: defaultLanguage }),
   });
   const settledBot = createSettled(world.discord, host);

@@ -1,3 +1,4 @@
+import { type Assignment, createPartition, groupOf } from '@cinnabar/core/internal/cluster/assignment';
 import { createTestHost } from '@cinnabar/core/testing';
 import { type Collection, definePlugin, Plugins, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
@@ -40,6 +41,22 @@ function alarmPlugin() {
     return store;
   };
   return { plugin, rung, state, alarmsOf };
+}
+
+/** What a host of a cluster serves that is never taken from it. */
+function assignmentOf(group: number, groups: number): Assignment {
+  return {
+    partition: createPartition(group, groups),
+    shardCount: groups,
+    lease: { group, token: 1n, isHeld: () => true, held: async () => undefined, lost: new AbortController().signal },
+    sessions: {
+      load: async () => new Map(),
+      guilds: async () => new Map(),
+      guildsOf: async () => [],
+      save: async () => undefined,
+    },
+    claims: { run: async (_asked, task) => void (await task()), takeUnfinished: async () => [] },
+  };
 }
 
 describe('schedule', () => {
@@ -118,6 +135,23 @@ describe('schedule', () => {
       expect(second.rung).to.deep.equal([{ key: 'one', lateMs: 2 * HOUR + 120_000, attempt: 1 }]);
     } finally {
       await host[Symbol.asyncDispose]();
+    }
+  });
+
+  it('runs, of a collection that all hosts of a cluster know, what belongs to its servers; the first one what belongs to none', async () => {
+    const before = alarmPlugin();
+    await using first = await createTestHost({ plugins: [before.plugin] });
+    await first.stop();
+    const own = groupOf(first.guild.id, 2);
+    for (const group of [0, 1]) {
+      const { plugin, rung, alarmsOf } = alarmPlugin();
+      await using host = await createTestHost({ plugins: [plugin], world: first, assignment: assignmentOf(group, 2) });
+      const at = host.clock.now() + HOUR;
+      await alarmsOf().of('here').set({ at, guildId: host.guild.id });
+      await alarmsOf().of('nowhere').set({ at, guildId: null });
+      await host.advance(HOUR);
+      const expected = [...(group === own ? ['here'] : []), ...(group === 0 ? ['nowhere'] : [])];
+      expect(rung.map(({ key }) => key).sort(), `group ${group}`).to.deep.equal(expected);
     }
   });
 });

@@ -1,7 +1,10 @@
 import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
 import { createPartition } from '@cinnabar/core/internal/cluster/assignment';
 import { createGuildStates, guildStateSchema } from '@cinnabar/core/internal/gateway/guild-states';
+import { createConnections } from '@cinnabar/core/internal/storage/drivers/postgres/connection';
 import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
+import { migrate } from '@cinnabar/core/internal/storage/drivers/postgres/migrations';
+import { placeDocuments } from '@cinnabar/core/internal/storage/drivers/postgres/placing';
 import { createStorage } from '@cinnabar/core/internal/storage/storage';
 import { type SettingsChange, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
@@ -141,24 +144,53 @@ describePostgres('PostgreSQL: documents of a group of servers', () => {
     ]);
   });
 
+  it('have journals together again when there is no cluster any more', async () => {
+    await using place = await testDatabase();
+    await using zero = hostOn(place, 0);
+    await using one = hostOn(place, 1);
+    const path = ['relay', 'queue', 'queue'];
+    for (const [index, { driver }] of [zero, one, zero].entries()) await driver.journal(path).add(`{"n":${index}}\n`);
+    await using alone = hostOn(place, 0, 1);
+    const journal = alone.driver.journal(path);
+    expect(await journal.read()).to.equal('{"n":0}\n{"n":1}\n{"n":2}\n');
+    expect(await alone.driver.journals()).to.deep.equal([path]);
+    await journal.replace('{"n":3}\n');
+    expect(await journal.read()).to.equal('{"n":3}\n');
+    expect(await place.query(`SELECT path FROM ${place.schema}.journal_lines`)).to.deep.equal([
+      { path: 'relay/queue/queue' },
+    ]);
+  });
+
+  it('of channels that were copied from files get their server once Discord is asked', async () => {
+    await using place = await testDatabase();
+    await using alone = hostOn(place, 0, 1);
+    for (const id of ['10', '11', '12']) await alone.collections.channels.of(id).set({ n: 1 });
+    await using one = hostOn(place, 1);
+    expect(await keysOf(one.collections.channels.entries())).to.deep.equal([]);
+    const asked: string[] = [];
+    const guildOf = async (kind: string, id: string) => {
+      asked.push(`${kind} ${id}`);
+      return { '10': GUILD_0, '11': GUILD_1 }[id] ?? null;
+    };
+    expect(await placeDocuments(one.database, guildOf)).to.equal(3);
+    expect(await placeDocuments(one.database, guildOf)).to.equal(0);
+    expect(asked.sort()).to.deep.equal(['channel 10', 'channel 11', 'channel 12']);
+    expect(await keysOf(one.collections.channels.entries())).to.deep.equal(['11']);
+    await using zero = hostOn(place, 0);
+    expect(await keysOf(zero.collections.channels.entries())).to.deep.equal(['10', '12']);
+  });
+
   it('from before there were groups get their server from their path and from what they hold', async () => {
     await using place = await testDatabase();
-    {
-      await using first = hostOn(place, 0, 1);
-      await first.database.open();
-    }
     const { schema, query } = place;
-    // As the version before has left it.
-    await query(`DELETE FROM ${schema}.migrations WHERE version >= 3`);
-    await query(
-      `ALTER TABLE ${schema}.documents DROP COLUMN guild_id; ALTER TABLE ${schema}.copies DROP COLUMN guild_id`,
-    );
+    const connections = createConnections({ ...place, poolSize: 1 });
+    await migrate(connections, schema, 2);
+    await connections.close();
     const add = (path: string, data: unknown) =>
       query(`INSERT INTO ${schema}.documents (path, body) VALUES ($1, $2)`, [
         path,
         JSON.stringify({ version: 1, data }),
       ]);
-    await query(`ALTER TABLE ${schema}.documents DISABLE TRIGGER USER`);
     await add(`party/settings/guild/${GUILD_1}`, {});
     await add(`party/settings/member/${GUILD_1}:7`, {});
     await add(`party/collections/guild/guilds/${GUILD_0}`, {});
@@ -167,7 +199,6 @@ describePostgres('PostgreSQL: documents of a group of servers', () => {
     await add('party/collections/global/work/b', { guildId: GUILD_1 });
     await add('party/collections/global/work/c', { other: { guildId: GUILD_1 } });
     await add('@host/ledger/ended/x', { actor: { guildId: GUILD_1 } });
-    await query(`ALTER TABLE ${schema}.documents ENABLE TRIGGER USER`);
     await using again = hostOn(place, 0, 1);
     await again.database.open();
     const rows = await query(`SELECT path, guild_id FROM ${schema}.documents ORDER BY path`);

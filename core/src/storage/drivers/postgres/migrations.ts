@@ -201,11 +201,14 @@ export function assertUsable({ version, oldestCode }: SchemaState, schema: strin
   throw new CinnabarError('CINNABAR_DATA_UNUSABLE', { folder: `the database schema ${schema}`, detail, remedy });
 }
 
-/** Brings the tables up to date; processes that start together do it one after another. */
-export async function migrate(connections: Connections, schema: string): Promise<void> {
+/**
+ * Brings the tables up to date; processes that start together do it one after another.
+ * @param until as an earlier version of the program would
+ */
+export async function migrate(connections: Connections, schema: string, until = SCHEMA_VERSION): Promise<void> {
   const before = await schemaState(connections.query, schema);
   assertUsable(before, schema);
-  if (before.version >= SCHEMA_VERSION) return;
+  if (before.version >= until) return;
   await connections.transaction(async (query) => {
     await query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`cinnabar migrations ${schema}`]);
     await query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
@@ -214,7 +217,9 @@ export async function migrate(connections: Connections, schema: string): Promise
          (version int PRIMARY KEY, oldest_code int NOT NULL, at timestamptz NOT NULL DEFAULT now())`,
     );
     const { version: reached } = await schemaState(query, schema);
-    for (const { version, oldestCode, sql } of MIGRATIONS.filter((one) => one.version > reached)) {
+    for (const { version, oldestCode, sql } of MIGRATIONS.filter(
+      (one) => one.version > reached && one.version <= until,
+    )) {
       await query(sql(schema));
       await query(`INSERT INTO ${schema}.migrations (version, oldest_code) VALUES ($1, $2)`, [version, oldestCode]);
     }

@@ -170,11 +170,18 @@ export function createDocumentDriver(
     },
 
     journal: (path) =>
-      journalTable({ path: encodePath(journalOf(path, partition)), table: `${schema}.journal_lines`, query, write }),
+      journalTable({
+        path: encodePath(journalOf(path, partition)),
+        isWhole: partition.groups === 1,
+        schema,
+        query,
+        write,
+      }),
 
     async journals() {
       const rows = await query(`SELECT DISTINCT path FROM ${schema}.journal_lines ORDER BY path`);
-      return rows.flatMap((row) => ownJournal(decodePath(textIn(row, 'path')), partition));
+      const paths = rows.flatMap((row) => ownJournal(decodePath(textIn(row, 'path')), partition).map(encodePath));
+      return [...new Set(paths)].map(decodePath);
     },
 
     async eraseJournals(plugin) {
@@ -243,28 +250,31 @@ function replacement(
 /** A row a line: a statement adds all of them or none, so no line is ever cut off by a crash. */
 function journalTable(parts: {
   readonly path: string;
-  readonly table: string;
+  /** Whether it has what the groups of an earlier cluster have left in theirs as well. */
+  readonly isWhole: boolean;
+  readonly schema: string;
   readonly query: Connections['query'];
   readonly write: Writer['write'];
 }): JournalMedium {
-  const { path, table, query, write } = parts;
+  const { path, isWhole, schema, query, write } = parts;
+  const table = `${schema}.journal_lines`;
+  const isOwn = isWhole ? `(path = $1 OR path >= $1 || '@' AND path < $1 || 'A')` : 'path = $1';
   let size = 0;
   let isMeasured = false;
   const added = `done AS (INSERT INTO ${table} (path, line)
     SELECT $1, line FROM fence, unnest($2::text[]) WITH ORDINALITY AS new (line, at) ORDER BY at RETURNING id AS result)`;
   const measured = async () => {
     if (isMeasured) return;
-    const [row] = await query(
-      `SELECT coalesce(sum(octet_length(line) + 1), 0) AS bytes FROM ${table} WHERE path = $1`,
-      [path],
-    );
+    const [row] = await query(`SELECT coalesce(sum(octet_length(line) + 1), 0) AS bytes FROM ${table} WHERE ${isOwn}`, [
+      path,
+    ]);
     size = Number(row?.bytes ?? 0);
     isMeasured = true;
   };
   return {
     name: path,
     async read() {
-      const rows = await query(`SELECT line FROM ${table} WHERE path = $1 ORDER BY id`, [path]);
+      const rows = await query(`SELECT line FROM ${table} WHERE ${isOwn} ORDER BY id`, [path]);
       return rows.map((row) => `${textIn(row, 'line')}\n`).join('');
     },
     async add(lines) {
@@ -274,7 +284,7 @@ function journalTable(parts: {
     },
     async replace(lines) {
       // The deletion does not see the new ones.
-      await write(`gone AS (DELETE FROM ${table} USING fence WHERE path = $1), ${added}`, [path, linesIn(lines)]);
+      await write(`gone AS (DELETE FROM ${table} USING fence WHERE ${isOwn}), ${added}`, [path, linesIn(lines)]);
       size = sizeOf(lines);
       isMeasured = true;
     },
@@ -310,11 +320,10 @@ function journalOf(path: DocumentPath, { group }: Partition): DocumentPath {
 
 /** The path by which a journal is opened; nothing for one that others list. */
 function ownJournal(path: DocumentPath, { group, groups, owns }: Partition): readonly DocumentPath[] {
-  if (groups === 1) return [path];
   const of = path.at(-1) ?? '';
   if (SNOWFLAKE.test(of)) return owns(of) ? [path] : [];
   const [name = '', suffix = '0'] = of.split('@');
-  return Number(suffix) === group ? [[...path.slice(0, -1), name]] : [];
+  return groups === 1 || Number(suffix) === group ? [[...path.slice(0, -1), name]] : [];
 }
 
 const linesIn = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '');

@@ -1,0 +1,91 @@
+import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
+import { createPartition } from '@cinnabar/core/internal/cluster/assignment';
+import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
+import { createTestHost } from '@cinnabar/core/testing';
+import { definePlugin, Identities, type SettingsChange, z } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { recordingLogger } from '../../support/logs.js';
+import { describePostgres, type TestDatabase, testDatabase } from '../../support/postgres.js';
+
+/** A bot of its own world whose data another one shares. */
+async function hostOn({ url, schema }: TestDatabase, group: number) {
+  const heard: SettingsChange[] = [];
+  const party = definePlugin({
+    manifest: { id: 'party', version: '1.0.0', description: 'Stores things' },
+    settings: { global: z.object({ drinks: z.number().default(0) }) },
+    setup(context) {
+      const { command, settingsChanged, settings } = context;
+      settingsChanged((change) => void heard.push(change));
+      command({
+        name: 'drinks',
+        description: 'How many',
+        run: async (ctx) => void (await ctx.reply(`drinks: ${(await settings.global.get()).drinks}`)),
+      });
+      command({
+        name: 'more',
+        description: 'One more',
+        async run(ctx) {
+          await settings.global.set({ drinks: (await settings.global.get()).drinks + 1 });
+          await ctx.reply('Cheers');
+        },
+      });
+    },
+  });
+  const database = openDatabase({
+    url,
+    schema,
+    poolSize: 3,
+    use: 'cluster',
+    clock: createSystemClock(),
+    log: recordingLogger(),
+  });
+  const host = await createTestHost({
+    plugins: [party, 'admin'],
+    driver: database.driver({ partition: createPartition(group, 2) }),
+  });
+  const ask = async (words: string) => {
+    host.you.say(host.general, words);
+    await host.settled();
+    return host.general.messages.at(-1)?.content;
+  };
+  return {
+    host,
+    heard,
+    ask,
+    /** Asks until the answer is right; the test's own time limit ends it. @returns milliseconds until then */
+    async until(holds: () => Promise<boolean> | boolean) {
+      const since = performance.now();
+      while (!(await holds())) await new Promise(setImmediate);
+      return performance.now() - since;
+    },
+    async [Symbol.asyncDispose]() {
+      await host[Symbol.asyncDispose]();
+      await database.close();
+    },
+  };
+}
+
+describePostgres('two hosts on one database', () => {
+  it('follow one another: settings, plugins that the owner switches, and agents', async () => {
+    await using place = await testDatabase();
+    await using one = await hostOn(place, 0);
+    await using other = await hostOn(place, 1);
+    expect(await other.ask('!drinks')).to.equal('drinks: 0');
+    expect(await one.ask('!more')).to.equal('Cheers');
+    expect(await other.until(() => other.heard.length > 0)).to.be.lessThan(200);
+    expect(other.heard).to.deep.equal([{ scope: 'global', of: null }]);
+    expect(await other.ask('!drinks')).to.equal('drinks: 1');
+
+    expect(await one.ask('!plugin default party off')).to.equal('`party` is off by default now.');
+    await other.until(async () => (await other.ask('!drinks'))?.includes('switched off') === true);
+    await other.ask('!plugin default party on');
+
+    const there = one.host.resolve(Identities);
+    const here = other.host.resolve(Identities);
+    expect(await here.get('party:johnny')).to.equal(undefined);
+    await there.save({ id: 'party:johnny', name: 'Johnny', plugin: 'party', grants: [] });
+    expect(await other.until(async () => (await here.get('party:johnny')) !== undefined)).to.be.lessThan(200);
+    await there.remove('party:johnny');
+    await other.until(async () => (await here.get('party:johnny')) === undefined);
+  });
+});
