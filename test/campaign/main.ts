@@ -21,6 +21,7 @@ interface Campaign {
 const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   access: { rounds: 100_000, load: async () => (await import('./access.js')).accessCampaign },
   chat: { rounds: 1_000, load: async () => (await import('./chat.js')).chatCampaign },
+  cluster: { rounds: 100, load: async () => (await import('./cluster.js')).clusterCampaign },
   confirm: { rounds: 10_000, load: async () => (await import('./confirm.js')).confirmCampaign },
   day: { rounds: 1, load: async () => (await import('./day.js')).dayCampaign },
   gateway: { rounds: 200, load: async () => (await import('./gateway.js')).gatewayCampaign },

@@ -191,6 +191,8 @@ export async function databaseFor(dataDir: string) {
 
 /** A server of the test's own, which it may stop and start. */
 export interface TestServer extends TestDatabase {
+  /** The Unix socket that it listens on. */
+  readonly socket: string;
   start(): Promise<void>;
   kill(): Promise<void>;
 }
@@ -202,6 +204,7 @@ export async function testServer(): Promise<TestServer> {
   const database = await databaseOn(server);
   return {
     ...database,
+    socket: join(server.folder, '.s.PGSQL.5432'),
     start: server.start,
     kill: server.kill,
     async [Symbol.asyncDispose]() {

@@ -1,0 +1,17 @@
+/** Loaded before a process of the cluster: the name of the local Discord leads to that process's own proxy, whatever address Discord gave it. */
+import dns from 'node:dns';
+import { syncBuiltinESMExports } from 'node:module';
+
+/** In `host=address`. */
+const [host = '', address = ''] = (process.env.CAMPAIGN_RESOLVE ?? '').split('=');
+const { lookup } = dns;
+// Node's sockets ask for one address or, when they try several, for a list.
+const replaced = (hostname: string, options: unknown, callback: unknown): void => {
+  const done = typeof options === 'function' ? options : callback;
+  if (hostname !== host || typeof done !== 'function')
+    return void Reflect.apply(lookup, dns, [hostname, options, callback]);
+  const wantsAll = typeof options === 'object' && options !== null && 'all' in options && options.all === true;
+  process.nextTick(() => (wantsAll ? done(null, [{ address, family: 4 }]) : done(null, address, 4)));
+};
+Object.assign(dns, { lookup: replaced });
+syncBuiltinESMExports();
