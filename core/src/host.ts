@@ -350,8 +350,9 @@ export function createHost(options: HostOptions): Host {
         );
       }
       container.resolve(KEYS.blockage).start();
-      // A look at all documents removes what an earlier process has begun to write and not finished.
-      driver.list([]).catch((error: unknown) => log.warn('what was left unfinished could not be removed', { error }));
+      // A look at all files removes what an earlier process has begun to write and not finished.
+      if (driver.shared === undefined)
+        driver.list([]).catch((error: unknown) => log.warn('what was left unfinished could not be removed', { error }));
       if (!container.resolve(KEYS.access).membershipsAreLive()) log.info(MEMBERS_ARE_ASKED);
       log.info(`ready as ${gateway.client.user?.tag}`, { plugins: report.running, intents: gateway.intents });
       return report;

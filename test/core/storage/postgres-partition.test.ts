@@ -144,6 +144,19 @@ describePostgres('PostgreSQL: documents of a group of servers', () => {
     ]);
   });
 
+  it('are gone over as they are when it is their turn', async () => {
+    await using place = await testDatabase();
+    await using zero = hostOn(place, 0, 1);
+    await Promise.all(Array.from({ length: 60 }, (_, n) => zero.collections.users.of(String(100 + n)).set({ n })));
+    await using again = hostOn(place, 0, 1);
+    const seen: number[] = [];
+    for await (const [, { n }] of again.collections.users.entries()) {
+      seen.push(n);
+      if (n === 3) await again.collections.users.of('104').delete();
+    }
+    expect(seen).to.have.length(59);
+  });
+
   it('have journals together again when there is no cluster any more', async () => {
     await using place = await testDatabase();
     await using zero = hostOn(place, 0);

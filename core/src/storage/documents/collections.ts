@@ -18,6 +18,9 @@ import {
   type Shape,
 } from './document-store.js';
 
+/** Fewer than would drive one another out of the memory, if they are of some size. */
+const READ_AT_ONCE = 25;
+
 /** A plugin's collection over what is stored below `prefix`. */
 export function openCollection<S extends z.ZodObject>(
   store: DocumentStore,
@@ -66,10 +69,15 @@ export function openCollection<S extends z.ZodObject>(
   return {
     of: (key: HasId | MemberKey) => documentAt([...prefix, keyFor(definition.scope, key)]),
     async *entries() {
-      for (const path of await store.list(prefix, isShared ? 'all' : 'own')) {
-        const value = await entries(path).read();
-        const key = path.at(-1);
-        if (value !== undefined && key !== undefined) yield [key, value];
+      const paths = await store.list(prefix, isShared ? 'all' : 'own');
+      for (let at = 0; at < paths.length; at += READ_AT_ONCE) {
+        const batch = paths.slice(at, at + READ_AT_ONCE);
+        await store.preload(batch);
+        for (const path of batch) {
+          const value = await entries(path).read();
+          const key = path.at(-1);
+          if (value !== undefined && key !== undefined) yield [key, value];
+        }
       }
     },
     watch(listener) {

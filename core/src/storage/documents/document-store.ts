@@ -46,6 +46,8 @@ export interface DocumentStore {
   peek(path: DocumentPath): CachedDocument | undefined;
   /** @throws CINNABAR_STORAGE_READ when the medium cannot be read; damage is no reason */
   load(path: DocumentPath): Promise<CachedDocument>;
+  /** Loads documents that are asked for next, where many at once cost less than one after another. Never rejects: that is for `load`. */
+  preload(paths: readonly DocumentPath[]): Promise<void>;
   /** What is stored, as `load` finds it. */
   stored(path: DocumentPath): Promise<Stored | undefined>;
   /** Runs alone among the tasks for this document. @throws CINNABAR_DOCUMENT_NESTED when called from inside such a task */
@@ -224,6 +226,9 @@ export function createDocumentStore(options: {
   return {
     peek: (path) => cache.get(idOf(path)),
     load,
+    async preload(paths) {
+      if (shared !== undefined) await Promise.allSettled(paths.map(load));
+    },
     stored: async (path) => storedIn(await load(path)),
     exclusive,
     async save(path, stored, { revision }) {

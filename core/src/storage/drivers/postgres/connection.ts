@@ -55,14 +55,16 @@ export function databaseError(error: unknown): unknown {
   return GONE.test(error.message) ? new DatabaseError('DATABASE_AWAY', error) : error;
 }
 
+/** Whether statements may take as long as they need. */
+type Patience = 'some' | 'endless';
+
 /** Settings of `pg` that the pool and the connection that listens share. */
-function settingsOf({ url, ssl }: PostgresOptions): PoolConfig {
+function settingsOf({ url, ssl }: PostgresOptions, patience: Patience): PoolConfig {
   return {
     connectionString: url,
     application_name: 'cinnabar',
     connectionTimeoutMillis: CONNECT_MS,
-    statement_timeout: STATEMENT_MS,
-    query_timeout: STATEMENT_MS + CONNECT_MS,
+    ...(patience === 'endless' ? {} : { statement_timeout: STATEMENT_MS, query_timeout: STATEMENT_MS + CONNECT_MS }),
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     keepAlive: true,
     ...(ssl === undefined ? {} : { ssl: ssl === 'off' ? false : { rejectUnauthorized: ssl === 'verify' } }),
@@ -86,11 +88,11 @@ export interface Connections {
 
 export type Row = Readonly<Record<string, unknown>>;
 
-export function createConnections(options: PostgresOptions): Connections {
+export function createConnections(options: PostgresOptions, patience: Patience = 'some'): Connections {
   let opened: Promise<Pool> | undefined;
   const pool = () => {
     opened ??= loadPg().then(({ Pool: PoolOfPg }) => {
-      const made = new PoolOfPg({ ...settingsOf(options), max: options.poolSize });
+      const made = new PoolOfPg({ ...settingsOf(options, patience), max: options.poolSize });
       // A connection that nobody uses and that breaks is replaced; the next query says whether the database is there.
       made.on('error', () => undefined);
       return made;
@@ -138,7 +140,7 @@ export function createConnections(options: PostgresOptions): Connections {
       }),
     async single() {
       const { Client: ClientOfPg } = await loadPg();
-      return new ClientOfPg(settingsOf(options));
+      return new ClientOfPg(settingsOf(options, patience));
     },
     async close() {
       await (await opened)?.end();

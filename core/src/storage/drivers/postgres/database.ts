@@ -49,7 +49,13 @@ export function openDatabase(options: DatabaseOptions): Database {
         return;
       }
       await notifications.open();
-      await migrate(connections, schema);
+      // Large tables are not changed in the time that a query may take.
+      const patient = createConnections({ ...options, poolSize: 1 }, 'endless');
+      try {
+        await migrate(patient, schema);
+      } finally {
+        await patient.close();
+      }
     })().catch((error: unknown) => {
       preparing = undefined;
       throw error;

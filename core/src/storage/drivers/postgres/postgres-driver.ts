@@ -88,10 +88,14 @@ export function createDocumentDriver(
   const documents = `${schema}.documents`;
   const copies = `${schema}.copies`;
 
-  const readRevision = async (path: DocumentPath) => {
-    const [row] = await query(`SELECT body::text AS body, revision FROM ${documents} WHERE path = $1`, [
-      encodePath(path),
+  const readRow = createBatchedReads(async (paths) => {
+    const rows = await query(`SELECT path, body::text AS body, revision FROM ${documents} WHERE path = ANY($1)`, [
+      paths,
     ]);
+    return new Map(rows.map((row) => [textIn(row, 'path'), row]));
+  });
+  const readRevision = async (path: DocumentPath) => {
+    const row = await readRow(encodePath(path));
     if (row === undefined) return { stored: undefined, revision: undefined };
     return { stored: decodeStored(textIn(row, 'body')), revision: textIn(row, 'revision') };
   };
@@ -216,6 +220,23 @@ export function createDocumentDriver(
     async close() {
       stopListening();
     },
+  };
+}
+
+/** Reads what is asked for at one moment with one query: a start asks for the documents of a thousand servers. */
+function createBatchedReads(readAll: (paths: readonly string[]) => Promise<ReadonlyMap<string, Row>>) {
+  let batch: { readonly paths: Set<string>; readonly found: Promise<ReadonlyMap<string, Row>> } | undefined;
+  return async (path: string): Promise<Row | undefined> => {
+    if (batch === undefined) {
+      const paths = new Set<string>();
+      const found = Promise.resolve().then(() => {
+        batch = undefined;
+        return readAll([...paths]);
+      });
+      batch = { paths, found };
+    }
+    batch.paths.add(path);
+    return (await batch.found).get(path);
   };
 }
 
