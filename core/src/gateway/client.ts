@@ -62,11 +62,14 @@ export interface GatewayClient {
   close(): Promise<void>;
 }
 
+/** What the gateway needs of it. */
+type ShardAssignment = Pick<Assignment, 'partition' | 'shardCount' | 'lease' | 'sessions'>;
+
 interface Parts {
   /** REST base of a proxy or Discord-compatible server, without version. */
   readonly discordApi: string | undefined;
   /** Which shards are this host's; all that Discord recommends when it is left out. */
-  readonly assignment?: Assignment | undefined;
+  readonly assignment?: ShardAssignment | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -97,7 +100,7 @@ export function createGatewayClient({ discordApi, assignment, clock, random, log
     end = resolve;
   });
 
-  const shareShards = ({ lease, sessions }: Assignment): SharedShards => {
+  const shareShards = ({ lease, sessions }: ShardAssignment): SharedShards => {
     const recorder = createSessionRecorder({ store: sessions, ready, ownId: () => client.user?.id ?? '', clock, log });
     lease.lost.addEventListener('abort', () => {
       recorder.stop();
@@ -322,7 +325,7 @@ function restOptions(
  * Logs in and resolves once the client is ready. While Discord is away it waits and tries again.
  * @throws CinnabarError CINNABAR_GATEWAY_LOGIN for what waiting cannot mend, saying what to change; and when the client is closed meanwhile
  */
-export async function login({ client, ended }: GatewayClient, token: string): Promise<void> {
+export async function login({ client, ended, stored }: GatewayClient, token: string): Promise<void> {
   const ready = new Promise<void>((resolve) => client.once('clientReady', () => resolve()));
   const connect = async () => {
     try {
@@ -331,6 +334,8 @@ export async function login({ client, ended }: GatewayClient, token: string): Pr
       throw explain(error);
     }
     await ready;
+    // From here on another process could go on.
+    await stored?.();
   };
   const error = await Promise.race([connect(), ended]);
   if (error !== undefined) throw error;

@@ -1,4 +1,4 @@
-import { type Clock, maxEntries, type Random, sleep } from '@cinnabar/sdk';
+import { type Clock, maxEntries, type Random, sleep, unlessAborted } from '@cinnabar/sdk';
 import { Collection } from '@discordjs/collection';
 import {
   type IShardingStrategy,
@@ -257,8 +257,11 @@ type Shard = ReturnType<typeof createShard>;
 function createShard(parts: ShardParts) {
   const { id, shardCount, identity, address, withParameters, limits, clock, random, report, events, isFatal } = parts;
   const { shared } = parts;
-  const lease = shared?.lease;
   const stopping = new AbortController();
+  /** Resolves when something may be sent, or nothing is to be sent any more. */
+  const held = async () => {
+    if (shared !== undefined) await unlessAborted(shared.lease.held(), stopping.signal);
+  };
   const backoff = createBackoff(random);
   const outbox = createOutbox(clock);
   const waitingForReady = new Set<() => void>();
@@ -309,7 +312,7 @@ function createShard(parts: ShardParts) {
   /** From opening a socket to its end. */
   const connectOnce = async (): Promise<Ending & { readyForMs: number | undefined; resumed: boolean }> => {
     // Another process may have the session by now.
-    await lease?.held();
+    await held();
     let permit = session === undefined ? await limits.permit(stopping.signal) : undefined;
     const url = await urlOf();
     let identified = false;
@@ -325,14 +328,14 @@ function createShard(parts: ShardParts) {
         permit?.release();
         return;
       }
-      await lease?.held();
+      await held();
       identified = true;
       report.identified();
       on.send({ op: GatewayOpcodes.Identify, d: { ...identity(), shard: [id, shardCount] } });
       arrived = on.expect('READY', READY_WITHIN_MS);
     };
     const resume = async (on: Connection, { sessionId, sequence }: SessionInfo) => {
-      await lease?.held();
+      await held();
       on.send({ op: GatewayOpcodes.Resume, d: { token: identity().token, session_id: sessionId, seq: sequence } });
       arrived = on.expect('RESUMED', READY_WITHIN_MS);
     };
