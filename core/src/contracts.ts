@@ -240,6 +240,8 @@ export interface StorageService {
   forgetUser(userId: string): Promise<number>;
   /** Removes all that a plugin has stored, with every copy. It must not run. */
   eraseAll(plugin: string): Promise<void>;
+  /** Calls the listener after a time in which changes by other processes were not heard of: removals may have been missed. @returns ends that */
+  onGap(listener: () => void): () => void;
   /** Waits for writes under way. */
   flush(): Promise<void>;
 }

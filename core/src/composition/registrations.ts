@@ -259,6 +259,7 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
         schema: identitySchema,
         shared: true,
       }),
+      onGap: get(KEYS.storage).onGap,
       async isOn(guildId, plugin) {
         if (guildId !== null) await get(KEYS.guildStates).load(guildId);
         const plugins = get(KEYS.plugins);

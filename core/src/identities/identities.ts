@@ -44,13 +44,15 @@ export interface IdentityService extends Identities {
 
 interface IdentityParts {
   readonly documents: Collection<z.output<typeof identitySchema>, 'global'>;
+  /** Calls back when removals may have been missed; nothing is missed without it. */
+  readonly onGap?: (listener: () => unknown) => unknown;
   /** Whether a plugin runs, and is switched on in the guild. */
   readonly isOn: (guildId: string | null, plugin: string) => Promise<boolean>;
   readonly log: Logger;
 }
 
 /** Identities in memory, read once, written before they hold. */
-export function createIdentities({ documents, isOn, log }: IdentityParts): IdentityService {
+export function createIdentities({ documents, onGap, isOn, log }: IdentityParts): IdentityService {
   const objections = new Map<string, Set<IdentityObjection>>();
   const profiles = new Map<string, IdentityProfiles>();
   let reading: Promise<Map<string, Identity>> | undefined;
@@ -70,20 +72,25 @@ export function createIdentities({ documents, isOn, log }: IdentityParts): Ident
   // One change of an identity at a time, in memory as on the disk: none may bring back what another one takes away.
   const changes = createKeyedMutex();
 
-  documents.watch((id, { isRemote }) => {
-    if (!isRemote || reading === undefined) return;
-    const follow = async (known: Map<string, Identity>) => {
-      const identity = await documents.of(id).find();
-      if (identity === undefined) known.delete(id);
-      else known.set(id, identity);
-    };
+  /** Reads one anew that may have been changed elsewhere. */
+  const follow = (id: string) =>
     changes
-      .run(id, async () => follow(await all()))
+      .run(id, async () => {
+        const known = await all();
+        const identity = await documents.of(id).find();
+        if (identity === undefined) known.delete(id);
+        else known.set(id, identity);
+      })
       .catch((error: unknown) => {
         // Read whole when somebody asks.
         reading = undefined;
         log.warn('an agent that was changed elsewhere could not be read', { identity: id, error });
       });
+  documents.watch((id, { isRemote }) => {
+    if (isRemote && reading !== undefined) void follow(id);
+  });
+  onGap?.(async () => {
+    for (const id of (await reading?.catch(() => undefined))?.keys() ?? []) void follow(id);
   });
 
   const write = async (known: Map<string, Identity>, identity: Identity) => {

@@ -83,6 +83,8 @@ export interface SharedDocuments {
   replace(path: DocumentPath, stored: Stored | undefined, revision: string | undefined): Promise<string | undefined>;
   /** The revisions as they are now, in the order of the paths. */
   revisions(paths: readonly DocumentPath[]): Promise<readonly (string | undefined)[]>;
+  /** What may have changed right below some paths while nothing was heard; what is gone is not among it. */
+  missedBelow(prefixes: readonly DocumentPath[]): Promise<readonly DocumentChange[]>;
   listen(listener: SharedListener): () => void;
 }
 

@@ -125,6 +125,7 @@ export function createStorage(options: StorageOptions): StorageService {
       for (const path of await store.list([plugin], 'all')) await store.erase(path);
       await driver.eraseJournals(plugin);
     },
+    onGap: store.onGap,
     flush: () => store.idle(),
   };
 }

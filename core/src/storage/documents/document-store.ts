@@ -73,6 +73,8 @@ export interface DocumentStore {
    * @returns ends that
    */
   watch(prefix: DocumentPath, listener: RemoteListener): () => void;
+  /** Calls the listener after a time in which changes were not heard of: deletions may have been missed. @returns ends that */
+  onGap(listener: () => void): () => void;
   idle(): Promise<void>;
 }
 
@@ -186,6 +188,7 @@ export function createDocumentStore(options: {
   };
 
   const watching = new Map<string, Set<RemoteListener>>();
+  const afterGaps = new Set<() => void>();
   const tell = (path: DocumentPath, isOwn: boolean) => {
     for (const listener of watching.get(idOf(path.slice(0, -1))) ?? []) listener(path, isOwn);
   };
@@ -204,7 +207,7 @@ export function createDocumentStore(options: {
     if (queue.isBusy(id)) void queue.run(id, follow);
     else if (!isEcho) tell(path, isOwn);
   };
-  /** After changes may have been missed: of documents that are still there the medium tells anew. */
+  /** After changes may have been missed. */
   const compareAll = async (medium: SharedDocuments) => {
     const paths = [...new Set([...cache.keys(), ...queue.busyKeys()])].map(pathOf);
     const revisions = await medium.revisions(paths);
@@ -213,6 +216,8 @@ export function createDocumentStore(options: {
       const isGone = revision === undefined && cache.peek(idOf(path))?.revision !== undefined;
       outdated({ path, revision, isEcho: !isGone, isOwn: true });
     }
+    for (const change of await medium.missedBelow([...watching.keys()].map(pathOf))) outdated(change);
+    for (const listener of afterGaps) listener();
   };
   shared?.listen({ changed: outdated, missed: () => compareAll(shared) });
 
@@ -257,6 +262,10 @@ export function createDocumentStore(options: {
         listeners.delete(listener);
         if (listeners.size === 0 && watching.get(id) === listeners) watching.delete(id);
       };
+    },
+    onGap(listener) {
+      afterGaps.add(listener);
+      return () => void afterGaps.delete(listener);
     },
     idle: () => queue.idle(),
   };

@@ -131,6 +131,8 @@ const MIGRATIONS: readonly Migration[] = [
         DECLARE
           writer text := coalesce(current_setting('cinnabar.writer', true), '');
         BEGIN
+          -- Nobody keeps others in memory, and announcements are made one after another.
+          IF split_part(coalesce(NEW.path, OLD.path), '/', 2) NOT IN ('settings', 'collections') THEN RETURN NULL; END IF;
           IF TG_OP = 'DELETE' THEN PERFORM pg_notify('${schema}', format('-@%s@%s %s', OLD.guild_id, writer, OLD.path));
           ELSE PERFORM pg_notify('${schema}', format('%s@%s@%s %s', NEW.revision, NEW.guild_id, writer, NEW.path));
           END IF;

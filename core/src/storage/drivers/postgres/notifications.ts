@@ -5,6 +5,8 @@ import { backoffMs, type Connections, DatabaseError, databaseError } from './con
 /** Who hears of what is announced on a channel. */
 export interface ChannelListener {
   heard(payload: string): void;
+  /** Called when nothing is heard from now on. */
+  lost?(): void;
   /** Called when it is listened again, and something may have been missed. When it rejects, the connection is made anew. */
   missed(): Promise<void>;
 }
@@ -61,6 +63,7 @@ export function createNotifications(options: {
     if (client !== gone) return;
     client = undefined;
     if (isClosed) return;
+    for (const channel of channels.keys()) for (const listener of listenersOn(channel)) listener.lost?.();
     log.warn('the connection to the database is lost; connecting again', { error });
     retry(0);
   };

@@ -3,6 +3,7 @@ import type { JournalMedium } from '@cinnabar/sdk';
 import { EVERYTHING, type Partition } from '../../../cluster/assignment.js';
 import {
   DamagedDocument,
+  type DocumentChange,
   type DocumentPath,
   type Driver,
   decodeStored,
@@ -49,40 +50,27 @@ export function createDocumentDriver(
   const listeners = new Set<SharedListener>();
   /** The greatest revision of which it is known that the caches follow it. */
   let followed = 0n;
-  const announce = (row: {
-    readonly path: string;
-    readonly revision: string | undefined;
-    readonly guild: string;
-    readonly writer: string;
-  }) => {
-    const { revision, guild } = row;
-    if (revision !== undefined && BigInt(revision) > followed) followed = BigInt(revision);
+  /** What it was when the connection was lost. */
+  let gapFrom: bigint | undefined;
+  const changeOf = (path: string, revision: string | undefined, guild: string, writer: string): DocumentChange => {
     const isOwn = partition.owns(guild === '' || guild === NOWHERE ? null : guild);
-    const change = { path: decodePath(row.path), revision, isEcho: row.writer === id, isOwn };
-    for (const { changed } of listeners) changed(change);
+    return { path: decodePath(path), revision, isEcho: writer === id, isOwn };
   };
   const stopListening = database.listen(schema, {
     heard(payload) {
       const space = payload.indexOf(' ');
-      const [revision, guild = '', writer = ''] = payload.slice(0, space).split('@');
-      announce({ path: payload.slice(space + 1), revision: revision === '-' ? undefined : revision, guild, writer });
+      const [revision = '-', guild = '', writer = ''] = payload.slice(0, space).split('@');
+      const isGone = revision === '-';
+      if (!isGone && BigInt(revision) > followed) followed = BigInt(revision);
+      const change = changeOf(payload.slice(space + 1), isGone ? undefined : revision, guild, writer);
+      for (const { changed } of listeners) changed(change);
+    },
+    lost() {
+      gapFrom ??= followed;
     },
     async missed() {
       await Promise.all([...listeners].map((listener) => listener.missed()));
-      if (followed === 0n) return;
-      // Revisions are given out in order, but not committed in order.
-      const since = followed - BigInt(MOST_AT_ONCE);
-      const rows = await query(
-        `SELECT path, revision, coalesce(guild_id::text, '') AS guild FROM ${documents} WHERE revision > $1`,
-        [String(since)],
-      );
-      for (const row of rows)
-        announce({
-          path: textIn(row, 'path'),
-          revision: textIn(row, 'revision'),
-          guild: textIn(row, 'guild'),
-          writer: '',
-        });
+      gapFrom = undefined;
     },
   });
   const documents = `${schema}.documents`;
@@ -210,6 +198,18 @@ export function createDocumentDriver(
         ]);
         const found = new Map(rows.map((row) => [textIn(row, 'path'), textIn(row, 'revision')]));
         return paths.map((path) => found.get(encodePath(path)));
+      },
+      async missedBelow(prefixes) {
+        if (followed === 0n) return [];
+        // Revisions are given out in order, but not committed in order.
+        const since = (gapFrom ?? followed) - BigInt(MOST_AT_ONCE);
+        const ranges = prefixes.map(rangeBelow);
+        const rows = await query(
+          `SELECT path, revision, coalesce(guild_id::text, '') AS guild FROM unnest($2::text[], $3::text[]) AS below (low, high)
+           JOIN ${documents} ON path >= low COLLATE "C" AND path < high COLLATE "C" WHERE revision > $1`,
+          [String(since), ranges.map(([low]) => low), ranges.map(([, high]) => high)],
+        );
+        return rows.map((row) => changeOf(textIn(row, 'path'), textIn(row, 'revision'), textIn(row, 'guild'), ''));
       },
       listen(listener) {
         listeners.add(listener);
