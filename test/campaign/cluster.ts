@@ -70,7 +70,7 @@ export async function clusterCampaign({ seed, rounds, log }: CampaignOptions): P
     if (fault === 'kill') killed.push(...times);
     if (fault === 'drains' || fault === 'rolling upgrade') drained.push(...times);
     log(
-      `round ${round}: ${fault}: ${asked.length} judged, ${found.length} violations; groups answered again after ${times.join(', ')} ms`,
+      `round ${round}: ${fault}: ${asked.length} judged, ${found.length} violations${times.length === 0 ? '' : `; by group, people waited at most ${times.join(', ')} ms`}`,
     );
     counts.rounds = round + 1;
     counts['commands and effects judged'] = (counts['commands and effects judged'] ?? 0) + asked.length;
@@ -104,12 +104,13 @@ async function strike(fault: Fault, stage: Stage, chance: Chance): Promise<Answe
   if (victim === undefined) throw new Error('there is no process');
   const groups = await stage.groupsOf(victim);
   const at = Date.now();
+  /** By group: the longest that somebody waited who asked from then on. */
   const again: AnsweredAgain = (asked) =>
     groups.flatMap((group) => {
-      const answers = asked
+      const waits = asked
         .filter((one) => one.at >= at && one.kind !== 'mark' && stage.groupOf(one.message.channel) === group)
-        .flatMap(({ answers: [first] }) => first?.at ?? []);
-      return answers.length === 0 ? [] : [Math.min(...answers) - at];
+        .flatMap((one) => (one.answers[0] === undefined ? [] : one.answers[0].at - one.at));
+      return waits.length === 0 ? [] : [Math.max(...waits)];
     });
   const nothing: AnsweredAgain = () => [];
   const replace = async () => {

@@ -1,7 +1,7 @@
 import type { Asked } from './traffic.js';
 
 /** What members read when the bot cannot say whether something was done, or has done nothing. */
-const REFUSED = /interrupted|cannot save anything|stopped or restarted|went wrong|try again/i;
+const REFUSED = /interrupted|cannot (?:save|read)|stopped or restarted|went wrong|try again/i;
 
 export const isAnswered = ({ kind, answers }: Asked): boolean => kind === 'mark' || answers.length > 0;
 
