@@ -39,8 +39,12 @@ export interface Plan {
   readonly handOver: readonly number[];
 }
 
-/** Groups that a member asks for at the same time: each is away from its servers while it moves. */
+/**
+ * Groups that a member asks for at the same time: nobody answers the servers of one while it moves. A process that serves nobody yet takes longest for
+ * the first.
+ */
 const WANTED_AT_ONCE = 2;
+const WANTED_AT_FIRST = 1;
 
 /**
  * What a member does next, from what all of them see. Free groups are taken up to an even share. Who has less than that asks for groups one after the
@@ -75,7 +79,8 @@ export function planFor(self: string, { members, leases }: ClusterView): Plan {
 
   const coming = leases.filter(({ wantedBy, holder }) => wantedBy === self && holder !== self).length;
   const starting = own.filter(({ isReady }) => !isReady).length;
-  const room = Math.min(most - own.length - take.length, WANTED_AT_ONCE - starting - take.length) - coming;
+  const atOnce = own.some(({ isReady }) => isReady) ? WANTED_AT_ONCE : WANTED_AT_FIRST;
+  const room = Math.min(most - own.length - take.length, atOnce - starting - take.length) - coming;
   const stranded = leases.filter(({ holder, isFree }) => holder !== undefined && !isFree && !able.has(holder));
   const want = stranded.filter(isUnclaimed).slice(0, Math.max(0, room));
   if (want.length === 0 && stranded.length === 0 && room > 0) {

@@ -6,6 +6,7 @@ import { REST, Routes } from 'discord.js';
 import { createSystemRandom } from '../clock/clock.js';
 import { DEFAULT_GROUPS, type HostConfig } from '../config/host-config.js';
 import { openDataDir } from '../config/load.js';
+import { type DataLock, lockData } from '../data-lock/lock.js';
 import { createGatewayInformation } from '../gateway/session-limits.js';
 import { createHost, type Host, type HostOptions } from '../host.js';
 import { createConnections } from '../storage/drivers/postgres/connection.js';
@@ -63,6 +64,7 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
   const connections = createConnections({ ...storage, poolSize: LEASE_CONNECTIONS });
   const discord = askDiscord(config, { clock, signal: closing.signal, onUnreachable });
   let cluster: ReturnType<typeof createCluster> | undefined;
+  let lock: DataLock | undefined;
   let fail: (error: CinnabarError) => void = () => undefined;
   const ended = new Promise<CinnabarError>((resolve) => {
     fail = resolve;
@@ -72,7 +74,12 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
   const openGroup = (partition: Partition, lease: Lease, { shardCount }: Layout): GroupHost => {
     const folder = join('groups', String(partition.group));
     const { monitoring: _, ...own } = config;
-    const groupConfig = { ...own, dataDir: join(config.dataDir, folder), logDir: join(config.logDir, folder) };
+    const groupConfig = {
+      ...own,
+      installDir: config.dataDir,
+      dataDir: join(config.dataDir, folder),
+      logDir: join(config.logDir, folder),
+    };
     const host = createHost({
       ...common,
       config: groupConfig,
@@ -108,6 +115,12 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
     groups: () => cluster?.groups ?? [],
     hosts: () => hosts,
     async start() {
+      openDataDir(config.dataDir);
+      lock = await lockData(config.dataDir, clock, {
+        onWait: (sentence) => log.warn(sentence),
+        onLost: (error) => log.error('the folder of data belongs to another process now', { error }),
+        signal: closing.signal,
+      });
       await database.open();
       const layout = await agreeOnLayout(connections, schema, {
         wanted: config.cluster?.groups ?? DEFAULT_GROUPS,
@@ -139,6 +152,7 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
       await cluster?.stop();
       await database.close();
       await connections.close();
+      lock?.release();
     },
   };
 }

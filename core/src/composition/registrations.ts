@@ -43,7 +43,7 @@ import { createMetrics } from '../observability/metrics.js';
 import { alertsSchema, createOwnerNotices } from '../observability/owner-notices.js';
 import { createContext, createDiagnoses, createSetupNeeds, createSilences } from '../plugins/context.js';
 import { discoveryOf } from '../plugins/discovery.js';
-import { createInstaller } from '../plugins/install/installer.js';
+import { createInstaller, unchanging } from '../plugins/install/installer.js';
 import { type BuiltPlugins, createLoader } from '../plugins/loader.js';
 import { createGuardStore, createPluginManager, type PluginChange, type PluginManager } from '../plugins/manager.js';
 import { createServices } from '../plugins/services.js';
@@ -481,7 +481,7 @@ function registerPlugins(
   service(KEYS.pluginPackages, (get) => {
     const plugins = get(KEYS.plugins);
     const commands = get(KEYS.commands);
-    return createInstaller({
+    const installer = createInstaller({
       config: get(KEYS.config),
       discover: get(KEYS.discover),
       running: plugins,
@@ -496,6 +496,7 @@ function registerPlugins(
       random: get(KEYS.random),
       log: get(KEYS.logs).logger('plugins'),
     });
+    return get(KEYS.assignment).of === undefined ? installer : unchanging(installer);
   });
   service(KEYS.plugins, (get) => {
     const { buildCacheDir, disabledPlugins } = get(KEYS.config);

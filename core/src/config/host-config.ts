@@ -20,6 +20,8 @@ export interface HostConfig {
   readonly configDir: string;
   /** Where documents live; of each bot apart. */
   readonly dataDir: string;
+  /** Where installed plugins are, in the folder `plugins`; with the data when it is left out. */
+  readonly installDir?: string;
   /** The database that documents and journals are in; files below the data when it is left out. */
   readonly storage?: PostgresOptions;
   /** How `start --cluster` divides the servers, and what this process is called. */

@@ -53,12 +53,13 @@ interface Candidate {
 export function discoveryOf({
   root,
   dataDir,
+  installDir = dataDir,
   pluginFolders,
-}: Pick<HostConfig, 'root' | 'dataDir' | 'pluginFolders'>): Discover {
+}: Pick<HostConfig, 'root' | 'dataDir' | 'installDir' | 'pluginFolders'>): Discover {
   return createDiscovery({
     folders: pluginFolders,
-    packageRoots: [root, join(dataDir, 'plugins')],
-    installedIn: dataDir,
+    packageRoots: [root, join(installDir, 'plugins')],
+    installedIn: installDir,
   });
 }
 

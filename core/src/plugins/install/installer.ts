@@ -48,7 +48,10 @@ export interface RunningPlugins {
 }
 
 interface InstallerOptions {
-  readonly config: Pick<HostConfig, 'root' | 'dataDir' | 'cacheDir' | 'env' | 'registries' | 'pluginMegabytes'>;
+  readonly config: Pick<
+    HostConfig,
+    'root' | 'dataDir' | 'installDir' | 'cacheDir' | 'env' | 'registries' | 'pluginMegabytes'
+  >;
   readonly discover: Discover;
   /** Left out while the bot is stopped. */
   readonly running?: RunningPlugins;
@@ -88,8 +91,8 @@ interface Candidate {
 
 export function createInstaller(options: InstallerOptions): PluginPackages {
   const { config, discover, running, eraseData, random, log } = options;
-  const { root, dataDir, cacheDir, env, registries: places = [] } = config;
-  const store = createInstalledStore(dataDir);
+  const { root, dataDir, installDir = dataDir, cacheDir, env, registries: places = [] } = config;
+  const store = createInstalledStore(installDir);
   const mutex = createKeyedMutex();
   /** Names of the folders that packages lie in, the oldest first. */
   const waiting: string[] = [];
@@ -565,4 +568,16 @@ function refused(name: string, version: string, previous: InstalledEntry | undef
       : t('{package} was not updated to {version}. {detail}', { package: name, version, detail }),
     { cause: error },
   );
+}
+
+/** In a cluster: what runs is the same in all its processes, so that none may change it for itself. */
+export function unchanging(installer: PluginPackages): PluginPackages {
+  const refuse = async (): Promise<never> => {
+    throw new UserError(
+      t(
+        'This bot is served by several processes. Change its plugins with `cinnabar plugin` on each machine, then restart the processes one after another.',
+      ),
+    );
+  };
+  return { ...installer, prepare: refuse, prepareUpdate: refuse, remove: refuse, pin: refuse };
 }
