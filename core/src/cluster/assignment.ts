@@ -1,5 +1,6 @@
 import type { z } from '@cinnabar/sdk';
 import type { SharedClaims } from './claims.js';
+import type { SharedLimits } from './limits.js';
 import type { SessionStore } from './sessions.js';
 
 /**
@@ -64,6 +65,7 @@ export interface Assignment {
   readonly shardCount: number;
   readonly lease: Lease;
   readonly sessions: SessionStore;
+  readonly limits: SharedLimits;
   readonly claims: SharedClaims;
 }
 

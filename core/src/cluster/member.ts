@@ -18,6 +18,7 @@ import { createClaims } from './claims.js';
 import { createCluster, type GroupHost } from './cluster.js';
 import { agreeOnLayout, type Layout } from './layout.js';
 import { createLeases, newsOf } from './leases.js';
+import { createSharedLimits } from './limits.js';
 import { createSessionStore } from './sessions.js';
 
 export interface MemberOptions {
@@ -61,6 +62,7 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
   const closing = new AbortController();
   const hosts = new Set<Host>();
   const database = openDatabase({ ...storage, use: 'cluster', clock, log });
+  const limits = createSharedLimits(database, clock);
   const connections = createConnections({ ...storage, poolSize: LEASE_CONNECTIONS });
   const discord = askDiscord(config, { clock, signal: closing.signal, onUnreachable });
   let cluster: ReturnType<typeof createCluster> | undefined;
@@ -89,6 +91,7 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
         shardCount,
         lease,
         sessions: createSessionStore(database, lease, shardCount),
+        limits,
         claims: createClaims(database, lease, log),
       },
     });

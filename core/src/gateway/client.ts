@@ -24,16 +24,17 @@ import {
   Routes,
   SnowflakeUtil,
 } from 'discord.js';
-import { type Assignment, type Lease, shardsOf } from '../cluster/assignment.js';
+import { type Assignment, shardsOf } from '../cluster/assignment.js';
 import {
   createDiscordFailures,
   createFairRequests,
+  createRequestBudget,
   type DiscordFailures,
   makeWebhookPostsOnce,
   makeWhileHeld,
   REQUESTS_PER_SECOND,
 } from './rest.js';
-import { createGatewayInformation, createIdentifyLimits } from './session-limits.js';
+import { createGatewayInformation, createIdentifyLimits, createSharedIdentifyLimits } from './session-limits.js';
 import { createSessionRecorder } from './session-recorder.js';
 import { createSharding, type Sharding, type SharedShards } from './shard.js';
 import { createGatewayStatus, type GatewayStatus } from './status.js';
@@ -63,7 +64,7 @@ export interface GatewayClient {
 }
 
 /** What the gateway needs of it. */
-type ShardAssignment = Pick<Assignment, 'partition' | 'shardCount' | 'lease' | 'sessions'>;
+type ShardAssignment = Pick<Assignment, 'partition' | 'shardCount' | 'lease' | 'sessions' | 'limits'>;
 
 interface Parts {
   /** REST base of a proxy or Discord-compatible server, without version. */
@@ -139,7 +140,10 @@ export function createGatewayClient({ discordApi, assignment, clock, random, log
         sharding = createSharding({
           manager: built,
           information,
-          limits: createIdentifyLimits(clock, information, log),
+          limits:
+            assignment === undefined
+              ? createIdentifyLimits(clock, information, log)
+              : createSharedIdentifyLimits({ limits: assignment.limits, information, clock, log }),
           status,
           clock,
           random,
@@ -153,7 +157,7 @@ export function createGatewayClient({ discordApi, assignment, clock, random, log
       },
     },
     rest: {
-      ...restOptions(discordApi, clock, failures, assignment?.lease),
+      ...restOptions(discordApi, clock, failures, assignment),
       // Called for each limit that is met or waited for; the event of that name is not for a 429.
       rejectOnRateLimit(limit) {
         log.info('rate limit of Discord', describeLimit(limit));
@@ -307,15 +311,17 @@ function restOptions(
   api: string | undefined,
   clock: Clock,
   failures: DiscordFailures,
-  lease: Lease | undefined,
+  assignment: ShardAssignment | undefined,
 ): NonNullable<ClientOptions['rest']> {
   const hostname = api === undefined ? '' : new URL(api).hostname;
   const local = hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
-  const perSecond = local ? Number.POSITIVE_INFINITY : REQUESTS_PER_SECOND;
+  const budget = local ? undefined : (assignment?.limits.requests ?? createRequestBudget(clock, REQUESTS_PER_SECOND));
   return {
     ...(api === undefined ? {} : { api }),
     makeRequest: failures.watch(
-      makeWebhookPostsOnce(createFairRequests(clock, perSecond, makeWhileHeld(lease, DefaultRestOptions.makeRequest))),
+      makeWebhookPostsOnce(
+        createFairRequests(budget, makeWhileHeld(assignment?.lease, DefaultRestOptions.makeRequest)),
+      ),
     ),
     globalRequestsPerSecond: Number.MAX_SAFE_INTEGER,
   };

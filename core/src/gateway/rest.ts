@@ -9,30 +9,47 @@ type MakeRequest = RESTOptions['makeRequest'];
 export const REQUESTS_PER_SECOND = 50;
 const WINDOW_MS = 1_000;
 
+/** How many requests may be made at the moment. */
+export interface RequestBudget {
+  /** Whether one may go now; it counts then. */
+  take(): boolean;
+  /** Calls `again` when it is worth asking again. @param waiting how many want to go */
+  whenMore(waiting: number, again: () => void): void;
+}
+
+/** That of a process that is alone. */
+export function createRequestBudget(clock: Clock, perSecond: number): RequestBudget {
+  let windowEndsAt = Number.NEGATIVE_INFINITY;
+  let inWindow = 0;
+  return {
+    take() {
+      const now = clock.now();
+      if (now >= windowEndsAt) {
+        windowEndsAt = now + WINDOW_MS;
+        inWindow = 0;
+      }
+      if (inWindow >= perSecond) return false;
+      inWindow += 1;
+      return true;
+    },
+    whenMore: (_waiting, again) => void clock.after(Math.max(1, windowEndsAt - clock.now()), again),
+  };
+}
+
 /**
  * Keeps to the global limit of requests, and lets places take turns when more wait than may go: a channel in which much is said does not keep
  * the others waiting. Within a place the order stays. Answers to interactions do not count, and go at once.
+ * @param budget without one, all requests go at once
  */
-export function createFairRequests(clock: Clock, perSecond: number, makeRequest: MakeRequest): MakeRequest {
+export function createFairRequests(budget: RequestBudget | undefined, makeRequest: MakeRequest): MakeRequest {
+  if (budget === undefined) return makeRequest;
   /** What waits, by place; the place whose turn is next comes first. */
   const lines = new Map<string, (() => void)[]>();
-  let windowEndsAt = Number.NEGATIVE_INFINITY;
-  let inWindow = 0;
   let isTimed = false;
 
-  const mayGo = () => {
-    const now = clock.now();
-    if (now >= windowEndsAt) {
-      windowEndsAt = now + WINDOW_MS;
-      inWindow = 0;
-    }
-    if (inWindow >= perSecond) return false;
-    inWindow += 1;
-    return true;
-  };
   const serve = () => {
     for (const [place, [next, ...others]] of lines) {
-      if (!mayGo()) break;
+      if (!budget.take()) break;
       // The others come first.
       lines.delete(place);
       if (others.length > 0) lines.set(place, others);
@@ -40,7 +57,8 @@ export function createFairRequests(clock: Clock, perSecond: number, makeRequest:
     }
     if (lines.size === 0 || isTimed) return;
     isTimed = true;
-    clock.after(Math.max(1, windowEndsAt - clock.now()), () => {
+    const waiting = [...lines.values()].reduce((sum, line) => sum + line.length, 0);
+    budget.whenMore(waiting, () => {
       isTimed = false;
       serve();
     });
@@ -67,7 +85,7 @@ export function createFairRequests(clock: Clock, perSecond: number, makeRequest:
 
   return async (url, init) => {
     const place = placeOf(url);
-    if (place !== undefined && Number.isFinite(perSecond)) await turn(place, init.signal);
+    if (place !== undefined) await turn(place, init.signal);
     return makeRequest(url, init);
   };
 }

@@ -1,5 +1,6 @@
 import { CinnabarError, type Clock, type Logger, type Random, sleep, z } from '@cinnabar/sdk';
 import { DiscordAPIError, HTTPError } from 'discord.js';
+import type { SharedLimits } from '../cluster/limits.js';
 
 /** Where a Discord-compatible server leaves something out, what Discord says to a small bot. */
 const informationSchema = z.object({
@@ -113,10 +114,18 @@ interface Permit {
   release(): void;
 }
 
-export type IdentifyLimits = ReturnType<typeof createIdentifyLimits>;
+export interface IdentifyLimits {
+  /**
+   * Waits until Discord admits one session more. Above the limit of a day it would close every session and take the token away.
+   * @returns `undefined` when the signal aborted first
+   */
+  permit(signal: AbortSignal): Promise<Permit | undefined>;
+  /** Waits for the shard's turn: Discord wants sessions opened one after another. `false` when the signal aborted first. */
+  turn(shardId: number, signal: AbortSignal): Promise<boolean>;
+}
 
 /** Keeps Discord's limits on opening sessions. @see https://discord.com/developers/docs/events/gateway#session-start-limit-object */
-export function createIdentifyLimits(clock: Clock, information: GatewayInformation, log: Logger) {
+export function createIdentifyLimits(clock: Clock, information: GatewayInformation, log: Logger): IdentifyLimits {
   /** By group: when the next may identify, and the last that waits. */
   const nextAt = new Map<number, number>();
   const lines = new Map<number, Promise<boolean>>();
@@ -153,17 +162,11 @@ export function createIdentifyLimits(clock: Clock, information: GatewayInformati
   };
 
   return {
-    /**
-     * Waits until Discord admits one session more. Above the limit of a day it would close every session and take the token away.
-     * @returns `undefined` when the signal aborted first
-     */
-    async permit(signal: AbortSignal): Promise<Permit | undefined> {
+    async permit(signal) {
       await renew();
       while (left <= 0) {
         const waitMs = Math.max(0, renewedAt - clock.now());
-        log.error(
-          `Discord admits no new session for at least another ${Math.ceil(waitMs / 60_000)} min: the limit of the day is reached`,
-        );
+        logReached(log, waitMs);
         if (!(await sleep(clock, waitMs, signal))) return undefined;
         await renew();
       }
@@ -176,8 +179,7 @@ export function createIdentifyLimits(clock: Clock, information: GatewayInformati
         },
       };
     },
-    /** Waits for the shard's turn: Discord wants sessions opened one after another. `false` when the signal aborted first. */
-    async turn(shardId: number, signal: AbortSignal): Promise<boolean> {
+    async turn(shardId, signal) {
       const { session_start_limit: limit } = await information.get();
       const group = shardId % limit.max_concurrency;
       const turn = (lines.get(group) ?? Promise.resolve()).then(() => takeTurn(group, signal));
@@ -185,6 +187,74 @@ export function createIdentifyLimits(clock: Clock, information: GatewayInformati
       return turn;
     },
   };
+}
+
+/** Processes are not equally far from Discord. */
+const MARGIN_MS = 250;
+/** The database is away. */
+const AWAY_MS = 1_000;
+
+/** Keeps the limits together with the other processes of a cluster. */
+export function createSharedIdentifyLimits({
+  limits,
+  information,
+  clock,
+  log,
+}: {
+  readonly limits: Pick<SharedLimits, 'take' | 'giveBack'>;
+  readonly information: GatewayInformation;
+  readonly clock: Clock;
+  readonly log: Logger;
+}): IdentifyLimits {
+  const SESSIONS = 'sessions';
+  /** @returns how long to wait until it is worth trying again; 0 when it was granted */
+  const takeOne = async (name: string, span: { readonly lastsMs: number; readonly left: number }) => {
+    try {
+      const { granted, endsInMs } = await limits.take(name, 1, span);
+      return granted === 1 ? 0 : Math.max(1, endsInMs);
+    } catch (error) {
+      log.warn('limits of Discord could not be looked up', { error });
+      return AWAY_MS;
+    }
+  };
+  const giveBack = () =>
+    limits.giveBack(SESSIONS).catch((error: unknown) => log.debug('a session was not given back', { error }));
+
+  return {
+    async permit(signal) {
+      for (;;) {
+        // What others have used, Discord knows.
+        const { session_start_limit: limit } = await information.refreshed();
+        const waitMs = await takeOne(SESSIONS, { left: limit.remaining, lastsMs: limit.reset_after || DAY_MS });
+        if (waitMs === 0) break;
+        if (waitMs !== AWAY_MS) logReached(log, waitMs);
+        if (!(await sleep(clock, waitMs, signal))) return undefined;
+      }
+      let held = true;
+      return {
+        release() {
+          if (held) void giveBack();
+          held = false;
+        },
+      };
+    },
+    async turn(shardId, signal) {
+      const { session_start_limit: limit } = await information.get();
+      const name = `identify ${shardId % limit.max_concurrency}`;
+      for (;;) {
+        if (signal.aborted) return false;
+        const waitMs = await takeOne(name, { left: 1, lastsMs: SPACING_MS + MARGIN_MS });
+        if (waitMs === 0) return !signal.aborted;
+        if (!(await sleep(clock, waitMs, signal))) return false;
+      }
+    },
+  };
+}
+
+function logReached(log: Logger, waitMs: number): void {
+  log.error(
+    `Discord admits no new session for at least another ${Math.ceil(waitMs / 60_000)} min: the limit of the day is reached`,
+  );
 }
 
 const FIRST_PAUSE_MS = 1_000;

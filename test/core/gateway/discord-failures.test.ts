@@ -1,4 +1,4 @@
-import { createDiscordFailures, createFairRequests } from '@cinnabar/core/internal/gateway/rest';
+import { createDiscordFailures, createFairRequests, createRequestBudget } from '@cinnabar/core/internal/gateway/rest';
 import { createTestHost } from '@cinnabar/core/testing';
 import { definePlugin } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
@@ -57,7 +57,9 @@ describe('a plugin whose requests fail', () => {
 describe('a request to Discord', () => {
   it('that times out while it waits for its turn is no failure of the plugin', async () => {
     const failures = createDiscordFailures();
-    const request = failures.watch(createFairRequests(createManualClock(), 1, async () => new Response()));
+    const request = failures.watch(
+      createFairRequests(createRequestBudget(createManualClock(), 1), async () => new Response()),
+    );
     const url = 'https://discord.com/api/v10/channels/1/messages';
     await request(url, {});
     const waiting = new AbortController();

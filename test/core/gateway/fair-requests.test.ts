@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { createFairRequests } from '@cinnabar/core/internal/gateway/rest';
+import { createFairRequests, createRequestBudget } from '@cinnabar/core/internal/gateway/rest';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 
@@ -7,7 +7,7 @@ describe('requests to Discord', () => {
   const start = (perSecond: number) => {
     const clock = createManualClock();
     const sent: string[] = [];
-    const request = createFairRequests(clock, perSecond, async (url: string) => {
+    const request = createFairRequests(createRequestBudget(clock, perSecond), async (url: string) => {
       sent.push(url.replace('https://discord.com/api/v10/', ''));
       return new Response();
     });

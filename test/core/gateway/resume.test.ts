@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { createSystemClock, createSystemRandom } from '@cinnabar/core/internal/clock/clock';
 import { createPartition } from '@cinnabar/core/internal/cluster/assignment';
 import { createLeases } from '@cinnabar/core/internal/cluster/leases';
+import { createSharedLimits } from '@cinnabar/core/internal/cluster/limits';
 import { createSessionStore } from '@cinnabar/core/internal/cluster/sessions';
 import { createGatewayClient, login } from '@cinnabar/core/internal/gateway/client';
 import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
@@ -48,6 +49,7 @@ async function processOn(place: TestDatabase, discord: LocalDiscord, token: stri
       shardCount: SHARDS,
       lease,
       sessions: createSessionStore(database, lease, SHARDS),
+      limits: createSharedLimits(database, clock),
     },
     clock,
     random: createSystemRandom(clock),

@@ -55,6 +55,11 @@ function assignmentOf(group: number, groups: number): Assignment {
       guildsOf: async () => [],
       save: async () => undefined,
     },
+    limits: {
+      take: async (_name, wanted) => ({ granted: wanted, endsInMs: 0 }),
+      giveBack: async () => undefined,
+      requests: { take: () => true, whenMore: () => undefined },
+    },
     claims: { run: async (_asked, task) => void (await task()), takeUnfinished: async () => [] },
   };
 }

@@ -175,6 +175,20 @@ const MIGRATIONS: readonly Migration[] = [
       CREATE INDEX claims_of_group ON ${schema}.claims (group_number, claimed_at);
       CREATE INDEX guild_snapshots_shard ON ${schema}.guild_snapshots (shard);`,
   },
+  {
+    version: 5,
+    oldestCode: 1,
+    sql: (schema) => `
+      -- What Discord admits to the bot as a whole in a span of time, and how much of that was used. Nothing is lost with it.
+      CREATE UNLOGGED TABLE ${schema}.limits (
+        name text PRIMARY KEY,
+        capacity int NOT NULL,
+        used int NOT NULL,
+        -- By the last who took some.
+        granted int NOT NULL,
+        until timestamptz NOT NULL
+      );`,
+  },
 ];
 
 export const SCHEMA_VERSION = Math.max(...MIGRATIONS.map(({ version }) => version));

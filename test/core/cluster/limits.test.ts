@@ -1,0 +1,114 @@
+import { setImmediate } from 'node:timers/promises';
+import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
+import { createSharedLimits } from '@cinnabar/core/internal/cluster/limits';
+import { createFairRequests } from '@cinnabar/core/internal/gateway/rest';
+import { createSharedIdentifyLimits } from '@cinnabar/core/internal/gateway/session-limits';
+import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
+import { startLocalDiscord } from '@cinnabar/local-discord';
+import { createManualClock } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import { DefaultRestOptions, REST, Routes } from 'discord.js';
+import { recordingLogger } from '../../support/logs.js';
+import { describePostgres, type TestDatabase, testDatabase } from '../../support/postgres.js';
+
+const PROCESSES = 3;
+const REQUESTS = 180;
+
+async function processesOn(place: TestDatabase) {
+  const clock = createSystemClock();
+  const databases = Array.from({ length: PROCESSES }, () =>
+    openDatabase({ ...place, poolSize: 2, use: 'cluster', clock, log: recordingLogger() }),
+  );
+  for (const database of databases) await database.open();
+  return {
+    limits: databases.map((database) => createSharedLimits(database, clock)),
+    async [Symbol.asyncDispose]() {
+      for (const database of databases) await database.close();
+    },
+  };
+}
+
+describePostgres('cluster: limits of Discord', () => {
+  it('of requests a second are kept by all processes together: there is no 429', async () => {
+    await using place = await testDatabase();
+    await using processes = await processesOn(place);
+    await using discord = await startLocalDiscord({ rateLimits: 'strict' });
+    const owner = discord.createUser({ name: 'you' });
+    const application = discord.createApplication({ name: 'Cinnabar', owner });
+    const guild = discord.createGuild({ name: 'Night City', owner });
+    guild.invite(application);
+    const channels = Array.from({ length: REQUESTS }, (_, index) => guild.createChannel({ name: `channel-${index}` }));
+    const clients = processes.limits.map(({ requests }) =>
+      new REST({
+        api: discord.api,
+        globalRequestsPerSecond: Number.MAX_SAFE_INTEGER,
+        makeRequest: createFairRequests(requests, DefaultRestOptions.makeRequest),
+      }).setToken(application.token),
+    );
+    const began = performance.now();
+    await Promise.all(
+      channels.map(({ id }, index) => clients[index % clients.length]?.get(Routes.channel(id)) ?? Promise.reject(id)),
+    );
+    const seconds = (performance.now() - began) / 1_000;
+    expect(discord.requests.all.filter(({ status }) => status === 429)).to.deep.equal([]);
+    expect(discord.requests.all).to.have.length(REQUESTS);
+    expect(seconds).to.be.within(3, 10);
+  });
+
+  it('are taken by one process where there is one, and say when there is more', async () => {
+    await using place = await testDatabase();
+    await using processes = await processesOn(place);
+    const taken = await Promise.all(
+      processes.limits.map((limits) => limits.take('identify 0', 1, { left: 1, lastsMs: 60_000 })),
+    );
+    expect(taken.map(({ granted }) => granted).sort()).to.deep.equal([0, 0, 1]);
+    for (const { endsInMs } of taken) expect(endsInMs).to.be.within(1, 60_000);
+    await place.query(`UPDATE ${place.schema}.limits SET until = now()`);
+    const [first] = processes.limits;
+    expect((await first?.take('identify 0', 1, { left: 1, lastsMs: 60_000 }))?.granted).to.equal(1);
+  });
+
+  it('of a day count what others than the cluster have used, and what was given back', async () => {
+    await using place = await testDatabase();
+    await using processes = await processesOn(place);
+    const [one, other] = processes.limits;
+    const take = async (limits: typeof one, left: number) =>
+      (await limits?.take('sessions', 1, { left, lastsMs: 60_000 }))?.granted;
+    expect([await take(one, 3), await take(other, 3), await take(one, 3), await take(other, 3)]).to.deep.equal([
+      1, 1, 1, 0,
+    ]);
+    await one?.giveBack('sessions');
+    expect([await take(other, 0), await take(other, 1)]).to.deep.equal([0, 1]);
+  });
+});
+
+describe('sessions of a cluster', () => {
+  it('are opened in turns, which are asked for again when the last one has ended', async () => {
+    const clock = createManualClock();
+    const asked: string[] = [];
+    let isFree = false;
+    const gateway = {
+      url: '',
+      shards: 16,
+      session_start_limit: { total: 1_000, remaining: 7, reset_after: 5, max_concurrency: 4 },
+    };
+    const turns = createSharedIdentifyLimits({
+      limits: {
+        async take(name) {
+          asked.push(name);
+          return isFree ? { granted: 1, endsInMs: 5_000 } : { granted: 0, endsInMs: 3_000 };
+        },
+        giveBack: async () => undefined,
+      },
+      information: { get: async () => gateway, refreshed: async () => gateway, askAgain: async () => gateway },
+      clock,
+      log: recordingLogger(),
+    });
+    const turn = turns.turn(9, new AbortController().signal);
+    while (clock.pending === 0) await setImmediate();
+    isFree = true;
+    clock.advance(3_000);
+    expect(await turn).to.equal(true);
+    expect(asked).to.deep.equal(['identify 1', 'identify 1']);
+  });
+});
