@@ -13,13 +13,22 @@ async function hostOn({ url, schema }: TestDatabase, group: number) {
   const party = definePlugin({
     manifest: { id: 'party', version: '1.0.0', description: 'Stores things' },
     settings: { global: z.object({ drinks: z.number().default(0) }) },
+    collections: { notes: { scope: 'channel', version: 1, schema: z.object({ n: z.number() }) } },
     setup(context) {
-      const { command, settingsChanged, settings } = context;
+      const { command, settingsChanged, settings, collections } = context;
       settingsChanged((change) => void heard.push(change));
       command({
         name: 'drinks',
         description: 'How many',
         run: async (ctx) => void (await ctx.reply(`drinks: ${(await settings.global.get()).drinks}`)),
+      });
+      command({
+        name: 'note',
+        description: 'Notes something about this channel',
+        async run(ctx) {
+          await collections.notes.of(ctx.channel.id).set({ n: 1 });
+          await ctx.reply('noted');
+        },
       });
       command({
         name: 'more',
@@ -87,5 +96,22 @@ describePostgres('two hosts on one database', () => {
     expect(await other.until(async () => (await here.get('party:johnny')) !== undefined)).to.be.lessThan(200);
     await there.remove('party:johnny');
     await other.until(async () => (await here.get('party:johnny')) === undefined);
+  });
+
+  it('know the server of what they keep for a channel', async () => {
+    await using place = await testDatabase();
+    await using one = await hostOn(place, 0);
+    const { host } = one;
+    const direct = host.you.openDm(host.bot);
+    expect(await one.ask('!note')).to.equal('noted');
+    host.you.say(direct, '!note');
+    await one.until(() => direct.messages.at(-1)?.content === 'noted');
+    const rows = await place.query(`SELECT path, guild_id FROM ${place.schema}.documents WHERE path LIKE 'party/%'`);
+    expect(new Map(rows.map(({ path, guild_id: guildId }) => [path, guildId]))).to.deep.equal(
+      new Map([
+        [`party/collections/channel/notes/${host.general.id}`, host.guild.id],
+        [`party/collections/channel/notes/${direct.id}`, '0'],
+      ]),
+    );
   });
 });
