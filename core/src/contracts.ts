@@ -43,6 +43,7 @@ import type {
 } from '@cinnabar/sdk';
 import type { ClientEvents, Interaction, Message } from 'discord.js';
 import type { SecretKeys } from './storage/catalog/fields.js';
+import type { Whose } from './storage/driver.js';
 import type { OpenedPlugin } from './storage/storage.js';
 import type { Entrusted } from './tools/tools.js';
 
@@ -226,8 +227,15 @@ export interface StorageService {
   settingsOf(plugin: Plugin): object;
   /** Lets go of a version that has stopped: its settings are no longer listed. */
   close(plugin: Plugin): void;
-  /** A collection of the host's own, kept beside the plugins'. */
-  collection<S extends z.ZodObject>(name: string, definition: CollectionDefinition<S>): Collection<z.output<S>>;
+  /**
+   * A collection of the host's own, kept beside the plugins'.
+   * @param watched whose documents `watch` tells of when another process changes them; what `entries` gives when it is left out
+   */
+  collection<S extends z.ZodObject>(
+    name: string,
+    definition: CollectionDefinition<S>,
+    watched?: Whose,
+  ): Collection<z.output<S>>;
   /** A journal of a plugin. One at a time for a name and a guild. @throws CINNABAR_NAME_INVALID */
   journal<T>(plugin: string, name: string, definition: JournalDefinition<T>): Journal<T>;
   /** Which settings are secret, of every plugin that has been opened. */

@@ -21,7 +21,7 @@ const TIMESTAMP_SHIFT = 22n;
 
 /** The group that a server belongs to. */
 export function groupOf(guildId: string | null, groups: number): number {
-  return guildId === null ? 0 : Number((BigInt(guildId) >> TIMESTAMP_SHIFT) % BigInt(groups));
+  return guildId === null || groups === 1 ? 0 : Number((BigInt(guildId) >> TIMESTAMP_SHIFT) % BigInt(groups));
 }
 
 export function createPartition(group: number, groups: number): Partition {

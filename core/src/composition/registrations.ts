@@ -193,8 +193,11 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
     }),
   );
   service(KEYS.guildStates, (get) => {
-    const guilds = get(KEYS.storage).collection('guilds', { scope: 'guild', version: 1, schema: guildStateSchema });
-    return createGuildStates(guilds, (plugins, guildId) => onChange({ plugins, guildId }));
+    const definition = { scope: 'guild', version: 1, schema: guildStateSchema } as const;
+    return createGuildStates(get(KEYS.storage).collection('guilds', definition, 'all'), {
+      onSwitched: (plugins, guildId) => onChange({ plugins, guildId }),
+      owns: partitionOf(get).owns,
+    });
   });
   service(KEYS.ownerState, (get) =>
     createOwnerState(

@@ -36,14 +36,20 @@ function switchedBetween(
   return [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((id) => before[id] !== after[id]);
 }
 
-/** Guild states in memory, read once, written before they are visible. They follow what another process changes. */
+/**
+ * Guild states in memory, read once, written before they are visible. They follow what another process changes.
+ * @param options.owns the guilds that `documents` lists: only of those it is known that the others have no state
+ */
 export function createGuildStates(
   documents: Collection<StoredState, 'guild'>,
-  onSwitched: Switched = () => undefined,
+  options: { readonly onSwitched?: Switched; readonly owns?: (guildId: string) => boolean } = {},
 ): GuildStates {
+  const { onSwitched = () => undefined, owns = () => true } = options;
   const known = new Map<string, GuildState>();
   const loading = new Map<string, Promise<GuildState>>();
   let others: GuildState | undefined;
+
+  const peek = (guildId: string) => known.get(guildId) ?? (owns(guildId) ? others : undefined);
 
   const read = async (guildId: string) => {
     try {
@@ -57,19 +63,15 @@ export function createGuildStates(
   };
 
   const follow = async (guildId: string) => {
-    const before = known.get(guildId) ?? others;
+    const before = peek(guildId);
     // What nobody has asked for yet is read when somebody does.
     if (before === undefined) return;
-    try {
-      const plugins = switchedBetween(before.plugins, (await read(guildId)).plugins);
-      if (plugins.length > 0) onSwitched(plugins, guildId);
-    } catch {
-      // The database is away: what was missed is told anew when it is back.
-      known.delete(guildId);
-    }
+    const plugins = switchedBetween(before.plugins, (await read(guildId)).plugins);
+    if (plugins.length > 0) onSwitched(plugins, guildId);
   };
   documents.watch((guildId, { isRemote }) => {
-    if (isRemote) void follow(guildId);
+    // While the database is away, what was known holds; what was missed is told anew when it is back.
+    if (isRemote) follow(guildId).catch(() => undefined);
   });
 
   return {
@@ -79,11 +81,11 @@ export function createGuildStates(
         if (!known.has(guildId)) known.set(guildId, asState(stored));
       }
       others = UNTOUCHED;
-      for (const [guildId, state] of known) if (state === UNTOUCHED) known.delete(guildId);
+      for (const [guildId, state] of known) if (state === UNTOUCHED && owns(guildId)) known.delete(guildId);
     },
-    peek: (guildId) => known.get(guildId) ?? others,
+    peek,
     load(guildId) {
-      const state = known.get(guildId) ?? others;
+      const state = peek(guildId);
       if (state !== undefined) return Promise.resolve(state);
       const pending = loading.get(guildId) ?? read(guildId);
       loading.set(guildId, pending);

@@ -110,7 +110,8 @@ export function createStorage(options: StorageOptions): StorageService {
       one.close();
       opened.delete(id);
     },
-    collection: (name, definition) => openCollection(store, definition, collectionPath(HOST, definition.scope, name)),
+    collection: (name, definition, watched) =>
+      openCollection(store, definition, collectionPath(HOST, definition.scope, name), watched),
     journal: (plugin, name, { schema, guildId, snapshot }) =>
       createJournal(
         driver.journal(journalPath(plugin, name, guildId)),

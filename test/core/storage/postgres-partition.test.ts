@@ -274,15 +274,23 @@ describePostgres('PostgreSQL: what another process changes', () => {
     await using one = hostOn(place, 1);
     const switched: unknown[] = [];
     const statesOf = ({ storage }: typeof one, isHeard = false) =>
-      createGuildStates(
-        storage.collection('guilds', { scope: 'guild', version: 1, schema: guildStateSchema }),
-        (plugins, guildId) => isHeard && switched.push([plugins, guildId]),
-      );
+      createGuildStates(storage.collection('guilds', { scope: 'guild', version: 1, schema: guildStateSchema }, 'all'), {
+        onSwitched: (plugins, guildId) => isHeard && switched.push([plugins, guildId]),
+        owns: createPartition(1, GROUPS).owns,
+      });
     const [there, here] = [statesOf(zero), statesOf(one, true)];
     await here.open();
     await there.update(GUILD_1, (draft) => ({ ...draft, plugins: { party: false }, prefixes: ['?'] }));
     expect(await until(() => here.peek(GUILD_1)?.prefixes?.[0] === '?')).to.be.lessThan(200);
     expect(switched).to.deep.equal([[['party'], GUILD_1]]);
+
+    // Those of another host are not taken for untouched.
+    const modRoles = async () => (await here.load(GUILD_0)).modRoles;
+    await there.update(GUILD_0, (draft) => ({ ...draft, modRoles: ['1'] }));
+    expect(here.peek(GUILD_0)).to.equal(undefined);
+    expect(await modRoles()).to.deep.equal(['1']);
+    await there.update(GUILD_0, (draft) => ({ ...draft, modRoles: ['2'] }));
+    await until(async () => (await modRoles())[0] === '2');
   });
 
   it('is told once the connection is back', async () => {

@@ -8,7 +8,7 @@ import {
   type MemberKey,
   type z,
 } from '@cinnabar/sdk';
-import { type DocumentPath, keyFor, nameOf, type Stored } from '../driver.js';
+import { type DocumentPath, keyFor, nameOf, type Stored, type Whose } from '../driver.js';
 import {
   createEntries,
   type DocumentStore,
@@ -26,6 +26,8 @@ export function openCollection<S extends z.ZodObject>(
   store: DocumentStore,
   definition: CollectionDefinition<S>,
   prefix: DocumentPath,
+  /** Whose documents are watched when others change them. */
+  watched: Whose = definition.shared === true ? 'all' : 'own',
 ): Collection<z.output<S>> {
   const entries = createEntries(store, collectionShape(definition));
   const { shared: isShared = false } = definition;
@@ -83,7 +85,7 @@ export function openCollection<S extends z.ZodObject>(
     watch(listener) {
       if (listeners.size === 0)
         stopFollowing = store.watch(prefix, (path, isOwn) => {
-          if (isOwn || isShared) announce(path, true);
+          if (isOwn || watched === 'all') announce(path, true);
         });
       listeners.add(listener);
       return () => {
