@@ -1,5 +1,16 @@
+import { setImmediate } from 'node:timers/promises';
+import type { LocalDiscordOptions } from '@cinnabar/local-discord';
+import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
-import { Events, GatewayIntentBits, Status } from 'discord.js';
+import {
+  Events,
+  GatewayCloseCodes,
+  GatewayIntentBits,
+  GatewayOpcodes,
+  type RESTGetAPIGatewayBotResult,
+  Status,
+} from 'discord.js';
+import { WebSocket } from 'ws';
 import { createClient, type NightCity, next, nightCity, textChannel } from './support.js';
 
 describe('local Discord: gateway', () => {
@@ -201,6 +212,80 @@ describe('local Discord: gateway', () => {
       alice.say(alice.openDm(app), 'hi');
       await discord.settled();
       expect(heard).to.deep.equal([0]);
+    });
+  });
+
+  describe('sessions of many shards', () => {
+    interface Answer {
+      readonly op?: number;
+      readonly t?: string;
+      readonly d?: { readonly session_id?: string };
+      /** Of the close. */
+      readonly code?: number;
+    }
+    /** Says to the gateway what a client would say, and resolves with what comes next. */
+    const say = (message: object) =>
+      new Promise<Answer>((resolve) => {
+        const socket = new WebSocket(`${city.discord.url.replace('http', 'ws')}/gateway`);
+        socket.on('close', (code) => resolve({ code }));
+        socket.on('message', (data) => {
+          const payload: Answer = JSON.parse(String(data));
+          if (payload.op === GatewayOpcodes.Hello) socket.send(JSON.stringify(message));
+          else resolve(payload);
+        });
+      });
+    const identify = (shard: number, count = 16) =>
+      say({
+        op: GatewayOpcodes.Identify,
+        d: { token: city.app.token, intents: 1, shard: [shard, count], properties: {} },
+      });
+    const restart = async (options: LocalDiscordOptions) => {
+      await city.close();
+      city = await nightCity(options);
+    };
+    const toldLimit = async () => {
+      const answer = await fetch(`${city.discord.api}/v10/gateway/bot`, {
+        headers: { authorization: `Bot ${city.app.token}` },
+      });
+      const { session_start_limit: limit }: RESTGetAPIGatewayBotResult = JSON.parse(await answer.text());
+      return limit;
+    };
+
+    it('are opened by one shard of each remainder in five seconds', async () => {
+      const clock = createManualClock();
+      await restart({ clock, shards: 16, sessionStartLimit: { maxConcurrency: 2 } });
+      expect(await toldLimit()).to.include({ total: 1_000, remaining: 1_000, max_concurrency: 2 });
+      expect((await identify(0)).t).to.equal('READY');
+      expect((await identify(1)).t).to.equal('READY');
+      expect(await identify(2)).to.include({ op: GatewayOpcodes.InvalidSession });
+      clock.advance(5_000);
+      expect((await identify(2)).t).to.equal('READY');
+      expect((await toldLimit()).remaining).to.equal(997);
+      expect(city.discord.connections.counts).to.include({ identifies: 3, refused: 1 });
+    });
+
+    it('are refused, as with a wrong token, when there are no more that day', async () => {
+      await restart({ shards: 16, sessionStartLimit: { total: 1 } });
+      await identify(0);
+      expect(await identify(1)).to.deep.equal({ code: GatewayCloseCodes.AuthenticationFailed });
+    });
+
+    it('end some time after their socket', async () => {
+      const clock = createManualClock();
+      await restart({ clock, sessionLifetimeMs: 60_000 });
+      const id = (await identify(0, 1)).d?.session_id;
+      const closed = async () => {
+        while (city.discord.connections.open.size > 0) await setImmediate();
+      };
+      const resume = () => say({ op: GatewayOpcodes.Resume, d: { token: city.app.token, session_id: id, seq: 1 } });
+      city.discord.faults.gateway.dropSockets();
+      await closed();
+      clock.advance(60_000);
+      expect((await resume()).op).to.equal(GatewayOpcodes.Dispatch);
+      city.discord.faults.gateway.dropSockets();
+      await closed();
+      clock.advance(60_001);
+      expect(await resume()).to.include({ op: GatewayOpcodes.InvalidSession });
     });
   });
 

@@ -14,6 +14,8 @@ export interface ConnectionAttempt {
   /** A fault kept it from becoming a WebSocket, or closed that at once. */
   failed?: boolean;
   endedAt?: number;
+  /** The code that it was closed with, by either side; 1006 for a socket that was cut. */
+  closedWith?: number;
 }
 
 /** Of the attempts that are kept. */
@@ -68,7 +70,8 @@ export function createConnectionLog(clock: Clock): ConnectionRecorder {
     },
     opened(socket, attempt) {
       open.add(socket);
-      socket.on('close', () => {
+      socket.on('close', (code) => {
+        attempt.closedWith = code;
         open.delete(socket);
         attempt.endedAt = clock.now();
       });
