@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { createFileDriver } from '@cinnabar/core';
 import { runStorage } from '@cinnabar/core/internal/cli/storage';
 import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
+import { createPartition } from '@cinnabar/core/internal/cluster/assignment';
 import { loadConfig } from '@cinnabar/core/internal/config/load';
 import { lockData } from '@cinnabar/core/internal/data-lock/lock';
+import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import { createManualClock } from '@cinnabar/core/testing';
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';
@@ -96,5 +98,24 @@ describePostgres('cinnabar storage', () => {
     const lock = await lockData(bot.dataDir, createManualClock());
     expect(await bot.copy('files', 'postgres')).to.match(/is in use by process/);
     lock.release();
+  });
+
+  it('touches nothing while a cluster runs on another machine, and takes the journals of its groups along afterwards', async () => {
+    await using bot = await stopped();
+    const clock = createSystemClock();
+    const { url, schema } = bot.database;
+    const cluster = openDatabase({ url, schema, poolSize: 1, use: 'cluster', clock, log: recordingLogger() });
+    const path = ['relay', 'queue', 'queue'];
+    for (const group of [0, 1])
+      await cluster
+        .driver({ partition: createPartition(group, 2) })
+        .journal(path)
+        .add(`{"n":${group}}\n`);
+    expect(await bot.check()).to.match(/is in use by a cluster \(cinnabar start --cluster\)/);
+    await cluster.close();
+    for (const one of await bot.files.list([])) await bot.files.erase(one);
+    await bot.files.eraseJournals('relay');
+    expect(await bot.copy('postgres', 'files')).to.equal(0);
+    expect(await bot.files.journal(path).read()).to.equal('{"n":0}\n{"n":1}\n');
   });
 });
