@@ -216,6 +216,7 @@ export function createHost(options: HostOptions): Host {
       limitMs: 1_000,
       async run() {
         configuration.stop();
+        options.assignment?.channel.close();
         await gateway.leave();
         container.resolve(KEYS.events).close();
       },
@@ -342,6 +343,7 @@ export function createHost(options: HostOptions): Host {
       running = true;
       discordSync.loggedIn();
       await container.resolve(KEYS.tools).tellRecovered();
+      await onData(async () => options.assignment?.channel.open());
       const claims = options.assignment?.claims;
       if (claims !== undefined) {
         const languages = container.resolve(KEYS.languages);

@@ -1,4 +1,5 @@
 import type { z } from '@cinnabar/sdk';
+import type { OpenChannel } from './channel.js';
 import type { SharedClaims } from './claims.js';
 import type { SharedLimits } from './limits.js';
 import type { SessionStore } from './sessions.js';
@@ -67,6 +68,7 @@ export interface Assignment {
   readonly sessions: SessionStore;
   readonly limits: SharedLimits;
   readonly claims: SharedClaims;
+  readonly channel: OpenChannel;
 }
 
 /** Asks hosts of other groups, wherever they run. */

@@ -14,6 +14,7 @@ import { openDatabase } from '../storage/drivers/postgres/database.js';
 import { placeDocuments } from '../storage/drivers/postgres/placing.js';
 import { HOST_VERSION } from '../version.js';
 import type { Lease, Partition } from './assignment.js';
+import { createClusterChannel } from './channel.js';
 import { createClaims } from './claims.js';
 import { createCluster, type GroupHost } from './cluster.js';
 import { agreeOnLayout, type Layout } from './layout.js';
@@ -93,6 +94,7 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
         sessions: createSessionStore(database, lease, shardCount),
         limits,
         claims: createClaims(database, lease, log),
+        channel: createClusterChannel({ database, lease, partition, clock, log }),
       },
     });
     return {

@@ -11,6 +11,7 @@ import { createMessageOrigins, createProvenance } from '../access/visibility.js'
 import { createBackups } from '../backup/backups.js';
 import { EVERYTHING, type Partition } from '../cluster/assignment.js';
 import { NO_CLAIMS } from '../cluster/claims.js';
+import { sharePersonalData } from '../cluster/personal-data.js';
 import { notice } from '../commands/answers.js';
 import { createCommands } from '../commands/commands.js';
 import { syncedListsSchema } from '../commands/slash-sync.js';
@@ -229,8 +230,8 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
     const { prefixes, ownPrefixes } = get(KEYS.config);
     return createPrefixes(get(KEYS.guildStates), prefixes, ownPrefixes);
   });
-  service(KEYS.personalData, (get) =>
-    createPersonalData(
+  service(KEYS.personalData, (get) => {
+    const own = createPersonalData(
       get(KEYS.storage),
       {
         calls: get(KEYS.tools).personalData,
@@ -252,8 +253,10 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
         },
       },
       () => get(KEYS.tools).idle(),
-    ),
-  );
+    );
+    const { of: assignment } = get(KEYS.assignment);
+    return assignment === undefined ? own : sharePersonalData(own, assignment.channel);
+  });
   service(KEYS.identities, (get) =>
     createIdentities({
       documents: get(KEYS.storage).collection('identities', {

@@ -1,5 +1,5 @@
 import type { LocalMessage } from '@cinnabar/local-discord';
-import { definePlugin, z } from '@cinnabar/sdk';
+import { definePlugin, option, PersonalDataStore, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { describePostgres } from '../../support/postgres.js';
 import { createClusterWorld } from './harness.js';
@@ -33,6 +33,36 @@ const counter = definePlugin({
   },
 });
 
+/** Notes of members, of which one is kept for each server. */
+const diary = definePlugin({
+  manifest: {
+    id: 'diary',
+    version: '1.0.0',
+    description: 'Keeps notes.',
+    intents: ['Guilds', 'GuildMessages', 'MessageContent'],
+  },
+  collections: {
+    notes: {
+      scope: 'guild',
+      version: 1,
+      schema: z.object({ userId: z.string(), guildId: z.string(), text: z.string() }),
+      personal: { by: 'userId' },
+    },
+  },
+  setup({ command, collections }) {
+    command({
+      name: 'note',
+      description: 'Keeps a note',
+      options: { text: option.rest().describe('What to keep') },
+      async run({ guild, user, reply }, { text }) {
+        if (guild === null) return;
+        await collections.notes.of(guild).set({ userId: user.id, guildId: guild.id, text });
+        await reply('noted');
+      },
+    });
+  },
+});
+
 describePostgres('cluster: processes that serve a bot together', () => {
   it('divide its servers, and each command is answered once while they move', async () => {
     await using world = await createClusterWorld({ groups: GROUPS, guilds: 6 });
@@ -60,6 +90,25 @@ describePostgres('cluster: processes that serve a bot together', () => {
       const counted = asked.filter((message) => message.channel === channel && message.content === '!count');
       expect(counted.map((message) => world.answersTo(message)[0]?.content)).to.eql(['1', '2', '3', '4']);
     }
+    await other.stop();
+  }).timeout(60_000);
+
+  it('export and forget a person whose data is in servers of several of them', async () => {
+    await using world = await createClusterWorld({ groups: GROUPS, guilds: 6 });
+    const one = world.member('one', [diary]);
+    const other = world.member('other', [diary]);
+    await one.start();
+    await other.start();
+    await world.until(() => other.groups().length === 1 && one.groups().length === 1);
+    const noted = world.channels.map((channel) => world.owner.say(channel, '!note to self'));
+    await world.until(() => noted.every((message) => world.answersTo(message).length === 1));
+    const [host] = one.hosts();
+    const data = host?.resolve(PersonalDataStore);
+    const exported = JSON.stringify(await data?.export(world.owner.id));
+    for (const { guild } of world.channels) expect(exported).to.include(guild?.id);
+    expect(await data?.forget(world.owner.id)).to.equal(world.channels.length);
+    expect(JSON.stringify(await data?.export(world.owner.id))).not.to.include('to self');
+    await one.stop();
     await other.stop();
   }).timeout(60_000);
 

@@ -61,6 +61,13 @@ function assignmentOf(group: number, groups: number): Assignment {
       requests: { take: () => true, whenMore: () => undefined },
     },
     claims: { run: async (_asked, task) => void (await task()), takeUnfinished: async () => [] },
+    channel: {
+      ask: () => Promise.reject(new Error('there is nobody else')),
+      askAll: async () => [],
+      answer: () => () => undefined,
+      open: async () => undefined,
+      close: () => undefined,
+    },
   };
 }
 

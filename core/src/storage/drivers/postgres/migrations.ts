@@ -189,6 +189,23 @@ const MIGRATIONS: readonly Migration[] = [
         until timestamptz NOT NULL
       );`,
   },
+  {
+    version: 6,
+    oldestCode: 1,
+    sql: (schema) => `
+      -- What a process of a cluster asks the host of a group for: asked, taken, done; void when nobody had taken it in time.
+      CREATE TABLE ${schema}.requests (
+        id uuid PRIMARY KEY,
+        group_number int NOT NULL,
+        kind text NOT NULL,
+        body json NOT NULL,
+        deadline timestamptz NOT NULL,
+        state text NOT NULL DEFAULT 'asked',
+        answer json,
+        failure json
+      );
+      CREATE INDEX requests_open ON ${schema}.requests (group_number) WHERE state = 'asked';`,
+  },
 ];
 
 export const SCHEMA_VERSION = Math.max(...MIGRATIONS.map(({ version }) => version));

@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { CinnabarError, type Clock, ERRORS, type ErrorCode, type Logger, sleep, UserError, z } from '@cinnabar/sdk';
+import type { Database } from '../storage/drivers/postgres/database.js';
+import type { WriteLease } from '../storage/drivers/postgres/writer.js';
+import type { AskOptions, ClusterChannel, Partition, RequestKind } from './assignment.js';
+
+/** A channel that can be closed with its host. */
+export interface OpenChannel extends ClusterChannel {
+  /** Begins to answer: what was asked of the group before, too. */
+  open(): Promise<void>;
+  close(): void;
+}
+
+/** NOTIFY may be missed: so often an asker looks for itself. */
+const LOOK_MS = 1_000;
+const KEPT = "interval '1 hour'";
+
+const failureSchema = z.object({
+  code: z.string().optional(),
+  params: z.record(z.string(), z.string()).optional(),
+  /** A UserError's, which members may read. */
+  sentence: z.string().optional(),
+});
+
+const requestSchema = z.object({ kind: z.string(), body: z.unknown() });
+const endSchema = z.object({ state: z.string(), answer: z.unknown(), failure: failureSchema.nullable() });
+
+type Handler = (body: unknown, signal: AbortSignal) => Promise<unknown>;
+
+/**
+ * Requests as rows of a table that the group's present host takes under its lease: each is carried out by one, once. Rows and not connections between the
+ * processes, so that there is no further address to open, and no further secret: who may use the database may ask.
+ */
+export function createClusterChannel(options: {
+  readonly database: Pick<Database, 'schema' | 'query' | 'writer' | 'listen'>;
+  readonly lease: WriteLease;
+  readonly partition: Partition;
+  readonly clock: Clock;
+  readonly log: Logger;
+}): OpenChannel {
+  const { database, lease, partition, clock, log } = options;
+  const { query, schema } = database;
+  const requests = `${schema}.requests`;
+  const news = `${schema}_requests`;
+  const { write } = database.writer(lease);
+  const handlers = new Map<string, Handler>();
+  const waiting = new Map<string, () => void>();
+  const closing = new AbortController();
+  let stopListening: () => void = () => undefined;
+  const notify = (text: string) => query('SELECT pg_notify($1, $2)', [news, text]);
+
+  const carryOut = async (id: string): Promise<void> => {
+    const taken = await write(
+      `done AS (UPDATE ${requests} SET state = 'taken' FROM fence
+         WHERE id = $1 AND group_number = ${lease.group} AND state = 'asked' AND deadline > now()
+         RETURNING json_build_object('kind', kind, 'body', body) AS result)`,
+      [id],
+    );
+    if (taken === undefined) return;
+    const { kind, body } = requestSchema.parse(JSON.parse(taken));
+    const { answer = null, failure = null } = await outcomeOf(handlers.get(kind), body);
+    await write(
+      `done AS (UPDATE ${requests} SET state = 'done', answer = $2::json, failure = $3::json FROM fence WHERE id = $1 RETURNING id AS result)`,
+      [id, JSON.stringify(answer), JSON.stringify(failure)],
+    );
+    await notify(`done ${id}`);
+  };
+  const outcomeOf = async (handle: Handler | undefined, body: unknown) => {
+    try {
+      if (handle === undefined) throw new Error('this process does not answer such requests');
+      return { answer: await handle(body, closing.signal) };
+    } catch (error) {
+      log.warn('a request of another process failed', { error });
+      return { failure: failureOf(error) };
+    }
+  };
+  const carryOutAll = async () => {
+    const rows = await query(
+      `SELECT id::text AS id FROM ${requests} WHERE group_number = $1 AND state = 'asked' AND deadline > now()`,
+      [lease.group],
+    );
+    await Promise.all(rows.map(({ id }) => safely(String(id))));
+  };
+  const safely = (id: string) =>
+    carryOut(id).catch((error: unknown) => log.warn('a request of another process could not be answered', { error }));
+
+  const heard = (text: string) => {
+    const [what, id = '', group] = text.split(' ');
+    if (what === 'done') waiting.get(id)?.();
+    else if (Number(group) === lease.group && !closing.signal.aborted) void safely(id);
+  };
+
+  const endOf = async (id: string) => {
+    const [row] = await query(`SELECT state, answer, failure FROM ${requests} WHERE id = $1`, [id]);
+    return row === undefined ? undefined : endSchema.parse(row);
+  };
+
+  const ask = async <B, T>(group: number, kind: RequestKind<B, T>, body: B, { deadlineMs, signal }: AskOptions) => {
+    const id = randomUUID();
+    const until = clock.now() + deadlineMs;
+    const sql = `INSERT INTO ${requests} (id, group_number, kind, body, deadline) VALUES ($1, $2, $3, $4, now() + $5 * interval '1 ms')`;
+    await query(sql, [id, group, kind.name, JSON.stringify(kind.body.parse(body)), deadlineMs]);
+    await notify(`ask ${id} ${group}`);
+    try {
+      while (clock.now() < until) {
+        signal?.throwIfAborted();
+        const done = new AbortController();
+        waiting.set(id, () => done.abort());
+        const end = await endOf(id);
+        if (end?.state === 'done') return answerOf(kind, end);
+        await sleep(clock, Math.min(LOOK_MS, until - clock.now()), done.signal);
+      }
+      // Nobody begins it now; who has begun it may still end it.
+      await query(`UPDATE ${requests} SET state = 'void' WHERE id = $1 AND state = 'asked'`, [id]);
+      throw new CinnabarError('CINNABAR_CLUSTER_NO_ANSWER', { group: String(group) });
+    } finally {
+      waiting.delete(id);
+    }
+  };
+
+  return {
+    ask,
+    async askAll(kind, body, askOptions) {
+      const asked = Array.from({ length: partition.groups }, async (_, group) => {
+        try {
+          return { group, ok: true, answer: await ask(group, kind, body, askOptions) } as const;
+        } catch (error) {
+          return { group, ok: false, error: error instanceof Error ? error : new Error(String(error)) } as const;
+        }
+      });
+      return Promise.all(asked);
+    },
+    answer(kind, handle) {
+      handlers.set(kind.name, async (body, signal) => handle(kind.body.parse(body), signal));
+      return () => void handlers.delete(kind.name);
+    },
+    async open() {
+      stopListening = database.listen(news, { heard, missed: carryOutAll });
+      await query(`DELETE FROM ${requests} WHERE deadline < now() - ${KEPT}`);
+      await carryOutAll();
+    },
+    close() {
+      closing.abort();
+      stopListening();
+    },
+  };
+}
+
+function answerOf<B, T>(kind: RequestKind<B, T>, end: z.output<typeof endSchema>): T {
+  if (end.failure === null) return kind.answer.parse(end.answer);
+  const { code, params = {}, sentence } = end.failure;
+  if (sentence !== undefined) throw new UserError(sentence);
+  if (code !== undefined && isErrorCode(code)) throw new CinnabarError(code, params);
+  throw new Error('the process that was asked has failed at it; its log says why');
+}
+
+const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
+
+/** What of an error the asker may know: the rest is in the log of the one that failed. */
+function failureOf(error: unknown): z.output<typeof failureSchema> {
+  if (error instanceof UserError) return { sentence: error.message };
+  if (!(error instanceof CinnabarError)) return {};
+  return {
+    code: error.code,
+    params: Object.fromEntries(Object.entries(error.params).map(([key, value]) => [key, String(value)])),
+  };
+}

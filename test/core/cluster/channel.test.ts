@@ -1,0 +1,102 @@
+import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
+import { createPartition, type RequestKind } from '@cinnabar/core/internal/cluster/assignment';
+import { createClusterChannel } from '@cinnabar/core/internal/cluster/channel';
+import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
+import { UserError, z } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { failure } from '../../support/codes.js';
+import { recordingLogger } from '../../support/logs.js';
+import { describePostgres, type TestDatabase, testDatabase } from '../../support/postgres.js';
+
+const double: RequestKind<number, number> = { name: 'double', body: z.number(), answer: z.number() };
+const SOON = { deadlineMs: 10_000 };
+
+/** A host of a group, in a process of its own. */
+async function hostOn({ url, schema, query }: TestDatabase, group: number, token: number) {
+  const clock = createSystemClock();
+  const log = recordingLogger();
+  const database = openDatabase({ url, schema, poolSize: 3, use: 'cluster', clock, log });
+  await database.open();
+  await query(
+    `INSERT INTO ${schema}.leases (group_number, token) VALUES (${group}, ${token}) ON CONFLICT (group_number) DO UPDATE SET token = ${token}`,
+  );
+  const lease = { group, token: BigInt(token), isHeld: () => true, held: async () => undefined };
+  const channel = createClusterChannel({ database, lease, partition: createPartition(group, 2), clock, log });
+  return {
+    channel,
+    async [Symbol.asyncDispose]() {
+      channel.close();
+      await database.close();
+    },
+  };
+}
+
+describePostgres('cluster: what hosts ask of one another', () => {
+  it('is answered by the host of the group, and by all of them', async () => {
+    await using database = await testDatabase();
+    await using first = await hostOn(database, 0, 1);
+    await using second = await hostOn(database, 1, 1);
+    for (const { channel } of [first, second]) await channel.open();
+    first.channel.answer(double, async (n) => 2 * n);
+    second.channel.answer(double, async (n) => 20 * n);
+    expect(await first.channel.ask(1, double, 4, SOON)).to.equal(80);
+    expect(await first.channel.ask(0, double, 4, SOON)).to.equal(8);
+    const all = await second.channel.askAll(double, 3, SOON);
+    expect(all.map((one) => (one.ok ? one.answer : one.error))).to.eql([6, 60]);
+  });
+
+  it('fails with what members may read, and tells nothing else', async () => {
+    await using database = await testDatabase();
+    await using first = await hostOn(database, 0, 1);
+    await first.channel.open();
+    first.channel.answer(double, async (n) => {
+      if (n === 1) throw new UserError('Not that one.');
+      throw new Error('/home/secret/path');
+    });
+    expect(await first.channel.ask(0, double, 1, SOON).catch((error: unknown) => error))
+      .to.be.instanceOf(UserError)
+      .with.property('message', 'Not that one.');
+    expect(String(await first.channel.ask(0, double, 2, SOON).catch((error: unknown) => error))).not.to.include(
+      'secret',
+    );
+  });
+
+  it('waits for the next host of the group until the deadline, and is not carried out after it', async () => {
+    await using database = await testDatabase();
+    await using first = await hostOn(database, 0, 1);
+    await first.channel.open();
+    const waiting = first.channel.ask(1, double, 5, SOON);
+    await failure('CINNABAR_CLUSTER_NO_ANSWER', () => first.channel.ask(1, double, 7, { deadlineMs: 50 }));
+    const carriedOut: number[] = [];
+    await using second = await hostOn(database, 1, 1);
+    second.channel.answer(double, async (n) => {
+      carriedOut.push(n);
+      return 2 * n;
+    });
+    await second.channel.open();
+    expect(await waiting).to.equal(10);
+    expect(carriedOut).to.eql([5]);
+  });
+
+  it('is carried out once, by the one who holds the lease, whoever else hears of it', async () => {
+    await using database = await testDatabase();
+    await using asker = await hostOn(database, 0, 1);
+    await asker.channel.open();
+    const carriedOut: string[] = [];
+    await using former = await hostOn(database, 1, 1);
+    former.channel.answer(double, async (n) => {
+      carriedOut.push('former');
+      return n;
+    });
+    await former.channel.open();
+    await using present = await hostOn(database, 1, 2);
+    present.channel.answer(double, async (n) => {
+      carriedOut.push('present');
+      return 2 * n;
+    });
+    await present.channel.open();
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => asker.channel.ask(1, double, n, SOON)));
+    expect(answers).to.eql(Array.from({ length: 20 }, (_, n) => 2 * n));
+    expect(carriedOut).to.eql(Array.from({ length: 20 }, () => 'present'));
+  });
+});
