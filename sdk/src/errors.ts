@@ -24,7 +24,7 @@ export const ERRORS = {
   CINNABAR_CLUSTER_NO_ANSWER: forMembers(
     'The part of me that knows that did not answer in time, so I cannot say whether it was done. Please try again in a minute.',
   ),
-  CINNABAR_LEASE_LOST: forMembers('These servers are served by another process now: {detail}.', ['detail']),
+  CINNABAR_LEASE_LOST: forMembers('These servers are served by another process now.'),
   CINNABAR_DATA_UNUSABLE: forOperators('The data in {folder} cannot be used: {detail}. {remedy}'),
   CINNABAR_PLUGIN_INVALID: forOperators('The plugin at {place} cannot be used: {detail}'),
   CINNABAR_PLUGIN_UNKNOWN: forMembers('There is no plugin called "{plugin}".{hint}', ['plugin', 'hint']),

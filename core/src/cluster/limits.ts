@@ -37,7 +37,7 @@ export function createSharedLimits(database: Pick<Database, 'schema' | 'query'>,
          granted = CASE WHEN one.until <= now() THEN EXCLUDED.granted ELSE ${more} END,
          used = CASE WHEN one.until <= now() THEN EXCLUDED.used ELSE one.used + ${more} END,
          until = CASE WHEN one.until <= now() THEN EXCLUDED.until ELSE one.until END
-       RETURNING granted, extract(epoch FROM until - now()) * 1000 AS ends_in_ms`,
+       RETURNING granted, extract(epoch FROM until - clock_timestamp()) * 1000 AS ends_in_ms`,
       [name, wanted, left, lastsMs],
     );
     return { granted: Number(row?.granted), endsInMs: Math.max(0, Number(row?.ends_in_ms)) };
