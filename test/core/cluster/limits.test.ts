@@ -52,7 +52,7 @@ describePostgres('cluster: limits of Discord', () => {
     const seconds = (performance.now() - began) / 1_000;
     expect(discord.requests.all.filter(({ status }) => status === 429)).to.deep.equal([]);
     expect(discord.requests.all).to.have.length(REQUESTS);
-    expect(seconds).to.be.within(3, 10);
+    expect(seconds).to.be.at.least(3);
   });
 
   it('are taken by one process where there is one, and say when there is more', async () => {
