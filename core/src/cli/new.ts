@@ -78,7 +78,7 @@ async function assertUsable(name: string, kind: keyof typeof PLACEHOLDER, folder
       `"${name}" cannot be the name of a ${kind}: it has up to 32 lower case letters, digits and hyphens, and begins with a letter.`,
     );
   if (kind === 'plugin') {
-    const taken = (await bundledFolders()).map((path) => basename(path).replace(/^plugin-/, ''));
+    const taken = bundledFolders().map((path) => basename(path).replace(/^plugin-/, ''));
     if (taken.includes(name))
       throw new UserError(`There is a plugin called ${name} already, which comes with the host. Choose another name.`);
     const outer = await pluginAround(dirname(folder));

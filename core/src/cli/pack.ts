@@ -99,7 +99,7 @@ const FOREIGN: readonly (readonly [path: RegExp, what: string])[] = [
 
 /** Why it must not be packed as it is, and what to do. */
 async function refusalsOf(folder: string, { files, unpackedSize }: Packed): Promise<readonly string[]> {
-  const { entry } = await inspectFolder(folder, 'folder');
+  const { entry } = inspectFolder(folder, 'folder');
   const packed = new Set(files.map(({ path }) => path));
   const main = relative(folder, entry).split(sep).join('/');
   const missing = [

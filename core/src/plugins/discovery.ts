@@ -1,4 +1,4 @@
-import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CinnabarError, z } from '@cinnabar/sdk';
@@ -63,7 +63,10 @@ export function discoveryOf({
   });
 }
 
-/** Builds the search for plugins: bundled ones first, then configured folders, then packages, then those that were installed as plugins. */
+/**
+ * Builds the search for plugins: bundled ones first, then configured folders, then packages, then those that were installed as plugins.
+ * It reads some hundred small files at once: in Node's pool of threads each would cost several times as much of the processor.
+ */
 export function createDiscovery({ bundled, folders, packageRoots, installedIn }: DiscoveryOptions): Discover {
   return async () => {
     const problems: CinnabarError[] = [];
@@ -71,12 +74,15 @@ export function createDiscovery({ bundled, folders, packageRoots, installedIn }:
     const installed = installedIn === undefined ? undefined : await findInstalled(installedIn);
     problems.push(...(installed?.problems ?? []));
     const candidates: readonly Candidate[] = [
-      ...asCandidates('bundled', bundled ?? (await bundledFolders())),
-      ...asCandidates('folder', (await Promise.all(folders.map((folder) => pluginsIn(folder, report)))).flat()),
-      ...asCandidates('package', (await Promise.all(packageRoots.map(installedPlugins))).flat()),
+      ...asCandidates('bundled', bundled ?? bundledFolders()),
+      ...asCandidates(
+        'folder',
+        folders.flatMap((folder) => pluginsIn(folder, report)),
+      ),
+      ...asCandidates('package', packageRoots.flatMap(installedPlugins)),
       ...(installed?.found ?? []).map(({ id, folder }) => ({ folder, source: 'package', pinnedId: id }) as const),
     ];
-    const inspected = await Promise.all(candidates.map((candidate) => inspect(candidate, report)));
+    const inspected = candidates.map((candidate) => inspect(candidate, report));
     const plugins = withoutDuplicates(
       inspected.filter((plugin) => plugin !== undefined),
       report,
@@ -90,10 +96,10 @@ function asCandidates(source: DiscoveredPlugin['source'], folders: readonly stri
 }
 
 /** The plugins in a configured folder: its subfolders, or itself where it is one. */
-async function pluginsIn(folder: string, report: (error: CinnabarError) => void): Promise<readonly string[]> {
+function pluginsIn(folder: string, report: (error: CinnabarError) => void): readonly string[] {
   try {
-    if (await isPlugin(folder)) return [folder];
-    const entries = await readdir(folder, { withFileTypes: true });
+    if (isPlugin(folder)) return [folder];
+    const entries = readdirSync(folder, { withFileTypes: true });
     const visible = entries.filter((entry) => !entry.name.startsWith('.') && entry.name !== 'node_modules');
     return visible
       .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
@@ -106,20 +112,23 @@ async function pluginsIn(folder: string, report: (error: CinnabarError) => void)
 }
 
 /** By its keyword; one without a package.json by an index file of its own. */
-async function isPlugin(folder: string): Promise<boolean> {
-  const file = await readPackageFile(folder).catch(() => null);
-  if (file === null) return false;
-  if (file !== undefined) return file.keywords.includes(KEYWORD);
-  const entries = await Promise.all(INDEX_FILES.map((name) => isFile(join(folder, name))));
-  return entries.includes(true);
+function isPlugin(folder: string): boolean {
+  try {
+    const file = readPackageFile(folder);
+    return file === undefined
+      ? INDEX_FILES.some((name) => isFile(join(folder, name)))
+      : file.keywords.includes(KEYWORD);
+  } catch {
+    return false;
+  }
 }
 
-async function inspect(
+function inspect(
   { folder, source, pinnedId }: Candidate,
   report: (error: CinnabarError) => void,
-): Promise<DiscoveredPlugin | undefined> {
+): DiscoveredPlugin | undefined {
   try {
-    return await inspectFolder(await realpath(folder), source, pinnedId);
+    return inspectFolder(realpathSync.native(folder), source, pinnedId);
   } catch (error) {
     report(unusable(folder, error));
     return undefined;
@@ -158,30 +167,26 @@ export const PACKAGE_PREFIX = /^(@[^/]+\/)?(cinnabar-)?(plugin-|example-)?/;
  * @param pinnedId the id under which it was installed
  * @throws CINNABAR_PLUGIN_INVALID when it is no plugin
  */
-export async function inspectFolder(
-  folder: string,
-  source: DiscoveredPlugin['source'],
-  pinnedId?: string,
-): Promise<DiscoveredPlugin> {
-  const file = await readPackageFile(folder);
+export function inspectFolder(folder: string, source: DiscoveredPlugin['source'], pinnedId?: string): DiscoveredPlugin {
+  const file = readPackageFile(folder);
   return {
     ...(pinnedId === undefined ? {} : { pinnedId }),
     id: pinnedId ?? ((file?.name ?? basename(folder)).replace(PACKAGE_PREFIX, '').toLowerCase() || basename(folder)),
     source,
     path: folder,
-    entry: await findEntry(folder, file),
+    entry: findEntry(folder, file),
     version: file?.version ?? '0.0.0',
     description: file?.description ?? '',
     guard: file?.cinnabar?.guard ?? false,
   };
 }
 
-async function findEntry(folder: string, file: PackageFile | undefined): Promise<string> {
+function findEntry(folder: string, file: PackageFile | undefined): string {
   const exported = file === undefined ? [] : exportedFiles({ ...file, name: file.name ?? '' }, '.');
   const declared = exported[0] ?? file?.main;
   for (const name of declared === undefined ? INDEX_FILES : [declared]) {
     const entry = join(folder, name);
-    if (await isFile(entry)) return withinFolder(folder, entry);
+    if (isFile(entry)) return withinFolder(folder, entry);
   }
   const detail =
     declared === undefined
@@ -190,12 +195,16 @@ async function findEntry(folder: string, file: PackageFile | undefined): Promise
   throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: folder, detail });
 }
 
-async function isFile(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined))?.isFile() ?? false;
+function isFile(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  } catch {
+    return false;
+  }
 }
 
-async function withinFolder(folder: string, entry: string): Promise<string> {
-  const real = await realpath(entry);
+function withinFolder(folder: string, entry: string): string {
+  const real = realpathSync.native(entry);
   if (!relative(folder, real).startsWith('..')) return real;
   const detail = `its entry file ${entry} is outside of its folder`;
   throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: folder, detail });
@@ -219,16 +228,31 @@ type PackageFile = z.output<typeof packageSchema>;
  * Reads a folder's package.json; `undefined` when it has none.
  * @throws Error in plain words when it cannot be read or is malformed
  */
-async function readPackageFile(folder: string): Promise<PackageFile | undefined> {
-  const text = await readFile(join(folder, 'package.json'), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
+function readPackageFile(folder: string): PackageFile | undefined {
+  const text = readTextIfThere(join(folder, 'package.json'));
   if (text === undefined) return undefined;
   const parsed = packageSchema.safeParse(parseJson(text));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new Error(`its package.json is not right: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`);
+}
+
+function readTextIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** The same; `undefined`, too, for one that cannot be used. */
+function readableManifest(folder: string): PackageFile | undefined {
+  try {
+    return readPackageFile(folder);
+  } catch {
+    return undefined;
+  }
 }
 
 function parseJson(text: string): unknown {
@@ -246,18 +270,17 @@ export const KEYWORD = 'cinnabar-plugin';
  * The folders of plugins among the direct dependencies of a project. Nothing else of `node_modules` is looked at.
  * @param root a folder with a package.json; one without has no plugins
  */
-async function installedPlugins(root: string): Promise<readonly string[]> {
-  const project = await readPackageFile(root).catch(() => undefined);
+function installedPlugins(root: string): readonly string[] {
+  const project = readableManifest(root);
   if (project === undefined) return [];
   const names = Object.keys({ ...project.dependencies, ...project.optionalDependencies });
-  const folders = await Promise.all(names.map((name) => pluginFolder(name, root)));
-  return folders.filter((folder) => folder !== undefined);
+  return names.map((name) => pluginFolder(name, root)).filter((folder) => folder !== undefined);
 }
 
-async function pluginFolder(name: string, root: string): Promise<string | undefined> {
+function pluginFolder(name: string, root: string): string | undefined {
   const folder = findPackage(name, root);
   if (folder === undefined) return undefined;
-  const file = await readPackageFile(folder).catch(() => undefined);
+  const file = readableManifest(folder);
   return file?.keywords.includes(KEYWORD) ? folder : undefined;
 }
 
@@ -265,27 +288,34 @@ async function pluginFolder(name: string, root: string): Promise<string | undefi
  * The folders of the plugins that come with the host: `plugins/*` beside core in the source tree, and the packages
  * `@cinnabar/plugin-*` beside core where it is installed.
  */
-export async function bundledFolders(): Promise<readonly string[]> {
-  const core = await packageFolder(dirname(fileURLToPath(import.meta.url)));
-  const beside = dirname(core);
-  const [inTree, installed] = await Promise.all([folderNames(join(beside, 'plugins')), folderNames(beside)]);
+export function bundledFolders(): readonly string[] {
+  const beside = dirname(packageFolder(dirname(fileURLToPath(import.meta.url))));
   return [
-    ...inTree.map((name) => join(beside, 'plugins', name)),
-    ...installed.filter((name) => name.startsWith('plugin-')).map((name) => join(beside, name)),
+    ...folderNames(join(beside, 'plugins')).map((name) => join(beside, 'plugins', name)),
+    ...folderNames(beside)
+      .filter((name) => name.startsWith('plugin-'))
+      .map((name) => join(beside, name)),
   ];
 }
 
-async function packageFolder(folder: string): Promise<string> {
-  if ((await readPackageFile(folder).catch(() => undefined))?.name === '@cinnabar/core') return folder;
+function packageFolder(folder: string): string {
+  if (readableManifest(folder)?.name === '@cinnabar/core') return folder;
   const parent = dirname(folder);
   if (parent === folder) throw new Error('core cannot find its own package.json');
   return packageFolder(parent);
 }
 
-async function folderNames(folder: string): Promise<readonly string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  return entries
+function folderNames(folder: string): readonly string[] {
+  return entriesIn(folder)
     .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith('.'))
     .map(({ name }) => name)
     .sort();
+}
+
+function entriesIn(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
 }

@@ -146,7 +146,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
   const own = new Set(
     options.plugins.map((plugin) => (typeof plugin === 'string' ? basename(plugin) : plugin.manifest.id)),
   );
-  const bundled = new Set((await bundledFolders()).map((folder) => basename(folder).replace(/^plugin-/, '')));
+  const bundled = new Set(bundledFolders().map((folder) => basename(folder).replace(/^plugin-/, '')));
   const isUnderTest = (plugin: string) => own.has(plugin) && !bundled.has(plugin);
   const log: TestLogEntry[] = [];
   const trouble = new Map<string, string>();

@@ -27,7 +27,7 @@ export default definePlugin({
 `,
     );
     const loader = createLoader({ cacheDir: join(folder, 'cache'), hostVersion: '0.1.0' });
-    const found = await inspectFolder(plugin, 'folder');
+    const found = inspectFolder(plugin, 'folder');
     return () => loader.load(found);
   },
 

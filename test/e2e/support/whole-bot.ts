@@ -22,7 +22,9 @@ export interface WholeBot extends TestHost {
 /** Starts every bundled plugin on the real host. */
 export async function startWholeBot(options: WholeBotOptions = {}): Promise<WholeBot> {
   const { more = [], without = [], ...rest } = options;
-  const bundled = (await bundledFolders()).map((folder) => basename(folder)).filter((id) => !without.includes(id));
+  const bundled = bundledFolders()
+    .map((folder) => basename(folder))
+    .filter((id) => !without.includes(id));
   const host = await createTestHost({ ...rest, plugins: [...bundled, ...more] });
   const said: LocalMessage[] = [];
   const stopListening = host.discord.observe((event) => {

@@ -75,7 +75,7 @@ const KEEP_FROM_STARTING = ['load', 'start'];
  * @throws UserError with what keeps it from starting
  */
 export async function assertStarts(folder: string, options: Pick<TrialTask, 'buildCacheDir' | 'env'>): Promise<void> {
-  const found = await inspectFolder(await realpath(folder), 'package');
+  const found = inspectFolder(await realpath(folder), 'package');
   const { findings } = await runTrial({ found, ...options, reloads: 0, beside: [] }, () => undefined);
   const problem = findings.find(({ rule }) => KEEP_FROM_STARTING.includes(rule));
   if (problem !== undefined) throw new UserError(problem.text);

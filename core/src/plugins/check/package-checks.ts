@@ -50,7 +50,7 @@ export async function checkPackage(folder: string): Promise<Checked> {
   const at = (seek: string) => ({ file: FILE, ...lineIn(text ?? '', seek) });
   const findings = [...fields(file, at), ...sdkFindings(file, at)];
   try {
-    const found = await inspectFolder(folder, 'folder');
+    const found = inspectFolder(folder, 'folder');
     return { findings: [...findings, ...mainFindings(folder, found, file, at)], found, file };
   } catch (error) {
     findings.push(wrong('entry', `${operatorSentenceOf(error) ?? String(error)}: set "main"`, at('"main"')));

@@ -141,7 +141,7 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
     await assertShadowsNothing(fetched.folder, file);
     onStep(t('Reading what {plugin} declares …', { plugin: file.name }));
     const folder = await realpath(fetched.folder);
-    const found = await inspectFolder(folder, 'package');
+    const found = inspectFolder(folder, 'package');
     const declared = await readDeclaration(found, join(await realpath(work), 'build'));
     assertHonestId(declared.id, file, listed);
     const { integrity: content, bytes } = await measure(folder);

@@ -226,7 +226,7 @@ export function createFinder(lifecycle: LifecycleContext, discover: Discover, lo
     path,
     async load(verify) {
       // The package may name another entry by now.
-      const plugin = await loader.load(await inspectFolder(path, source, pinnedId), { verify });
+      const plugin = await loader.load(inspectFolder(path, source, pinnedId), { verify });
       const { id } = plugin.manifest;
       if (pinnedId === undefined || id === pinnedId) return plugin;
       const detail = `it was installed as "${pinnedId}" and says now that it is "${id}"`;
@@ -258,13 +258,13 @@ export function createFinder(lifecycle: LifecycleContext, discover: Discover, lo
   return {
     /** Makes a record of a plugin's folder, wherever it is. @throws CINNABAR_PLUGIN_INVALID, CINNABAR_PLUGIN_DUPLICATE */
     async include(folder: string): Promise<PluginRecord | undefined> {
-      const problem = await note(await inspectFolder(await realpath(folder), 'folder'));
+      const problem = await note(inspectFolder(await realpath(folder), 'folder'));
       if (problem !== undefined) throw problem;
       return find(await realpath(folder));
     },
     /** Where the version of an installed plugin in a folder is had. @throws CINNABAR_PLUGIN_INVALID */
     originIn: async (folder: string, id: string): Promise<Origin> =>
-      onDisk(await inspectFolder(await realpath(folder), 'package', id)),
+      onDisk(inspectFolder(await realpath(folder), 'package', id)),
     /** Looks at the disk, and makes records of what is new. Returns what cannot be used. */
     async refresh(): Promise<readonly CinnabarError[]> {
       const { plugins, problems } = await discover();
