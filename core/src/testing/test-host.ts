@@ -10,7 +10,15 @@ import {
   type PermissionSet,
   startLocalDiscord,
 } from '@cinnabar/local-discord';
-import { type CinnabarError, defined, type HostEnd, type Language, type Plugin, type Token } from '@cinnabar/sdk';
+import {
+  type CinnabarError,
+  defined,
+  type HostEnd,
+  type Language,
+  type Plugin,
+  type Random,
+  type Token,
+} from '@cinnabar/sdk';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import type { Client } from 'discord.js';
 import { createSettled } from '../cli/console/stage.js';
@@ -55,6 +63,8 @@ export interface TestHostOptions {
   /** A world that exists already: an earlier host's, for a restart in the same guild. */
   readonly world?: TestWorld;
   readonly clock?: ManualClock;
+  /** What `Random` gives; by default as chance will have it. */
+  readonly random?: Random;
   /** Serves health and metrics on a port of loopback: `monitoringUrl` says where. */
   readonly monitoring?: boolean;
 }
@@ -153,6 +163,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
   const { printErrors = printsErrors } = options;
   const host = createHost({
     clock: world.clock,
+    ...defined({ random: options.random }),
     onLogEntry({ level, component, message, fields }) {
       const plugin = typeof fields.plugin === 'string' ? fields.plugin : component;
       const because = rootMessage(fields.error);
