@@ -94,7 +94,7 @@ function makeServer(bin: string): Server {
     full_page_writes: 'off',
     autovacuum: 'off',
     shared_buffers: '16MB',
-    max_connections: '60',
+    max_connections: '200',
   };
   const values = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const command = ['-c', KEEPER, 'sh', folder, join(bin, 'postgres'), '-D', data, ...values];
