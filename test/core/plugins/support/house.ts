@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import type { Discover } from '@cinnabar/core';
 import type { Owner } from '@cinnabar/core/internal/contracts';
+import { formatIcuMessage } from '@cinnabar/core/internal/languages/format';
 import type { PluginLoader } from '@cinnabar/core/internal/plugins/loader';
 import {
   createPluginManager,
@@ -9,7 +10,7 @@ import {
   type PluginManager,
 } from '@cinnabar/core/internal/plugins/manager';
 import { createServices, type PluginServices } from '@cinnabar/core/internal/plugins/services';
-import type { Logger, Plugin } from '@cinnabar/sdk';
+import { formatMessagesWith, type Logger, type Plugin } from '@cinnabar/sdk';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import { container, type DependencyContainer } from 'tsyringe';
 import { memoryGuildStates, memoryOwnerState } from '../../../support/guild-states.js';
@@ -47,6 +48,7 @@ export interface HouseOptions {
 
 /** The plugin room on a manual clock, with in-memory plugins unless it is told where to look. */
 export function createHouse(options: HouseOptions = {}): House {
+  formatMessagesWith(formatIcuMessage);
   const clock = createManualClock();
   const hostServices = container.createChildContainer();
   const services = createServices(hostServices);
