@@ -35,6 +35,8 @@ const CHAPTERS = [
       'configuration',
       'systemd',
       'docker',
+      'postgresql',
+      'cluster',
       'monitoring',
       'upgrades-and-backups',
     ],

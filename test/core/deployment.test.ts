@@ -42,6 +42,22 @@ const composeSchema = z.object({
   volumes: z.record(z.string(), z.unknown()),
 });
 
+const clusterSchema = z.object({
+  services: z.object({
+    database: z.looseObject({ image: z.string() }),
+    bot: z.looseObject({
+      command: z.array(z.string()),
+      deploy: z.object({ replicas: z.int() }),
+      restart: z.string(),
+      init: z.boolean(),
+      read_only: z.boolean(),
+      stop_grace_period: z.string(),
+      environment: z.record(z.string(), z.string()),
+      tmpfs: z.array(z.string()),
+    }),
+  }),
+});
+
 const instructions = instructionsOf(read('Dockerfile'));
 const all = (name: string) => instructions.flatMap(([one, rest]) => (one === name ? [rest] : []));
 const last = (name: string) => all(name).at(-1) ?? '';
@@ -112,6 +128,21 @@ describe('the compose file', () => {
     const { test, interval, timeout } = composeSchema.parse(reading.values).services.bot.healthcheck;
     expect(last('HEALTHCHECK')).to.include(`--interval=${interval} --timeout=${timeout}`);
     expect(last('HEALTHCHECK')).to.include(`CMD ${JSON.stringify(test.slice(1)).replaceAll(',', ', ')}`);
+  });
+});
+
+describe('the compose file of a cluster', () => {
+  it('starts processes over one database, and gives each time to hand over', () => {
+    const reading = readYaml(read('config/cluster/compose.yaml'));
+    if (!reading.ok) throw new Error(reading.problem);
+    const { bot, database } = clusterSchema.parse(reading.values).services;
+    expect(bot.command).to.deep.equal(['start', '--cluster']);
+    expect(bot.deploy.replicas).to.be.at.least(2);
+    expect([bot.restart, bot.init, bot.read_only]).to.deep.equal(['unless-stopped', true, true]);
+    expect(Number.parseInt(bot.stop_grace_period, 10)).to.be.at.least(30);
+    expect(bot.environment.DATABASE_URL).to.include('@database/');
+    expect(bot.tmpfs).to.include(imageVariables.get('CINNABAR_DATA'));
+    expect(database.image).to.match(/^postgres:\d+$/);
   });
 });
 

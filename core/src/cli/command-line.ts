@@ -8,6 +8,8 @@ export const HELP = `Cinnabar, a Discord bot host.
   cinnabar start [--bot NAME]      logs in with DISCORD_TOKEN; without it, opens a local Discord to talk to
   cinnabar start --cluster         the same as one of several processes, on any number of machines, that share the database
                                    DATABASE_URL and divide the servers among themselves
+  cinnabar cluster status          prints which process serves which groups of servers; exits with 1 when one is served by nobody
+  cinnabar cluster drain NAME      has that process give its groups to the others
   cinnabar console [--bot NAME]    opens the local Discord, token or not
   cinnabar new NAME [--no-install]
                                    writes a plugin's project into a folder of that name, with a test
@@ -99,6 +101,8 @@ async function main(args: readonly string[]): Promise<number> {
       return (await import('./backup.js')).runRestore(operands, () => configuration(bot), process);
     case 'storage':
       return (await import('./storage.js')).runStorage(operands, given, configuration(bot), process);
+    case 'cluster':
+      return (await import('./cluster-status.js')).runCluster(operands, configuration(bot), process);
     case 'plan':
     case 'apply':
     case 'export':

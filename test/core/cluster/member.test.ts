@@ -1,5 +1,6 @@
+import { runCluster } from '@cinnabar/core/internal/cli/cluster-status';
 import type { LocalMessage } from '@cinnabar/local-discord';
-import { definePlugin, option, PersonalDataStore, z } from '@cinnabar/sdk';
+import { definePlugin, option, PersonalDataStore, UserError, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { describePostgres } from '../../support/postgres.js';
 import { createClusterWorld } from './harness.js';
@@ -63,6 +64,14 @@ const diary = definePlugin({
   },
 });
 
+async function failureOf(task: Promise<unknown>, sentence: string): Promise<void> {
+  const error = await task.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).to.be.instanceOf(UserError).with.property('message', sentence);
+}
+
 describePostgres('cluster: processes that serve a bot together', () => {
   it('divide its servers, and each command is answered once while they move', async () => {
     await using world = await createClusterWorld({ groups: GROUPS, guilds: 6 });
@@ -110,6 +119,39 @@ describePostgres('cluster: processes that serve a bot together', () => {
     expect(JSON.stringify(await data?.export(world.owner.id))).not.to.include('to self');
     await one.stop();
     await other.stop();
+  }).timeout(60_000);
+
+  it('are shown by the command line, which can have one drain', async () => {
+    await using world = await createClusterWorld({ groups: GROUPS, guilds: 2 });
+    const storage = { url: world.database.url, schema: world.database.schema, poolSize: 1 };
+    const run = async (...operands: string[]) => {
+      const lines: string[] = [];
+      const stdout = { write: (more: string) => lines.push(more) > 0 };
+      const code = await runCluster(operands, { storage }, { stdout });
+      return { code, text: lines.join('') };
+    };
+    const one = world.member('one', [counter]);
+    const other = world.member('other', [counter]);
+    await one.start();
+    await other.start();
+    await world.until(() => other.groups().length === 1 && one.groups().length === 1);
+    const { code, text } = await run('status');
+    expect(code).to.equal(0);
+    expect(text.replaceAll(/groups [01]/g, 'group n')).to.match(
+      /^(?:one|other) \([\w.-]+\): group n(?:, 1 of them starting)?\n(?:one|other) \([\w.-]+\): group n(?:, 1 of them starting)?\n$/,
+    );
+    await failureOf(
+      run('drain', 'nobody'),
+      'No process that is called "nobody" has been heard of in the last seconds.',
+    );
+    expect((await run('drain', 'one')).text).to.equal(
+      'one gives its groups to the others, and takes none until it starts anew.\n',
+    );
+    await world.until(() => other.groups().length === GROUPS && one.groups().length === 0);
+    await one.stop();
+    await other.stop();
+    await world.database.query(`UPDATE ${storage.schema}.leases SET until = now() - interval '1 s'`);
+    expect(await run('status')).to.eql({ code: 1, text: 'Served by nobody: groups 0, 1\n' });
   }).timeout(60_000);
 
   it('begin anew where they left off, without a new session', async () => {
