@@ -9,6 +9,7 @@ import {
   type Random,
 } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
+import type { Partition } from '../cluster/assignment.js';
 import type { Claims } from '../cluster/claims.js';
 import type { Boundary, CommandService, EnabledIn } from '../contracts.js';
 import type { LanguageService } from '../languages/languages.js';
@@ -115,6 +116,8 @@ const wordsOf = (name: string) => name.trim().toLowerCase().split(/\s+/).join(' 
 /** What the command service is built from: `createCommands(parts)`. */
 export interface CommandServices {
   readonly client: Client;
+  /** Whose slash commands are kept in line here: in a cluster, each host has its own servers, and the first one the global list. */
+  readonly owns: Partition['owns'];
   /**
    * Prefixes of a guild, or of direct messages (`null`), in any order. Called for every message: it must answer from memory
    * and without building a new array.

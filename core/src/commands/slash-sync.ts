@@ -28,7 +28,7 @@ const SAVED_AFTER = 100;
 const FIRST_RETRY_MS = 30_000;
 const LONGEST_RETRY_MS = 30 * 60_000;
 
-type Parts = Pick<CommandServices, 'client' | 'enabledIn' | 'languages' | 'clock' | 'log' | 'syncedLists'>;
+type Parts = Pick<CommandServices, 'owns' | 'client' | 'enabledIn' | 'languages' | 'clock' | 'log' | 'syncedLists'>;
 
 /** What one list should be. */
 interface Wanted extends Fitted {
@@ -37,7 +37,10 @@ interface Wanted extends Fitted {
 }
 
 /** Keeps Discord's lists of slash commands the same as the registry. Nothing is sent that Discord knows already, or while not logged in. */
-export function createSlashSync({ client, enabledIn, languages, clock, log, syncedLists }: Parts, registry: Registry) {
+export function createSlashSync(
+  { owns, client, enabledIn, languages, clock, log, syncedLists }: Parts,
+  registry: Registry,
+) {
   const warned = new LRUCache<string, true>({ max: 100 });
   const synced = createSyncedLists(syncedLists, client.rest.options.api, clock, log);
   const closing = new AbortController();
@@ -58,6 +61,7 @@ export function createSlashSync({ client, enabledIn, languages, clock, log, sync
 
   let noted = 0;
   const bringInLine = async (guildId: string | null) => {
+    if (!owns(guildId)) return;
     await synced.open();
     if (!client.isReady() || isSynced(guildId) || !(await turn())) return;
     const wanted = wantedIn(guildId);
@@ -109,7 +113,7 @@ export function createSlashSync({ client, enabledIn, languages, clock, log, sync
     async syncAll(): Promise<void> {
       if (!client.isReady()) return;
       await synced.open();
-      const changed = [null, ...client.guilds.cache.keys()].filter((guildId) => !isSynced(guildId));
+      const changed = [null, ...client.guilds.cache.keys()].filter((guildId) => owns(guildId) && !isSynced(guildId));
       // In one write, not in one for each.
       if (changed.length > 1) await synced.forget(changed.map(nameOf)).catch(() => undefined);
       await Promise.all(changed.map(run));

@@ -379,6 +379,7 @@ function registerSurfaces(service: Register): void {
   service(KEYS.commands, (get) =>
     createCommands({
       ...basics(get, 'commands'),
+      owns: partitionOf(get).owns,
       syncedLists: () =>
         get(KEYS.storage)
           .collection('slash-commands', { scope: 'global', version: 1, schema: syncedListsSchema })

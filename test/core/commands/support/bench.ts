@@ -1,3 +1,4 @@
+import { EVERYTHING } from '@cinnabar/core/internal/cluster/assignment';
 import { NO_CLAIMS } from '@cinnabar/core/internal/cluster/claims';
 import { createCommands } from '@cinnabar/core/internal/commands/commands';
 import { createComponents } from '@cinnabar/core/internal/components/components';
@@ -85,6 +86,7 @@ export async function createBench(): Promise<Bench> {
   const state = { prefixes: ['!'] as readonly string[], references: 0 };
   const catalogues: string[] = [];
   const parts = {
+    owns: EVERYTHING.owns,
     client,
     prefixes: () => state.prefixes,
     enabledIn: (_guildId: string | null, plugin: { manifest: { id: string } }) => !disabled.has(plugin.manifest.id),

@@ -1,3 +1,4 @@
+import { EVERYTHING } from '@cinnabar/core/internal/cluster/assignment';
 import { NO_CLAIMS } from '@cinnabar/core/internal/cluster/claims';
 import { createCommands } from '@cinnabar/core/internal/commands/commands';
 import type { Boundary, CommandService, Owner } from '@cinnabar/core/internal/contracts';
@@ -30,6 +31,7 @@ export function offlineRoom(): { readonly room: CommandService; owner(id: string
   const clock = createManualClock();
   const { log } = recordLog();
   const room = createCommands({
+    owns: EVERYTHING.owns,
     client: new Client({ intents: [] }),
     prefixes: () => ['!'],
     enabledIn: () => true,
