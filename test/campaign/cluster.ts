@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type LocalChannel, startLocalDiscord } from '@cinnabar/local-discord';
 import { testServer } from '../support/postgres.js';
-import { isAnswered, judge } from './cluster/judge.js';
+import { isAnswered, judge, nothingKnown } from './cluster/judge.js';
 import { type ClusterProcess, DISCORD_NAME, startMember } from './cluster/member.js';
-import { startTraffic } from './cluster/traffic.js';
+import { type Asked, startTraffic } from './cluster/traffic.js';
+import { takeWritten, watchWrites } from './cluster/witness.js';
 import type { CampaignOptions, CampaignResult } from './main.js';
 import { type Chance, createChance } from './settings/chance.js';
 
@@ -14,8 +15,15 @@ const SHARDS = 16;
 const GROUPS = 8;
 const GUILDS = 200;
 const MEMBERS = 3;
+/** So many speak at the same moment at most, so long before something happens. */
+const BURST = 120;
+const BURST_MS = 300;
+/** Where the program has its tables when nothing else is configured. */
+const SCHEMA = 'cinnabar';
 const PATIENCE_MS = 60_000;
 const POLL_MS = 50;
+/** Listeners hear of an event a little after commands do. */
+const HEARD_MS = 5_000;
 /** How long a zombie stands still, and a process is cut off. */
 const STOPPED_MS = 30_000;
 const CUT_OFF_MS = 15_000;
@@ -34,6 +42,8 @@ const FAULTS = [
   'drains',
 ] as const;
 type Fault = (typeof FAULTS)[number];
+/** Nothing fails in these: processes hand over to one another. */
+const HAND_OVERS: ReadonlySet<Fault> = new Set(['rolling upgrade', 'joins', 'drains']);
 
 /** Three processes of one bot in 200 servers under traffic, to each of which everything happens: what people read has to be right. */
 export async function clusterCampaign({ seed, rounds, log }: CampaignOptions): Promise<CampaignResult> {
@@ -43,7 +53,10 @@ export async function clusterCampaign({ seed, rounds, log }: CampaignOptions): P
   const counts: Record<string, number> = { rounds: 0, 'commands and effects judged': 0 };
   const killed: number[] = [];
   const drained: number[] = [];
-  const last = new Map<string, number>();
+  const known = nothingKnown();
+  const count = (what: string, by: number) => {
+    counts[what] = (counts[what] ?? 0) + by;
+  };
 
   for (let round = 0; round < rounds; round += 1) {
     const fault = FAULTS[(round + seed) % FAULTS.length] ?? 'kill';
@@ -51,8 +64,12 @@ export async function clusterCampaign({ seed, rounds, log }: CampaignOptions): P
       violations.push(`round ${round}: the cluster did not become whole: ${stage.said()}`);
       break;
     }
+    if (round === 0) await stage.watch();
     stage.traffic.resume();
     await wait(1_000 + chance.below(1_000));
+    // It strikes in the middle of work.
+    stage.traffic.burst(chance.below(BURST));
+    await wait(chance.below(BURST_MS));
     const answeredAgain = await strike(fault, stage, chance);
     if (!(await stage.isWhole())) {
       violations.push(`round ${round} (${fault}): the cluster did not become whole again: ${stage.said()}`);
@@ -61,9 +78,17 @@ export async function clusterCampaign({ seed, rounds, log }: CampaignOptions): P
     await wait(500);
     stage.traffic.pause();
     await stage.until(() => stage.traffic.asked.every(isAnswered));
+    const unheard = () => stage.traffic.asked.filter(({ kind, answers }) => kind === 'mark' && answers.length === 0);
+    await stage.until(() => unheard().length === 0, HEARD_MS);
     await stage.discord.settled();
     const { asked } = stage.traffic;
-    const found = judge(asked, last, await stage.stored());
+    const written = await stage.written();
+    const found = [
+      ...judge(asked, known, await stage.stored(), HAND_OVERS.has(fault)),
+      ...written.byVoidLeases.map(
+        ({ table, group, writer, holder }) => `${writer} wrote to ${table} for group ${group}, which ${holder} held`,
+      ),
+    ];
     violations.push(...found.map((text) => `round ${round} (${fault}): ${text}`));
     if (found.length > 0) log(stage.said());
     const times = answeredAgain(asked);
@@ -72,15 +97,22 @@ export async function clusterCampaign({ seed, rounds, log }: CampaignOptions): P
     log(
       `round ${round}: ${fault}: ${asked.length} judged, ${found.length} violations${times.length === 0 ? '' : `; by group, people waited at most ${times.join(', ')} ms`}`,
     );
-    counts.rounds = round + 1;
-    counts['commands and effects judged'] = (counts['commands and effects judged'] ?? 0) + asked.length;
-    counts[fault] = (counts[fault] ?? 0) + 1;
+    count('rounds', 1);
+    count('commands and effects judged', asked.length);
+    count('slash commands that Discord said had no response', asked.filter(isRefusedByDiscord).length);
+    count('effects that a failure kept from happening', unheard().length);
+    count('writes of which the holder of the lease was noted', written.writes);
+    count('writes by a void lease', written.byVoidLeases.length);
+    count('writes after the time of a lease that nobody else had', written.late);
+    count(fault, 1);
     stage.traffic.forget();
   }
   judgeTimes('killed', killed, AIM_KILLED_MS, { counts, violations });
   judgeTimes('drained', drained, AIM_DRAINED_MS, { counts, violations });
   return { counts, violations };
 }
+
+const isRefusedByDiscord = ({ answers, interaction }: Asked) => answers.length === 0 && interaction !== undefined;
 
 function judgeTimes(
   what: string,
@@ -108,7 +140,7 @@ async function strike(fault: Fault, stage: Stage, chance: Chance): Promise<Answe
   const again: AnsweredAgain = (asked) =>
     groups.flatMap((group) => {
       const waits = asked
-        .filter((one) => one.at >= at && one.kind !== 'mark' && stage.groupOf(one.message.channel) === group)
+        .filter((one) => one.at >= at && one.kind !== 'mark' && stage.groupOf(one.channel) === group)
         .flatMap((one) => (one.answers[0] === undefined ? [] : one.answers[0].at - one.at));
       return waits.length === 0 ? [] : [Math.max(...waits)];
     });
@@ -184,8 +216,8 @@ async function openStage(chance: Chance) {
     return guild.createChannel({ name: 'general' });
   }
 
-  const until = async (isSo: () => boolean | Promise<boolean>): Promise<boolean> => {
-    const end = Date.now() + PATIENCE_MS;
+  const until = async (isSo: () => boolean | Promise<boolean>, patienceMs = PATIENCE_MS): Promise<boolean> => {
+    const end = Date.now() + patienceMs;
     while (Date.now() < end) {
       // The database may be away.
       if (await Promise.resolve(isSo()).catch(() => false)) return true;
@@ -193,7 +225,7 @@ async function openStage(chance: Chance) {
     }
     return false;
   };
-  const rows = (sql: string) => database.query(sql.replaceAll('$s', 'cinnabar'));
+  const rows = (sql: string) => database.query(sql.replaceAll('$s', SCHEMA));
   const join1 = async () => {
     serial += 1;
     members.push(
@@ -205,6 +237,7 @@ async function openStage(chance: Chance) {
         application,
         groups: GROUPS,
         buildCache,
+        defect: process.env.CAMPAIGN_DEFECT,
       }),
     );
   };
@@ -242,6 +275,9 @@ async function openStage(chance: Chance) {
       );
       return new Map(found.map(({ path, n }) => [String(path).split('/').at(-1) ?? '', Number(n)]));
     },
+    /** From now on each write is noted. */
+    watch: () => watchWrites(database, SCHEMA, GROUPS),
+    written: () => takeWritten(database),
     /** What the processes have said last, and who holds what. */
     said: () =>
       members.map((member) => `--- ${member.name}\n${member.said().split('\n').slice(-40).join('\n')}`).join('\n'),

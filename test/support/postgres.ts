@@ -81,7 +81,7 @@ function makeFolder(): string {
   throw new Error('there is no temporary folder that the user of PostgreSQL may enter');
 }
 
-function makeServer(bin: string): Server {
+function makeServer(bin: string, durable = 'off'): Server {
   const folder = makeFolder();
   const data = join(folder, 'data');
   const make = ['-D', data, '-U', 'cinnabar', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'];
@@ -90,8 +90,8 @@ function makeServer(bin: string): Server {
   const settings = {
     listen_addresses: '',
     unix_socket_directories: folder,
-    fsync: 'off',
-    full_page_writes: 'off',
+    fsync: durable,
+    full_page_writes: durable,
     autovacuum: 'off',
     shared_buffers: '16MB',
     max_connections: '200',
@@ -197,9 +197,10 @@ export interface TestServer extends TestDatabase {
   kill(): Promise<void>;
 }
 
-export async function testServer(): Promise<TestServer> {
+/** @param durable `on`: what is written is on the disk, as in earnest, which takes a measurement more time and a test longer */
+export async function testServer(durable: 'on' | 'off' = 'off'): Promise<TestServer> {
   if (programs === undefined) throw new Error('there are no programs of PostgreSQL');
-  const server = makeServer(programs);
+  const server = makeServer(programs, durable);
   await server.start();
   const database = await databaseOn(server);
   return {

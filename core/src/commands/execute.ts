@@ -105,6 +105,8 @@ export async function execute(execution: Execution, call: Call): Promise<void> {
     }
     noteRefusal(execution, call, error);
     if (hasLastWord && error instanceof CinnabarError && error.code === 'CINNABAR_INTERRUPTED') return;
+    // The member hears from the process that serves the server now.
+    if (error instanceof CinnabarError && error.code === 'CINNABAR_LEASE_LOST') return;
     const { log } = entry.owner;
     const forOperator = await isReadByOperator(execution.access, actor, entry.policy);
     await answerFailure(execution, { what: `command ${entry.name}`, actor, error, log, forOperator }, answers);

@@ -2,48 +2,75 @@ import type { Asked } from './traffic.js';
 
 /** What members read when the bot cannot say whether something was done, or has done nothing. */
 const REFUSED = /interrupted|cannot (?:save|read)|stopped or restarted|went wrong|try again/i;
+const COUNTED = /^tally (\d+)$/;
+const CHANGED = /^`word` of `tally` is `\w+` for this server now\.$/;
 
-export const isAnswered = ({ kind, answers }: Asked): boolean => kind === 'mark' || answers.length > 0;
+/** What the judge remembers from one round to the next. */
+export interface Known {
+  /** What each server had counted to, by its id. */
+  readonly counted: Map<string, number>;
+  /** The words that each server may have, by its id: more than one where nobody could say whether it was changed. */
+  readonly words: Map<string, ReadonlySet<string>>;
+}
+
+export const nothingKnown = (): Known => ({ counted: new Map(), words: new Map() });
+
+/** Whether the person need not wait any more. Discord itself tells who used a slash command that the application did not respond. */
+export const isAnswered = ({ kind, answers, interaction }: Asked): boolean =>
+  kind === 'mark' || answers.length > 0 || interaction?.expired === true;
 
 /**
  * Holds what people have read against what they have asked.
- * @param last what each server had counted to before, by its id; is brought up to date
+ * @param known is brought up to date
  * @param stored what is stored for each server now
+ * @param isHandOver whether nothing has failed: then each event is heard
  */
 export function judge(
   asked: readonly Asked[],
-  last: Map<string, number>,
+  known: Known,
   stored: ReadonlyMap<string, number>,
+  isHandOver: boolean,
 ): readonly string[] {
   const guilds = new Set(asked.map(guildOf));
   return [
-    ...asked.flatMap(judgeAnswers),
+    ...asked.flatMap((one) => judgeAnswers(one, isHandOver)),
     ...[...guilds].flatMap((guildId) => {
-      const commands = asked.filter((one) => one.kind === 'tally' && guildOf(one) === guildId);
-      const before = last.get(guildId) ?? 0;
+      const here = asked.filter((one) => guildOf(one) === guildId);
+      const before = known.counted.get(guildId) ?? 0;
       const now = stored.get(guildId) ?? 0;
-      last.set(guildId, now);
-      return judgeTally(guildId, commands, before, now);
+      known.counted.set(guildId, now);
+      const commands = here.filter(({ kind }) => kind === 'tally' || kind === 'slash');
+      return [...judgeTally(guildId, commands, before, now), ...judgeWords(guildId, here, known.words)];
     }),
   ];
 }
 
-const guildOf = ({ message }: Asked) => message.channel.guild?.id ?? '';
+const guildOf = ({ channel }: Asked) => channel.guild?.id ?? '';
 
-function judgeAnswers({ kind, message, answers }: Asked): readonly string[] {
-  const name = `${kind} ${message.id} in ${message.channel.guild?.name}`;
+const RIGHT: Readonly<Record<Exclude<Asked['kind'], 'mark'>, RegExp>> = {
+  tally: COUNTED,
+  slash: COUNTED,
+  repeat: /^repeated$/,
+  word: /^word \w+$/,
+  set: CHANGED,
+};
+
+function judgeAnswers({ kind, id, channel, answers, interaction }: Asked, isHandOver: boolean): readonly string[] {
+  const name = `${kind} ${id} in ${channel.guild?.name}`;
   const texts = answers.map(({ text }) => text);
-  if (kind === 'mark') return texts.length > 1 ? [`${name}: an effect was there ${texts.length} times`] : [];
+  if (kind === 'mark') {
+    if (texts.length > 1) return [`${name}: an effect was there ${texts.length} times`];
+    return texts.length === 0 && isHandOver ? [`${name}: it was not heard, although nothing failed`] : [];
+  }
   const [text] = texts;
-  if (text === undefined) return [`${name}: it was never answered`];
+  if (text === undefined) return interaction?.expired === true ? [] : [`${name}: it was never answered`];
   if (texts.length > 1) return [`${name}: it was answered ${texts.length} times: ${texts.join(' | ')}`];
-  const isRight = /^(?:tally \d+|repeated)$/.test(text) || REFUSED.test(text);
-  return isRight ? [] : [`${name}: it was answered with "${text}"`];
+  return RIGHT[kind].test(text) || REFUSED.test(text) ? [] : [`${name}: it was answered with "${text}"`];
 }
 
 function judgeTally(guildId: string, commands: readonly Asked[], before: number, now: number): readonly string[] {
   const told = commands
-    .flatMap(({ answers }) => answers.flatMap(({ text }) => /^tally (\d+)$/.exec(text)?.[1] ?? []))
+    .flatMap(({ answers }) => answers.flatMap(({ text }) => COUNTED.exec(text)?.[1] ?? []))
     .map(Number);
   const violations = told
     .filter((n) => n <= before || n > now)
@@ -51,5 +78,27 @@ function judgeTally(guildId: string, commands: readonly Asked[], before: number,
   if (new Set(told).size < told.length) violations.push(`${guildId}: a number was told twice: ${told.join(', ')}`);
   if (now - before > commands.length)
     violations.push(`${guildId}: counted ${now - before} times for ${commands.length} commands`);
+  return violations;
+}
+
+/** A word that was confirmed holds until it is changed again; one that was not may hold or not. */
+function judgeWords(guildId: string, asked: readonly Asked[], words: Known['words']): readonly string[] {
+  const violations: string[] = [];
+  let possible = words.get(guildId) ?? new Set(['none']);
+  // Nobody changes a word before the last change is answered, so that changes have an order.
+  const changes = asked.filter(({ kind }) => kind === 'set');
+  const apply = (before: ReadonlySet<string>, { word = '', answers }: Asked): ReadonlySet<string> =>
+    CHANGED.test(answers[0]?.text ?? '') ? new Set([word]) : new Set([...before, word]);
+  for (const { kind, id, at, answers } of asked) {
+    const [answer] = answers;
+    const told = kind === 'word' ? /^word (\w+)$/.exec(answer?.text ?? '')?.[1] : undefined;
+    if (told === undefined || answer === undefined) continue;
+    const before = changes.filter((one) => (one.answers[0]?.at ?? Number.POSITIVE_INFINITY) < at);
+    const meanwhile = changes.filter((one) => !before.includes(one) && one.at <= answer.at);
+    const may = new Set([...before.reduce(apply, possible), ...meanwhile.map(({ word = '' }) => word)]);
+    if (!may.has(told)) violations.push(`${guildId}: word ${id}: "${told}" was told, not ${[...may].join(' or ')}`);
+  }
+  possible = changes.reduce(apply, possible);
+  words.set(guildId, possible);
   return violations;
 }

@@ -11,6 +11,7 @@ import { type CutProxy, openProxy } from './proxy.js';
 const COMMAND_LINE = fileURLToPath(import.meta.resolve('@cinnabar/core/internal/cli/main'));
 const PLUGINS = fileURLToPath(new URL('../../../campaign/cluster/plugins', import.meta.url));
 const RESOLVE = new URL('./resolve.js', import.meta.url).href;
+const DEFECTS = new URL('./defects.js', import.meta.url).href;
 
 /** The name of the local Discord: each process finds it behind a proxy of its own. */
 export const DISCORD_NAME = 'discord.test';
@@ -24,6 +25,8 @@ export interface MemberParts {
   readonly application: LocalApplication;
   readonly groups: number;
   readonly buildCache: string;
+  /** What the program is to do wrong, to see whether that is noticed. */
+  readonly defect: string | undefined;
 }
 
 /** A process started with `cinnabar start --cluster`, with everything between it and the outside in the campaign's hands. */
@@ -43,7 +46,7 @@ export interface ClusterProcess {
 const KEPT_CHARACTERS = 20_000;
 
 export async function startMember(parts: MemberParts): Promise<ClusterProcess> {
-  const { name, address, database, discordPort, application, groups, buildCache } = parts;
+  const { name, address, database, discordPort, application, groups, buildCache, defect } = parts;
   const folder = mkdtempSync(join(tmpdir(), 'cinnabar-campaign-cluster-'));
   mkdirSync(join(folder, 'config'));
   writeFileSync(join(folder, 'config', 'shared.yaml'), `cluster: { groups: ${groups} }\n`);
@@ -51,14 +54,15 @@ export async function startMember(parts: MemberParts): Promise<ClusterProcess> {
   const toDatabase = await openProxy({ host: '127.0.0.1' }, { path: database.socket });
   const child: ChildProcess = fork(COMMAND_LINE, ['start', '--cluster'], {
     cwd: folder,
-    execArgv: ['--enable-source-maps', '--import', RESOLVE],
+    execArgv: ['--enable-source-maps', '--import', RESOLVE, ...(defect === undefined ? [] : ['--import', DEFECTS])],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: {
       PATH: process.env.PATH,
       CAMPAIGN_RESOLVE: `${DISCORD_NAME}=${address}`,
       DISCORD_API: `http://${DISCORD_NAME}:${discordPort}/api`,
       DISCORD_TOKEN: application.token,
-      DATABASE_URL: `postgres://cinnabar@127.0.0.1:${toDatabase.port}/postgres`,
+      DATABASE_URL: `postgres://cinnabar@127.0.0.1:${toDatabase.port}/postgres?application_name=${name}`,
+      ...(defect === undefined ? {} : { CAMPAIGN_DEFECT: defect }),
       CINNABAR_DATA: folder,
       CINNABAR_PLUGINS: PLUGINS,
       CINNABAR_MEMBER: name,

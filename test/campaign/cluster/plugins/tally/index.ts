@@ -1,6 +1,6 @@
 import { definePlugin, z } from '@cinnabar/sdk';
 
-/** What members see of state that is kept, of answers that need none, and of effects. */
+/** What members see of state that is kept, of settings, of answers that need neither, and of effects. */
 export default definePlugin({
   manifest: {
     id: 'tally',
@@ -8,8 +8,9 @@ export default definePlugin({
     description: 'Counts, repeats, and marks messages',
     intents: ['Guilds', 'GuildMessages', 'MessageContent'],
   },
+  settings: { guild: z.object({ word: z.string().default('none').describe('What it says when it is asked') }) },
   collections: { tallies: { scope: 'guild', version: 1, schema: z.object({ n: z.number().default(0) }) } },
-  setup({ command, on, collections }) {
+  setup({ command, on, collections, settings }) {
     command({
       name: 'tally',
       description: 'Counts one more, and says how many there are',
@@ -19,6 +20,15 @@ export default definePlugin({
           draft.n += 1;
         });
         await reply(`tally ${n}`);
+      },
+    });
+    command({
+      name: 'word',
+      description: 'Says the word of the server',
+      async run({ guild, reply }) {
+        if (guild === null) return;
+        const { word } = await settings.guild(guild).get();
+        await reply(`word ${word}`);
       },
     });
     command({ name: 'repeat', description: 'Answers', run: async ({ reply }) => void (await reply('repeated')) });
