@@ -36,6 +36,7 @@ const PROBE = new URL('./bots/probe.js', import.meta.url).href;
 /**
  * @param dataDir where it keeps its data; a new folder, removed at the end, when left out
  * @param env more variables of its environment; Cinnabar alone reads them
+ * @param args what Cinnabar's command line is given
  */
 export async function startBot(
   name: BotName | 'hostile',
@@ -43,12 +44,13 @@ export async function startBot(
   application: LocalApplication,
   dataDir?: string,
   env: Readonly<Record<string, string>> = {},
+  args: readonly string[] = ['start'],
 ): Promise<BotProcess> {
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'cinnabar-bench-'));
   const started = performance.now();
   const child =
     name === 'cinnabar'
-      ? fork(COMMAND_LINE, ['start'], {
+      ? fork(COMMAND_LINE, args, {
           execArgv: ['--import', PROBE],
           stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
           env: {

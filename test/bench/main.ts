@@ -20,6 +20,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   memory: async () => (await import('./memory.js')).memory,
   repetition: async () => (await import('./repetition.js')).repetition,
   hostile: async () => (await import('./hostile.js')).hostile,
+  scale: async () => (await import('./scale.js')).scale,
   soak: async () => (await import('./soak.js')).soak,
 };
 

@@ -10,6 +10,8 @@ export interface Bot {
   complaint(): string;
   /** Ends it at once, whatever it is doing. */
   kill(): void;
+  /** Asks it to hand its servers over to other machines of its cluster, and to end. */
+  drain(): void;
   /** Resolves when it is gone. */
   readonly gone: Promise<unknown>;
 }
@@ -34,6 +36,7 @@ export function startBotProcess(child: URL, orders: object): Bot {
     isDead: () => dead,
     complaint: () => complaint,
     kill: () => void spawned.kill('SIGKILL'),
+    drain: () => void spawned.kill('SIGTERM'),
     gone,
   };
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type LocalUser, startLocalDiscord } from '@cinnabar/local-discord';
+import { testServer } from '../support/postgres.js';
 import { type Bot, startBotProcess } from './bot-process.js';
 import type { Orders } from './confirm-kill/child.js';
 import { type Asked, judge, readingOf } from './confirm-kill/judge.js';
@@ -23,9 +24,14 @@ const MOST_CALLS = 4;
  * A real bot with the real `confirm` is killed with SIGKILL at `rounds` random moments: while cards are posted, pressed, carried out, answered,
  * and while the next process brings them to their true state. Then what the member reads is held against what they pressed and what ran.
  */
-export async function confirmKillCampaign({ seed, rounds, log }: CampaignOptions): Promise<CampaignResult> {
+export async function confirmKillCampaign({
+  seed,
+  rounds,
+  cluster = false,
+  log,
+}: CampaignOptions): Promise<CampaignResult> {
   const chance = createChance(seed);
-  await using stage = await openStage();
+  await using stage = await openStage(cluster);
   const counts: Record<string, number> = { kills: 0, 'cards judged': 0 };
   const violations: string[] = [];
   const count = (what: string, by = 1) => {
@@ -47,6 +53,15 @@ export async function confirmKillCampaign({ seed, rounds, log }: CampaignOptions
     open = [];
     stage.forget();
   };
+  const report = (round: number) => {
+    if (round % 50 === 49) log(`${round + 1} of ${rounds} kills, ${violations.length} violations`);
+  };
+  /** A machine of a cluster is as often drained. */
+  const endOf = (bot: Bot) => {
+    if (!cluster || chance.below(2) === 0) return bot.kill;
+    count('drained');
+    return bot.drain;
+  };
   const press = (asked: Asked) => {
     if (asked.pressed !== undefined || chance.below(10) === 0) return;
     const emoji = chance.below(4) === 0 ? '👎' : '👍';
@@ -56,14 +71,15 @@ export async function confirmKillCampaign({ seed, rounds, log }: CampaignOptions
   };
 
   for (let round = 0; round < rounds; round++) {
-    const bot = startBotProcess(CHILD, stage.orders);
+    const bot = startBotProcess(CHILD, stage.nextOrders());
     const early = chance.below(4) === 0;
     const recovered = early
       ? await diesBefore(bot, 200 + chance.below(600))
       : await comesTo(bot, async () => bot.isReady() && (await stage.isQuiet()));
     if (recovered) {
       await judgeAll();
-      await liveAndDie(bot, { stage, chance, open, press, marker: () => `m${seed}x${++serial}` });
+      const end = endOf(bot);
+      await liveAndDie(bot, { stage, chance, open, press, end, marker: () => `m${seed}x${++serial}` });
     } else if (!early) {
       violations.push(`round ${round}: the cards of the last run were not brought to their state: ${bot.complaint()}`);
     }
@@ -73,9 +89,9 @@ export async function confirmKillCampaign({ seed, rounds, log }: CampaignOptions
     if (early) count('kills at a start');
     if (chance.below(3) === 0) open.forEach(press);
     if (chance.below(8) === 0) await wait((TIME_LIMIT_SECONDS * 1_000) / TIMES);
-    if (round % 50 === 49) log(`${round + 1} of ${rounds} kills, ${violations.length} violations`);
+    report(round);
   }
-  const last = startBotProcess(CHILD, stage.orders);
+  const last = startBotProcess(CHILD, stage.nextOrders());
   if (!(await comesTo(last, async () => last.isReady() && (await stage.isQuiet()))))
     violations.push(`after the last kill the cards were not brought to their state: ${last.complaint()}`);
   await judgeAll();
@@ -89,11 +105,13 @@ interface Life {
   readonly chance: Chance;
   readonly open: Asked[];
   readonly press: (asked: Asked) => void;
+  /** How the bot is ended. */
+  readonly end: () => void;
   readonly marker: () => string;
 }
 
 /** Members ask and press; after some event of the bot, or some time, it is killed. */
-async function liveAndDie(bot: Bot, { stage, chance, open, press, marker }: Life): Promise<void> {
+async function liveAndDie(bot: Bot, { stage, chance, open, press, end, marker }: Life): Promise<void> {
   const calls = 1 + chance.below(MOST_CALLS);
   const killAt = { event: 1 + chance.below(calls * 5), delayMs: chance.below(3) === 0 ? chance.below(25) : 0 };
   const diesAt = Date.now() + 20 + chance.below(600);
@@ -104,7 +122,7 @@ async function liveAndDie(bot: Bot, { stage, chance, open, press, marker }: Life
     const found = markers.find((one) => message.content.includes(one));
     if (message.content.startsWith('📋') && found !== undefined && open.every(({ card }) => card !== message))
       open.push({ marker: found, card: message });
-    if (events === killAt.event) setTimeout(() => bot.kill(), killAt.delayMs);
+    if (events === killAt.event) setTimeout(end, killAt.delayMs);
   });
   const step = createPressing({ chance, open, press });
   for (let asked = 0; !bot.isDead() && Date.now() < diesAt; await wait(POLL_MS)) {
@@ -116,7 +134,7 @@ async function liveAndDie(bot: Bot, { stage, chance, open, press, marker }: Life
     }
     step();
   }
-  bot.kill();
+  end();
   await bot.gone;
   stop();
 }
@@ -154,7 +172,7 @@ async function diesBefore(bot: Bot, afterMs: number): Promise<false> {
 type Stage = Awaited<ReturnType<typeof openStage>>;
 
 /** A local Discord in the process that is never killed, and the folder of the one that is. */
-async function openStage() {
+async function openStage(cluster: boolean) {
   const pace = { times: TIMES, since: Date.now() };
   const clock = createFastClock(pace);
   const root = await mkdtemp(join(tmpdir(), 'cinnabar-campaign-confirm-'));
@@ -170,7 +188,21 @@ async function openStage() {
   const dataDir = join(root, 'data');
   const effects = join(root, 'effects');
   const cards = join(dataDir, 'documents', 'confirm', 'collections', 'global', 'cards');
+  const database = cluster ? await testServer() : undefined;
+  let lives = 0;
+  const nextOrders = (): Orders => {
+    lives += 1;
+    const name = `machine-${lives}`;
+    return database === undefined
+      ? orders
+      : {
+          ...orders,
+          dataDir: join(root, name),
+          machine: { kind: 'cluster', url: database.url, schema: database.schema, name },
+        };
+  };
   const orders: Orders = {
+    machine: { kind: 'alone' },
     discordApi: discord.api,
     token: application.token,
     dataDir,
@@ -186,14 +218,20 @@ async function openStage() {
   return {
     alice,
     general,
-    orders,
+    nextOrders,
     now: clock.now,
     posted: () => general.messages.filter(({ author }) => isOwn(author.id)),
     /** What has been judged need not be read again. */
     forget: () => general.messagesById.clear(),
     effects: async () => (await readFile(effects, 'utf8').catch(() => '')).split('\n'),
     /** No card of an earlier run is left to be brought to its state. */
-    isQuiet: async () => (await namesIn(cards)).every((name) => !name.endsWith('.json')),
+    async isQuiet() {
+      if (database === undefined) return (await namesIn(cards)).every((name) => !name.endsWith('.json'));
+      const open = await database.query(
+        `SELECT FROM ${database.schema}.documents WHERE path LIKE 'confirm/collections/global/cards/%' LIMIT 1`,
+      );
+      return open.length === 0;
+    },
     watch: (listener: (message: Asked['card']) => void) =>
       discord.observe((event) => {
         const isShown = event.type === 'messageCreate' || event.type === 'messageEdit' || event.type === 'reactionAdd';
@@ -203,6 +241,7 @@ async function openStage() {
       }),
     async [Symbol.asyncDispose]() {
       await discord.close();
+      await database?.[Symbol.asyncDispose]();
       await rm(root, { recursive: true, force: true });
     },
   };

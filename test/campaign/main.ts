@@ -1,9 +1,11 @@
-/** `npm run campaign -- NAME [--seed N] [--rounds N]`: one long test. Prints its counts; exits 1 on any violation. */
+/** `npm run campaign -- NAME [--seed N] [--rounds N] [--cluster]`: one long test. Prints its counts; exits 1 on any violation. */
 import { parseArgs } from 'node:util';
 
 export interface CampaignOptions {
   readonly seed: number;
   readonly rounds: number;
+  /** Whether each process is another machine of a cluster, where the campaign can do that. */
+  readonly cluster?: boolean;
   readonly log: (line: string) => void;
 }
 
@@ -45,7 +47,7 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { seed: { type: 'string' }, rounds: { type: 'string' } },
+    options: { seed: { type: 'string' }, rounds: { type: 'string' }, cluster: { type: 'boolean', default: false } },
   });
   const [name = ''] = positionals;
   const campaign = CAMPAIGNS[name];
@@ -57,7 +59,12 @@ async function main(): Promise<number> {
   const rounds = wholeNumber(values.rounds, campaign.rounds);
   process.stderr.write(`campaign ${name}: seed ${seed}, ${rounds} rounds\n`);
   const run = await campaign.load();
-  const { counts, violations } = await run({ seed, rounds, log: (line) => process.stderr.write(`${line}\n`) });
+  const { counts, violations } = await run({
+    seed,
+    rounds,
+    cluster: values.cluster,
+    log: (line) => process.stderr.write(`${line}\n`),
+  });
   for (const [what, count] of Object.entries(counts)) process.stdout.write(`${what}: ${count}\n`);
   for (const violation of violations) process.stdout.write(`VIOLATION ${violation}\n`);
   process.stdout.write(`${violations.length} violations (seed ${seed})\n`);

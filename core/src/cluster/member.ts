@@ -25,7 +25,10 @@ import { createSessionStore } from './sessions.js';
 export interface MemberOptions {
   readonly config: HostConfig & { readonly token: string };
   /** What the hosts of all groups are given alike. */
-  readonly host: Pick<HostOptions, 'terminal' | 'builtPlugins' | 'plugins' | 'only' | 'onEndRequest' | 'onLogEntry'>;
+  readonly host: Pick<
+    HostOptions,
+    'clock' | 'terminal' | 'builtPlugins' | 'plugins' | 'only' | 'onEndRequest' | 'onLogEntry'
+  >;
   /** Leases are a matter of real time: the machine's. */
   readonly clock: Clock;
   readonly log: Logger;

@@ -2,8 +2,8 @@
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createHost } from '@cinnabar/core';
 import { definePlugin, SettingsCatalog, Tools, UserError, z } from '@cinnabar/sdk';
+import { type Machine, startOnMachine } from '../machine-host.js';
 import { createFastClock, type Pace } from '../relay/fast-clock.js';
 
 /** What one process is started with. */
@@ -11,6 +11,7 @@ export interface Orders {
   readonly discordApi: string;
   readonly token: string;
   readonly dataDir: string;
+  readonly machine: Machine;
   readonly cacheDir: string;
   readonly pace: Pace;
   /** Gets a line for each effect, on the disk before the tool returns. */
@@ -70,32 +71,33 @@ const effects = definePlugin({
   },
 });
 
-const host = createHost({
-  clock: createFastClock(orders.pace),
-  config: {
-    token: orders.token,
-    discordApi: orders.discordApi,
-    root: process.cwd(),
-    botName: undefined,
-    configDir: join(orders.dataDir, 'config'),
-    dataDir: orders.dataDir,
-    cacheDir: orders.cacheDir,
-    buildCacheDir: process.env.BUILD_CACHE_PATH ?? orders.cacheDir,
-    logDir: join(orders.dataDir, 'logs'),
-    logLevel: 'warn',
-    prefixes: ['!'],
-    owners: [],
-    pluginFolders: [],
-    monitoring: undefined,
-    disabledPlugins: [],
-    presets: {},
-    presetPlace: (plugin, key) => `${plugin}.${key}`,
-    env: {},
+const host = await startOnMachine(
+  {
+    clock: createFastClock(orders.pace),
+    config: {
+      token: orders.token,
+      discordApi: orders.discordApi,
+      root: process.cwd(),
+      botName: undefined,
+      configDir: join(orders.dataDir, 'config'),
+      dataDir: orders.dataDir,
+      cacheDir: orders.cacheDir,
+      buildCacheDir: process.env.BUILD_CACHE_PATH ?? orders.cacheDir,
+      logDir: join(orders.dataDir, 'logs'),
+      logLevel: 'warn',
+      prefixes: ['!'],
+      owners: [],
+      pluginFolders: [],
+      monitoring: undefined,
+      disabledPlugins: [],
+      presets: {},
+      presetPlace: (plugin, key) => `${plugin}.${key}`,
+      env: {},
+    },
+    plugins: [effects],
+    only: ['confirm', 'effects'],
   },
-  plugins: [effects],
-  only: ['confirm', 'effects'],
-});
-const { problems } = await host.start(orders.token);
-for (const { plugin, problem } of problems) writeSync(2, `${plugin}: ${problem}\n`);
+  orders.machine,
+);
 await host.resolve(SettingsCatalog).set('confirm', 'timeLimit', String(orders.timeLimitSeconds), orders.admin);
 writeSync(1, 'ready\n');

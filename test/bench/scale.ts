@@ -1,0 +1,304 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createFileDriver, createPostgresDriver, createSystemClock, type Driver } from '@cinnabar/core';
+import {
+  type LocalApplication,
+  type LocalChannel,
+  type LocalDiscord,
+  startLocalDiscord,
+} from '@cinnabar/local-discord';
+import type { Logger } from '@cinnabar/sdk';
+import { type TestServer, testServer } from '../support/postgres.js';
+import { type BotProcess, startBot } from './bot-process.js';
+import { compare, type Figure, limit, median, percentile } from './report.js';
+
+/** How many guilds there are; `BENCH_GUILDS=1000,5000` where a machine holds no more. */
+const SIZES = (process.env.BENCH_GUILDS ?? '1000,5000,20000').split(',').map(Number);
+const PROCESSES = [1, 2, 4] as const;
+/** As many as a cluster has where nothing else is configured. */
+const GROUPS = 4;
+const SHARDS = 16;
+const MEMBERS = 10;
+const WARM_UP = 5_000;
+const TURNS = 5;
+const PER_TURN = 2_000;
+const BATCH = 250;
+const PATIENCE_MS = 300_000;
+const LOOK_EVERY_MS = 250;
+/** It has settled when all processes together need less of a processor than that, so often in a row. */
+const IDLE_SHARE = 0.15;
+const IDLE_LOOKS = 6;
+const MIB = 1024 * 1024;
+const KIB = 1024;
+
+/** A bot as people have it: one process on files, or some of a cluster. */
+type Shape = 'files' | (typeof PROCESSES)[number];
+const SHAPES: readonly Shape[] = ['files', ...PROCESSES];
+
+interface Measured {
+  /** Of a message that is not for the bot, in all processes together. */
+  readonly cpuUs: number;
+  readonly heapBytes: number;
+  readonly rssBytes: number;
+}
+
+/**
+ * A cluster against one process on files, in the same guilds: processor time of a message, and memory. Then writes on either driver, and how long another
+ * connection needs to see a change.
+ */
+export async function* scale(): AsyncGenerator<Figure> {
+  const known = new Map<string, Measured>();
+  for (const size of SIZES) {
+    for (const shape of SHAPES) known.set(`${shape} ${size}`, await measure(shape, size));
+    yield* figuresOf(size, (shape) => known.get(`${shape} ${size}`));
+  }
+  const [smallest = 0, largest = 0] = [Math.min(...SIZES), Math.max(...SIZES)];
+  if (largest > smallest) yield* perGuild(known, smallest, largest);
+  yield* writes();
+  yield await seenElsewhere();
+}
+
+const nameOf = (shape: Shape) => (shape === 1 ? 'a cluster of 1 process' : `a cluster of ${shape} processes`);
+
+function* figuresOf(size: number, of: (shape: Shape) => Measured | undefined): Generator<Figure> {
+  const files = of('files');
+  for (const shape of PROCESSES) {
+    const ours = of(shape);
+    if (ours === undefined || files === undefined) continue;
+    const where = `${nameOf(shape)} in ${size.toLocaleString('en-US')} guilds`;
+    const peerName = 'one process on files';
+    yield compare({ name: `${where}: a message`, unit: 'µs CPU', ours: ours.cpuUs, peer: files.cpuUs, peerName });
+    const memory = [
+      ['heap', 'heapBytes'],
+      ['resident memory', 'rssBytes'],
+    ] as const;
+    for (const [what, figure] of memory)
+      yield compare({
+        name: `${where}: ${what} of all processes`,
+        unit: 'MiB',
+        ours: ours[figure] / MIB,
+        peer: files[figure] / MIB,
+        peerName,
+      });
+  }
+}
+
+/** What one more guild takes: the difference of two sizes, without what a process takes in no guild at all. */
+function* perGuild(known: ReadonlyMap<string, Measured>, smallest: number, largest: number): Generator<Figure> {
+  const grown = (shape: Shape) => {
+    const [small, large] = [known.get(`${shape} ${smallest}`), known.get(`${shape} ${largest}`)];
+    return ((large?.heapBytes ?? 0) - (small?.heapBytes ?? 0)) / (largest - smallest) / KIB;
+  };
+  for (const shape of PROCESSES)
+    yield compare({
+      name: `${nameOf(shape)}: heap of a guild of ${MEMBERS}`,
+      unit: 'KiB',
+      ours: grown(shape),
+      peer: grown('files'),
+      peerName: 'one process on files',
+    });
+}
+
+async function measure(shape: Shape, size: number): Promise<Measured> {
+  const world = await createWorld(size);
+  const folders: string[] = [];
+  const bots: BotProcess[] = [];
+  await using database = shape === 'files' ? undefined : await testServer('on');
+  const start = async (index: number) => {
+    const folder = mkdtempSync(join(tmpdir(), 'cinnabar-bench-scale-'));
+    folders.push(folder);
+    const env = database === undefined ? {} : { DATABASE_URL: database.url, CINNABAR_MEMBER: `process-${index}` };
+    const args = database === undefined ? ['start'] : ['start', '--cluster'];
+    bots.push(await startBot('cinnabar', world.discord, world.application, folder, env, args));
+  };
+  try {
+    for (let index = 0; index < (shape === 'files' ? 1 : shape); index++) await start(index);
+    if (database !== undefined) await divided(database, bots.length);
+    await settled(bots);
+    await talk(world, WARM_UP);
+    const spent: number[] = [];
+    for (let turn = 0; turn < TURNS; turn++) {
+      const before = await cpuOf(bots);
+      await talk(world, PER_TURN);
+      spent.push(((await cpuOf(bots)) - before) / PER_TURN);
+    }
+    const memories = await Promise.all(bots.map((bot) => bot.memory()));
+    const sum = (of: 'heapBytes' | 'rssBytes') => memories.reduce((total, memory) => total + memory[of], 0);
+    return { cpuUs: median(spent), heapBytes: sum('heapBytes'), rssBytes: sum('rssBytes') };
+  } finally {
+    await Promise.allSettled(bots.map((bot) => bot.stop()));
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+    await world.discord.close();
+  }
+}
+
+interface World {
+  readonly discord: LocalDiscord;
+  readonly application: LocalApplication;
+  readonly channels: readonly LocalChannel[];
+  readonly say: (channel: LocalChannel) => void;
+}
+
+async function createWorld(size: number): Promise<World> {
+  const discord = await startLocalDiscord({ keepMessages: 10, shards: SHARDS });
+  discord.requests.enabled = false;
+  const owner = discord.createUser({ name: 'owner' });
+  const application = discord.createApplication({ name: 'Cinnabar', owner });
+  const people = Array.from({ length: MEMBERS - 2 }, (_, index) => discord.createUser({ name: `member${index}` }));
+  const channels: LocalChannel[] = [];
+  for (let index = 0; index < size; index++) {
+    const guild = discord.createGuild({ name: `Guild ${index}`, owner });
+    for (const person of people) guild.join(person);
+    channels.push(guild.createChannel({ name: 'general' }));
+    guild.invite(application);
+    // A guild's shard follows from the millisecond in which it was made.
+    if (index % 20 === 0) await wait(1);
+  }
+  return { discord, application, channels, say: (channel) => void owner.say(channel, 'hello, an ordinary message') };
+}
+
+/** Messages in all guilds in turn. */
+async function talk({ discord, channels, say }: World, count: number): Promise<void> {
+  const step = Math.max(1, Math.floor(channels.length / 97));
+  for (let sent = 1; sent <= count; sent++) {
+    const channel = channels[(sent * step) % channels.length];
+    if (channel !== undefined) say(channel);
+    if (sent % BATCH === 0) await discord.settled();
+  }
+  await discord.settled();
+}
+
+/** Resolves when each process serves its share. */
+async function divided(database: TestServer, count: number): Promise<void> {
+  const end = Date.now() + PATIENCE_MS;
+  while (Date.now() < end) {
+    const held = await database.query(
+      'SELECT count(*)::int AS n FROM cinnabar.leases WHERE ready_at IS NOT NULL AND until > now() GROUP BY holder',
+    );
+    const shares = held.map(({ n }) => Number(n));
+    const isFair = shares.length === count && Math.min(...shares) >= Math.floor(GROUPS / count);
+    if (isFair && shares.reduce((sum, n) => sum + n, 0) === GROUPS) return;
+    await wait(LOOK_EVERY_MS);
+  }
+  throw new Error(`the groups were not divided among ${count} processes`);
+}
+
+const cpuOf = async (bots: readonly BotProcess[]) =>
+  (await Promise.all(bots.map((bot) => bot.cpuUs()))).reduce((sum, us) => sum + us, 0);
+
+async function settled(bots: readonly BotProcess[]): Promise<void> {
+  const end = Date.now() + PATIENCE_MS;
+  let last = await cpuOf(bots);
+  for (let looks = 0; looks < IDLE_LOOKS && Date.now() < end; ) {
+    await wait(LOOK_EVERY_MS);
+    const now = await cpuOf(bots);
+    looks = (now - last) / 1_000 / LOOK_EVERY_MS < IDLE_SHARE ? looks + 1 : 0;
+    last = now;
+  }
+}
+
+const WRITERS = 32;
+const DOCUMENTS = 500;
+const WRITE_MS = 4_000;
+const CHANGES = 400;
+const QUIET: Logger = {
+  error: () => undefined,
+  warn: () => undefined,
+  info: () => undefined,
+  debug: () => undefined,
+  trace: () => undefined,
+  traces: false,
+  child: () => QUIET,
+};
+const pathOf = (index: number) => ['bench', 'collections', 'guild', 'counters', String(10 ** 17 + (index % DOCUMENTS))];
+const storedOf = (n: number) => ({ version: 1, data: { n, text: 'What a plugin keeps of a server. '.repeat(8) } });
+
+/** Durable writes of small documents by many at once. */
+async function* writes(): AsyncGenerator<Figure> {
+  await using database = await testServer('on');
+  const folder = mkdtempSync(join(tmpdir(), 'cinnabar-bench-scale-'));
+  const clock = createSystemClock();
+  const drivers = {
+    files: createFileDriver({ root: join(folder, 'documents'), journals: folder, clock, log: QUIET }),
+    postgres: createPostgresDriver({
+      url: database.url,
+      schema: 'bench',
+      poolSize: 8,
+      use: 'alone',
+      clock,
+      log: QUIET,
+    }),
+  };
+  try {
+    for (const driver of Object.values(drivers)) await driver.open?.();
+    yield compare({
+      name: `${WRITERS} writers: documents written to PostgreSQL, on the disk`,
+      unit: '1/s',
+      ours: await writeRate(drivers.postgres),
+      peer: await writeRate(drivers.files),
+      peerName: 'files',
+    });
+  } finally {
+    for (const driver of Object.values(drivers)) await driver.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function writeRate(driver: Driver): Promise<number> {
+  const started = performance.now();
+  let done = 0;
+  await Promise.all(
+    Array.from({ length: WRITERS }, async (_, writer) => {
+      for (let n = writer; performance.now() - started < WRITE_MS; n += WRITERS) {
+        await driver.write(pathOf(n), storedOf(n));
+        done += 1;
+      }
+    }),
+  );
+  return (done / (performance.now() - started)) * 1_000;
+}
+
+/** From before the write of a setting until another process's connection has been told and has read it. */
+async function seenElsewhere(): Promise<Figure> {
+  await using database = await testServer('on');
+  const clock = createSystemClock();
+  const open = async () => {
+    const driver = createPostgresDriver({
+      url: database.url,
+      schema: 'bench',
+      poolSize: 4,
+      use: 'cluster',
+      clock,
+      log: QUIET,
+    });
+    await driver.open?.();
+    return driver;
+  };
+  const [writer, reader] = [await open(), await open()];
+  const path = ['bench', 'settings', 'guild', String(10 ** 17)];
+  const took: number[] = [];
+  try {
+    for (let n = 0; n < CHANGES; n++) {
+      const heard = new Promise<void>((resolve) => {
+        const stop = reader.shared?.listen({
+          changed() {
+            stop?.();
+            resolve();
+          },
+          missed: async () => undefined,
+        });
+      });
+      const started = performance.now();
+      await writer.write(path, storedOf(n));
+      await heard;
+      await reader.read(path);
+      took.push(performance.now() - started);
+    }
+  } finally {
+    await writer.close();
+    await reader.close();
+  }
+  return limit("a setting's change until another process has read it, p95", 'ms', percentile(took, 95), 200);
+}
