@@ -40,6 +40,8 @@ export const NO_CLAIMS: Claims = {
 
 /** Claims in the database, and what its former holders have begun and not finished. */
 export interface SharedClaims extends Claims {
+  /** Resolves once all that came so far is claimed: an event must not count as handled before that, or it is lost with the process. */
+  begun(): Promise<void>;
   /** What other processes have begun for this group and did not finish; each is given once. */
   takeUnfinished(): Promise<readonly Claimed[]>;
 }
@@ -55,6 +57,7 @@ export function createClaims(
   const claims = `${database.schema}.claims`;
   const { write } = database.writer(lease);
   const mutex = createKeyedMutex();
+  const beginning = new Set<Promise<unknown>>();
 
   /** @returns `undefined` where that cannot be said, since the database is away: then nobody else can take it over either */
   const begin = async ({ id, guildId, channelId, userId }: Claimed): Promise<boolean | undefined> => {
@@ -84,13 +87,18 @@ export function createClaims(
   return {
     async run(asked, task) {
       // What is said in a channel is begun in the order in which it was said.
-      const isOwn = await mutex.run(asked.channelId ?? asked.userId, () => begin(asked));
+      const begins = mutex.run(asked.channelId ?? asked.userId, () => begin(asked));
+      beginning.add(begins);
+      const isOwn = await begins.finally(() => beginning.delete(begins));
       if (isOwn === false) return;
       try {
         await task();
       } finally {
         if (isOwn === true) await end(asked);
       }
+    },
+    async begun() {
+      await Promise.allSettled(beginning);
     },
     async takeUnfinished() {
       const rows = await write(

@@ -86,6 +86,7 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
       dataDir: join(config.dataDir, folder),
       logDir: join(config.logDir, folder),
     };
+    const claims = createClaims(database, lease, log);
     const host = createHost({
       ...common,
       config: groupConfig,
@@ -94,9 +95,9 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
         partition,
         shardCount,
         lease,
-        sessions: createSessionStore(database, lease, shardCount),
+        sessions: createSessionStore(database, lease, shardCount, claims),
         limits,
-        claims: createClaims(database, lease, log),
+        claims,
         channel: createClusterChannel({ database, lease, partition, clock, log }),
       },
     });

@@ -2,6 +2,7 @@ import type { SessionInfo } from '@discordjs/ws';
 import type { GatewayGuildCreateDispatchData, GatewayReadyDispatchData } from 'discord.js';
 import type { Database } from '../storage/drivers/postgres/database.js';
 import type { WriteLease } from '../storage/drivers/postgres/writer.js';
+import type { SharedClaims } from './claims.js';
 
 /** A server as Discord would send it to a new session; `null` while Discord says that it is not available. */
 export type StoredGuild = GatewayGuildCreateDispatchData | null;
@@ -36,7 +37,7 @@ export interface SessionStore {
   /** Ids of the servers that are stored for a shard. */
   guildsOf(shardId: number): Promise<readonly string[]>;
   /**
-   * Writes all of it as one.
+   * Writes all of it as one, after what members asked for in these events was claimed.
    * @param guilds by id; `undefined` for one that the bot is not in any more
    * @throws CINNABAR_LEASE_LOST, DatabaseError
    */
@@ -52,6 +53,7 @@ export function createSessionStore(
   database: Pick<Database, 'schema' | 'query' | 'writer'>,
   lease: WriteLease,
   shardCount: number,
+  claims: Pick<SharedClaims, 'begun'>,
 ): SessionStore {
   const sessions = `${database.schema}.shard_sessions`;
   const snapshots = `${database.schema}.guild_snapshots`;
@@ -94,6 +96,7 @@ export function createSessionStore(
       return rows.map(({ guild_id: id }) => String(id));
     },
     async save(shards, guilds) {
+      await claims.begun();
       const gone = [...guilds].filter(([, { guild }]) => guild === undefined).map(([id]) => id);
       const kept = [...guilds].filter(([, { guild }]) => guild !== undefined);
       const guildChanges =

@@ -48,7 +48,7 @@ async function processOn(place: TestDatabase, discord: LocalDiscord, token: stri
       partition: createPartition(0, 1),
       shardCount: SHARDS,
       lease,
-      sessions: createSessionStore(database, lease, SHARDS),
+      sessions: createSessionStore(database, lease, SHARDS, { begun: async () => undefined }),
       limits: createSharedLimits(database, clock),
     },
     clock,

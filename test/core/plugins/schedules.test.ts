@@ -60,7 +60,11 @@ function assignmentOf(group: number, groups: number): Assignment {
       giveBack: async () => undefined,
       requests: { take: () => true, whenMore: () => undefined },
     },
-    claims: { run: async (_asked, task) => void (await task()), takeUnfinished: async () => [] },
+    claims: {
+      run: async (_asked, task) => void (await task()),
+      begun: async () => undefined,
+      takeUnfinished: async () => [],
+    },
     channel: {
       ask: () => Promise.reject(new Error('there is nobody else')),
       askAll: async () => [],
