@@ -115,6 +115,11 @@ export interface HostInfo {
   readonly version: string;
   /** When it started, in milliseconds since 1970. */
   readonly startedAt: number;
+  /**
+   * Whether it has what belongs to no server: direct messages, notices to owners. Always, where one process serves the bot; of a cluster's hosts one has
+   * it, which alone may listen on a port.
+   */
+  readonly isFirst: boolean;
 }
 export const HostInfo = defineToken<HostInfo>('cinnabar.host');
 

@@ -69,9 +69,8 @@ type Get = <T>(key: InjectionToken<T>) => T;
 
 const partitionOf = (get: Get): Partition => get(KEYS.assignment).of?.partition ?? EVERYTHING;
 
-/** Each host of a cluster knows the lists of slash commands that it keeps: none writes over what another one knows. */
-const listsKeptAs = (applicationId: string, { group }: Partition): string =>
-  group === 0 ? applicationId : `${applicationId}@${group}`;
+/** The key of a document that each host of a cluster has for itself: none writes over what another one knows. */
+const keyOfGroup = (key: string, { group }: Partition): string => (group === 0 ? key : `${key}@${group}`);
 
 /**
  * Registers how every service is built. Each is built once, when it is first asked for. Where two services need one another, the one that
@@ -146,7 +145,10 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
       client: get(KEYS.gateway).client,
       owners: () => get(KEYS.access).owners(),
       document: () =>
-        get(KEYS.storage).collection('notices', { scope: 'global', version: 1, schema: alertsSchema }).of('owners'),
+        get(KEYS.storage)
+          .collection('notices', { scope: 'global', version: 1, schema: alertsSchema })
+          // Each host of a cluster sends its own.
+          .of(keyOfGroup('owners', partitionOf(get))),
       redact: (text) => get(KEYS.logs).redactor.text(text),
       languages: () => get(KEYS.languages),
       clock: get(KEYS.clock),
@@ -169,6 +171,7 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
       plugins: () => get(KEYS.plugins),
       redactor: get(KEYS.logs).redactor,
       alert: (alert) => get(KEYS.notices).alert(alert),
+      isShared: get(KEYS.assignment).of !== undefined,
       log: get(KEYS.logs).logger('configuration'),
     }),
   );
@@ -383,7 +386,7 @@ function registerSurfaces(service: Register): void {
       syncedLists: () =>
         get(KEYS.storage)
           .collection('slash-commands', { scope: 'global', version: 1, schema: syncedListsSchema })
-          .of(listsKeptAs(get(KEYS.gateway).client.application?.id ?? '', partitionOf(get))),
+          .of(keyOfGroup(get(KEYS.gateway).client.application?.id ?? '', partitionOf(get))),
       audit: get(KEYS.audit),
       decisions: get(KEYS.messageDecisions),
       client: get(KEYS.gateway).client,
@@ -452,7 +455,11 @@ function registerSurfaces(service: Register): void {
         ),
     };
   });
-  service(KEYS.hostInfo, (get) => ({ version: HOST_VERSION, startedAt: get(KEYS.clock).now() }));
+  service(KEYS.hostInfo, (get) => ({
+    version: HOST_VERSION,
+    startedAt: get(KEYS.clock).now(),
+    isFirst: partitionOf(get).owns(null),
+  }));
   service(KEYS.toolPolicies, (get) => createToolPolicies(get(KEYS.guildStates)));
   service(KEYS.tools, (get) =>
     createTools({

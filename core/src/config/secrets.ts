@@ -39,6 +39,8 @@ interface SecretsOptions {
   readonly plugins: () => Pick<Plugins, 'list' | 'load' | 'reload'>;
   readonly redactor: Redactor;
   readonly alert: (alert: OwnerAlert) => void;
+  /** Several processes serve the bot, each with data of its own: nothing is stored there. */
+  readonly isShared: boolean;
   readonly log: Logger;
 }
 
@@ -47,7 +49,7 @@ const LONGEST = 4_000;
 
 /** The bot's own store of secrets, beside the environment. */
 export function createSecrets(options: SecretsOptions): SecretsService {
-  const { dataDir, env, declared, plugins, redactor, alert, log } = options;
+  const { dataDir, env, declared, plugins, redactor, alert, isShared, log } = options;
   const file = join(dataDir, SECRETS_FILE);
   const mutex = createKeyedMutex();
   let values: Readonly<Record<string, string>> = {};
@@ -59,6 +61,19 @@ export function createSecrets(options: SecretsOptions): SecretsService {
   const save = async (changed: Readonly<Record<string, string>>) => {
     await replaceFile(file, `${JSON.stringify({ version: 1, values: changed })}\n`, { mode: 0o600 });
     values = changed;
+  };
+
+  const assertSettable = (name: string, isRead: boolean) => {
+    if (!isRead) throw new UserError(t('No plugin reads a secret called {name}.', { name }));
+    if (sourceOf(name) === 'environment')
+      throw new UserError(t('{name} is set in the environment, which comes first. Change it there.', { name }));
+    if (!isShared) return;
+    throw new UserError(
+      t(
+        'Several processes serve this bot. Set {name} in the environment of each, and restart them one after another.',
+        { name },
+      ),
+    );
   };
 
   /** One after another: one may provide what the next needs. */
@@ -111,9 +126,7 @@ export function createSecrets(options: SecretsOptions): SecretsService {
         const value = given.trim();
         redactor.add(value);
         const readers = readersOf(name);
-        if (readers.length === 0) throw new UserError(t('No plugin reads a secret called {name}.', { name }));
-        if (sourceOf(name) === 'environment')
-          throw new UserError(t('{name} is set in the environment, which comes first. Change it there.', { name }));
+        assertSettable(name, readers.length > 0);
         if (value === '' || value.length > LONGEST) {
           const detail = t('it has to have 1 to {most} characters.', { most: LONGEST });
           throw new CinnabarError('CINNABAR_SETTING_INVALID', { key: name, detail });

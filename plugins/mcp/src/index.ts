@@ -6,6 +6,7 @@ import {
   createKeyedMutex,
   definePlugin,
   Files,
+  HostInfo,
   Identities,
   McpEndpoint,
   OwnerNotices,
@@ -43,6 +44,7 @@ export default definePlugin({
     access: Access,
     clock: Clock,
     files: Files,
+    host: HostInfo,
     identities: Identities,
     notices: OwnerNotices,
     provenance: Provenance,
@@ -145,7 +147,7 @@ export default definePlugin({
     }
 
     async function openEndpoint() {
-      const address = parseListen(values.listen);
+      const address = services.host.isFirst ? parseListen(values.listen) : undefined;
       if (address === undefined || address === 'off') return undefined;
       const { startEndpoint } = await import('./endpoint/server.js');
       const started = await startEndpoint({
