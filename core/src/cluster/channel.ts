@@ -98,9 +98,12 @@ export function createClusterChannel(options: {
   const ask = async <B, T>(group: number, kind: RequestKind<B, T>, body: B, { deadlineMs, signal }: AskOptions) => {
     const id = randomUUID();
     const until = clock.now() + deadlineMs;
-    const sql = `INSERT INTO ${requests} (id, group_number, kind, body, deadline) VALUES ($1, $2, $3, $4, now() + $5 * interval '1 ms')`;
-    await query(sql, [id, group, kind.name, JSON.stringify(kind.body.parse(body)), deadlineMs]);
-    await notify(`ask ${id} ${group}`);
+    await query(
+      `WITH asked AS (INSERT INTO ${requests} (id, group_number, kind, body, deadline)
+         VALUES ($1, $2, $3, $4, now() + $5 * interval '1 ms') RETURNING id)
+       SELECT pg_notify($6, $7) FROM asked`,
+      [id, group, kind.name, JSON.stringify(kind.body.parse(body)), deadlineMs, news, `ask ${id} ${group}`],
+    );
     try {
       while (clock.now() < until) {
         signal?.throwIfAborted();
