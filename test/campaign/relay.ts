@@ -5,10 +5,15 @@ import { queueRounds } from './relay/queues.js';
 /** Of five kills of the queue, one more is of the whole bot: starting it takes longer. */
 const QUEUE_TO_HOST = 5;
 
-/** The relay under SIGKILL: `rounds` times the queue alone, and a fifth as often the whole bot, with cards and posts. */
-export async function relayCampaign({ seed, rounds, log }: CampaignOptions): Promise<CampaignResult> {
+/**
+ * The relay under SIGKILL: `rounds` times the queue alone, and a fifth as often the whole bot, with cards and posts. In a cluster the next process of the
+ * bot is another machine; the queue alone knows of none.
+ */
+export async function relayCampaign({ seed, rounds, cluster = false, log }: CampaignOptions): Promise<CampaignResult> {
+  const ofHost = { seed, rounds: Math.ceil(rounds / QUEUE_TO_HOST), cluster, log };
+  if (cluster) return hostRounds(ofHost);
   const queue = await queueRounds({ seed, rounds, log });
-  const host = await hostRounds({ seed, rounds: Math.ceil(rounds / QUEUE_TO_HOST), log });
+  const host = await hostRounds(ofHost);
   return {
     counts: { ...queue.counts, ...host.counts },
     violations: [...queue.violations, ...host.violations],

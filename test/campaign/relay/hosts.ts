@@ -14,9 +14,9 @@ const SEND = { method: 'POST', route: '/v1/conversations/:conversationId/message
  * fails. In the end every event that was taken was handled, none was sent under two keys, nothing was posted or done twice, and no agent
  * and no card waits for anybody.
  */
-export async function hostRounds({ seed, rounds, log }: CampaignOptions): Promise<CampaignResult> {
+export async function hostRounds({ seed, rounds, cluster, log }: CampaignOptions): Promise<CampaignResult> {
   const chance = createChance(seed);
-  await using stage = await openStage(chance);
+  await using stage = await openStage(chance, cluster);
   await furnish(stage);
   const people = createPeople(stage);
   const taken = new Set<string>();

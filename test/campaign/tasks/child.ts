@@ -1,8 +1,9 @@
 /** The bot that is killed: `node child.js '<Orders as JSON>'`. Says `ready`, then `write N` for each write that it counts. */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { createFileDriver, createHost, type Driver } from '@cinnabar/core';
+import { createFileDriver, type Driver } from '@cinnabar/core';
 import { SettingsCatalog } from '@cinnabar/sdk';
+import { type Machine, startOnMachine } from '../machine-host.js';
 import { effectTools, scriptedModel } from './script.js';
 
 /** What one process is to do. */
@@ -10,6 +11,7 @@ export interface Orders {
   readonly api: string;
   readonly token: string;
   readonly dataDir: string;
+  readonly machine: Machine;
   readonly cacheDir: string;
   readonly effects: string;
   readonly owner: { readonly userId: string; readonly guildId: string; readonly channelId: string };
@@ -59,35 +61,36 @@ function deadly(disk: Driver): Driver {
   };
 }
 
-const host = createHost({
-  clock,
-  config: {
-    token: orders.token,
-    discordApi: orders.api,
-    root: process.cwd(),
-    botName: undefined,
-    configDir: join(orders.dataDir, 'config'),
-    dataDir: orders.dataDir,
-    cacheDir: orders.cacheDir,
-    buildCacheDir: process.env.BUILD_CACHE_PATH ?? orders.cacheDir,
-    logDir: join(orders.dataDir, 'logs'),
-    logLevel: 'warn',
-    prefixes: ['!'],
-    owners: [orders.owner.userId],
-    pluginFolders: [],
-    disabledPlugins: [],
-    presets: {},
-    presetPlace: (plugin, key) => `${plugin}.${key}`,
-    env: {},
+const host = await startOnMachine(
+  {
+    clock,
+    config: {
+      token: orders.token,
+      discordApi: orders.api,
+      root: process.cwd(),
+      botName: undefined,
+      configDir: join(orders.dataDir, 'config'),
+      dataDir: orders.dataDir,
+      cacheDir: orders.cacheDir,
+      buildCacheDir: process.env.BUILD_CACHE_PATH ?? orders.cacheDir,
+      logDir: join(orders.dataDir, 'logs'),
+      logLevel: 'warn',
+      prefixes: ['!'],
+      owners: [orders.owner.userId],
+      pluginFolders: [],
+      disabledPlugins: [],
+      presets: {},
+      presetPlace: (plugin, key) => `${plugin}.${key}`,
+      env: {},
+    },
+    plugins: [scriptedModel(orders.delayMs), effectTools(orders.effects, orders.delayMs)],
+    only: ['confirm', 'tasks', 'campaign-llm', 'effects'],
+    driver: deadly(
+      createFileDriver({ root: join(orders.dataDir, 'documents'), journals: orders.dataDir, clock, log: quiet }),
+    ),
   },
-  plugins: [scriptedModel(orders.delayMs), effectTools(orders.effects, orders.delayMs)],
-  only: ['confirm', 'tasks', 'campaign-llm', 'effects'],
-  driver: deadly(
-    createFileDriver({ root: join(orders.dataDir, 'documents'), journals: orders.dataDir, clock, log: quiet }),
-  ),
-});
-const { problems } = await host.start(orders.token);
-for (const { plugin, problem } of problems) quiet.error(`${plugin}: ${problem}`);
+  orders.machine,
+);
 await host.resolve(SettingsCatalog).set('tasks', 'stepDelayMs', '0', orders.owner);
 counting = true;
 say('ready');

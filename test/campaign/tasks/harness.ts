@@ -15,6 +15,8 @@ import type {
   LocalUser,
 } from '@cinnabar/local-discord';
 import { type Task, taskSchema } from '@cinnabar/plugin-tasks/dist/task.js';
+import type { TestDatabase } from '../../support/postgres.js';
+import type { Machine } from '../machine-host.js';
 import type { Orders } from './child.js';
 import { APPROVED, CHOICE, DENIED, type Effect } from './script.js';
 
@@ -24,6 +26,8 @@ export interface Stage {
   readonly discord: LocalDiscord;
   readonly application: LocalApplication;
   readonly guild: LocalGuild;
+  /** Where each process is another machine of a cluster. */
+  readonly database: TestDatabase | undefined;
   readonly you: LocalUser;
   readonly alice: LocalUser;
 }
@@ -61,7 +65,11 @@ export async function play(stage: Stage, number: number, deaths: readonly Death[
   const channel = stage.guild.createChannel({ name: `scene-${number}` });
   const owner = { userId: stage.you.id, guildId: stage.guild.id, channelId: channel.id };
   const people = createPeople(stage, channel);
-  const readTask = () => readDocument(join(dataDir, 'documents', 'tasks', 'collections', 'global', 'tasks'));
+  const { database } = stage;
+  const readTask = () =>
+    database === undefined
+      ? readDocument(join(dataDir, 'documents', 'tasks', 'collections', 'global', 'tasks'))
+      : readRow(database, channel);
   const orders = {
     api: stage.discord.api,
     token: stage.application.token,
@@ -71,10 +79,12 @@ export async function play(stage: Stage, number: number, deaths: readonly Death[
     owner,
     delayMs,
   };
-  let kills = 0;
-  let writes = 0;
+  let [kills, writes, lives] = [0, 0, 0];
   for (const death of [...deaths, { kind: 'none' } as const]) {
-    const bot = start(death.kind === 'write' ? { ...orders, dieAt: death } : orders);
+    lives += 1;
+    const machine = machineOf(database, `machine-${number}-${lives}`);
+    const living = machine.kind === 'alone' ? orders : { ...orders, dataDir: join(dataDir, machine.name) };
+    const bot = start({ ...living, machine, ...(death.kind === 'write' ? { dieAt: death } : {}) });
     const ended = await live(bot, death).finally(async () => {
       if (!bot.isDead()) bot.process.kill('SIGKILL');
       await bot.gone;
@@ -126,6 +136,17 @@ async function readDocument(folder: string): Promise<Task | undefined> {
   if (name === undefined) return undefined;
   return taskSchema.parse(decodeStored(await readFile(join(folder, name), 'utf8')).data);
 }
+
+/** The task that was given in a channel. */
+async function readRow({ query, schema }: TestDatabase, channel: LocalChannel): Promise<Task | undefined> {
+  const sql = `SELECT body->'data' AS task FROM ${schema}.documents WHERE path LIKE 'tasks/collections/global/tasks/%'`;
+  // There are no tables before the first machine has made them.
+  const rows = await query(sql).catch(() => []);
+  return rows.map((row) => taskSchema.parse(row.task)).find((task) => JSON.stringify(task).includes(channel.id));
+}
+
+const machineOf = (database: TestDatabase | undefined, name: string): Machine =>
+  database === undefined ? { kind: 'alone' } : { kind: 'cluster', url: database.url, schema: database.schema, name };
 
 interface Bot {
   readonly process: ChildProcess;

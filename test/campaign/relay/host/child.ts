@@ -1,8 +1,8 @@
 /** The bot that is killed: `node child.js '<Orders as JSON>'`. Says `ready` once it is logged in. */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { createHost } from '@cinnabar/core';
 import { SettingsCatalog } from '@cinnabar/sdk';
+import { type Machine, startOnMachine } from '../../machine-host.js';
 import { createFastClock, type Pace } from '../fast-clock.js';
 
 /** What one process is started with. */
@@ -11,6 +11,7 @@ export interface Orders {
   readonly token: string;
   readonly letta: string;
   readonly dataDir: string;
+  readonly machine: Machine;
   readonly cacheDir: string;
   /** Where the tools are offered: the same at every start, since the Letta server knows them by it. */
   readonly port: number;
@@ -20,31 +21,32 @@ export interface Orders {
 }
 
 const orders: Orders = JSON.parse(process.argv[2] ?? '{}');
-const host = createHost({
-  clock: createFastClock(orders.pace),
-  config: {
-    token: orders.token,
-    discordApi: orders.discordApi,
-    root: process.cwd(),
-    botName: undefined,
-    configDir: join(orders.dataDir, 'config'),
-    dataDir: orders.dataDir,
-    cacheDir: orders.cacheDir,
-    buildCacheDir: process.env.BUILD_CACHE_PATH ?? orders.cacheDir,
-    logDir: join(orders.dataDir, 'logs'),
-    logLevel: 'info',
-    prefixes: ['!'],
-    owners: [],
-    pluginFolders: [],
-    disabledPlugins: [],
-    presets: { mcp: { listen: `127.0.0.1:${orders.port}`, callsPerMinute: 10_000 } },
-    presetPlace: (plugin, key) => `${plugin}.${key}`,
-    env: { LETTA_BASE_URL: orders.letta, LETTA_API_KEY: 'test-key' },
+const host = await startOnMachine(
+  {
+    clock: createFastClock(orders.pace),
+    config: {
+      token: orders.token,
+      discordApi: orders.discordApi,
+      root: process.cwd(),
+      botName: undefined,
+      configDir: join(orders.dataDir, 'config'),
+      dataDir: orders.dataDir,
+      cacheDir: orders.cacheDir,
+      buildCacheDir: process.env.BUILD_CACHE_PATH ?? orders.cacheDir,
+      logDir: join(orders.dataDir, 'logs'),
+      logLevel: 'info',
+      prefixes: ['!'],
+      owners: [],
+      pluginFolders: [],
+      disabledPlugins: [],
+      presets: { mcp: { listen: `127.0.0.1:${orders.port}`, callsPerMinute: 10_000 } },
+      presetPlace: (plugin, key) => `${plugin}.${key}`,
+      env: { LETTA_BASE_URL: orders.letta, LETTA_API_KEY: 'test-key' },
+    },
+    only: ['accounts', 'ai', 'confirm', 'discord-tools', 'mcp', 'relay'],
   },
-  only: ['accounts', 'ai', 'confirm', 'discord-tools', 'mcp', 'relay'],
-});
-const { problems } = await host.start(orders.token);
-for (const { plugin, problem } of problems) writeSync(2, `${plugin}: ${problem}\n`);
+  orders.machine,
+);
 // Cards that are left alone are over in a second.
 await host.resolve(SettingsCatalog).set('confirm', 'timeLimit', '20', orders.admin);
 writeSync(1, 'ready\n');

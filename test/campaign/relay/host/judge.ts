@@ -1,7 +1,6 @@
 import type { LettaRunView } from '@cinnabar/local-letta';
 import { z } from '@cinnabar/sdk';
 import { givenUpOf } from './given-up.js';
-import { countOpenCards } from './journal.js';
 import type { People } from './life.js';
 import { ordersIn } from './orders.js';
 import type { Stage } from './stage.js';
@@ -21,7 +20,7 @@ export interface Verdict {
 
 /** @param taken ids of all events that were ever written down as taken */
 export async function judge(stage: Stage, people: People, taken: ReadonlySet<string>): Promise<Verdict> {
-  const openCards = await countOpenCards(stage.cards);
+  const openCards = await stage.countOpenCards();
   const { diary } = stage;
   const posted = stage.posted();
   const keys = [...keysByOrder(stage)];

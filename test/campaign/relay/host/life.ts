@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LocalChannel } from '@cinnabar/local-discord';
 import { type Bot, startBot } from './bot.js';
-import { countOpenCards, readJournal } from './journal.js';
 import type { createPeople } from './people.js';
 import type { Stage } from './stage.js';
 
@@ -23,7 +22,7 @@ export async function furnish(stage: Stage): Promise<void> {
   const { you, channels, application } = stage;
   const [general, maps] = channels;
   const [aurora, scout] = [stage.addAgent('aurora'), stage.addAgent('scout')];
-  const bot = startBot(stage.orders);
+  const bot = startBot(stage.nextOrders());
   try {
     await until(stage, bot, 'logging in', () => bot.isReady());
     const lines: readonly (readonly [LocalChannel, string])[] = [
@@ -60,7 +59,7 @@ export async function furnish(stage: Stage): Promise<void> {
 
 /** One process of the bot, in which alice gives some orders, and which is killed. @returns the ids of the events that it has taken */
 export async function live(stage: Stage, people: People, orders: number, death: Death): Promise<readonly string[]> {
-  const bot = startBot(stage.orders);
+  const bot = startBot(stage.nextOrders());
   let moments = 0;
   stage.watch(() => {
     moments += 1;
@@ -96,12 +95,12 @@ export async function live(stage: Stage, people: People, orders: number, death: 
     bot.kill();
     await bot.gone;
   }
-  return (await readJournal(stage.journal)).taken;
+  return (await stage.readJournal()).taken;
 }
 
 /** The last process, which takes some orders more, and lives until there is nothing left to do. */
 export async function finish(stage: Stage, people: People): Promise<readonly string[]> {
-  const bot = startBot(stage.orders);
+  const bot = startBot(stage.nextOrders());
   try {
     await until(stage, bot, 'logging in', () => bot.isReady());
     // Cards that have run out are taken away when their member is heard of.
@@ -109,7 +108,7 @@ export async function finish(stage: Stage, people: People): Promise<readonly str
     // After all that, the agents answer.
     for (let order = 0; order < LAST_ORDERS; order += 1) people.order();
     await until(stage, bot, 'taking the last orders', async () => {
-      const { taken } = await readJournal(stage.journal);
+      const { taken } = await stage.readJournal();
       return [...people.said.values()].slice(-LAST_ORDERS).every(({ id }) => taken.includes(`message:${id}`));
     });
     await until(stage, bot, 'the end', async () => {
@@ -120,25 +119,25 @@ export async function finish(stage: Stage, people: People): Promise<readonly str
     bot.kill();
     await bot.gone;
   }
-  return (await readJournal(stage.journal)).taken;
+  return (await stage.readJournal()).taken;
 }
 
 /** Nothing waits, no agent is at work or waits for a decision, and no card is open. */
-async function isQuiet({ journal, cards, letta, agents }: Stage): Promise<boolean> {
+async function isQuiet({ readJournal, countOpenCards, letta, agents }: Stage): Promise<boolean> {
   if (agents().some(({ pending }) => pending)) return false;
   if (letta.runs.some(({ status }) => status === 'running' || status === 'created')) return false;
-  return (await readJournal(journal)).open.length === 0 && (await countOpenCards(cards)) === 0;
+  return (await readJournal()).open.length === 0 && (await countOpenCards()) === 0;
 }
 
 /** What there is left, for whoever reads an error. */
-async function stateOf({ journal, cards, letta, agents }: Stage, bot: Bot): Promise<string> {
-  const { open } = await readJournal(journal);
+async function stateOf({ readJournal, countOpenCards, letta, agents }: Stage, bot: Bot): Promise<string> {
+  const { open } = await readJournal();
   return [
     bot.isReady() ? 'logged in' : 'not logged in',
     `${open.length} events open`,
     `runs ${letta.runs.map(({ status }) => status).filter((status) => status !== 'completed')}`,
     ...agents().map(({ name, pending }) => `${name} ${pending ? 'waits' : 'is free'}`),
-    `${await countOpenCards(cards)} cards open`,
+    `${await countOpenCards()} cards open`,
     bot.complaint(),
   ].join('; ');
 }

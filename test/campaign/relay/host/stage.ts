@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { type LocalMessage, startLocalDiscord } from '@cinnabar/local-discord';
 import { type AddedAgent, startLettaStandIn } from '@cinnabar/local-letta';
 import { freePort } from '../../../support/free-port.js';
+import { testServer } from '../../../support/postgres.js';
 import type { Chance } from '../../settings/chance.js';
 import { createFastClock } from '../fast-clock.js';
 import { createAgents } from './agents.js';
 import type { Orders } from './child.js';
+import { countCardFiles, countCardRows, readJournalFile, readJournalTable } from './journal.js';
 
 /** Where the bot plays: a local Discord and a Letta server, in the process that is never killed. */
 export type Stage = Awaited<ReturnType<typeof openStage>>;
@@ -15,7 +17,8 @@ export type Stage = Awaited<ReturnType<typeof openStage>>;
 /** Fifty milliseconds are a second. */
 const TIMES = 20;
 
-export async function openStage(chance: Chance) {
+/** @param cluster whether each process is another machine of a cluster */
+export async function openStage(chance: Chance, cluster = false) {
   const pace = { times: TIMES, since: Date.now() };
   const clock = createFastClock(pace);
   const root = await mkdtemp(join(tmpdir(), 'cinnabar-campaign-relay-host-'));
@@ -38,7 +41,19 @@ export async function openStage(chance: Chance) {
   const stopObserving = discord.observe((event) => {
     if ((event.type === 'messageCreate' || event.type === 'messageEdit') && event.message.author.bot) onMoment();
   });
+  const database = cluster ? await testServer() : undefined;
+  const journal = join(root, 'data', 'relay', 'queue', 'queue.jsonl');
+  const cards = join(root, 'data', 'documents', 'confirm', 'collections', 'global', 'cards');
+  let lives = 0;
+  const nextOrders = (): Orders => {
+    lives += 1;
+    const name = `machine-${lives}`;
+    if (database === undefined) return orders;
+    const { url, schema } = database;
+    return { ...orders, dataDir: join(root, name), machine: { kind: 'cluster', url, schema, name } };
+  };
   const orders: Orders = {
+    machine: { kind: 'alone' },
     discordApi: discord.api,
     token: application.token,
     letta: letta.baseUrl,
@@ -56,10 +71,10 @@ export async function openStage(chance: Chance) {
     alice,
     application,
     channels,
-    orders,
-    journal: join(root, 'data', 'relay', 'queue', 'queue.jsonl'),
+    nextOrders,
+    readJournal: () => (database === undefined ? readJournalFile(journal) : readJournalTable(database)),
+    countOpenCards: () => (database === undefined ? countCardFiles(cards) : countCardRows(database)),
     agents: () => added,
-    cards: join(root, 'data', 'documents', 'confirm', 'collections', 'global', 'cards'),
     addAgent(name: string) {
       const agent = letta.addAgent({ name, tools: agents.tools });
       added.push(agent);
@@ -76,6 +91,7 @@ export async function openStage(chance: Chance) {
       stopObserving();
       await letta[Symbol.asyncDispose]();
       await discord.close();
+      await database?.[Symbol.asyncDispose]();
       await rm(root, { recursive: true, force: true });
     },
   };
