@@ -10,7 +10,9 @@ import { expect } from 'chai';
 import { type Folder, makeFolder } from '../../support/folder.js';
 import { pluginFiles, pluginTarball } from '../../support/plugin-package.js';
 
-describe('cinnabar plugin', () => {
+describe('cinnabar plugin', function () {
+  // Each starts a plugin on a local Discord, in a process of its own.
+  this.timeout(90_000);
   let folder: Folder;
 
   before(() => {
