@@ -15,9 +15,9 @@ const SHARDS = 16;
 const GROUPS = 8;
 const GUILDS = 200;
 const MEMBERS = 3;
-/** So many speak at the same moment at most, so long before something happens. */
-const BURST = 120;
-const BURST_MS = 300;
+/** So many speak at the same moment, so long before something happens at most: while their commands are done, and what has come is not stored yet. */
+const BURST = { least: 40, most: 120 } as const;
+const BURST_MS = 150;
 /** Where the program has its tables when nothing else is configured. */
 const SCHEMA = 'cinnabar';
 const PATIENCE_MS = 60_000;
@@ -70,7 +70,7 @@ export async function clusterCampaign({ seed, rounds, log }: CampaignOptions): P
     stage.traffic.resume();
     await wait(1_000 + chance.below(1_000));
     // It strikes in the middle of work.
-    stage.traffic.burst(chance.below(BURST));
+    stage.traffic.burst(BURST.least + chance.below(BURST.most - BURST.least));
     await wait(chance.below(BURST_MS));
     const answeredAgain = await strike(fault, stage, chance);
     if (!(await stage.isWhole())) {
