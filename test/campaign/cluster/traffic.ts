@@ -60,7 +60,10 @@ export function startTraffic(options: {
     answered.set(one.id, said);
     const answers = () => [
       ...said,
-      ...(one.interaction?.messages ?? []).map(({ content, createdAt }) => ({ text: content, at: createdAt })),
+      // One without words is the deferral of an answer that came apart, for the person alone.
+      ...(one.interaction?.messages ?? [])
+        .filter(({ content }) => content !== '')
+        .map(({ content, createdAt }) => ({ text: content, at: createdAt })),
     ];
     asked.set(one.id, {
       ...one,
