@@ -42,6 +42,9 @@ export interface Actor {
   readonly atMost?: Tier;
 }
 
+/** The `channelId` of an actor who is in no channel, as on a web page: permissions count guild-wide, and no rule about a channel applies. */
+export const NO_CHANNEL = '0';
+
 /** Where something takes effect. Without a channel: the guild as a whole. */
 export interface Place {
   /** `null`: a direct message. */

@@ -19,6 +19,7 @@ import type { Injections, Services, Token } from './token.js';
 import type { ToolDefinition, ToolInput } from './tool-definition.js';
 import type { Interceptor } from './tools.js';
 import type { ResponderDefinition } from './turns.js';
+import type { WebPage, WebRoute } from './web.js';
 import type { WorkerModule } from './workers.js';
 
 /**
@@ -75,6 +76,10 @@ export interface Registrar {
   ready(handler: () => unknown): Disposer;
   tool<T extends ToolInput, O>(definition: ToolDefinition<T, O>): Disposer;
   responder(definition: ResponderDefinition): Disposer;
+  /** A page of the dashboard, drawn from what it declares. */
+  page(definition: WebPage): Disposer;
+  /** An endpoint for programs on the web server, below the plugin's id. */
+  route(definition: WebRoute): Disposer;
   intercept(interceptor: Interceptor): Disposer;
   /** Offers a service under a token that the plugin declared in `provides`. */
   provide<T>(token: Token<T>, service: T): Disposer;

@@ -108,6 +108,7 @@ export const ERRORS = {
     'What is chosen to answer here, "{name}", is switched off or not installed. An admin can choose another with `ai use`, or switch it on with `plugin enable`.',
     ['name'],
   ),
+  CINNABAR_PAGE_UNKNOWN: forMembers('There is no such page here, or it is not for you.'),
   CINNABAR_RESPONDER_UPDATING: forMembers('"{name}" is being updated. Please ask again in a moment.'),
   CINNABAR_TURN_WITHDRAWN: forMembers('The question was deleted, so it is not answered.'),
   CINNABAR_TURN_STOPPED: forMembers('The answer was stopped.'),

@@ -208,4 +208,5 @@ export * from './token.js';
 export * from './tool-definition.js';
 export * from './tools.js';
 export * from './turns.js';
+export * from './web.js';
 export * from './workers.js';

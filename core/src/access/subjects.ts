@@ -1,4 +1,4 @@
-import { type Actor, type Clock, maxEntries, t, unlessUnreachable } from '@cinnabar/sdk';
+import { type Actor, type Clock, maxEntries, NO_CHANNEL, t, unlessUnreachable } from '@cinnabar/sdk';
 import {
   type Channel,
   ChannelType,
@@ -84,10 +84,12 @@ export function createSubjects(
   };
 
   const inDirectMessage = async (actor: Actor): Promise<Found> => {
-    const channel = await unlessUnreachable(client.channels.fetch(actor.channelId));
-    if (channel === undefined || channel === null) return absent(t('that conversation no longer exists'));
-    // A guild's channel passed off as a direct message would get round the guild's rules.
-    if (!channel.isDMBased()) return absent(t('that channel is not a direct message'));
+    if (actor.channelId !== NO_CHANNEL) {
+      const channel = await unlessUnreachable(client.channels.fetch(actor.channelId));
+      if (channel === undefined || channel === null) return absent(t('that conversation no longer exists'));
+      // A guild's channel passed off as a direct message would get round the guild's rules.
+      if (!channel.isDMBased()) return absent(t('that channel is not a direct message'));
+    }
     const user = await unlessUnreachable(client.users.fetch(actor.userId));
     if (user === undefined) return absent(t('that account no longer exists'));
     if (user.bot) return ofBot();
@@ -112,7 +114,7 @@ export function createSubjects(
 
   /** Looks up a member of a guild and, where one is named, a channel of it that both the member and the bot can see. */
   const enter = async (
-    { userId, guildId, channelId }: ResolvedPlace,
+    { userId, guildId, channelId }: Omit<ResolvedPlace, 'elsewhere'>,
     fresh: boolean,
   ): Promise<Omit<Position, 'state' | 'owner' | 'isBotOwner'> | Absence> => {
     const guild = guildId === null ? undefined : client.guilds.cache.get(guildId);
@@ -129,6 +131,17 @@ export function createSubjects(
     if (!(await mayEnter(channel, member, memberships))) return absent(t('you cannot see that channel'));
     if (!permissionsIn(channel, me).has('ViewChannel')) return absent(t('I cannot see that channel'));
     return { guild, member, me, channel };
+  };
+
+  /** A user in another place, which the user and the bot must be able to see. */
+  const elsewhere = async (place: Omit<ResolvedPlace, 'elsewhere'>, fresh: boolean): Promise<Found> => {
+    const { userId, guildId, channelId } = place;
+    if (guildId === null) return inDirectMessage({ userId, guildId, channelId: channelId ?? '' });
+    const entry = await enter(place, fresh);
+    if ('because' in entry) return entry;
+    if (entry.member.user.bot) return notInServer();
+    const state = states.peek(guildId) ?? (await states.load(guildId));
+    return new GuildSubject({ ...entry, state, owner: ownerState.peek(), isBotOwner: isOwner(userId) }, clock);
   };
 
   return {
@@ -148,19 +161,14 @@ export function createSubjects(
       if (guild === undefined || (known !== undefined && !known.partial) || !namesRoles()) return at(known);
       return memberships.member(guild, userId).then(at);
     },
-    /** The actor in the channel in which the actor is. */
-    here: (actor: Actor, fresh: boolean): Found | Promise<Found> =>
-      actor.guildId === null ? inDirectMessage(actor) : inGuild(actor, actor.guildId, fresh),
-    /** A user in another place, which the user and the bot must be able to see. */
-    async elsewhere(place: ResolvedPlace, fresh: boolean): Promise<Found> {
-      const { userId, guildId, channelId } = place;
-      if (guildId === null) return inDirectMessage({ userId, guildId, channelId: channelId ?? '' });
-      const state = states.peek(guildId) ?? (await states.load(guildId));
-      const entry = await enter(place, fresh);
-      if ('because' in entry) return entry;
-      if (entry.member.user.bot) return notInServer();
-      return new GuildSubject({ ...entry, state, owner: ownerState.peek(), isBotOwner: isOwner(userId) }, clock);
+    /** The actor in the channel in which the actor is; without one, in the guild as a whole. */
+    here(actor: Actor, fresh: boolean): Found | Promise<Found> {
+      const { userId, guildId, channelId } = actor;
+      if (guildId === null) return inDirectMessage(actor);
+      if (channelId === NO_CHANNEL) return elsewhere({ userId, guildId, channelId: undefined }, fresh);
+      return inGuild(actor, guildId, fresh);
     },
+    elsewhere,
     /** Whether a user can see the place now, and has these permissions there. A direct message is for its recipient alone. */
     async mayEnter(place: ResolvedPlace, permissions: readonly PermissionsString[]): Promise<boolean> {
       const { userId, guildId, channelId } = place;

@@ -32,6 +32,7 @@ import {
   type Token,
   ToolPolicies,
   Tools,
+  WebPages,
 } from '@cinnabar/sdk';
 import type { DependencyContainer, InjectionToken } from 'tsyringe';
 import type { ProvenanceService } from '../access/visibility.js';
@@ -67,6 +68,7 @@ import type { PluginManager } from '../plugins/manager.js';
 import type { PluginServices } from '../plugins/services.js';
 import type { Watchdog } from '../process/watchdog.js';
 import type { DiskWatch, Driver } from '../storage/driver.js';
+import type { PageService } from '../web/pages.js';
 import type { WorkerService } from '../workers/workers.js';
 
 const key = <T>(name: string): InjectionToken<T> => Symbol(name);
@@ -117,6 +119,7 @@ export const KEYS = {
   commands: key<CommandService>('commands'),
   components: key<ComponentService>('components'),
   responders: key<ResponderService>('responders'),
+  pages: key<PageService>('pages'),
   tools: key<ToolService>('tools'),
   messageDecisions: key<MessageDecisions>('message decisions'),
   messageOrigins: key<MessageOrigins>('message origins'),
@@ -134,6 +137,7 @@ export const KEYS = {
 export function provideHostServices(container: DependencyContainer): void {
   const provide = <T>(token: Token<T>, find: () => T) => container.register<T>(token.id, { useFactory: find });
 
+  provide(WebPages, () => container.resolve(KEYS.pages));
   provide(Clock, () => container.resolve(KEYS.clock));
   provide(Doctor, () => container.resolve(KEYS.doctor));
   provide(HostControl, () => container.resolve(KEYS.hostControl));

@@ -57,6 +57,7 @@ import { createStorage } from '../storage/storage.js';
 import { createLedgerStore } from '../tools/ledger-store.js';
 import { createToolPolicies, createTools } from '../tools/tools.js';
 import { HOST_VERSION } from '../version.js';
+import { createPages } from '../web/pages.js';
 import { createWorkerPool } from '../workers/pool.js';
 import { createWorkers } from '../workers/workers.js';
 import { KEYS, provideHostServices } from './keys.js';
@@ -422,6 +423,17 @@ function registerSurfaces(service: Register): void {
       pluginsIdle: () => get(KEYS.plugins).idle(),
     }),
   );
+  service(KEYS.pages, (get) =>
+    createPages({
+      ...basics(get, 'web'),
+      audit: get(KEYS.audit),
+      languages: get(KEYS.languages),
+      enabledIn: get(KEYS.enabledIn),
+      access: get(KEYS.access),
+      boundary: get(KEYS.boundary),
+      commands: get(KEYS.commands),
+    }),
+  );
   service(KEYS.messageDecisions, () => createMessageDecisions());
   service(KEYS.messageOrigins, (get) => createMessageOrigins(get(KEYS.logs).logger('tools')));
   service(KEYS.accessRules, (get) => createAccessRules(get(KEYS.guildStates), get(KEYS.ownerState)));
@@ -525,6 +537,7 @@ function registerPlugins(
       events: get(KEYS.events),
       tools: get(KEYS.tools),
       responders: get(KEYS.responders),
+      pages: get(KEYS.pages),
       services: get(KEYS.services),
       storage: get(KEYS.storage),
       personalData: get(KEYS.personalData),

@@ -32,6 +32,7 @@ import type {
 import { missingIntent } from '../gateway/discord-sync.js';
 import type { MetricsService } from '../observability/metrics.js';
 import { boundTools } from '../tools/tools.js';
+import type { PageService } from '../web/pages.js';
 import type { WorkerService } from '../workers/workers.js';
 import { openSchedule } from './schedules.js';
 
@@ -42,6 +43,7 @@ interface HostServices {
   readonly events: Events;
   readonly tools: ToolService;
   readonly responders: ResponderService;
+  readonly pages: PageService;
   readonly services: ServiceRegistry;
   readonly storage: StorageService;
   readonly personalData: PersonalDataService;
@@ -87,6 +89,8 @@ export function createContext(owner: Owner, host: HostServices): ErasedContext {
     ready: (handler) => host.events.ready(owner, handler),
     tool: (definition) => host.tools.tool(owner, definition),
     responder: (definition) => host.responders.responder(owner, definition),
+    page: (definition) => host.pages.page(owner, definition),
+    route: (definition) => host.pages.addRoute(owner, definition),
     intercept: (interceptor) => host.tools.intercept(owner, interceptor),
     provide: (token, service) => host.services.provide(owner, token, service),
     personalData: (data) => host.personalData.register(owner, data),

@@ -24,6 +24,8 @@ export function createScopeContexts(services: PluginServices, clock: Clock): (ow
       ready: () => effect('listener', 'ready'),
       tool: ({ name }) => effect('tool', name),
       responder: ({ name }) => effect('responder', name),
+      page: ({ name }) => effect('page', name),
+      route: ({ path }) => effect('route', path),
       intercept: ({ name }) => effect('interceptor', name),
       provide: (token, service) => services.provide(owner, token, service),
       personalData: () => effect('personal', 'data'),

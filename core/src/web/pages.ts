@@ -1,0 +1,242 @@
+import {
+  type Access,
+  type AccessRequest,
+  type Actor,
+  type AuditLog,
+  CinnabarError,
+  type Commands,
+  type Decision,
+  type Disposer,
+  issueLanguage,
+  plainIssue,
+  type Random,
+  sentenceOf,
+  t,
+  translated,
+  UserError,
+  type WebAccess,
+  type WebAct,
+  type WebPage,
+  type WebPageInfo,
+  type WebPages,
+  type WebRequest,
+  type WebResult,
+  type WebRoute,
+} from '@cinnabar/sdk';
+import { denial, explain, isReadByOperator } from '../commands/answers.js';
+import { outcomeOf } from '../commands/execute.js';
+import type { Boundary, EnabledIn, Owner } from '../contracts.js';
+import type { LanguageService } from '../languages/languages.js';
+
+interface PageServices {
+  readonly access: Access;
+  readonly audit: Pick<AuditLog, 'record'>;
+  readonly boundary: Boundary;
+  readonly commands: Pick<Commands, 'explain'>;
+  readonly enabledIn: EnabledIn;
+  readonly languages: Pick<LanguageService, 'serve'>;
+  readonly random: Random;
+}
+
+/** The registry of pages and routes, and the directory that the web server asks. */
+export interface PageService extends WebPages {
+  page(owner: Owner, definition: WebPage): Disposer;
+  addRoute(owner: Owner, definition: WebRoute): Disposer;
+}
+
+interface Registered {
+  readonly owner: Owner;
+  readonly page: WebPage;
+}
+
+const NAME = /^[a-z][a-z0-9-]{0,31}$/;
+const PATH = /^(?:\/[\w.-]+)*$/;
+/** First parts of the web server's own paths: a plugin of that id would never be asked. */
+export const RESERVED_PATHS = ['api', 'assets', 'auth', 'bot', 'client', 'docs', 'g', 'healthz', 'metrics', 'readyz'];
+
+/** Builds the registry of pages. Every call is decided anew: the browser is told nothing that a member could not have read, and does nothing else. */
+export function createPages(services: PageServices): PageService {
+  const { access, audit, boundary, commands, enabledIn, languages, random } = services;
+  const pages = new Map<string, Registered>();
+  const routes = new Map<string, WebRoute['handle']>();
+
+  const isAbout = ({ page }: Registered, { guildId }: Actor) => (page.about === 'guild') === (guildId !== null);
+
+  const decide = async ({ owner }: Registered, wanted: WebAccess, name: string, actor: Actor): Promise<Decision> => {
+    if (!('command' in wanted)) return access.decide(actor, requestFor(owner, wanted, name));
+    const [command] = await commands.explain(actor, wanted.command);
+    return (
+      command?.decision ?? {
+        allowed: false,
+        reasons: [{ rule: 'command', allowed: false, text: t('the command `{command}` is not there', wanted) }],
+      }
+    );
+  };
+  /** A plugin that is switched off there has no page there. Asked last: the decision has read what the guild has chosen. */
+  const decideAboutPage = async (entry: Registered, actor: Actor): Promise<Decision> => {
+    if (!isAbout(entry, actor)) throw new CinnabarError('CINNABAR_PAGE_UNKNOWN');
+    const decision = await decide(entry, entry.page.access, entry.page.name, actor);
+    if (decision.allowed && !enabledIn(actor.guildId, entry.owner.plugin))
+      throw new CinnabarError('CINNABAR_PAGE_UNKNOWN');
+    return decision;
+  };
+
+  const enter = async (id: string, actor: Actor): Promise<Registered> => {
+    const entry = pages.get(id);
+    if (entry === undefined) throw new CinnabarError('CINNABAR_PAGE_UNKNOWN');
+    const decision = await decideAboutPage(entry, actor);
+    if (!decision.allowed) throw denial(decision);
+    entry.owner.entrusted?.give(actor);
+    return entry;
+  };
+
+  /** In the person's language, inside the plugin's error boundary; what goes wrong inside ends as a sentence with a reference to the log. */
+  const serve = async <T>(id: string, actor: Actor, task: (entry: Registered) => Promise<T>): Promise<T> =>
+    languages.serve({ guildId: actor.guildId, userId: actor.userId }, undefined, async () => {
+      const entry = await enter(id, actor);
+      const { owner } = entry;
+      try {
+        return await boundary.track(owner, () => task(entry));
+      } catch (error) {
+        const forOperator = await isReadByOperator(access, actor, undefined);
+        const { sentence, failure } = explain(
+          { what: `page ${id}`, actor, error, log: owner.log, forOperator },
+          random,
+        );
+        if (failure === undefined && error instanceof CinnabarError && sentenceOf(error) === sentence) throw error;
+        if (failure !== undefined) owner.log.error(failure.message, { error: failure });
+        throw new UserError(sentence);
+      }
+    });
+
+  const runAct = async (entry: Registered, name: string, given: unknown, request: WebRequest): Promise<WebResult> => {
+    const { owner, page } = entry;
+    const act = actOf(page, name);
+    const { actor } = request;
+    const input = parsed(act, given);
+    const run = async () => {
+      if (act.access !== undefined) {
+        const decision = await decide(entry, act.access, `${page.name} ${name}`, actor);
+        if (!decision.allowed) throw denial(decision);
+      }
+      const result = await act.run(input, request);
+      return typeof result === 'string' ? { said: result } : result;
+    };
+    if (act.audit === undefined) return run();
+    const recorded = { actor, plugin: owner.id, act: act.audit(input) };
+    try {
+      const result = await run();
+      audit.record({ ...recorded, outcome: 'done' });
+      return result;
+    } catch (error) {
+      audit.record({ ...recorded, outcome: auditedOutcome(error), reason: sentenceOf(error)?.split('\n', 1)[0] });
+      throw error;
+    }
+  };
+
+  return {
+    page(owner, page) {
+      const id = `${owner.id}/${page.name}`;
+      assertName('page', page.name, NAME.test(page.name));
+      if (pages.has(id))
+        throw new CinnabarError('CINNABAR_NAME_TAKEN', { kind: 'page', name: page.name, plugin: owner.id });
+      const entry = { owner, page };
+      const dispose = owner.scope.add(`page ${page.name}`, () => {
+        if (pages.get(id) === entry) pages.delete(id);
+      });
+      pages.set(id, entry);
+      return dispose;
+    },
+    addRoute(owner, { path, handle }) {
+      const whole = `/${owner.id}${path}`;
+      assertName('route', whole, PATH.test(path) && !RESERVED_PATHS.includes(owner.id));
+      if (routes.has(whole))
+        throw new CinnabarError('CINNABAR_NAME_TAKEN', { kind: 'route', name: whole, plugin: owner.id });
+      const dispose = owner.scope.add(`route ${whole}`, () => {
+        if (routes.get(whole) === tracked) routes.delete(whole);
+      });
+      const tracked: WebRoute['handle'] = (request, response) =>
+        boundary.track(owner, async () => handle(request, response));
+      routes.set(whole, tracked);
+      return dispose;
+    },
+    route: (path) => routes.get(path),
+    async list(actor) {
+      const about = [...pages.values()].filter((entry) => isAbout(entry, actor));
+      const decisions = await Promise.all(
+        about.map((entry) => decide(entry, entry.page.access, entry.page.name, actor)),
+      );
+      const seen = about.filter(
+        ({ owner }, index) => decisions[index]?.allowed === true && enabledIn(actor.guildId, owner.plugin),
+      );
+      return languages.serve({ guildId: actor.guildId, userId: actor.userId }, undefined, () => seen.map(asInfo));
+    },
+    view: (id, request) => serve(id, request.actor, async ({ page }) => page.view(request)),
+    card: (id, request) => serve(id, request.actor, async ({ page }) => (await page.card?.(request)) ?? []),
+    act: (id, act, input, request) => serve(id, request.actor, (entry) => runAct(entry, act, input, request)),
+    async watch(id, request, changed) {
+      const { owner, page } = await enter(id, request.actor);
+      const end = page.watch?.(request, changed);
+      if (end === undefined) return () => undefined;
+      const dispose = owner.scope.add(`watched page ${page.name}`, end);
+      return () => void dispose();
+    },
+    async explain(id, actor) {
+      const entry = pages.get(id);
+      if (entry === undefined) throw new CinnabarError('CINNABAR_PAGE_UNKNOWN');
+      return decideAboutPage(entry, actor);
+    },
+  };
+}
+
+const requestFor = (
+  owner: Owner,
+  policy: Exclude<WebAccess, { readonly command: string }>,
+  name: string,
+): AccessRequest => ({
+  kind: 'component',
+  name: `page ${name}`,
+  plugin: owner.id,
+  policy,
+});
+
+/** @throws CINNABAR_PAGE_UNKNOWN */
+function actOf({ acts = {} }: WebPage, name: string): WebAct {
+  const act = Object.hasOwn(acts, name) ? acts[name] : undefined;
+  if (act === undefined) throw new CinnabarError('CINNABAR_PAGE_UNKNOWN');
+  return act;
+}
+
+const auditedOutcome = (error: unknown) => {
+  const outcome = outcomeOf(error);
+  return outcome === 'unanswered' ? 'failed' : outcome;
+};
+
+/** @throws CINNABAR_SETTING_INVALID, naming the field */
+function parsed(act: WebAct, given: unknown) {
+  const { success, data, error } = act.input.safeParse(given, issueLanguage());
+  if (success) return data;
+  const [issue] = error.issues;
+  throw new CinnabarError('CINNABAR_SETTING_INVALID', {
+    key: issue?.path.join('.') || t('what was sent'),
+    detail: `${plainIssue(issue?.message ?? '')}.`,
+  });
+}
+
+function assertName(kind: 'page' | 'route', name: string, isValid: boolean): void {
+  if (isValid) return;
+  const detail =
+    kind === 'page'
+      ? 'use lower case letters, digits and `-`, at most 32'
+      : 'it is not a path, or one of the web server itself';
+  throw new CinnabarError('CINNABAR_NAME_INVALID', { kind, name, detail });
+}
+
+const asInfo = ({ owner, page }: Registered): WebPageInfo => ({
+  id: `${owner.id}/${page.name}`,
+  title: translated(page.title),
+  description: page.description === undefined ? undefined : translated(page.description),
+  about: page.about,
+  group: page.group,
+  hasCard: page.card !== undefined,
+});

@@ -1,0 +1,259 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { z } from 'zod';
+import type { AccessPolicy, Actor, Decision } from './access.js';
+import { defineToken } from './token.js';
+
+/**
+ * Who may see a page, or do something on it: whoever may run a command, by its full name (`set`), with the same rules, reasons and remedies; or a policy
+ * of the page's own, which access rules know by the plugin alone.
+ */
+export type WebAccess = { readonly command: string } | AccessPolicy;
+
+/** What the address of a page says after `?`: `{ task: 't-12' }`. It comes from a browser: treat it as a claim. */
+export type WebQuery = Readonly<Record<string, string>>;
+
+/** Who looks, and at what. */
+export interface WebRequest {
+  /** The person who has signed in. Their `channelId` is `NO_CHANNEL`; `guildId` is that of the page's guild, `null` on a page about the bot. */
+  readonly actor: Actor;
+  readonly query: WebQuery;
+}
+
+/** Where a link leads: to another page of the dashboard, in the same guild, or out to Discord. */
+export type WebLink =
+  | { readonly page: string; readonly query?: WebQuery; readonly guildId?: string | null }
+  | { readonly discord: string };
+
+/** How something stands, which decides its colour. */
+export type WebTone = 'plain' | 'good' | 'busy' | 'warning' | 'bad';
+
+/** One value of a table or list. Text is shown as text, whatever it contains. */
+export type WebValue =
+  | string
+  | number
+  | null
+  /** Milliseconds since 1970. */
+  | { readonly time: number }
+  | { readonly durationMs: number }
+  /** US dollars. */
+  | { readonly usd: number }
+  | { readonly bytes: number }
+  | { readonly badge: string; readonly tone: WebTone }
+  /** Typed as it stands: a command, an id. */
+  | { readonly code: string }
+  /** Shown with their names where the bot knows them. */
+  | { readonly user: string }
+  | { readonly channel: string }
+  | { readonly role: string }
+  | { readonly link: WebLink; readonly text: string };
+
+/** A button that does one of the page's acts. */
+export interface WebButton {
+  /** The act's name. */
+  readonly act: string;
+  readonly label: string;
+  /** The part of the act's input that the button stands for. */
+  readonly input?: Readonly<Record<string, unknown>>;
+  /** Asked first. What cannot be taken back always asks. */
+  readonly question?: string;
+  readonly tone?: 'plain' | 'danger';
+}
+
+/** A field of a form. */
+export interface WebField {
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: string;
+  /** How it is filled in. `text` may be long with `lines`. */
+  readonly control:
+    | { readonly kind: 'text'; readonly lines?: number; readonly secret?: boolean; readonly placeholder?: string }
+    | { readonly kind: 'number'; readonly min?: number; readonly max?: number; readonly whole?: boolean }
+    | { readonly kind: 'switch' }
+    | { readonly kind: 'choice'; readonly of: readonly { readonly value: string; readonly text: string }[] }
+    /** Things of the guild, by name; with `many`, any number of them. */
+    | { readonly kind: 'channel' | 'role' | 'user'; readonly many?: boolean };
+  /** What it holds before it is changed; as its control gives it: text, number, boolean, or a list of ids. */
+  readonly value?: string | number | boolean | readonly string[];
+  readonly optional?: boolean;
+}
+
+/** What a page shows, from top to bottom. */
+export type WebBlock =
+  | { readonly kind: 'text'; readonly text: string }
+  | {
+      readonly kind: 'notice';
+      readonly tone: WebTone;
+      readonly text: string;
+      readonly link?: WebLink & { readonly text: string };
+    }
+  /** Text as it stands: a prompt, a file, a log. */
+  | { readonly kind: 'code'; readonly text: string; readonly title?: string }
+  | {
+      readonly kind: 'facts';
+      readonly title?: string;
+      readonly facts: readonly { readonly name: string; readonly value: WebValue; readonly hint?: string }[];
+    }
+  /** A few numbers that matter, large. Each links to what it counts. */
+  | {
+      readonly kind: 'figures';
+      readonly figures: readonly {
+        readonly name: string;
+        readonly value: WebValue;
+        readonly hint?: string;
+        readonly link?: WebLink;
+      }[];
+    }
+  | {
+      readonly kind: 'table';
+      readonly title?: string;
+      readonly columns: readonly { readonly name: string; readonly numeric?: boolean }[];
+      readonly rows: readonly WebRow[];
+      /** Shown in place of no rows: what it would list, and what to do. */
+      readonly empty: string;
+      /** Leads to further rows. */
+      readonly more?: WebLink;
+    }
+  | {
+      readonly kind: 'plot';
+      readonly title: string;
+      readonly style: 'lines' | 'bars';
+      readonly unit: 'number' | 'usd' | 'ms' | 'bytes' | 'percent';
+      /** Points by time, in milliseconds since 1970, rising. */
+      readonly series: readonly {
+        readonly name: string;
+        readonly points: readonly (readonly [time: number, value: number])[];
+      }[];
+      readonly empty: string;
+    }
+  | { readonly kind: 'buttons'; readonly buttons: readonly WebButton[] }
+  | {
+      readonly kind: 'form';
+      /** The act that it is sent to. */
+      readonly act: string;
+      readonly title?: string;
+      readonly text?: string;
+      readonly fields: readonly WebField[];
+      readonly submit: string;
+      /** A part of the act's input that is not shown, such as the value that the person saw. */
+      readonly input?: Readonly<Record<string, unknown>>;
+      readonly question?: string;
+    }
+  /** Things in the order in which they happened, each of which opens. */
+  | { readonly kind: 'steps'; readonly title?: string; readonly steps: readonly WebStep[]; readonly empty: string }
+  /** A heading with what belongs to it; `closed` until somebody opens it. */
+  | {
+      readonly kind: 'section';
+      readonly title: string;
+      readonly closed?: boolean;
+      readonly blocks: readonly WebBlock[];
+    };
+
+export interface WebRow {
+  /** Stays the same while the row changes. */
+  readonly id: string;
+  readonly cells: readonly WebValue[];
+  readonly link?: WebLink;
+  readonly buttons?: readonly WebButton[];
+}
+
+export interface WebStep {
+  readonly id: string;
+  readonly title: string;
+  readonly tone: WebTone;
+  /** Milliseconds since 1970. */
+  readonly at?: number;
+  readonly open?: boolean;
+  readonly blocks: readonly WebBlock[];
+}
+
+/** A page as one person sees it at one moment. */
+export interface WebView {
+  /** In place of the page's own title, for a page about one thing. */
+  readonly title?: string;
+  readonly blocks: readonly WebBlock[];
+}
+
+/** What an act ends with: a sentence for the person, and where wanted a file or another page. */
+export interface WebResult {
+  readonly said: string;
+  readonly file?: { readonly name: string; readonly contentType: string; readonly content: string };
+  readonly goTo?: WebLink;
+  /** Shown below the form instead of a sentence: a plan before it is applied, an explanation. */
+  readonly blocks?: readonly WebBlock[];
+}
+
+/** Something that can be done on a page. */
+export interface WebAct<I extends z.ZodObject = z.ZodObject> {
+  /** By default as the page. */
+  readonly access?: WebAccess;
+  readonly input: I;
+  /** The act as the audit names it: what would be typed for it, `plugin enable chat`. Without it nothing is recorded: it only shows something. */
+  audit?(input: z.output<I>): string;
+  /** @throws UserError or CinnabarError, whose sentence is shown */
+  run(input: z.output<I>, request: WebRequest): string | WebResult | Promise<string | WebResult>;
+}
+
+/** A page of the dashboard. What it shows and does is declared here, and drawn by the dashboard: a plugin brings no code into the browser. */
+export interface WebPage {
+  /** Unique in the plugin: lower case letters, digits and `-`. Its full name is `plugin/name`. */
+  readonly name: string;
+  /** Two words at most, in English; translated as commands' descriptions are. */
+  readonly title: string;
+  /** One sentence below the title. */
+  readonly description?: string;
+  /** About one guild, or about the whole bot. */
+  readonly about: 'guild' | 'bot';
+  /** Where the dashboard lists it; `hidden` is reached by links alone. A `card` is also shown on the overview, as far as its first blocks. */
+  readonly group: 'server' | 'agents' | 'operation' | 'hidden';
+  readonly access: WebAccess;
+  view(request: WebRequest): WebView | Promise<WebView>;
+  readonly acts?: Readonly<Record<string, WebAct>>;
+  /** Called while somebody looks: calls back when the page may show something else. @returns ends it */
+  watch?(request: WebRequest, changed: () => void): () => void;
+  /** A few blocks for the overview of the guild or the bot. */
+  card?(request: WebRequest): readonly WebBlock[] | Promise<readonly WebBlock[]>;
+}
+
+/** An act with its input's types inferred. */
+export function webAct<const I extends z.ZodObject>(act: WebAct<I>): WebAct {
+  return act;
+}
+
+/** What programs ask for below `/<plugin>` of the web server: an endpoint that checks its callers by itself, as a webhook or the Model Context Protocol do. */
+export interface WebRoute {
+  /** Below the plugin's path; empty for `/<plugin>` itself, else `/hook`. */
+  readonly path: string;
+  /** Hosts and origins beside the server's own are refused before; bodies are not read. */
+  handle(request: IncomingMessage, response: ServerResponse): unknown;
+}
+
+/** A page as the navigation lists it. */
+export interface WebPageInfo {
+  /** `plugin/name` */
+  readonly id: string;
+  readonly title: string;
+  readonly description: string | undefined;
+  readonly about: 'guild' | 'bot';
+  readonly group: WebPage['group'];
+  readonly hasCard: boolean;
+}
+
+/**
+ * Every page and route of every plugin, for the server that shows them. Each call is decided anew by the one authorization path, for the person who has
+ * signed in; a page that a person may not see is not there for them.
+ */
+export interface WebPages {
+  list(actor: Actor): Promise<readonly WebPageInfo[]>;
+  /** @throws CINNABAR_PAGE_UNKNOWN, CINNABAR_ACCESS_DENIED, and what the page throws */
+  view(page: string, request: WebRequest): Promise<WebView>;
+  card(page: string, request: WebRequest): Promise<readonly WebBlock[]>;
+  /** @throws as `view`; CINNABAR_SETTING_INVALID for an input that is not as declared */
+  act(page: string, act: string, input: unknown, request: WebRequest): Promise<WebResult>;
+  /** @returns ends it; nothing to end where the page does not say when it changes */
+  watch(page: string, request: WebRequest, changed: () => void): Promise<() => void>;
+  /** Whether the person may see the page, with every reason. */
+  explain(page: string, actor: Actor): Promise<Decision>;
+  /** Finds the route of a path. */
+  route(path: string): WebRoute['handle'] | undefined;
+}
+export const WebPages = defineToken<WebPages>('cinnabar.web-pages');
