@@ -137,7 +137,13 @@ export type WebBlock =
       /** A part of the act's input that is not shown, such as the value that the person saw. */
       readonly input?: Readonly<Record<string, unknown>>;
       readonly question?: string;
+      /** One line of a list of settings: the field's label and hint, then its control. A switch or a choice is sent as soon as it changes. */
+      readonly compact?: boolean;
+      /** Beside the one that sends it: back to the default. */
+      readonly buttons?: readonly WebButton[];
     }
+  /** Fields of the page's query: what is filled in narrows what the page shows. */
+  | { readonly kind: 'search'; readonly fields: readonly WebField[]; readonly submit: string }
   /** Things in the order in which they happened, each of which opens. */
   | { readonly kind: 'steps'; readonly title?: string; readonly steps: readonly WebStep[]; readonly empty: string }
   /** A heading with what belongs to it; `closed` until somebody opens it. */
