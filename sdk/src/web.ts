@@ -66,7 +66,13 @@ export interface WebField {
   readonly hint?: string;
   /** How it is filled in. `text` may be long with `lines`. */
   readonly control:
-    | { readonly kind: 'text'; readonly lines?: number; readonly secret?: boolean; readonly placeholder?: string }
+    | {
+        readonly kind: 'text';
+        readonly lines?: number;
+        readonly secret?: boolean;
+        readonly suggestions?: readonly string[];
+        readonly placeholder?: string;
+      }
     | { readonly kind: 'number'; readonly min?: number; readonly max?: number; readonly whole?: boolean }
     | { readonly kind: 'switch' }
     | { readonly kind: 'choice'; readonly of: readonly { readonly value: string; readonly text: string }[] }
@@ -143,7 +149,12 @@ export type WebBlock =
       readonly buttons?: readonly WebButton[];
     }
   /** Fields of the page's query: what is filled in narrows what the page shows. */
-  | { readonly kind: 'search'; readonly fields: readonly WebField[]; readonly submit: string }
+  | {
+      readonly kind: 'search';
+      readonly fields: readonly WebField[];
+      readonly submit: string /** What of the query stays. */;
+      readonly query?: WebQuery;
+    }
   /** Things in the order in which they happened, each of which opens. */
   | { readonly kind: 'steps'; readonly title?: string; readonly steps: readonly WebStep[]; readonly empty: string }
   /** A heading with what belongs to it; `closed` until somebody opens it. */

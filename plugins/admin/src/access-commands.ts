@@ -190,7 +190,7 @@ export function registerAccessCommands(context: AdminContext): void {
         async run(ctx, { member, what: name }) {
           const actor = { ...ctx.actor, userId: member.id };
           const target = await findTarget(services, ctx, name);
-          const decisions = await decisionsFor(actor, target);
+          const decisions = await decisionsFor(services, actor, target);
           const heading = t(
             '**{kind, select, command {command} tool {tool} other {plugin}} {name} for {member} in {channel}**, in the words that they would read',
             { kind: target.kind, name: code(target.name), member: `<@${member.id}>`, channel: `<#${actor.channelId}>` },
@@ -266,18 +266,6 @@ export function registerAccessCommands(context: AdminContext): void {
       }),
     ],
   });
-
-  async function decisionsFor(actor: CommandContext['actor'], { kind, name }: Target): Promise<readonly Decided[]> {
-    if (kind === 'everything') throw new UserError(t('Please name a command or a tool.'));
-    if (kind === 'plugin')
-      throw new UserError(t('{name} is a plugin. Name one of its commands or tools.', { name: code(name) }));
-    if (kind === 'command') {
-      const decided = await commands.explain(actor, name);
-      return decided.map(({ command, decision }) => ({ name: command.name, decision }));
-    }
-    const decision = await tools.explain(actor, name);
-    return decision === undefined ? [] : [{ name, decision }];
-  }
 }
 
 /** Whether a target is one of the commands without which a server's admins cannot mend what they have set. */
@@ -308,7 +296,7 @@ interface Level {
 /** A plugin, command or tool by name: `party add`, or `plugin:party` where several have it. @throws UserError when nothing has it */
 export async function findTarget(
   { commands, plugins, tools }: Pick<AdminContext['services'], 'commands' | 'plugins' | 'tools'>,
-  ctx: CommandContext,
+  ctx: Pick<CommandContext, 'actor'>,
   text: string,
 ): Promise<Target> {
   // The last option of a command comes with the quotes that the others need for several words.
@@ -376,7 +364,24 @@ function assertRuns(services: Pick<AdminContext['services'], 'commands' | 'plugi
   throw new UserError(`${sentence} ${t('The owner of the bot loads it with `plugin load {plugin}`.', values)}`);
 }
 
-interface Decided {
+/** @throws UserError for what is no command and no tool */
+export async function decisionsFor(
+  { commands, tools }: Pick<AdminContext['services'], 'commands' | 'tools'>,
+  actor: CommandContext['actor'],
+  { kind, name }: Target,
+): Promise<readonly Decided[]> {
+  if (kind === 'everything') throw new UserError(t('Please name a command or a tool.'));
+  if (kind === 'plugin')
+    throw new UserError(t('{name} is a plugin. Name one of its commands or tools.', { name: code(name) }));
+  if (kind === 'command') {
+    const decided = await commands.explain(actor, name);
+    return decided.map(({ command, decision }) => ({ name: command.name, decision }));
+  }
+  const decision = await tools.explain(actor, name);
+  return decision === undefined ? [] : [{ name, decision }];
+}
+
+export interface Decided {
   readonly name: string;
   readonly decision: Decision;
 }
@@ -434,7 +439,7 @@ async function findOwnerSubject(
 }
 
 /** Rules about everything are asked first. */
-const byPrecedence = (rules: readonly AccessRule[]): readonly AccessRule[] =>
+export const byPrecedence = (rules: readonly AccessRule[]): readonly AccessRule[] =>
   rules.toSorted(
     (a, b) =>
       Number(b.target.kind === 'everything') - Number(a.target.kind === 'everything') ||

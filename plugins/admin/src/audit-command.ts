@@ -5,7 +5,7 @@ import { code, guildOf, suggestFrom } from './format.js';
 
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
 /** As much as the host keeps. */
-const MOST = 300;
+export const MOST_AUDITED = 300;
 /** Leaves room for the heading in a message of Discord. */
 const PAGE_CHARACTERS = 1_700;
 /** What fits into the id of a button, where `:` and `%` take three characters. */
@@ -19,11 +19,18 @@ interface Wanted {
   readonly isWhole: boolean;
 }
 
-/** What an entry of the audit looks like: acts of people, and calls of tools that models and agents made for them. */
-interface Entry {
+/** An entry of the audit: acts of people, and calls of tools that models and agents made for them. */
+export interface Entry {
+  readonly id: string;
   readonly at: number;
   readonly userId: string;
-  readonly line: string;
+  /** As Markdown. */
+  readonly what: string;
+  /** How an act ended, or where a call is. */
+  readonly end: AuditedAct['outcome'] | LedgerEntry['state'];
+  /** Why it ended like that, or who decided it; as Markdown. */
+  readonly why: string | undefined;
+  readonly isCall: boolean;
   /** Where the names of tools and plugins are looked for. */
   readonly words: string;
   /** What a call was asked to do it to, in lower case: an id, a mention or a name. It is looked at, and not shown. */
@@ -50,7 +57,7 @@ export function registerAuditCommand(context: AdminContext): void {
   const show = async (guildId: string, { filter, isWhole }: Wanted, wanted: number) => {
     const matches = matcher(filter, (id) => namesOf(context.client.guilds.cache.get(guildId)?.members.cache.get(id)));
     const entries = (await entriesOf(context, guildId)).filter((one) => (isWhole || !one.reads) && matches(one));
-    const pages = paged(entries.map(({ line }) => line));
+    const pages = paged(entries.map(lineOf));
     const page = Math.min(Math.max(1, Math.trunc(wanted) || 1), Math.max(1, pages.length));
     const lines = pages[page - 1];
     const button = (to: number, label: string) =>
@@ -106,9 +113,13 @@ export function registerAuditCommand(context: AdminContext): void {
   });
 }
 
-async function entriesOf({ services }: AdminContext, guildId: string): Promise<readonly Entry[]> {
+/** The latest of a guild, the newest first. */
+export async function entriesOf({ services }: AdminContext, guildId: string): Promise<readonly Entry[]> {
   const { audit, ledger, tools } = services;
-  const [acts, calls] = await Promise.all([audit.recent(guildId, MOST), ledger.recent({ guildId, limit: MOST })]);
+  const [acts, calls] = await Promise.all([
+    audit.recent(guildId, MOST_AUDITED),
+    ledger.recent({ guildId, limit: MOST_AUDITED }),
+  ]);
   const reading = new Set(
     tools
       .list()
@@ -119,13 +130,18 @@ async function entriesOf({ services }: AdminContext, guildId: string): Promise<r
   return [...acts.map(entryOfAct), ...changing.map(entryOfCall)].sort((a, b) => b.at - a.at);
 }
 
-function entryOfAct({ at, userId, act, outcome, reason, reads = false, plugin = '' }: AuditedAct): Entry {
-  const why = reason === undefined ? '' : ` (${plainText(visible(reason))})`;
-  const end = outcome === 'done' ? '' : ` — ${endWord(outcome)}${why}`;
+function entryOfAct(
+  { at, userId, act, outcome, reason, reads = false, plugin = '' }: AuditedAct,
+  index: number,
+): Entry {
   return {
+    id: `act-${at}-${index}`,
     at,
     userId,
-    line: `${timeOf(at)} ${personOf(userId)} ${plainText(visible(act))}${end}`,
+    what: plainText(visible(act)),
+    end: outcome,
+    why: reason === undefined ? undefined : plainText(visible(reason)),
+    isCall: false,
     words: `${plugin} ${act}`,
     targets: [],
     reads: reads && outcome === 'done',
@@ -133,20 +149,28 @@ function entryOfAct({ at, userId, act, outcome, reason, reads = false, plugin = 
 }
 
 /** Without its arguments: they may be words that were not meant for the admins. */
-function entryOfCall({ createdAt, actor, tool, plugin, state, decidedBy, input }: LedgerEntry): Entry {
-  const decision = decidedBy === undefined ? '' : ` (${t('decided by {user}', { user: `<@${decidedBy}>` })})`;
+function entryOfCall({ id, createdAt, actor, tool, plugin, state, decidedBy, input }: LedgerEntry): Entry {
   return {
+    id,
     at: createdAt,
     userId: actor.userId,
-    line: `${timeOf(createdAt)} <@${actor.userId}> ${t('tool {name}', { name: code(tool) })} — ${endWord(state)}${decision}`,
+    what: t('tool {name}', { name: code(tool) }),
+    end: state,
+    why: decidedBy === undefined ? undefined : t('decided by {user}', { user: `<@${decidedBy}>` }),
+    isCall: true,
     words: `${plugin} ${tool} ${decidedBy ?? ''}`,
     targets: Object.values(input).flatMap((value) => (typeof value === 'string' ? [value.trim().toLowerCase()] : [])),
     reads: false,
   };
 }
 
+function lineOf({ at, userId, what, end, why, isCall }: Entry): string {
+  const outcome = !isCall && end === 'done' ? '' : ` — ${endWord(end)}${why === undefined ? '' : ` (${why})`}`;
+  return `${timeOf(at)} ${personOf(userId)} ${what}${outcome}`;
+}
+
 /** How an act ended, or where a call is. */
-function endWord(end: AuditedAct['outcome'] | LedgerEntry['state']): string {
+export function endWord(end: AuditedAct['outcome'] | LedgerEntry['state']): string {
   switch (end) {
     case 'proposed':
       return t('proposed');
@@ -176,7 +200,7 @@ const personOf = (userId: string) => (/^\d+$/.test(userId) ? `<@${userId}>` : pl
 const timeOf = (at: number) => `<t:${Math.floor(at / 1000)}:f>`;
 
 /** A member by mention or id; anything else is a name that stands in the entry as a word. */
-function matcher(filter: string, namesOf: (id: string) => readonly string[]): (entry: Entry) => boolean {
+export function matcher(filter: string, namesOf: (id: string) => readonly string[]): (entry: Entry) => boolean {
   const wanted = filter.trim();
   if (wanted === '') return () => true;
   const [, id] = /^(?:<@!?)?(\d{15,22})>?$/.exec(wanted) ?? [];
@@ -190,7 +214,7 @@ function matcher(filter: string, namesOf: (id: string) => readonly string[]): (e
 }
 
 /** What a member is called, as a tool may be given it. */
-function namesOf(member: GuildMember | undefined): readonly string[] {
+export function namesOf(member: GuildMember | undefined): readonly string[] {
   if (member === undefined) return [];
   const names = [member.user.username, member.user.globalName, member.nickname].flatMap((name) => name ?? []);
   return names.flatMap((name) => [name.toLowerCase(), `@${name.toLowerCase()}`]);

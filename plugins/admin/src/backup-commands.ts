@@ -64,7 +64,7 @@ export function registerBackups(context: AdminContext): void {
         const wanted = name ?? (await backups.list(folder))[0]?.name;
         if (wanted === undefined) throw new UserError(t('There are no backups yet.'));
         await ctx.defer();
-        return ctx.reply(t('It is sound: {backup}', { backup: wordsOf(await backups.verify(wanted, folder)) }));
+        return ctx.reply(t('It is sound: {backup}', { backup: backupText(await backups.verify(wanted, folder)) }));
       }
       await ctx.defer();
       // A slash command shows by itself that it is at work.
@@ -78,7 +78,7 @@ export function registerBackups(context: AdminContext): void {
       });
       const done = t('Backed up in {duration}: {backup}', {
         duration: formatDuration(Math.max(1_000, Math.ceil((clock.now() - startedAt) / 1_000) * 1_000)),
-        backup: wordsOf(backup),
+        backup: backupText(backup),
       });
       const content = backups.areWhole
         ? done
@@ -103,7 +103,8 @@ async function listOf({ services: { backups } }: AdminContext, folder: string | 
   ].join('\n');
 }
 
-function wordsOf({ name, files, bytes, withSecrets, leftOut, host }: VerifiedBackup): string {
+/** A backup that has been read back, in one sentence. */
+export function backupText({ name, files, bytes, withSecrets, leftOut, host }: VerifiedBackup): string {
   const secrets = withSecrets
     ? t('with secrets: keep it safe')
     : leftOut.length === 0

@@ -13,6 +13,7 @@ import { installSubcommands } from './install-commands.js';
 import { registerLanguage } from './language-command.js';
 import { registerMyData } from './my-data.js';
 import { registerNewServers } from './new-servers.js';
+import { registerPages } from './pages/pages.js';
 import { logMissingPermissions, registerPluginCommands } from './plugin-commands.js';
 import { announcementsOfRed } from './red.js';
 import { leaveRefusedServers } from './refused-servers.js';
@@ -65,5 +66,6 @@ export default definePlugin({
     registerDiagnose(context);
     registerDoctor(context);
     registerMyData(context);
+    registerPages(context);
   },
 });

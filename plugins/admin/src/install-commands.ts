@@ -6,6 +6,8 @@ import {
   needsConsent,
   offerLines,
   option,
+  type PluginOffer,
+  type Plugins,
   type PreparedPlugin,
   permissionName,
   type Subcommand,
@@ -53,12 +55,7 @@ export function installSubcommands({ component, services, log }: AdminContext): 
     await prepared.install();
     const act = update === undefined ? 'install' : 'update';
     audit.record({ actor: ctx.actor, act: `plugin ${act} ${id} ${version} (agreed)`, outcome: 'done' });
-    const problem = plugins.list().find((one) => one.id === id)?.problem;
-    const done =
-      update === undefined
-        ? t('Installed {plugin} {version}.', { plugin: code(id), version })
-        : t('Updated {plugin} from {from} to {version}.', { plugin: code(id), from: update.from, version });
-    return [done, ...(problem === undefined ? [] : [`⚠️ ${problem}`])].join('\n');
+    return installedText(prepared.offer, plugins);
   };
 
   const ask = (ctx: CommandContext, prepared: PreparedPlugin) => {
@@ -187,6 +184,16 @@ export function installSubcommands({ component, services, log }: AdminContext): 
       },
     }),
   ];
+}
+
+/** What is said of a plugin that has been installed or updated. */
+export function installedText({ id, version, update }: PluginOffer, plugins: Pick<Plugins, 'list'>): string {
+  const problem = plugins.list().find((one) => one.id === id)?.problem;
+  const done =
+    update === undefined
+      ? t('Installed {plugin} {version}.', { plugin: code(id), version })
+      : t('Updated {plugin} from {from} to {version}.', { plugin: code(id), from: update.from, version });
+  return [done, ...(problem === undefined ? [] : [`⚠️ ${problem}`])].join('\n');
 }
 
 function lineOf({ id, version, pinned, problem }: InstalledPlugin, newer: string | undefined): string {

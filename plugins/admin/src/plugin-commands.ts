@@ -310,7 +310,7 @@ function detailsOf({ info, state, need, settings, tools, isOperator, missing }: 
 }
 
 /** What a reload changed. */
-function reloadText({ id, from, to, changes }: ReloadReport): string {
+export function reloadText({ id, from, to, changes }: ReloadReport): string {
   const versions = from === to ? to : `${from} → ${to}`;
   if (changes.length === 0)
     return t('Reloaded {plugin} {versions}: nothing visible changed.', { plugin: code(id), versions });

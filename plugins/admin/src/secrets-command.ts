@@ -199,12 +199,12 @@ export function registerSecrets({ command, component, services }: AdminContext):
   });
 }
 
-function sourceWords(source: SecretInfo['source']): string {
+export function sourceWords(source: SecretInfo['source']): string {
   if (source === 'environment') return t('set, in the environment');
   return source === 'stored' ? t('set, stored by the bot') : t('not set');
 }
 
-function outcomeWords(outcomes: readonly ReloadOutcome[]): string {
+export function outcomeWords(outcomes: readonly ReloadOutcome[]): string {
   const loaded = outcomes.filter(({ problem }) => problem === undefined).map(({ plugin }) => plugin);
   return [
     t('✓ Saved.'),

@@ -295,33 +295,33 @@ export function registerPrefixCommands({ group, services: { prefixes } }: AdminC
       subcommand({
         name: 'show',
         description: 'Show the prefixes of this server',
-        run: (ctx) => ctx.reply(shown(prefixes.get(ctx.actor.guildId))),
+        run: (ctx) => ctx.reply(prefixesText(prefixes.get(ctx.actor.guildId))),
       }),
       subcommand({
         name: 'add',
         description: 'Add a prefix',
         access: CHANGE,
         options: { prefix },
-        run: async (ctx, options) => ctx.reply(shown(await prefixes.add(guildOf(ctx.actor), options.prefix))),
+        run: async (ctx, options) => ctx.reply(prefixesText(await prefixes.add(guildOf(ctx.actor), options.prefix))),
       }),
       subcommand({
         name: 'remove',
         description: 'Remove a prefix',
         access: CHANGE,
         options: { prefix },
-        run: async (ctx, options) => ctx.reply(shown(await prefixes.remove(guildOf(ctx.actor), options.prefix))),
+        run: async (ctx, options) => ctx.reply(prefixesText(await prefixes.remove(guildOf(ctx.actor), options.prefix))),
       }),
       subcommand({
         name: 'reset',
         description: 'Go back to the default prefixes',
         access: CHANGE,
-        run: async (ctx) => ctx.reply(shown(await prefixes.reset(guildOf(ctx.actor)))),
+        run: async (ctx) => ctx.reply(prefixesText(await prefixes.reset(guildOf(ctx.actor)))),
       }),
     ],
   });
 }
 
-function shown(prefixes: readonly string[]): string {
+export function prefixesText(prefixes: readonly string[]): string {
   if (prefixes.length === 0) return t('There is no prefix here: start commands with a mention of me.');
   return t('Commands start with {prefixes} here, or with a mention of me.', { prefixes: codes(prefixes) });
 }

@@ -39,7 +39,7 @@ export function tabOf(scope: SettingScope): Tab | undefined {
 }
 export const tabNames: readonly Tab[] = ['mine', 'channel', 'server', 'bot'];
 
-function tabWords(tab: Tab): string {
+export function tabWords(tab: Tab): string {
   switch (tab) {
     case 'mine':
       return t('Mine');
@@ -206,7 +206,7 @@ type Control =
   | { readonly kind: 'entity'; readonly of: 'channel' | 'role' | 'user'; readonly most: number; readonly least: number }
   | { readonly kind: 'form' };
 
-function controlOf(type: SettingType, guild: Guild | null, secret: boolean): Control {
+export function controlOf(type: SettingType, guild: Guild | null, secret: boolean): Control {
   if (secret) return { kind: 'form' };
   switch (type.kind) {
     case 'boolean':
@@ -346,7 +346,7 @@ export function formOf(
 }
 
 /** A value as it would be typed. */
-function textOf(type: SettingType, value: unknown): string {
+export function textOf(type: SettingType, value: unknown): string {
   if (value === undefined || value === null) return '';
   if (type.kind === 'either') {
     const fitting = type.of.find((one) => (one.kind === 'list') === Array.isArray(value) && one.kind !== 'nothing');

@@ -145,12 +145,12 @@ export function registerSettingsPanel({ command, component, services }: AdminCon
     try {
       panel.notice = `✓ ${await save(before, value, actor)}`;
       panel.typed = undefined;
-      audit.record({ actor, act: actOf(before, value), outcome: 'done' });
+      audit.record({ actor, act: settingAct(before, value), outcome: 'done' });
     } catch (error) {
       const sentence = sentenceOf(error);
       if (sentence === undefined) throw error;
       const outcome = hasCode(error, 'CINNABAR_ACCESS_DENIED') ? 'denied' : 'refused';
-      audit.record({ actor, act: actOf(before, value), outcome, reason: secret ? undefined : sentence });
+      audit.record({ actor, act: settingAct(before, value), outcome, reason: secret ? undefined : sentence });
       panel.typed = secret ? undefined : typeof value === 'object' ? value.join('\n') : value;
       panel.notice = `⚠️ ${(await changedMeanwhile(error, before, actor)) ?? sentence}`;
     }
@@ -270,7 +270,7 @@ interface Pressed {
 }
 
 /** A text, the items of a list, or the default. */
-type Value = string | readonly string[] | undefined;
+export type Value = string | readonly string[] | undefined;
 
 /** Ends the custom id of a form that takes a secret. */
 const SECRET = 'secret';
@@ -313,7 +313,10 @@ function wayOf(panel: Panel, { action, argument }: Pressed, [chosen]: readonly s
 }
 
 /** As `!set` would have it in the audit. */
-function actOf({ plugin, key, secret }: SettingInfo, value: Value): string {
+export function settingAct(
+  { plugin, key, secret }: Pick<SettingInfo, 'plugin' | 'key' | 'secret'>,
+  value: Value,
+): string {
   if (value === undefined) return `unset ${plugin} ${key}`;
   return `set ${plugin} ${key} ${secret ? '(secret)' : typeof value === 'string' ? value : value.join(', ')}`;
 }
@@ -327,7 +330,10 @@ function asMessage({ content, components }: Page) {
 }
 
 /** A list's lines, or JSON; nothing typed means the default, but for a list, which can be empty. */
-function valueOfForm({ control }: SettingInfo, text: string): string | readonly string[] | undefined {
+export function valueOfForm(
+  { control }: Pick<SettingInfo, 'control'>,
+  text: string,
+): string | readonly string[] | undefined {
   if (!isList(control)) return text.trim() === '' ? undefined : text;
   if (text.trim().startsWith('[')) {
     try {

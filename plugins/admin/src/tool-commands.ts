@@ -20,7 +20,7 @@ import { code, guildOf, suggestFrom } from './format.js';
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
 const DEFAULT_WORD = 'default';
 
-function meaningOf(policy: ToolPolicy | typeof DEFAULT_WORD): string {
+export function policyMeaning(policy: ToolPolicy | typeof DEFAULT_WORD): string {
   switch (policy) {
     case 'allow':
       return t('it runs without asking');
@@ -125,7 +125,7 @@ export function registerToolCommands({ group, services: { tools, policies, plugi
             t('The policy for {name} here is {policy}: {meaning}.', {
               name: code(name),
               policy: code(present),
-              meaning: meaningOf(present),
+              meaning: policyMeaning(present),
             }),
           );
         },

@@ -1,0 +1,98 @@
+import {
+  type PluginInfo,
+  type PluginState,
+  t,
+  translated,
+  type WebButton,
+  type WebRow,
+  type WebValue,
+  webAct,
+  z,
+} from '@cinnabar/sdk';
+import type { AdminContext } from '../context.js';
+import { guildOf, stateWord } from '../format.js';
+
+const plugin = z.object({ plugin: z.string() });
+
+/** Which plugins are on in a guild, and which of them still need something. */
+export function registerPluginsPage({ page, services }: AdminContext): void {
+  const { plugins, catalog } = services;
+
+  const rowOf = async (info: PluginInfo, guildId: string): Promise<WebRow> => {
+    const { id, manifest, state } = info;
+    const isOn = plugins.enabledIn(guildId, id);
+    const need = isOn && state === 'running' ? await plugins.setupNeed(guildId, id) : undefined;
+    const settings: WebValue = catalog.plugins().includes(id)
+      ? { link: { page: 'admin/settings', query: { plugin: id } }, text: t('Settings') }
+      : null;
+    const about = need === undefined ? translated(manifest.description) : `${need.problem} ${need.remedy}`;
+    const buttons = manifest.required === true ? [] : [switchOf(info, isOn)];
+    return { id, cells: [id, stateOf(state, isOn, need !== undefined), about, settings], buttons };
+  };
+
+  page({
+    name: 'plugins',
+    title: 'Plugins',
+    description: 'What the bot can do in this server.',
+    about: 'guild',
+    group: 'server',
+    access: { command: 'plugin list' },
+    async view({ actor }) {
+      const guildId = guildOf(actor);
+      const rows = await Promise.all(plugins.list().map((info) => rowOf(info, guildId)));
+      return {
+        blocks: [
+          {
+            kind: 'table',
+            columns: [{ name: t('Plugin') }, { name: t('State') }, { name: t('What it does') }, { name: '' }],
+            rows,
+            empty: t('No plugin has been found.'),
+          },
+        ],
+      };
+    },
+    acts: {
+      enable: webAct({
+        input: plugin,
+        access: { command: 'plugin enable' },
+        audit: (input) => `plugin enable ${input.plugin}`,
+        async run(input, { actor }) {
+          const guildId = guildOf(actor);
+          await plugins.enable(guildId, input.plugin);
+          const need = await plugins.setupNeed(guildId, input.plugin);
+          const done = t('{plugin} is on in this server now.', { plugin: `\`${input.plugin}\`` });
+          return need === undefined ? done : `${done} ${need.problem} ${need.remedy}`;
+        },
+      }),
+      disable: webAct({
+        input: plugin,
+        access: { command: 'plugin disable' },
+        audit: (input) => `plugin disable ${input.plugin}`,
+        async run(input, { actor }) {
+          await plugins.disable(guildOf(actor), input.plugin);
+          return t('{plugin} is off in this server now. Its commands and tools are gone here; its data stays.', {
+            plugin: `\`${input.plugin}\``,
+          });
+        },
+      }),
+    },
+  });
+}
+
+function stateOf(state: PluginState, isOn: boolean, needsSetup: boolean): WebValue {
+  if (state !== 'running') return { badge: stateWord(state), tone: state === 'failed' ? 'bad' : 'warning' };
+  if (!isOn) return { badge: t('off'), tone: 'plain' };
+  return needsSetup ? { badge: t('not set up'), tone: 'warning' } : { badge: t('on'), tone: 'good' };
+}
+
+function switchOf({ id, manifest }: PluginInfo, isOn: boolean): WebButton {
+  const input = { plugin: id };
+  if (!isOn) return { act: 'enable', label: t('Switch on'), input };
+  const warning = manifest.disabling === undefined ? '' : `${translated(manifest.disabling)} `;
+  return {
+    act: 'disable',
+    label: t('Switch off'),
+    input,
+    question: `${warning}${t('Switch {plugin} off in this server?', { plugin: `\`${id}\`` })}`,
+  };
+}

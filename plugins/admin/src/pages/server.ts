@@ -1,0 +1,174 @@
+import { type GuildFilePlan, t, UserError, type WebBlock, type WebResult, webAct, z } from '@cinnabar/sdk';
+import type { AdminContext } from '../context.js';
+import { guildOf } from '../format.js';
+import { prefixesText } from '../settings-commands.js';
+
+const MOST_CHARACTERS = 1_000_000;
+
+/** What a guild's commands start with, and everything that is chosen for the guild as one file. */
+export function registerServerPages({ page, services }: AdminContext): void {
+  const { guildFiles, prefixes } = services;
+
+  page({
+    name: 'prefixes',
+    title: 'Prefixes',
+    description: 'What typed commands start with. A mention of the bot always works.',
+    about: 'guild',
+    group: 'server',
+    access: { command: 'prefix add' },
+    view: ({ actor }) => ({
+      blocks: [
+        {
+          kind: 'table',
+          columns: [{ name: t('Prefix') }],
+          rows: prefixes.get(guildOf(actor)).map((prefix) => ({
+            id: prefix,
+            cells: [{ code: prefix }],
+            buttons: [{ act: 'remove', label: t('Remove'), input: { prefix } }],
+          })),
+          empty: prefixesText([]),
+        },
+        {
+          kind: 'form',
+          act: 'add',
+          title: t('Add a prefix'),
+          fields: [{ name: 'prefix', label: t('Prefix'), control: { kind: 'text' } }],
+          submit: t('Add it'),
+        },
+        {
+          kind: 'buttons',
+          buttons: [
+            { act: 'reset', label: t('Back to the default prefixes'), question: t('Go back to the default prefixes?') },
+          ],
+        },
+      ],
+    }),
+    acts: {
+      add: webAct({
+        input: z.object({ prefix: z.string().min(1) }),
+        access: { command: 'prefix add' },
+        audit: ({ prefix }) => `prefix add ${prefix}`,
+        run: async ({ prefix }, { actor }) => prefixesText(await prefixes.add(guildOf(actor), prefix)),
+      }),
+      remove: webAct({
+        input: z.object({ prefix: z.string() }),
+        access: { command: 'prefix remove' },
+        audit: ({ prefix }) => `prefix remove ${prefix}`,
+        run: async ({ prefix }, { actor }) => prefixesText(await prefixes.remove(guildOf(actor), prefix)),
+      }),
+      reset: webAct({
+        input: z.object({}),
+        access: { command: 'prefix reset' },
+        audit: () => 'prefix reset',
+        run: async (_, { actor }) => prefixesText(await prefixes.reset(guildOf(actor))),
+      }),
+    },
+  });
+
+  const applied = (plan: GuildFilePlan): string =>
+    t('Done: {count, plural, one {# change} other {# changes}}. `server undo` takes it back.', {
+      count: plan.differences.length,
+    });
+  const text = z.object({ text: z.string().max(MOST_CHARACTERS) });
+
+  page({
+    name: 'file',
+    title: 'Server file',
+    description: 'Everything that is chosen for this server as one file: see what it would change, then apply it.',
+    about: 'guild',
+    group: 'server',
+    access: { command: 'server export' },
+    async view({ actor }) {
+      const present = await guildFiles.export(guildOf(actor));
+      return {
+        blocks: [
+          {
+            kind: 'form',
+            act: 'plan',
+            title: t('The file'),
+            text: t(
+              'Secrets are never in it. What a section does not name goes back to the default; a section that is not there is left alone.',
+            ),
+            fields: [{ name: 'text', label: t('File'), control: { kind: 'text', lines: 24 }, value: present }],
+            submit: t('See what it would change'),
+          },
+          {
+            kind: 'buttons',
+            buttons: [
+              { act: 'download', label: t('Download') },
+              {
+                act: 'undo',
+                label: t('Take back what was applied last'),
+                question: t('Go back to before the file that was applied last?'),
+              },
+            ],
+          },
+        ],
+      };
+    },
+    acts: {
+      plan: webAct({
+        input: text,
+        access: { command: 'server plan' },
+        async run(input, { actor }) {
+          return planResult(await guildFiles.plan(guildOf(actor), input.text, actor), input.text);
+        },
+      }),
+      apply: webAct({
+        input: text,
+        access: { command: 'server apply' },
+        audit: () => 'server apply',
+        async run(input, { actor }) {
+          const plan = await guildFiles.plan(guildOf(actor), input.text, actor);
+          await plan.apply(actor);
+          return applied(plan);
+        },
+      }),
+      undo: webAct({
+        input: z.object({}),
+        access: { command: 'server undo' },
+        audit: () => 'server undo',
+        async run(_, { actor }) {
+          const plan = await guildFiles.planUndo(guildOf(actor));
+          if (plan === undefined) throw new UserError(t('No file has been applied here.'));
+          await plan.apply(actor);
+          return applied(plan);
+        },
+      }),
+      download: webAct({
+        input: z.object({}),
+        async run(_, { actor }) {
+          const content = await guildFiles.export(guildOf(actor));
+          return {
+            said: t('This is what is chosen for this server.'),
+            file: { name: 'server.yaml', contentType: 'application/yaml', content },
+          };
+        },
+      }),
+    },
+  });
+}
+
+/** What would change, and the button that changes it. */
+function planResult({ differences, notes }: GuildFilePlan, text: string): WebResult {
+  if (differences.length === 0) return { said: t('There is nothing to change: everything is as the file says.') };
+  const said = t('{count, plural, one {# change} other {# changes}}: + is added, ~ changed, - removed', {
+    count: differences.length,
+  });
+  const blocks: readonly WebBlock[] = [
+    ...notes.map((note): WebBlock => ({ kind: 'notice', tone: 'warning', text: note })),
+    {
+      kind: 'table',
+      columns: [{ name: '' }, { name: t('What') }, { name: t('Before') }, { name: t('After') }],
+      rows: differences.map(({ kind, what, before, after }) => ({
+        id: what,
+        cells: [MARKS[kind], { code: what }, before, after],
+      })),
+      empty: '',
+    },
+    { kind: 'buttons', buttons: [{ act: 'apply', label: t('Apply it'), input: { text } }] },
+  ];
+  return { said, blocks };
+}
+
+const MARKS = { added: '+', changed: '~', removed: '-' } as const;

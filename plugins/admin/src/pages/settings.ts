@@ -1,0 +1,225 @@
+import {
+  type Actor,
+  CinnabarError,
+  NO_CHANNEL,
+  type SettingInfo,
+  t,
+  translated,
+  type WebBlock,
+  type WebField,
+  type WebRequest,
+  webAct,
+  z,
+} from '@cinnabar/sdk';
+import type { Guild } from 'discord.js';
+import type { AdminContext } from '../context.js';
+import { changeableBy, changedText } from '../settings-commands.js';
+import { controlOf, isSame, plainValue, type Tab, tabNames, tabOf, tabWords, textOf } from '../settings-page.js';
+import { settingAct, type Value, valueOfForm } from '../settings-panel.js';
+
+/** What a form gives: a text, a number, a switch, or a list of ids. */
+const given = z.union([z.string().max(100_000), z.number(), z.boolean(), z.array(z.string().max(4_000)).max(1_000)]);
+
+/** Settings of all plugins as forms, of a guild and of the bot, under the same rules as `!set`. */
+export function registerSettingsPages(context: AdminContext): void {
+  const { page, client, services } = context;
+  const { access, catalog } = services;
+
+  const changeable = async (plugin: string, actor: Actor): Promise<readonly SettingInfo[]> => {
+    const settings = changeableBy(await access.tierOf(actor), await catalog.describe(plugin, actor));
+    return settings.filter(
+      ({ scope }) => tabOf(scope) !== undefined && (scope === 'global') === (actor.guildId === null),
+    );
+  };
+
+  const find = async (plugin: string, key: string, actor: Actor): Promise<SettingInfo> => {
+    const setting = (await changeable(plugin, actor)).find((one) => one.key === key);
+    if (setting === undefined) throw new CinnabarError('CINNABAR_SETTING_UNKNOWN', { plugin, key, hint: '' });
+    return setting;
+  };
+
+  /** Those of a channel hold where the page says; a channel that the person cannot see is none. */
+  const actorOf = async ({ actor, query: { channel } }: WebRequest): Promise<Actor> => {
+    const { guildId } = actor;
+    if (guildId === null || channel === undefined) return actor;
+    return (await access.mayEnter(actor, { guildId, channelId: channel })) ? { ...actor, channelId: channel } : actor;
+  };
+
+  const acts = {
+    set: webAct({
+      input: z.object({ plugin: z.string(), key: z.string(), value: given.optional(), seen: z.unknown() }),
+      access: { command: 'set' },
+      audit: ({ plugin, key, value }) =>
+        settingAct({ plugin, key, secret: catalog.mayBeSecret(plugin, key) }, auditedValue(value)),
+      async run({ plugin, key, value, seen }, request) {
+        const actor = await actorOf(request);
+        const setting = await find(plugin, key, actor);
+        const typed = textFrom(setting, value);
+        const expected = { value: seen };
+        if (typed !== undefined)
+          return changedText(await catalog.set(plugin, key, typed, actor, { expected, privately: true }));
+        await catalog.reset(plugin, key, actor, { expected });
+        return t('{key} of {plugin} is back to the default.', { key: `\`${key}\``, plugin: `\`${plugin}\`` });
+      },
+    }),
+  };
+
+  const overview = async (request: WebRequest): Promise<readonly WebBlock[]> => {
+    const actor = await actorOf(request);
+    const rows = [];
+    for (const plugin of catalog.plugins()) {
+      const settings = await changeable(plugin, actor);
+      if (settings.length === 0) continue;
+      const changed = settings.filter(({ value, default: byDefault }) => !isSame(value, byDefault)).length;
+      rows.push({
+        id: plugin,
+        cells: [plugin, settings.length, changed === 0 ? null : changed],
+        link: { page: 'admin/settings', query: { ...request.query, plugin } },
+      });
+    }
+    return [
+      {
+        kind: 'table',
+        columns: [{ name: t('Plugin') }, { name: t('Settings'), numeric: true }, { name: t('Changed'), numeric: true }],
+        rows,
+        empty: t('There is nothing here that you may change.'),
+      },
+    ];
+  };
+
+  const ofPlugin = async (plugin: string, request: WebRequest): Promise<readonly WebBlock[]> => {
+    const actor = await actorOf(request);
+    const guild = actor.guildId === null ? null : (client.guilds.cache.get(actor.guildId) ?? null);
+    const settings = await changeable(plugin, actor);
+    const tabs = ORDER.filter((tab) => settings.some(({ scope }) => tabOf(scope) === tab));
+    return tabs.flatMap((tab): readonly WebBlock[] => {
+      const inTab = settings.filter(({ scope }) => tabOf(scope) === tab);
+      if (tab === 'channel' && actor.channelId === NO_CHANNEL)
+        return [{ kind: 'section', title: tabWords(tab), blocks: [chooseChannel(plugin)] }];
+      return [
+        {
+          kind: 'section',
+          title: tabWords(tab),
+          closed: tab === 'channel',
+          blocks: inTab.map((setting) => formFor(setting, guild)),
+        },
+      ];
+    });
+  };
+
+  for (const about of ['guild', 'bot'] as const)
+    page({
+      name: about === 'guild' ? 'settings' : 'bot-settings',
+      title: 'Settings',
+      description: 'What each plugin does here, checked before it is saved.',
+      about,
+      group: about === 'guild' ? 'server' : 'operation',
+      access: about === 'guild' ? { command: 'set' } : { tier: 'botOwner' },
+      async view(request) {
+        const { plugin } = request.query;
+        if (plugin === undefined || !catalog.plugins().includes(plugin)) return { blocks: await overview(request) };
+        return { title: t('Settings of {plugin}', { plugin }), blocks: await ofPlugin(plugin, request) };
+      },
+      acts,
+    });
+}
+
+/** What holds for most members first. */
+const ORDER: readonly Tab[] = [...tabNames].sort((one, other) => rank(one) - rank(other));
+
+function rank(tab: Tab): number {
+  return ['server', 'bot', 'channel', 'mine'].indexOf(tab);
+}
+
+const chooseChannel = (plugin: string): WebBlock => ({
+  kind: 'search',
+  fields: [{ name: 'channel', label: t('Channel'), control: { kind: 'channel' } }],
+  query: { plugin },
+  submit: t('Show its settings'),
+});
+
+/** One line: what the setting is, and how it is changed. */
+function formFor(setting: SettingInfo, guild: Guild | null): WebBlock {
+  const { plugin, key, value, secret, description, type, default: byDefault } = setting;
+  const input = { plugin, key, seen: value };
+  const hint = [
+    translated(description),
+    t('It takes: {type}.', { type }),
+    t('By default {value}.', { value: plainValue(byDefault) }),
+  ];
+  return {
+    kind: 'form',
+    act: 'set',
+    compact: true,
+    fields: [
+      {
+        name: 'value',
+        label: key,
+        hint: hint.filter((part) => part !== '').join(' '),
+        optional: true,
+        ...controlAndValue(setting, guild),
+      },
+    ],
+    submit: t('Save'),
+    input,
+    buttons: !secret && isSame(value, byDefault) ? [] : [{ act: 'set', label: t('Reset to the default'), input }],
+  };
+}
+
+function controlAndValue(
+  { control: type, value, secret }: SettingInfo,
+  guild: Guild | null,
+): Pick<WebField, 'control' | 'value'> {
+  if (secret) return { control: { kind: 'text', secret: true, placeholder: String(value) } };
+  const control = controlOf(type, guild, secret);
+  switch (control.kind) {
+    case 'switch':
+      return { control: { kind: 'switch' }, value: value === true };
+    case 'entity': {
+      const many = control.most > 1 ? { many: true } : {};
+      const ids = [value].flat().filter((one) => typeof one === 'string');
+      return { control: { kind: control.of, ...many }, value: control.most > 1 ? ids : (ids[0] ?? '') };
+    }
+    case 'choice':
+      if (control.most === 1)
+        return {
+          control: { kind: 'choice', of: control.values.map((one) => ({ value: String(one), text: String(one) })) },
+          value: value === undefined || value === null ? '' : String(value),
+        };
+      break;
+    case 'form':
+      break;
+  }
+  if (type.kind === 'number')
+    return {
+      control: { kind: 'number', whole: type.whole, ...limits(type) },
+      ...(typeof value === 'number' ? { value } : {}),
+    };
+  const text = textOf(type, value);
+  const isLong =
+    type.kind === 'list' ||
+    text.length > 100 ||
+    text.includes('\n') ||
+    type.kind === 'object' ||
+    type.kind === 'anything';
+  return {
+    control: { kind: 'text', ...(isLong ? { lines: Math.min(12, Math.max(3, text.split('\n').length)) } : {}) },
+    value: text,
+  };
+}
+
+const limits = ({ min, max }: { readonly min?: number; readonly max?: number }) => ({
+  ...(min === undefined ? {} : { min }),
+  ...(max === undefined ? {} : { max }),
+});
+
+/** As it would be typed for `!set`; `undefined` for the default. */
+function textFrom(setting: SettingInfo, value: z.output<typeof given> | undefined): Value {
+  if (value === undefined) return undefined;
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' ? valueOfForm(setting, value) : value;
+}
+
+const auditedValue = (value: z.output<typeof given> | undefined): Value =>
+  value === undefined || typeof value === 'string' ? value : Array.isArray(value) ? value : String(value);
