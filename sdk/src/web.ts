@@ -171,6 +171,8 @@ export interface WebRow {
   readonly cells: readonly WebValue[];
   readonly link?: WebLink;
   readonly buttons?: readonly WebButton[];
+  /** When something became of it, in milliseconds since 1970: rows that changed since the person last looked are marked. */
+  readonly changedAt?: number;
 }
 
 export interface WebStep {

@@ -27,7 +27,7 @@ export interface DeclaredTexts {
 }
 
 /**
- * The declared texts of every bundled plugin, by its id: descriptions of plugins, commands, options, tools, responders, settings and secrets, and
+ * The declared texts of every bundled plugin, by its id: descriptions of plugins, commands, options, tools, responders, pages, settings and secrets, and
  * the words of tools on cards.
  */
 export async function declaredTexts(): Promise<ReadonlyMap<string, DeclaredTexts>> {
@@ -44,7 +44,7 @@ export async function declaredTexts(): Promise<ReadonlyMap<string, DeclaredTexts
       const card = await renderCard(info, definition, given, actor, (text) => text);
       return [definition.description, card.action, ...card.fields.map(({ label }) => label)];
     };
-    const entries = recorded.map(async ({ plugin, description, commands, definitions, responders }) => {
+    const entries = recorded.map(async ({ plugin, description, commands, definitions, responders, pages }) => {
       const { manifest, env } = plugin;
       const inMenus = commands.flatMap(menuTexts);
       const secrets = Object.values(env?.shape ?? {}).map((schema) => z.globalRegistry.get(schema)?.description);
@@ -57,6 +57,7 @@ export async function declaredTexts(): Promise<ReadonlyMap<string, DeclaredTexts
         ...fieldsOf(plugin).map(({ description }) => description),
         ...secrets,
         ...responders,
+        ...pages,
         ...(await Promise.all(definitions.map(words))).flat(),
       ];
       const isText = (text: string | undefined): text is string => text !== undefined && /\p{L}/u.test(text);
@@ -85,6 +86,8 @@ interface Recorded {
   readonly commands: Command[];
   readonly definitions: ToolDefinition[];
   readonly responders: string[];
+  /** Titles and descriptions. */
+  readonly pages: (string | undefined)[];
 }
 
 /** A bundled plugin that notes what it registers. */
@@ -94,6 +97,7 @@ async function load(folder: string): Promise<Recorded> {
   const commands: Command[] = [];
   const definitions: ToolDefinition[] = [];
   const responders: string[] = [];
+  const pages: (string | undefined)[] = [];
   const setup = (context: ErasedContext) =>
     module.default.setup({
       ...context,
@@ -113,8 +117,12 @@ async function load(folder: string): Promise<Recorded> {
         responders.push(definition.description);
         return context.responder(definition);
       },
+      page(definition) {
+        pages.push(definition.title, definition.description);
+        return context.page(definition);
+      },
     });
-  return { plugin: { ...module.default, setup }, description, commands, definitions, responders };
+  return { plugin: { ...module.default, setup }, description, commands, definitions, responders, pages };
 }
 
 function menuTexts(command: Command): readonly string[] {

@@ -2,6 +2,7 @@ import { Accounts, definePlugin } from '@cinnabar/sdk';
 import { budgetsConfiguration, createLimitsInForce } from './budgets.js';
 import { registerCommands } from './commands.js';
 import { budgetsOfFile, registerBudgetCommands } from './guild-budgets.js';
+import { registerPages } from './pages.js';
 import { collections, createAccounts, inject, settings } from './service.js';
 
 export default definePlugin({
@@ -24,6 +25,7 @@ export default definePlugin({
     provide(Accounts, createAccounts(context, ofFiles));
     registerCommands(context);
     registerBudgetCommands(context, ofFiles);
+    registerPages(context);
     personalData({
       stays: ['how many tokens and how much money a server has used on a day, which counts nobody’s words'],
     });

@@ -13,6 +13,7 @@ import {
 import type { TaskContext } from './context.js';
 import { begunText, figuresOfInfo, statusWords } from './discord/wording.js';
 import { TASK_POLICY } from './permissions.js';
+import { readableTasks } from './tasks.js';
 
 const LISTED = 15;
 const SHOWN_PROMPT = 80;
@@ -102,23 +103,12 @@ async function approvalsOf({ approvals }: TaskContext, taskId: string, revoked: 
   return given.map(({ pattern }, index) => `${index + 1}. ${plainText(visible(pattern))}`).join('\n');
 }
 
-async function listOf({ access, provenance }: TaskContext, tasks: Tasks, ctx: CommandContext): Promise<string> {
+async function listOf(context: TaskContext, tasks: Tasks, ctx: CommandContext): Promise<string> {
   const { actor } = ctx;
-  const where = actor.guildId === null ? { guildId: null, userId: actor.userId } : { guildId: actor.guildId };
-  const listed = await tasks.list(where);
-  const places = new Set(listed.map((task) => task.actor.channelId));
-  const seen = new Map(
-    await Promise.all(
-      [...places].map(
-        async (id) => [id, await access.mayEnter(actor, { ...actor, channelId: id }, ['ReadMessageHistory'])] as const,
-      ),
-    ),
-  );
-  // What was asked for in a channel is for those who can read there.
-  const own = listed.filter((task) => task.actor.userId === actor.userId || seen.get(task.actor.channelId) === true);
+  const own = await readableTasks(context, tasks, actor);
   if (own.length === 0) return t('There are no tasks here.');
   // An answer to a message is read by everybody in the channel.
-  const isForAll = ({ channelId }: Actor) => provenance.mayTell([{ guildId: actor.guildId, channelId }], actor);
+  const isForAll = ({ channelId }: Actor) => context.provenance.mayTell([{ guildId: actor.guildId, channelId }], actor);
   const all = ctx.message === null ? own : own.filter((task) => isForAll(task.actor));
   const more = all.length > LISTED ? [t('… and {count} more', { count: all.length - LISTED })] : [];
   const hidden = own.length - all.length;

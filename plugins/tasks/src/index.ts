@@ -33,6 +33,7 @@ import { createSpeaker } from './discord/message-sender.js';
 import { createStatusBoard } from './discord/status-board.js';
 import { createJournal, pruneEnded } from './journal/journal.js';
 import { personalTasks } from './journal/personal-data.js';
+import { registerPage } from './page.js';
 import { registerResponders, registerStartTool } from './responders.js';
 import { START_TOOL } from './running/execute-step.js';
 import { createWatchdog, WATCHDOG_MS } from './running/watchdog.js';
@@ -146,6 +147,7 @@ export default definePlugin({
       }
     });
     registerCommands(plugin, context, tasks);
+    registerPage(plugin, context, tasks);
     registerResponders(plugin, context, tasks);
     registerStartTool(plugin, context, tasks);
     registerFollowUps(plugin, context, tasks, createFollowUpStore(collections));

@@ -194,6 +194,20 @@ export function createTasks(context: TaskContext, workers: WorkerPool): Tasks & 
 }
 
 /** A task as others see it. @param place among those that wait for room, from 1 */
+/** Tasks of where the actor is that they may know of: their own, and what was asked for where they can read. */
+export async function readableTasks(
+  { access }: Pick<TaskContext, 'access'>,
+  tasks: Pick<Tasks, 'list'>,
+  actor: Actor,
+): Promise<readonly TaskInfo[]> {
+  const { guildId, userId } = actor;
+  const listed = await tasks.list(guildId === null ? { guildId, userId } : { guildId });
+  const readable = new Map<string, boolean>();
+  for (const channelId of new Set(listed.map((task) => task.actor.channelId)))
+    readable.set(channelId, await access.mayEnter(actor, { guildId, channelId }, ['ReadMessageHistory']));
+  return listed.filter((task) => task.actor.userId === userId || readable.get(task.actor.channelId) === true);
+}
+
 function infoOf(task: Task, place: number | undefined): TaskInfo {
   const { id, actor, origin, status, prompt, stepCount, cost, createdAt, endedAt, workedMs, question, ending } = task;
   const asked = question !== undefined && question.answer === undefined && !isFinal(status) ? question : undefined;

@@ -148,7 +148,7 @@ const SHORT = 140;
 type Line = Task['log'][number];
 
 /** How a call ended, or that it has not. */
-function outcomeWord(outcome: string): string {
+export function outcomeWord(outcome: string): string {
   const words: Readonly<Record<string, string>> = {
     done: t('done'),
     told: t('told'),
@@ -195,7 +195,7 @@ export function detailsOf(task: Task) {
 }
 
 /** The step that is not over yet. */
-function underWay({ step }: Task): Line[] {
+export function underWay({ step }: Task): Line[] {
   return (step?.calls ?? []).map(({ name, input, outcome, result = '', state }) => ({
     n: step?.n ?? 0,
     tool: name,

@@ -1,0 +1,332 @@
+import {
+  type Actor,
+  homeChannelOf,
+  type Receipt,
+  TIERS,
+  t,
+  tokensOf,
+  UserError,
+  usageText,
+  type WebBlock,
+  type WebRequest,
+  type WebRow,
+  type WebValue,
+} from '@cinnabar/sdk';
+import { type Account, addSums, dayOf, lastDays, NO_USE, receiptsOf, type Sum, usedIn } from './receipts.js';
+import type { AccountsContext } from './service.js';
+
+const DAYS = 31;
+const MOST_RECEIPTS = 100;
+const MOST_SERVERS = 50;
+
+/** What `!cost` and `!why` tell, as pages: money and tokens by day, and what each answer came from. */
+export function registerPages(context: AccountsContext): void {
+  registerCostPages(context);
+  registerAnswerPages(context);
+}
+
+function registerCostPages({ page, client, collections: stores, services: { access, clock } }: AccountsContext): void {
+  const isModerator = async (actor: Actor) => TIERS.indexOf(await access.tierOf(actor)) >= TIERS.indexOf('mod');
+
+  page({
+    name: 'cost',
+    title: 'Cost',
+    description: 'What answers have used, by day (UTC).',
+    about: 'guild',
+    group: 'agents',
+    access: { command: 'cost' },
+    async view({ actor }) {
+      const { guildId, userId } = actor;
+      if (guildId === null) return { blocks: [] };
+      const own = await stores.memberAccounts.of({ userId, guildId }).get();
+      const mine: readonly WebBlock[] = [{ kind: 'section', title: t('You'), blocks: accountBlocks(own, clock.now()) }];
+      if (!(await isModerator(actor))) return { blocks: mine };
+      const guild = await stores.guildAccounts.of(guildId).get();
+      return { blocks: [...accountBlocks(guild, clock.now()), channelsToday(guild, clock.now()), ...mine] };
+    },
+    async card({ actor: { guildId, userId }, actor }) {
+      if (guildId === null) return [];
+      const account = (await isModerator(actor))
+        ? stores.guildAccounts.of(guildId)
+        : stores.memberAccounts.of({ userId, guildId });
+      return [figures(await account.get(), clock.now())];
+    },
+  });
+
+  page({
+    name: 'bot-cost',
+    title: 'Cost',
+    description: 'What answers have used in all servers, by day (UTC).',
+    about: 'bot',
+    group: 'operation',
+    access: { tier: 'botOwner' },
+    async view() {
+      const now = clock.now();
+      const accounts: (readonly [guildId: string, account: Account])[] = [];
+      for await (const entry of stores.guildAccounts.entries()) accounts.push(entry);
+      const dates = lastDays(now, DAYS);
+      const days = Object.fromEntries(
+        dates.map((date) => [date, addSums(accounts.map(([, { days }]) => days[date] ?? NO_USE))]),
+      );
+      const month = accounts
+        .map(([guildId, account]) => ({ guildId, sum: usedIn(account, now, 'month') }))
+        .filter(({ sum }) => sum.runs > 0);
+      const rows = month
+        .sort((one, other) => other.sum.usd - one.sum.usd || other.sum.tokens - one.sum.tokens)
+        .slice(0, MOST_SERVERS)
+        .map(
+          ({ guildId, sum }): WebRow => ({
+            id: guildId,
+            cells: [client.guilds.cache.get(guildId)?.name ?? guildId, ...sumCells(sum)],
+            link: { page: 'accounts/cost', guildId },
+          }),
+        );
+      return {
+        blocks: [
+          ...accountBlocks({ days }, now),
+          {
+            kind: 'table',
+            title: t('This month by server'),
+            columns: [{ name: t('Server') }, ...SUM_COLUMNS()],
+            rows,
+            empty: t('Nothing has been used this month.'),
+          },
+        ],
+      };
+    },
+  });
+}
+
+type Days = Pick<Account, 'days'>;
+
+function figures(account: Days, now: number): WebBlock {
+  const today = account.days[dayOf(now)] ?? NO_USE;
+  const month = usedIn(account, now, 'month');
+  const link = { page: 'accounts/answers' };
+  return {
+    kind: 'figures',
+    figures: [
+      { name: t('Today'), value: { usd: today.usd }, ...unpriced(today) },
+      { name: t('This month'), value: { usd: month.usd }, ...unpriced(month) },
+      { name: t('Answers today'), value: today.runs, link },
+      { name: t('Tokens today'), value: today.tokens },
+    ],
+  };
+}
+
+const unpriced = (sum: Sum) =>
+  sum.unpriced === 0
+    ? {}
+    : {
+        hint: t('without {count, plural, one {# answer} other {# answers}} of unknown price', { count: sum.unpriced }),
+      };
+
+function accountBlocks(account: Days, now: number): readonly WebBlock[] {
+  const dates = lastDays(now, DAYS).toReversed();
+  const points = (of: (sum: Sum) => number) =>
+    dates.map((date) => [Date.parse(`${date}T00:00:00Z`), of(account.days[date] ?? NO_USE)] as const);
+  const isUsed = dates.some((date) => (account.days[date]?.runs ?? 0) > 0);
+  const empty = t('Nothing has been used in the last {days} days.', { days: DAYS });
+  return [
+    figures(account, now),
+    {
+      kind: 'plot',
+      title: t('Money'),
+      style: 'bars',
+      unit: 'usd',
+      series: isUsed ? [{ name: t('US dollars'), points: points(({ usd }) => usd) }] : [],
+      empty,
+    },
+    {
+      kind: 'plot',
+      title: t('Tokens'),
+      style: 'bars',
+      unit: 'number',
+      series: isUsed
+        ? [
+            { name: t('read from the cache'), points: points(({ usage }) => usage.cacheReadTokens) },
+            { name: t('other prompts'), points: points(({ usage }) => usage.inputTokens + usage.cacheCreationTokens) },
+            { name: t('answers'), points: points(({ usage }) => usage.outputTokens) },
+          ]
+        : [],
+      empty,
+    },
+  ];
+}
+
+const SUM_COLUMNS = () => [
+  { name: t('Money'), numeric: true },
+  { name: t('Tokens'), numeric: true },
+  { name: t('Answers'), numeric: true },
+];
+const sumCells = ({ usd, tokens, runs }: Sum): readonly WebValue[] => [{ usd }, tokens, runs];
+
+function channelsToday({ channels }: Account, now: number): WebBlock {
+  const today = channels?.day === dayOf(now) ? Object.entries(channels.tokens) : [];
+  return {
+    kind: 'table',
+    title: t('Today by channel'),
+    columns: [{ name: t('Channel') }, { name: t('Tokens'), numeric: true }],
+    rows: today
+      .sort(([, one], [, other]) => other - one)
+      .map(([id, tokens]) => ({
+        id,
+        cells: [{ channel: id }, tokens],
+        link: { page: 'accounts/answers', query: { channel: id } },
+      })),
+    empty: t('No channel has used anything today.'),
+  };
+}
+
+function registerAnswerPages({ page, client, collections: stores, services: { access } }: AccountsContext): void {
+  /** Receipts are read where they are: by those who can read there. @throws UserError */
+  const receiptsIn = async ({ actor, query: { channel = '' } }: WebRequest): Promise<readonly Receipt[]> => {
+    const { guildId } = actor;
+    if (guildId === null || !(await access.mayEnter(actor, { guildId, channelId: channel }, ['ReadMessageHistory'])))
+      throw new UserError(t('There is no such channel that you and I can read.'));
+    return receiptsOf(stores.receipts, channel, undefined);
+  };
+
+  page({
+    name: 'answers',
+    title: 'Answers',
+    description: 'Why the bot answered, from what, and what it cost.',
+    about: 'guild',
+    group: 'agents',
+    access: { command: 'why' },
+    async view(request) {
+      const { channel } = request.query;
+      const search: WebBlock = {
+        kind: 'search',
+        fields: [
+          {
+            name: 'channel',
+            label: t('Channel'),
+            control: { kind: 'channel' },
+            ...(channel === undefined ? {} : { value: channel }),
+          },
+        ],
+        submit: t('Show its answers'),
+      };
+      if (channel === undefined)
+        return {
+          blocks: [
+            search,
+            { kind: 'text', text: t('Choose a channel: its latest answers are shown, with their receipts.') },
+          ],
+        };
+      const receipts = await receiptsIn(request);
+      return {
+        blocks: [
+          search,
+          {
+            kind: 'table',
+            columns: [
+              { name: t('When') },
+              { name: t('Mind') },
+              { name: t('Why') },
+              { name: t('For') },
+              { name: t('Model') },
+              { name: t('Tokens'), numeric: true },
+              { name: t('Cost'), numeric: true },
+            ],
+            rows: receipts.slice(0, MOST_RECEIPTS).map((receipt) => ({
+              id: `${receipt.mind}/${receipt.id}`,
+              cells: [
+                { time: receipt.at },
+                receipt.mind,
+                receipt.trigger,
+                { user: receipt.actor.userId },
+                receipt.model,
+                tokensOf(receipt.usage),
+                costValue(receipt),
+              ],
+              link: { page: 'accounts/answer', query: { channel, mind: receipt.mind, id: receipt.id } },
+            })),
+            empty: t('I have not answered anything here that I have a receipt of.'),
+          },
+        ],
+      };
+    },
+  });
+
+  page({
+    name: 'answer',
+    title: 'Answer',
+    about: 'guild',
+    group: 'hidden',
+    access: { command: 'why' },
+    async view(request) {
+      const { mind, id } = request.query;
+      const receipt = (await receiptsIn(request)).find((one) => one.mind === mind && one.id === id);
+      if (receipt === undefined) throw new UserError(t('I have not answered anything here that I have a receipt of.'));
+      const home = await homeChannelOf(client, receipt.actor.channelId);
+      return { title: receipt.trigger, blocks: receiptBlocks(receipt, home) };
+    },
+  });
+}
+
+const costValue = ({ cost }: Pick<Receipt, 'cost'>): WebValue => (cost === null ? t('not known') : { usd: cost });
+
+function receiptBlocks(receipt: Receipt, homeId: string): readonly WebBlock[] {
+  const {
+    actor,
+    at,
+    calls,
+    configured = [],
+    details,
+    messageIds,
+    missCause,
+    mind,
+    mode,
+    model,
+    notes = [],
+    provider,
+    tools,
+    usage,
+  } = receipt;
+  const [messageId] = messageIds;
+  const message: WebValue =
+    messageId === undefined
+      ? t('nothing was said')
+      : {
+          link: { discord: `https://discord.com/channels/${actor.guildId ?? '@me'}/${actor.channelId}/${messageId}` },
+          text: t('Show it in Discord'),
+        };
+  return [
+    {
+      kind: 'facts',
+      facts: [
+        { name: t('When'), value: { time: at } },
+        { name: t('Asked by'), value: { user: actor.userId } },
+        { name: t('Channel'), value: { channel: homeId } },
+        { name: t('Message'), value: message },
+        { name: t('Mind'), value: mind },
+        { name: t('Model'), value: [model, provider, mode].filter((part) => part !== undefined).join(' · ') },
+        { name: t('Calls'), value: calls },
+        { name: t('Tokens'), value: usageText(usage) },
+        { name: t('Cost'), value: costValue(receipt) },
+        ...(missCause === undefined ? [] : [{ name: t('Cache miss'), value: missCause }]),
+      ],
+    },
+    {
+      kind: 'table',
+      title: t('Tools'),
+      columns: [{ name: t('Tool') }, { name: t('Outcome') }],
+      rows: tools.map(({ name, outcome }, index) => ({ id: String(index), cells: [{ code: name }, outcome] })),
+      empty: t('It used no tools.'),
+    },
+    ...(details.length === 0
+      ? []
+      : [{ kind: 'facts', title: t('How it came to it'), facts: details.map(splitDetail) } as const]),
+    ...[...configured.map((one) => t('Configured: {setting}', { setting: one })), ...notes].map(
+      (text) => ({ kind: 'notice', tone: 'plain', text }) as const,
+    ),
+  ];
+}
+
+/** What precedes the first colon is the heading. */
+function splitDetail(detail: string): { readonly name: string; readonly value: string } {
+  const colon = detail.indexOf(': ');
+  return colon < 0 ? { name: '', value: detail } : { name: detail.slice(0, colon), value: detail.slice(colon + 2) };
+}
