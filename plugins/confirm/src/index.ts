@@ -25,6 +25,7 @@ import {
   watchReactions,
 } from './interactions.js';
 import { createInterceptor } from './interceptor.js';
+import { registerPage } from './page.js';
 import {
   createCardRecords,
   createOutbox,
@@ -106,6 +107,7 @@ export default definePlugin({
     plugin.provide(Approvals, grants);
     plugin.intercept(createInterceptor(context));
     plugin.defer(services.origins.add(async (_channelId, ids) => originsOf(context, ids)));
+    registerPage(plugin, context);
     watchReactions(on, context);
     watchMessages(on, context);
     plugin.every(DAY_MS, () => grants.removeOld());

@@ -106,7 +106,7 @@ function aboutText(card: PendingCard | undefined): string {
 }
 
 const FIELD = 'reason';
-const LONGEST_REASON = 300;
+export const LONGEST_REASON = 300;
 
 /** Asks for the reason, which is passed on to the model. 4 is a text input, 2 a paragraph. */
 function reasonForm(customId: string): APIModalInteractionResponseCallbackData {
