@@ -47,6 +47,13 @@ export type WebValue =
   | { readonly role: string }
   | { readonly link: WebLink; readonly text: string };
 
+/** A name with its value. */
+export interface WebFact {
+  readonly name: string;
+  readonly value: WebValue;
+  readonly hint?: string;
+}
+
 /** A button that does one of the page's acts. */
 export interface WebButton {
   /** The act's name. */
@@ -97,7 +104,7 @@ export type WebBlock =
   | {
       readonly kind: 'facts';
       readonly title?: string;
-      readonly facts: readonly { readonly name: string; readonly value: WebValue; readonly hint?: string }[];
+      readonly facts: readonly WebFact[];
     }
   /** A few numbers that matter, large. Each links to what it counts. */
   | {

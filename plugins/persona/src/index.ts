@@ -30,6 +30,7 @@ import { conversations as conversationCollection, createConversationStore } from
 import { followChanges } from './conversation/conversation-sync.js';
 import { createMemories } from './memory/memories.js';
 import { embedWith } from './memory/memory-index.js';
+import { registerPage } from './page.js';
 import { personalData } from './personal-data.js';
 import {
   answerToName,
@@ -143,6 +144,7 @@ export default definePlugin({
       respond: (turn) => respond(turn, persona),
     });
     registerCommands(context, persona);
+    registerPage(context, persona);
     const { channelPersonas, channelCards, thoughtThreads: threads } = collections;
     followChanges(context, persona, async (id) => {
       await Promise.all([channelPersonas, channelCards, threads].map((collection) => collection.of(id).delete()));

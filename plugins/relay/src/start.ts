@@ -20,6 +20,7 @@ import { createErrorLog } from './error-log.js';
 import { personalData } from './events/event.js';
 import { onConsent, respond } from './intake/respond.js';
 import { createLettaServers } from './letta/agents.js';
+import { registerPage } from './page.js';
 import { openDigests } from './presence/digests.js';
 import { createOwnThreads, listenForMessages } from './presence/messages.js';
 import { listenForReactions } from './presence/reactions.js';
@@ -87,6 +88,7 @@ export async function start(context: RelayContext): Promise<void> {
   context.diagnose(createDiagnosis(relay));
   await startPresence(relay);
   registerCommands(relay);
+  registerPage(relay, relay);
   context.personalData(personalData(relay));
   // Approval requests that an earlier process left open are denied at once, not with the next message.
   context.ready(() => core.letta.agents().catch((error: unknown) => log.info('no Letta server yet', { error })));

@@ -43,14 +43,12 @@ function registerServersPage({ page, client }: AdminContext): void {
               { name: t('Here since') },
               { name: t('Id') },
             ],
-            rows: found
-              .slice(from, from + SERVERS_A_PAGE)
-              .map(
-                (guild): WebRow => ({
-                  id: guild.id,
-                  cells: [guild.name, guild.memberCount, { time: guild.joinedTimestamp }, { code: guild.id }],
-                }),
-              ),
+            rows: found.slice(from, from + SERVERS_A_PAGE).map(
+              (guild): WebRow => ({
+                id: guild.id,
+                cells: [guild.name, guild.memberCount, { time: guild.joinedTimestamp }, { code: guild.id }],
+              }),
+            ),
             empty: t('The bot is in no such server. `bot invite` says how it is added to one.'),
             ...(found.length > from + SERVERS_A_PAGE ? { more } : {}),
           },

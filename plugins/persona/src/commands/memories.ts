@@ -1,4 +1,4 @@
-import { type CommandContext, subcommand, TIERS, t, UserError, z } from '@cinnabar/sdk';
+import { type Actor, type CommandContext, subcommand, TIERS, t, UserError, z } from '@cinnabar/sdk';
 import type { PersonaContext } from '../context.js';
 import type { Memory } from '../memory/types.js';
 import { placeOf, shown } from './command-context.js';
@@ -24,7 +24,7 @@ export const memoriesCommand = (persona: PersonaContext) =>
       if (what === 'forget') await ctx.reply(await forget(ctx, id, persona));
       else if (what === 'me')
         await ctx.reply(
-          listing(await mine(ctx, persona), t('I remember nothing that you said, or that is about you.')),
+          listing(await ownMemories(persona, ctx.actor), t('I remember nothing that you said, or that is about you.')),
         );
       else {
         await assertMod(ctx, persona);
@@ -34,23 +34,25 @@ export const memoriesCommand = (persona: PersonaContext) =>
     },
   });
 
-async function mine({ actor }: CommandContext, { store, memories }: PersonaContext): Promise<readonly Memory[]> {
-  return memories.list(await store.memoryPlace({ guildId: actor.guildId, channelId: actor.channelId }), {
-    of: actor.userId,
-    all: true,
-  });
+/** What a member said, and what is about them, as far as it may be told where they are. */
+export async function ownMemories({ store, memories }: PersonaContext, actor: Actor): Promise<readonly Memory[]> {
+  const { guildId, channelId, userId } = actor;
+  return memories.list(await store.memoryPlace({ guildId, channelId }), { of: userId, all: true });
+}
+
+/** Moderators may change every memory that may be known where they are, others their own. @throws UserError */
+export async function assertMayForget(persona: PersonaContext, actor: Actor, id: string): Promise<void> {
+  const isTheirs = (await ownMemories(persona, actor)).some((memory) => memory.id === id);
+  if (!isTheirs && !(await isMod(actor, persona))) throw new UserError(t('There is no memory of yours with that id.'));
 }
 
 /** Moderators may delete every memory that may be known here, others their own. */
 async function forget(ctx: CommandContext, id: string | undefined, persona: PersonaContext): Promise<string> {
   if (id === undefined) throw new UserError(t('Which one? Its id stands in front of it; `all` deletes all of yours.'));
   const place = await persona.store.memoryPlace(placeOf(ctx));
-  const theirs = await mine(ctx, persona);
+  const theirs = await ownMemories(persona, ctx.actor);
   const ids = id === 'all' ? theirs.map((memory) => memory.id) : [id];
-  if (id !== 'all') {
-    const isTheirs = theirs.some((memory) => memory.id === id);
-    if (!isTheirs && !(await isMod(ctx, persona))) throw new UserError(t('There is no memory of yours with that id.'));
-  }
+  if (id !== 'all') await assertMayForget(persona, ctx.actor, id);
   let gone = 0;
   for (const each of ids) gone += await persona.memories.remove(place, each);
   await persona.traces.forgetEverywhere({ memoryIds: ids });
@@ -74,10 +76,11 @@ function listing(memories: readonly Memory[], none: string): string {
   return [...lines, ...(more > 0 ? [t('… and {more} more', { more })] : [])].join('\n');
 }
 
-async function isMod({ actor }: CommandContext, { access }: PersonaContext): Promise<boolean> {
+async function isMod(actor: Actor, { access }: PersonaContext): Promise<boolean> {
   return actor.guildId === null || TIERS.indexOf(await access.tierOf(actor)) >= TIERS.indexOf('mod');
 }
 
 async function assertMod(ctx: CommandContext, persona: PersonaContext): Promise<void> {
-  if (!(await isMod(ctx, persona))) throw new UserError(t('Only moderators may see what I remember of everybody.'));
+  if (!(await isMod(ctx.actor, persona)))
+    throw new UserError(t('Only moderators may see what I remember of everybody.'));
 }

@@ -43,7 +43,7 @@ export function nameIn({ channel, guild, message }: CommandContext, own: string)
 }
 
 /** What is as it was at first is in our words; anything else is in those of who set it. */
-const inOurWords = (text: string, byDefault: string) => (text === byDefault ? translated(text) : text);
+export const inOurWords = (text: string, byDefault: string) => (text === byDefault ? translated(text) : text);
 
 const moodText = ({ name }: State['mood']) => shown(inOurWords(name, NEW_STATE.mood.name));
 

@@ -14,66 +14,70 @@ import { CHANNEL_MODES, type ChannelMode } from '../agents/roster.js';
 import type { Relay } from '../context.js';
 import { ADMIN, guildOf } from './options.js';
 
+export async function enableAgents({ rosters }: Relay, guildId: string): Promise<string> {
+  const { agents } = await rosters.update(guildId, (draft) => {
+    draft.enabled = true;
+  });
+  return Object.keys(agents).length === 0
+    ? t(
+        'The agents of this server are switched on. There is none yet: let one in with `relay agent <id>`. `ai use relay` lets them answer here.',
+      )
+    : t('The agents of this server are switched on. `ai use relay` lets them answer here.');
+}
+
+/** What is under way is cut off. */
+export async function disableAgents(relay: Relay, guildId: string): Promise<string> {
+  await relay.rosters.update(guildId, (draft) => {
+    draft.enabled = false;
+  });
+  const cancelled = await cancelForbidden(guildId, relay);
+  return t('The agents of this server are switched off: they read and post nothing more. {ended}', {
+    ended: cancelledText(cancelled),
+  });
+}
+
+export async function pauseAgents({ rosters }: Relay, guildId: string): Promise<string> {
+  await rosters.update(guildId, (draft) => {
+    draft.paused = true;
+  });
+  return t('Paused: messages wait until `relay resume`. What an agent is being told goes on.');
+}
+
+export async function resumeAgents({ rosters, queue }: Relay, guildId: string): Promise<string> {
+  await rosters.update(guildId, (draft) => {
+    draft.paused = false;
+  });
+  queue.wake();
+  return t('Going on: the agents are told what has waited.');
+}
+
 /** `!relay enable`, `disable`, `pause`, `resume` and `mode`. */
 export function switchCommands(relay: Relay): readonly Subcommand[] {
-  const { rosters, queue } = relay;
+  const { rosters } = relay;
   return [
     subcommand({
       name: 'enable',
       description: 'Switch the agents of this server on',
       access: ADMIN,
-      async run(ctx) {
-        const { agents } = await rosters.update(guildOf(ctx), (draft) => {
-          draft.enabled = true;
-        });
-        return ctx.reply(
-          Object.keys(agents).length === 0
-            ? t(
-                'The agents of this server are switched on. There is none yet: let one in with `relay agent <id>`. `ai use relay` lets them answer here.',
-              )
-            : t('The agents of this server are switched on. `ai use relay` lets them answer here.'),
-        );
-      },
+      run: async (ctx) => ctx.reply(await enableAgents(relay, guildOf(ctx))),
     }),
     subcommand({
       name: 'disable',
       description: 'Switch the agents of this server off, and cut off what is under way',
       access: ADMIN,
-      async run(ctx) {
-        const guildId = guildOf(ctx);
-        await rosters.update(guildId, (draft) => {
-          draft.enabled = false;
-        });
-        const cancelled = await cancelForbidden(guildId, relay);
-        return ctx.reply(
-          t('The agents of this server are switched off: they read and post nothing more. {ended}', {
-            ended: cancelledText(cancelled),
-          }),
-        );
-      },
+      run: async (ctx) => ctx.reply(await disableAgents(relay, guildOf(ctx))),
     }),
     subcommand({
       name: 'pause',
       description: 'Let messages wait until `relay resume`',
       access: ADMIN,
-      async run(ctx) {
-        await rosters.update(guildOf(ctx), (draft) => {
-          draft.paused = true;
-        });
-        return ctx.reply(t('Paused: messages wait until `relay resume`. What an agent is being told goes on.'));
-      },
+      run: async (ctx) => ctx.reply(await pauseAgents(relay, guildOf(ctx))),
     }),
     subcommand({
       name: 'resume',
       description: 'Go on after `relay pause`',
       access: ADMIN,
-      async run(ctx) {
-        await rosters.update(guildOf(ctx), (draft) => {
-          draft.paused = false;
-        });
-        queue.wake();
-        return ctx.reply(t('Going on: the agents are told what has waited.'));
-      },
+      run: async (ctx) => ctx.reply(await resumeAgents(relay, guildOf(ctx))),
     }),
     subcommand({
       name: 'mode',

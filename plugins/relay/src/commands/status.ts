@@ -126,7 +126,7 @@ async function statusLines(relay: Relay, guildId: string, channelId: string): Pr
   ];
 }
 
-function stateOf({ state, admitsAt }: CircuitBreaker, now: number): string {
+export function stateOf({ state, admitsAt }: CircuitBreaker, now: number): string {
   if (state === 'closed') return t('answers');
   if (state === 'half-open') return t('is being tried again');
   return admitsAt > now
@@ -135,7 +135,7 @@ function stateOf({ state, admitsAt }: CircuitBreaker, now: number): string {
 }
 
 /** `false` also when the server does not answer. */
-async function isGoneAtServer(agentId: string, { letta }: Relay): Promise<boolean> {
+export async function isGoneAtServer(agentId: string, { letta }: Relay): Promise<boolean> {
   try {
     return (await (await letta.agents()).find(agentId)) === undefined;
   } catch {
