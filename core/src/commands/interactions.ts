@@ -277,16 +277,23 @@ function answerInteraction(
     );
   });
 
+  /** Discord has an answer already: this one, or the deferral of a process that has ended, whose place it takes. */
+  const fillIn = async (part: Part, hidden: boolean): Promise<Message> => {
+    const present = await patiently(() => interaction.fetchReply());
+    const isDeferral = present.flags.has(MessageFlags.Loading);
+    interaction.replied = !isDeferral;
+    interaction.deferred = isDeferral;
+    interaction.ephemeral = isDeferral ? present.flags.has(MessageFlags.Ephemeral) : hidden;
+    return isDeferral ? answer(part, hidden) : present;
+  };
+
   const respond = async (part: Part, hidden: boolean): Promise<Message> => {
     let sent: Message | null | undefined;
     const isFirst = await acknowledge(async () => {
       const response = await interaction.reply({ ...part, ...flags(hidden), withResponse: true });
       sent = response.resource?.message;
     });
-    if (!isFirst) {
-      interaction.replied = true;
-      interaction.ephemeral = hidden;
-    }
+    if (!isFirst) return fillIn(part, hidden);
     return sent ?? patiently(() => interaction.fetchReply());
   };
 

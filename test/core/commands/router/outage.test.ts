@@ -93,6 +93,37 @@ describe('commands while Discord fails', () => {
     expect(readable(used)).to.deep.equal(['Done at last.']);
   });
 
+  it('fill in the deferral of a process that died after it, for all or for the caller alone', async () => {
+    const goOn: (() => void)[] = [];
+    const late = definePlugin({
+      manifest: { id: 'late', version: '1.0.0', description: 'Late' },
+      setup: ({ command }) =>
+        void command({
+          name: 'late',
+          description: 'Answers after somebody else has deferred it',
+          async run(ctx) {
+            await new Promise<void>((resolve) => goOn.push(resolve));
+            await ctx.reply('Counted.');
+          },
+        }),
+    });
+    await using host = await createTestHost({ plugins: [late] });
+    const { discord, alice, general } = host;
+    for (const flags of [0, 64]) {
+      const used = alice.slash(general, 'late');
+      await discord.settled();
+      await fetch(`${discord.api}/v10/interactions/${used.id}/${used.token}/callback`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ type: 5, data: { flags } }),
+      });
+      goOn.pop()?.();
+      await host.settled();
+      const left = used.messages.filter(({ deleted }) => !deleted).map(({ content }) => content);
+      expect(left, `flags ${flags}`).to.deep.equal(['Counted.']);
+    }
+  });
+
   it('say each thing once as slash commands, however often only Discord’s word of it got lost', async () => {
     const twice = definePlugin({
       manifest: { id: 'twice', version: '1.0.0', description: 'Twice' },
