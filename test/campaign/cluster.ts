@@ -93,6 +93,7 @@ export async function clusterCampaign({ seed, rounds, log }: CampaignOptions): P
       ),
     ];
     violations.push(...found.map((text) => `round ${round} (${fault}): ${text}`));
+    for (const text of found) log(`  ${text}`);
     if (found.length > 0) log(stage.said());
     const times = answeredAgain(asked);
     if (fault === 'kill') killed.push(...times);
