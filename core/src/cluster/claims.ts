@@ -27,9 +27,12 @@ export function claimed({ id, guildId, channelId, user }: Interaction): Claimed 
 
 /** What was asked for is done by one process, once, although Discord may send it to the next one again. */
 export interface Claims {
-  /** Runs the task unless what was asked for was begun before. */
-  run(asked: Claimed, task: () => unknown): Promise<void>;
+  /** Runs the task unless what was asked for was begun before. One that ends `unanswered` is left to the next holder, who tells the member. */
+  run(asked: Claimed, task: () => Answered | Promise<Answered>): Promise<void>;
 }
+
+/** Whether a member has heard what became of their request, if only that it was refused. */
+export type Answered = 'answered' | 'unanswered';
 
 /** Of a bot that is one process: Discord sends it nothing twice. */
 export const NO_CLAIMS: Claims = {
@@ -91,10 +94,11 @@ export function createClaims(
       beginning.add(begins);
       const isOwn = await begins.finally(() => beginning.delete(begins));
       if (isOwn === false) return;
+      let answered: Answered = 'answered';
       try {
-        await task();
+        answered = await task();
       } finally {
-        if (isOwn === true) await end(asked);
+        if (isOwn === true && answered === 'answered') await end(asked);
       }
     },
     async begun() {

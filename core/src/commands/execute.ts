@@ -22,6 +22,7 @@ import {
 } from '@cinnabar/sdk';
 import { type Channel, DiscordAPIError, type GuildMember, type Message, RESTJSONErrorCodes } from 'discord.js';
 import { LRUCache } from 'lru-cache';
+import type { Answered } from '../cluster/claims.js';
 import { untilInterrupted } from '../gateway/boundary.js';
 import { type Answers, asNoticeBody, denial, explain, type Failed, isIgnored, isReadByOperator } from './answers.js';
 
@@ -49,8 +50,9 @@ export interface Execution {
 /**
  * The one path of every command: access, options, cooldown, then the command itself. Whatever goes wrong is said to the caller;
  * what should not have gone wrong is thrown on for the error boundary to log. What is there already is not waited for.
+ * @returns `unanswered` when the caller has heard nothing of it
  */
-export async function execute(execution: Execution, call: Call): Promise<void> {
+export async function execute(execution: Execution, call: Call): Promise<Answered> {
   const { entry, actor, answers } = call;
   const { signal } = entry.owner.scope;
   const isAdministrative = entry.owner.plugin.manifest.administrative === true;
@@ -94,6 +96,7 @@ export async function execute(execution: Execution, call: Call): Promise<void> {
         outcome: 'done',
         reads: isReading(call),
       });
+    return 'answered';
   } catch (error) {
     const outcome = outcomeOf(error);
     execution.count(call, outcome);
@@ -104,12 +107,12 @@ export async function execute(execution: Execution, call: Call): Promise<void> {
       execution.audit.record({ actor, plugin: entry.owner.id, act: actOf(call), outcome, reason });
     }
     noteRefusal(execution, call, error);
-    if (hasLastWord && error instanceof CinnabarError && error.code === 'CINNABAR_INTERRUPTED') return;
+    if (hasLastWord && error instanceof CinnabarError && error.code === 'CINNABAR_INTERRUPTED') return 'answered';
     // The member hears from the process that serves the server now.
-    if (error instanceof CinnabarError && error.code === 'CINNABAR_LEASE_LOST') return;
+    if (error instanceof CinnabarError && error.code === 'CINNABAR_LEASE_LOST') return 'unanswered';
     const { log } = entry.owner;
     const forOperator = await isReadByOperator(execution.access, actor, entry.policy);
-    await answerFailure(execution, { what: `command ${entry.name}`, actor, error, log, forOperator }, answers);
+    return await answerFailure(execution, { what: `command ${entry.name}`, actor, error, log, forOperator }, answers);
   } finally {
     answers.close();
   }
@@ -226,24 +229,34 @@ export interface Call {
 
 /**
  * Tells the caller what went wrong.
- * @throws Error for the error boundary when it was a failure and no answer in plain words; an answer that cannot be given is only logged
+ * @returns `unanswered` when that could not be said, which is only logged
+ * @throws Error for the error boundary when it was a failure and no answer in plain words
  */
 export async function answerFailure(
   { random, lost }: Pick<Execution, 'random' | 'lost'>,
   failed: Failed,
   answers: Answers,
-): Promise<void> {
+): Promise<Answered> {
   const { actor, error } = failed;
-  if (error instanceof AnswerLost) return lost.report(actor.channelId, error);
-  if (isIgnored(error)) return answers.ignore();
+  const unanswered = (loss: AnswerLost): Answered => {
+    lost.report(actor.channelId, loss);
+    return 'unanswered';
+  };
+  if (error instanceof AnswerLost) return unanswered(error);
+  if (isIgnored(error)) {
+    await answers.ignore();
+    return 'answered';
+  }
   const { sentence, failure } = explain(failed, random);
+  let answered: Answered = 'answered';
   try {
     await answers.refuse(sentence);
   } catch (cause) {
     if (!(cause instanceof AnswerLost)) throw failure ?? cause;
-    lost.report(actor.channelId, cause);
+    answered = unanswered(cause);
   }
   if (failure !== undefined) throw failure;
+  return answered;
 }
 
 /** How many users (guilds, channels) are remembered for one command; beyond that the longest unseen is let off. */

@@ -26,7 +26,7 @@ import {
   RESTJSONErrorCodes,
   type SendableChannels,
 } from 'discord.js';
-import { claimed } from '../cluster/claims.js';
+import { type Answered, claimed } from '../cluster/claims.js';
 import {
   ANSWER_PAUSES_MS,
   type Answers,
@@ -87,7 +87,7 @@ function runInteraction(
   interaction: ChatInputCommandInteraction,
   entry: CommandEntry,
   log: Logger,
-): Promise<void> {
+): Promise<Answered> {
   return execute(execution, {
     entry,
     source: 'slash',

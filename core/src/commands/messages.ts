@@ -13,6 +13,7 @@ import {
   translated,
 } from '@cinnabar/sdk';
 import type { Client, Message, SendableChannels } from 'discord.js';
+import type { Answered } from '../cluster/claims.js';
 import type { CommandService, Owner } from '../contracts.js';
 import { ANSWER_PAUSES_MS, type Answers, denial, echo, notAvailable, partsOf } from './answers.js';
 import { prefixEnd, readArguments, readToken, skipSpace, skipWord } from './arguments.js';
@@ -85,8 +86,8 @@ function runMessage(
   message: Message,
   entry: Entry,
   { prefix, end, content, atMost }: Recognised,
-): Promise<void> | undefined {
-  if (!message.channel.isSendable()) return undefined;
+): Promise<Answered> | Answered {
+  if (!message.channel.isSendable()) return 'answered';
   const answers = answerMessage(message, message.channel, execution, entry.owner);
   const descent = descend(entry, content, end);
   return 'command' in descent
@@ -131,14 +132,15 @@ async function explainGroup(
   prefix: string,
   stray: string | undefined,
   answers: Answers,
-): Promise<void> {
+): Promise<Answered> {
   const actor = actorOf(message);
   try {
     const content = await groupHelp(execution.access, actor, group, prefix, stray);
     await answers.reply({ content, notice: true });
+    return 'answered';
   } catch (error) {
     const failed = { what: `help of ${group.name}`, actor, error, log: group.owner.log, forOperator: false };
-    await answerFailure(execution, failed, answers);
+    return answerFailure(execution, failed, answers);
   }
 }
 

@@ -12,7 +12,7 @@ import {
   t,
 } from '@cinnabar/sdk';
 import type { Interaction } from 'discord.js';
-import { type Claims, claimed } from '../cluster/claims.js';
+import { type Answered, type Claims, claimed } from '../cluster/claims.js';
 import { denial, explain, ignoreInteraction, isIgnored, isReadByOperator, notice } from '../commands/answers.js';
 import { isForStaff, outcomeOf } from '../commands/execute.js';
 import type { Boundary, ComponentService, EnabledIn, Owner } from '../contracts.js';
@@ -112,7 +112,7 @@ async function runComponent(
   definition: ComponentDefinition,
   interaction: ComponentInteraction,
   args: readonly string[],
-): Promise<void> {
+): Promise<Answered> {
   const actor: Actor = {
     userId: interaction.user.id,
     guildId: interaction.guildId,
@@ -133,18 +133,27 @@ async function runComponent(
     await untilInterrupted(owner.scope.signal, clock, Promise.resolve(definition.run(interaction, args)));
     await acknowledge(interaction);
     if (isAct) audit.record({ ...act, outcome: 'done' });
+    return 'answered';
   } catch (error) {
-    if (isIgnored(error)) return ignoreInteraction(interaction);
+    if (isIgnored(error)) {
+      await ignoreInteraction(interaction);
+      return 'answered';
+    }
     const outcome = outcomeOf(error);
     if (outcome === 'denied' || (isAct && outcome !== 'unanswered'))
       audit.record({ ...act, outcome, reason: sentenceOf(error)?.split('\n', 1)[0] });
     const forOperator = await isReadByOperator(access, actor, policy);
     const what = `component ${definition.name}`;
     const { sentence, failure } = explain({ what, actor, error, log: owner.log, forOperator }, random);
-    await notice(interaction, sentence).catch((cause: unknown) =>
-      log.warn('a component could not be answered', { customId: interaction.customId, error: cause }),
+    const answered = await notice(interaction, sentence).then(
+      () => 'answered' as const,
+      (cause: unknown) => {
+        log.warn('a component could not be answered', { customId: interaction.customId, error: cause });
+        return 'unanswered' as const;
+      },
     );
     if (failure !== undefined) throw failure;
+    return answered;
   }
 }
 

@@ -102,6 +102,33 @@ describePostgres('cluster: processes that serve a bot together', () => {
     await other.stop();
   }).timeout(60_000);
 
+  it('tell members whose commands were done by a process that could not answer any more', async () => {
+    await using world = await createClusterWorld({ groups: 1, guilds: 1 });
+    const one = world.member('one', [counter]);
+    await one.start();
+    const [channel] = world.channels;
+    if (channel === undefined) throw new Error('there is no channel');
+    world.discord.faults.rest.fail(503, {
+      times: Number.POSITIVE_INFINITY,
+      method: 'POST',
+      route: '/channels/:channelId/messages',
+    });
+    const asked = world.owner.say(channel, '!count');
+    await world.discord.settled();
+    await one.stop();
+    world.discord.faults.clear();
+    const other = world.member('other', [counter]);
+    await other.start();
+    await world.until(() => world.answersTo(asked).length > 0);
+    expect(
+      world
+        .answersTo(asked)
+        .map(({ content }) => content)
+        .join(),
+    ).to.match(/I was interrupted/);
+    await other.stop();
+  }).timeout(60_000);
+
   it('export and forget a person whose data is in servers of several of them', async () => {
     await using world = await createClusterWorld({ groups: GROUPS, guilds: 6 });
     const one = world.member('one', [diary]);
