@@ -7,8 +7,17 @@ import {
   mayRefer,
   sendOnce,
   t,
+  z,
 } from '@cinnabar/sdk';
-import type { Client, Interaction, Message, SendableChannels } from 'discord.js';
+import {
+  type Client,
+  DiscordAPIError,
+  type Interaction,
+  type Message,
+  MessageFlags,
+  Routes,
+  type SendableChannels,
+} from 'discord.js';
 import type { LanguageService } from '../languages/languages.js';
 import type { Database } from '../storage/drivers/postgres/database.js';
 import type { WriteLease } from '../storage/drivers/postgres/writer.js';
@@ -19,11 +28,27 @@ export interface Claimed {
   readonly guildId: string | null;
   readonly channelId: string | null;
   readonly userId: string;
+  /** Of a slash command: what it can be answered with. */
+  readonly interactionToken?: string | undefined;
 }
 
-export function claimed({ id, guildId, channelId, user }: Interaction): Claimed {
-  return { id, guildId, channelId, userId: user.id };
+export function claimed(interaction: Interaction): Claimed {
+  const { id, guildId, channelId, user, token } = interaction;
+  // The answer to a press may be the message with the button, which is there in any case.
+  return {
+    id,
+    guildId,
+    channelId,
+    userId: user.id,
+    ...(interaction.isChatInputCommand() ? { interactionToken: token } : {}),
+  };
 }
+
+/**
+ * Names an answer to a message, from 1. The next holder tells with the name of the first one that a command was interrupted: Discord takes only the
+ * one that comes first, when a process goes on that stood still.
+ */
+export const answerKey = (messageId: string, serial: number): string => `command:${messageId}:${serial}`;
 
 /** What was asked for is done by one process, once, although Discord may send it to the next one again. */
 export interface Claims {
@@ -63,13 +88,13 @@ export function createClaims(
   const beginning = new Set<Promise<unknown>>();
 
   /** @returns `undefined` where that cannot be said, since the database is away: then nobody else can take it over either */
-  const begin = async ({ id, guildId, channelId, userId }: Claimed): Promise<boolean | undefined> => {
+  const begin = async ({ id, guildId, channelId, userId, interactionToken }: Claimed): Promise<boolean | undefined> => {
     try {
       const own = await write(
-        `done AS (INSERT INTO ${claims} (id, group_number, token, guild_id, channel_id, user_id)
-           SELECT $1::bigint, ${lease.group}, ${lease.token}, $2::bigint, $3::bigint, $4::bigint FROM fence
+        `done AS (INSERT INTO ${claims} (id, group_number, token, guild_id, channel_id, user_id, interaction_token)
+           SELECT $1::bigint, ${lease.group}, ${lease.token}, $2::bigint, $3::bigint, $4::bigint, $5 FROM fence
            ON CONFLICT (id) DO NOTHING RETURNING id AS result)`,
-        [id, guildId, channelId, userId],
+        [id, guildId, channelId, userId, interactionToken ?? null],
       );
       return own !== undefined;
     } catch (error) {
@@ -79,9 +104,10 @@ export function createClaims(
   };
   const end = async ({ id }: Claimed) => {
     try {
-      await write(`done AS (UPDATE ${claims} SET done_at = now() FROM fence WHERE id = $1 RETURNING id AS result)`, [
-        id,
-      ]);
+      await write(
+        `done AS (UPDATE ${claims} SET done_at = now(), interaction_token = NULL FROM fence WHERE id = $1 RETURNING id AS result)`,
+        [id],
+      );
     } catch (error) {
       log.debug('it could not be noted that something was done', { id, error });
     }
@@ -109,7 +135,7 @@ export function createClaims(
         `old AS (DELETE FROM ${claims} USING fence WHERE group_number = ${lease.group} AND claimed_at < now() - ${KEPT}),
          taken AS (UPDATE ${claims} SET done_at = now() FROM fence
            WHERE group_number = ${lease.group} AND token < ${lease.token} AND done_at IS NULL AND claimed_at >= now() - ${KEPT}
-           RETURNING id::text, guild_id::text, channel_id::text, user_id::text),
+           RETURNING id::text, guild_id::text, channel_id::text, user_id::text, interaction_token),
          done AS (SELECT coalesce(json_agg(taken), '[]') AS result FROM taken)`,
         [],
       );
@@ -119,6 +145,7 @@ export function createClaims(
         guildId: row.guild_id === null ? null : String(row.guild_id),
         channelId: row.channel_id === null ? null : String(row.channel_id),
         userId: String(row.user_id),
+        interactionToken: typeof row.interaction_token === 'string' ? row.interaction_token : undefined,
       }));
     },
   };
@@ -136,21 +163,26 @@ export async function tellUnfinished(options: {
   readonly log: Logger;
 }): Promise<void> {
   const { claims, client, languages, clock, log } = options;
-  const tell = async ({ id, guildId, channelId, userId }: Claimed) => {
+  const sentence = (userId: string) =>
+    t(
+      '{user}, I was interrupted while I worked on this, and I cannot say whether it was done. Please have a look, and try again if it was not.',
+      { user: `<@${userId}>` },
+    );
+  const tell = async (one: Claimed) => {
+    const { id, guildId, channelId, userId } = one;
+    const inTheirs = <T>(task: () => Promise<T>) => languages.serve({ guildId, userId }, undefined, task);
+    if (await inTheirs(() => fillDeferral(client, one, sentence))) return;
     const channel = channelId === null ? null : await client.channels.fetch(channelId);
     if (channel?.isSendable() !== true || (await isAnswered(channel, id))) return;
-    await languages.serve({ guildId, userId }, undefined, () =>
+    await inTheirs(() =>
       sendOnce(
         channel,
         {
-          content: t(
-            '{user}, I was interrupted while I worked on this, and I cannot say whether it was done. Please have a look, and try again if it was not.',
-            { user: `<@${userId}>` },
-          ),
+          content: sentence(userId),
           allowedMentions: { users: [userId] },
           ...(mayRefer(channel) ? { reply: { messageReference: id, failIfNotExists: false } } : {}),
         },
-        `unfinished:${id}`,
+        answerKey(id, 1),
         { clock },
       ),
     );
@@ -165,11 +197,37 @@ export async function tellUnfinished(options: {
   }
 }
 
+/**
+ * Says it in the place of "… is thinking", which nobody else can take away any more.
+ * @returns whether there is nothing more to say: it was said there, or the interaction has its answer
+ */
+async function fillDeferral(
+  { rest, application }: Client,
+  { interactionToken, userId }: Claimed,
+  sentence: (userId: string) => string,
+): Promise<boolean> {
+  if (interactionToken === undefined || application === null) return false;
+  const route = Routes.webhookMessage(application.id, interactionToken);
+  const present = z.object({ flags: z.number().default(0) }).safeParse(
+    await rest.get(route).catch((error: unknown) => {
+      // It was never acknowledged, or its token has run out: Discord has told the member.
+      if (error instanceof DiscordAPIError && error.status < 500) return undefined;
+      throw error;
+    }),
+  );
+  if (!present.success) return false;
+  if ((present.data.flags & MessageFlags.Loading) !== 0)
+    await rest.patch(route, { body: { content: sentence(userId), allowed_mentions: { parse: [] } } });
+  return true;
+}
+
 /** By a reply to the message, or as the answer to the interaction. */
 async function isAnswered(channel: SendableChannels, id: string): Promise<boolean> {
   const own = channel.client.user?.id;
   const after = await channel.messages.fetch({ after: id, limit: LOOKED_THROUGH });
   const isAnswer = (message: Message) =>
-    message.author.id === own && (message.reference?.messageId === id || message.interactionMetadata?.id === id);
+    message.author.id === own &&
+    !message.flags.has(MessageFlags.Loading) &&
+    (message.reference?.messageId === id || message.interactionMetadata?.id === id);
   return after.some(isAnswer);
 }

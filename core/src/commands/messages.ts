@@ -13,7 +13,7 @@ import {
   translated,
 } from '@cinnabar/sdk';
 import type { Client, Message, SendableChannels } from 'discord.js';
-import type { Answered } from '../cluster/claims.js';
+import { type Answered, answerKey } from '../cluster/claims.js';
 import type { CommandService, Owner } from '../contracts.js';
 import { ANSWER_PAUSES_MS, type Answers, denial, echo, notAvailable, partsOf } from './answers.js';
 import { prefixEnd, readArguments, readToken, skipSpace, skipWord } from './arguments.js';
@@ -411,7 +411,7 @@ function answerMessage(
     const reference =
       answered || !mayRefer(channel) ? {} : { reply: { messageReference: message, failIfNotExists: false } };
     serial += 1;
-    const key = `command:${message.id}:${serial}`;
+    const key = answerKey(message.id, serial);
     const retry = { clock, signal, pausesMs: ANSWER_PAUSES_MS };
     const sent = await lost.attempt<Message>(channel.id, () =>
       sendOnce(channel, { ...part, ...reference }, key, retry),

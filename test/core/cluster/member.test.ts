@@ -28,6 +28,14 @@ const counter = definePlugin({
         await reply(`${n}`);
       },
     });
+    command({
+      name: 'ponder',
+      description: 'Never comes to an end',
+      async run({ defer }) {
+        await defer();
+        await new Promise(() => undefined);
+      },
+    });
     on('messageCreate', async (message) => {
       if (message.content.startsWith('echo')) await message.reply(message.content);
     });
@@ -126,6 +134,24 @@ describePostgres('cluster: processes that serve a bot together', () => {
         .map(({ content }) => content)
         .join(),
     ).to.match(/I was interrupted/);
+    await other.stop();
+  }).timeout(60_000);
+
+  it('fill in what a process that is gone has left as "thinking"', async () => {
+    await using world = await createClusterWorld({ groups: 1, guilds: 1 });
+    const one = world.member('one', [counter]);
+    await one.start();
+    const [channel] = world.channels;
+    if (channel === undefined) throw new Error('there is no channel');
+    const asked = world.owner.slash(channel, 'ponder');
+    await world.until(() => asked.messages.length > 0);
+    world.discord.faults.rest.fail(503, { times: Number.POSITIVE_INFINITY });
+    await one.stop();
+    world.discord.faults.clear();
+    const other = world.member('other', [counter]);
+    await other.start();
+    await world.until(() => asked.messages.some(({ content }) => content !== ''));
+    expect(asked.messages.map(({ content }) => content).join()).to.match(/I was interrupted/);
     await other.stop();
   }).timeout(60_000);
 

@@ -206,6 +206,13 @@ const MIGRATIONS: readonly Migration[] = [
       );
       CREATE INDEX requests_open ON ${schema}.requests (group_number) WHERE state = 'asked';`,
   },
+  {
+    version: 7,
+    oldestCode: 1,
+    sql: (schema) => `
+      -- With which an interaction that was begun can still be answered, for 15 minutes, until it is done.
+      ALTER TABLE ${schema}.claims ADD COLUMN interaction_token text;`,
+  },
 ];
 
 export const SCHEMA_VERSION = Math.max(...MIGRATIONS.map(({ version }) => version));
