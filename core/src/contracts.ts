@@ -23,6 +23,8 @@ import type {
   Interceptor,
   Journal,
   JournalDefinition,
+  Journals,
+  JournalsOptions,
   Ledger,
   ListenerOptions,
   Logger,
@@ -238,6 +240,8 @@ export interface StorageService {
   ): Collection<z.output<S>>;
   /** A journal of a plugin. One at a time for a name and a guild. @throws CINNABAR_NAME_INVALID */
   journal<T>(plugin: string, name: string, definition: JournalDefinition<T>): Journal<T>;
+  /** The journals of a plugin that lie beside each other; `release` lets go of those that are open. @throws CINNABAR_NAME_INVALID */
+  journals(plugin: string, options?: JournalsOptions): Journals & Pick<Journal<never>, 'release'>;
   /** Which settings are secret, of every plugin that has been opened. */
   secretKeys(): ReadonlyMap<string, SecretKeys>;
   readonly catalog: CatalogService;

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import type { HasId, MemberKey, SettingScope } from './settings.js';
-import type { Journal, JournalOptions } from './storage/journal.js';
 import { defineToken } from './token.js';
 
 export type CollectionScope = SettingScope | 'message';
@@ -86,7 +85,7 @@ export type Collections<C extends CollectionDefinitions> = {
   readonly [K in keyof C]: Collection<z.output<C[K]['schema']>, C[K]['scope']>;
 };
 
-/** Room for plugins' own files, for what does not fit into documents: caches, journals. */
+/** Room for plugins' own files, for what does not fit into documents and journals. */
 export interface Files {
   /**
    * Makes the folder `name` below the host's data and resolves with its absolute path. By convention the name is the plugin's id;
@@ -100,8 +99,6 @@ export interface Files {
    * @throws CINNABAR_NAME_INVALID also for a folder of the host's own
    */
   cacheFolder(name: string): Promise<string>;
-  /** `openJournal` for a file in such a folder: when the disk fails it, the owners of the bot hear why. */
-  journal<T>(file: string, schema: z.ZodType<T>, options?: Omit<JournalOptions<T>, 'watch'>): Journal<T>;
 }
 export const Files = defineToken<Files>('cinnabar.files');
 

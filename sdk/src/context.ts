@@ -14,7 +14,7 @@ import type { Logger, Metrics } from './observability.js';
 import type { Diagnosis, SetupCheck, SilenceReasons } from './plugins.js';
 import type { ScheduleDefinition } from './schedules.js';
 import type { Settings, SettingsChange, SettingsSchemas } from './settings.js';
-import type { Journal, JournalDefinition } from './storage/journal.js';
+import type { Journal, JournalDefinition, Journals, JournalsOptions } from './storage/journal.js';
 import type { Injections, Services, Token } from './token.js';
 import type { ToolDefinition, ToolInput } from './tool-definition.js';
 import type { Interceptor } from './tools.js';
@@ -144,6 +144,14 @@ export interface Registrar {
    * const { records } = await journal.read();
    */
   journal<T>(name: string, definition: JournalDefinition<T>): Journal<T>;
+  /**
+   * The plugin's journals of which there are as many as there are guilds, channels or hours. Released when the plugin stops.
+   * @throws CINNABAR_NAME_INVALID
+   * @example
+   * const journals = context.journals();
+   * await journals.open([guildId, 'notes'], { schema: note }).append({ text });
+   */
+  journals(options?: JournalsOptions): Journals;
   /** What monitoring shows of the plugin. */
   readonly metrics: Metrics;
   /** A cleanup of the plugin's own. */

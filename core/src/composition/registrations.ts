@@ -50,7 +50,8 @@ import { createGuardStore, createPluginManager, type PluginChange, type PluginMa
 import { createServices } from '../plugins/services.js';
 import { createResponders } from '../responders/responders.js';
 import { createCeilings } from '../storage/documents/settings.js';
-import { createDiskWatch } from '../storage/driver.js';
+import { createDiskWatch, watchedDriver } from '../storage/driver.js';
+import { createFileDriver } from '../storage/drivers/file-driver.js';
 import { createFiles } from '../storage/files.js';
 import { createPersonalData } from '../storage/personal-data.js';
 import { createStorage } from '../storage/storage.js';
@@ -110,6 +111,11 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
   service(KEYS.storage, (get) =>
     createStorage({
       driver: get(KEYS.driver),
+      journalsIn(folder) {
+        const log = get(KEYS.logs).logger('storage');
+        const files = createFileDriver({ root: folder, journals: folder, clock: get(KEYS.clock), log });
+        return watchedDriver(files, get(KEYS.diskWatch));
+      },
       log: get(KEYS.logs).logger('storage'),
       presets: get(KEYS.config).presets,
       presetPlace: get(KEYS.config).presetPlace,
@@ -189,7 +195,7 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
       log: get(KEYS.logs).logger('backup'),
     }),
   );
-  service(KEYS.files, (get) => createFiles(get(KEYS.config), get(KEYS.diskWatch)));
+  service(KEYS.files, (get) => createFiles(get(KEYS.config)));
   service(KEYS.diskWatch, (get) =>
     createDiskWatch({
       clock: get(KEYS.clock),

@@ -114,6 +114,11 @@ export function createContext(owner: Owner, host: HostServices): ErasedContext {
       scope.add(`journal ${name}`, () => journal.release());
       return journal;
     },
+    journals(options) {
+      const journals = host.storage.journals(plugin.manifest.id, options);
+      scope.add('journals', () => journals.release());
+      return journals;
+    },
     defer: (cleanup) => scope.add('cleanup', cleanup),
     signal: scope.signal,
     settings,

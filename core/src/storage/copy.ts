@@ -16,8 +16,6 @@ export interface Inventory {
 type OnProgress = (done: number, total: number) => void;
 
 const AT_ONCE = 32;
-/** Folders of plugins that keep files of their own in them, laid out as journals are. */
-const OWN_FILES = ['mcp', 'persona'];
 
 const inOrder = (paths: readonly DocumentPath[]): readonly DocumentPath[] =>
   paths
@@ -26,7 +24,7 @@ const inOrder = (paths: readonly DocumentPath[]): readonly DocumentPath[] =>
     .map(({ path }) => path);
 
 const journalsOf = async (driver: Driver): Promise<readonly DocumentPath[]> =>
-  inOrder((await driver.journals()).filter(([plugin = '']) => !OWN_FILES.includes(plugin)));
+  inOrder((await driver.journals()).map(({ path }) => path));
 
 /** In batches, so that a year of receipts is not in memory at once. */
 async function eachOf<T>(

@@ -6,6 +6,7 @@ import {
   diskTroubleOf,
   diskTroubleText,
   type HasId,
+  type JournalEntry,
   type JournalMedium,
   type Logger,
   type MemberKey,
@@ -61,10 +62,13 @@ export interface Driver {
   setAside(path: DocumentPath): Promise<string | undefined>;
   /** Keeps a copy of the document as it is now, named after `label`. Returns where. */
   keep(path: DocumentPath, label: string): Promise<string>;
-  /** An append-only journal, apart from the documents. Nothing is opened before it is read or written. One at a time for a path. */
-  journal(path: DocumentPath): JournalMedium;
-  /** The paths of all journals that hold something, of the servers that the host serves. */
-  journals(): Promise<readonly DocumentPath[]>;
+  /**
+   * An append-only journal, apart from the documents. Nothing is opened before it is read or written. One at a time for a path.
+   * @param guildId the server that it belongs to, where its path does not say so; `null` for none
+   */
+  journal(path: DocumentPath, guildId?: string | null): JournalMedium;
+  /** All journals below `prefix` that hold something, in the order of their paths. */
+  journals(prefix?: DocumentPath): Promise<readonly JournalEntry[]>;
   /** Removes all journals of a plugin, none of which is in use. */
   eraseJournals(plugin: string): Promise<void>;
   /** For a medium that other processes write to as well. */
@@ -178,15 +182,27 @@ export function collectionPath(plugin: string, scope: string, name: string): Doc
   return [plugin, 'collections', scope, name];
 }
 
+const GUILD = /^\d{1,19}$/;
+
+/**
+ * The server that a journal belongs to, `null` for none, as far as its path says: a folder named after it, or one of direct messages; else the journal's
+ * own name. `undefined` where each host has one, or only those who write it know.
+ */
+export function guildOfJournal([, folder = '', name = '', ...others]: DocumentPath): string | null | undefined {
+  if (others.length > 0) return undefined;
+  if (folder.startsWith('dm-')) return null;
+  return [folder, name].find((one) => GUILD.test(one));
+}
+
 const JOURNAL_NAME = /^[a-z][a-z0-9-]{0,31}$/;
 
 /** Where a plugin's journal is: a global one is called as its group of journals is. @throws CINNABAR_NAME_INVALID */
-export function journalPath(plugin: string, name: string, guildId: string = name): DocumentPath {
+export function journalPath(plugin: string, name: string, guildId: string | null = null): DocumentPath {
   if (!JOURNAL_NAME.test(name)) {
     const detail = 'lower case letters, digits and -, at most 32';
     throw new CinnabarError('CINNABAR_NAME_INVALID', { kind: 'journal', name, detail });
   }
-  return [plugin, name, guildId];
+  return [plugin, name, guildId ?? name];
 }
 
 /** What belongs to one person, read from a path alone. */
@@ -438,8 +454,8 @@ export function watchedDriver(driver: Driver, watch: DiskWatch): Driver {
     erase: (path) => writing(path, () => driver.erase(path)),
     setAside: (path) => writing(path, () => driver.setAside(path)),
     keep: (path, label) => writing(path, () => driver.keep(path, label)),
-    journal(path) {
-      const medium = driver.journal(path);
+    journal(path, guildId) {
+      const medium = driver.journal(path, guildId);
       return {
         name: medium.name,
         read: () => reading(path, () => medium.read()),
@@ -448,10 +464,13 @@ export function watchedDriver(driver: Driver, watch: DiskWatch): Driver {
         get size() {
           return medium.size;
         },
+        keepCopy: (label) => writing(path, () => medium.keepCopy(label), watch.written),
+        eraseCopies: (isConcerned) => writing(path, () => medium.eraseCopies(isConcerned)),
+        erase: () => writing(path, () => medium.erase()),
         release: () => medium.release(),
       };
     },
-    journals: () => reading([], () => driver.journals()),
+    journals: (prefix = []) => reading(prefix, () => driver.journals(prefix)),
     eraseJournals: (plugin) => writing([plugin], () => driver.eraseJournals(plugin)),
     close: () => driver.close(),
   };

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { CinnabarError, type Files, makeFolder, openJournal, type WriteWatch } from '@cinnabar/sdk';
+import { CinnabarError, type Files, makeFolder } from '@cinnabar/sdk';
 
 const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 
@@ -9,6 +9,9 @@ const TAKEN = ['backups', 'bots', 'cache', 'config', 'documents', 'logs', 'plugi
 /** Whether the host keeps its own data under a name, so that no plugin may be called so. */
 export const isOfHost = (name: string): boolean => TAKEN.includes(name);
 
+/** Whether a plugin may keep its data under a name. */
+export const isFolderName = (name: string): boolean => NAME.test(name) && !isOfHost(name);
+
 /** Folders below the caches that are the host's own. */
 const TAKEN_CACHES = ['plugins', 'workers'];
 
@@ -17,8 +20,8 @@ export interface FilePlaces {
   readonly cacheDir: string;
 }
 
-/** Gives plugins folders below the host's data and its caches, and journals in them. */
-export function createFiles({ dataDir, cacheDir }: FilePlaces, watch: WriteWatch): Files {
+/** Gives plugins folders below the host's data and its caches. */
+export function createFiles({ dataDir, cacheDir }: FilePlaces): Files {
   const open = async (parent: string, name: string, taken: readonly string[]) => {
     const detail = taken.includes(name) ? 'it is one of the host' : 'lower case letters, digits and -, at most 32';
     if (!NAME.test(name) || taken.includes(name)) {
@@ -31,6 +34,5 @@ export function createFiles({ dataDir, cacheDir }: FilePlaces, watch: WriteWatch
   return {
     folder: (name) => open(dataDir, name, TAKEN),
     cacheFolder: (name) => open(cacheDir, name, TAKEN_CACHES),
-    journal: (file, schema, options) => openJournal(file, schema, { ...options, watch }),
   };
 }

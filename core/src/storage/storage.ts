@@ -37,6 +37,7 @@ import {
   unknownSetting,
 } from './documents/settings.js';
 import { collectionPath, type Driver, journalPath, keyFor, settingsPath } from './driver.js';
+import { journalsRoot, openJournals } from './journals.js';
 import { createStoredPersonalData, type PersonalCollection, personalCollection } from './personal-data.js';
 
 /** Where the host's own documents lie: no plugin's id can look like this. */
@@ -44,6 +45,8 @@ const HOST = '@host';
 
 export interface StorageOptions {
   readonly driver: Driver;
+  /** Opens journals in a folder of the operator's choosing; without it there are none. */
+  readonly journalsIn?: (folder: string) => Driver;
   readonly log: Logger;
   /** Values for plugins' global settings that hold until an owner sets others, by plugin. */
   readonly presets?: Readonly<Record<string, Presets>>;
@@ -79,6 +82,7 @@ export function createStorage(options: StorageOptions): StorageService {
     isElsewhere = async () => false,
     onProblem = () => undefined,
     guildOf,
+    journalsIn = noFolder,
   } = options;
   const store = createDocumentStore({ driver, log, onProblem, ...(guildOf === undefined ? {} : { guildOf }) });
   const opened = new Map<string, OpenedPlugin>();
@@ -118,6 +122,10 @@ export function createStorage(options: StorageOptions): StorageService {
         schema,
         snapshot === undefined ? {} : { snapshot },
       ),
+    journals(plugin, wanted = {}) {
+      const root = journalsRoot(plugin, wanted);
+      return wanted.folder === undefined ? openJournals(driver, root) : openJournals(journalsIn(wanted.folder), []);
+    },
     secretKeys: () => secrets,
     opened: () => [...opened.values()],
     catalog: createCatalog({ opened, tierOf, hasRole, called, isElsewhere }),
@@ -129,6 +137,10 @@ export function createStorage(options: StorageOptions): StorageService {
     onGap: store.onGap,
     flush: () => store.idle(),
   };
+}
+
+function noFolder(folder: string): never {
+  throw new TypeError(`nothing opens journals in ${folder}`);
 }
 
 type Presets = Readonly<Record<string, unknown>>;

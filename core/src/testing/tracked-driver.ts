@@ -27,8 +27,8 @@ export function createTrackedDriver(driver: Driver) {
     list: (prefix, whose) => track(driver.list(prefix, whose)),
     setAside: (path) => track(driver.setAside(path)),
     keep: (path, label) => track(driver.keep(path, label)),
-    journal(path) {
-      const medium = driver.journal(path);
+    journal(path, guildId) {
+      const medium = driver.journal(path, guildId);
       return {
         name: medium.name,
         read: () => track(medium.read()),
@@ -37,6 +37,9 @@ export function createTrackedDriver(driver: Driver) {
         get size() {
           return medium.size;
         },
+        keepCopy: (label) => track(medium.keepCopy(label)),
+        eraseCopies: (isConcerned) => track(medium.eraseCopies(isConcerned)),
+        erase: () => track(medium.erase()),
         release: () => medium.release(),
       };
     },

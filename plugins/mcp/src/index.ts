@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import {
   Access,
   Clock,
@@ -17,8 +16,8 @@ import {
   t,
 } from '@cinnabar/sdk';
 import { serverCommands, tokenCommands } from './commands.js';
-import { channelFolder, createJournal, removeOldCalls } from './history/files.js';
 import { createHistory, createRecorder, historyOf } from './history/history.js';
+import { createHistoryJournals, removeOldCalls } from './history/journals.js';
 import { listings } from './importing/listing.js';
 import { checkServers } from './servers/check.js';
 import { ENVIRONMENT, GLOBAL_SETTINGS } from './settings.js';
@@ -57,28 +56,29 @@ export default definePlugin({
     const { access, clock, tools } = services;
     const values = await settings.global.get();
 
-    const folder = env.TOOLS_PATH ?? (await services.files.folder('tools'));
-    const botId = () => client.user?.id ?? '0';
-    const folderOf = (channelId: string) => channelFolder(folder, botId(), channelId);
     const mutex = createKeyedMutex();
-    const journal = createJournal(clock, context.after, services.files);
-    const files = { journal, mutex, log, folderOf };
-    const history = createHistory(files);
+    const journals = createHistoryJournals({
+      journals: context.journals({ name: 'tools', folder: env.TOOLS_PATH }),
+      botId: () => client.user?.id ?? '0',
+      clock,
+      after: context.after,
+    });
+    const history = createHistory({ journals, mutex, log });
     context.defer(async () => {
       await mutex.idle();
-      await journal.close();
+      await journals.close();
     });
     const sweepHistory = async () => {
       const { historyDays: days, historyMegabytes } = await settings.global.get();
-      const root = join(folder, botId());
       const bytes = historyMegabytes * 1_000_000;
-      for (const id of await removeOldCalls({ root, mutex, now: clock.now(), days, bytes })) history.forgetCached(id);
+      for (const id of await removeOldCalls({ journals, mutex, now: clock.now(), days, bytes }))
+        history.forgetCached(id);
     };
     context.ready(sweepHistory);
     context.every(HISTORY_SWEEP_MS, sweepHistory);
     context.provide(ToolHistory, history);
     const { provenance } = services;
-    context.personalData(historyOf(history, files, () => join(folder, botId()), { client, provenance }));
+    context.personalData(historyOf(history, journals, { mutex, log }, { client, provenance }));
     context.defer(tools.onSettled(createRecorder(history, clock, log)));
 
     const servers = await openServers();

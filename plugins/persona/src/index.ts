@@ -5,7 +5,6 @@ import {
   Commands,
   createKeyedMutex,
   definePlugin,
-  Files,
   FrontDoor,
   Languages,
   Ledger,
@@ -80,7 +79,6 @@ export default definePlugin({
     accounts: optional(Accounts),
     clock: Clock,
     commands: Commands,
-    files: Files,
     frontDoor: optional(FrontDoor),
     languages: Languages,
     ledger: Ledger,
@@ -94,11 +92,10 @@ export default definePlugin({
   provides: [PersonaActions, Personas],
   async setup(context) {
     const { client, collections, defer, every, log, provide, responder, services, signal } = context;
-    const { clock, files, plugins, random } = services;
+    const { clock, plugins, random } = services;
     const settingsFor = (guildId: string | null) => context.settings.guild(guildId).get();
     const memories = createMemories({
-      folder: () => files.folder('persona'),
-      files,
+      journals: context.journals(),
       clock,
       random,
       log,

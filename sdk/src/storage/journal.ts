@@ -1,8 +1,8 @@
-import { type FileHandle, open, readFile, rm, stat } from 'node:fs/promises';
-import { basename, dirname, resolve } from 'node:path';
+import { type FileHandle, open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
 import { storageWriteError } from './disk-trouble.js';
-import { changeFile, makeFolder, replaceFile, syncFolder } from './durable-files.js';
+import { changeFile, copyToNew, makeFolder, removeFiles, replaceFile, syncFolder } from './durable-files.js';
 
 /** What a journal holds. */
 export interface JournalContent<T> {
@@ -30,6 +30,12 @@ export interface Journal<T> {
   rewrite(records: Iterable<T>): Promise<void>;
   /** Bytes in the file, as far as this process has written it. */
   readonly size: number;
+  /** Keeps a copy of all that is there now, damaged lines too, under a label. Returns where; `undefined` when there is nothing. */
+  keepCopy(label: string): Promise<string | undefined>;
+  /** Removes the copies of whose text this holds; and what a crash has left of writing the journal anew. */
+  eraseCopies(isConcerned: (text: string) => boolean): Promise<void>;
+  /** Removes it with all its copies. The next write begins a new one. */
+  erase(): Promise<void>;
   /** Waits for what is under way and lets go of the file; the next write opens it again. */
   release(): Promise<void>;
 }
@@ -48,7 +54,35 @@ export interface JournalOptions<T> {
 export interface JournalDefinition<T> extends Pick<JournalOptions<T>, 'snapshot'> {
   readonly schema: z.ZodType<T>;
   /** Whose it is; left out, it is for the plugin as a whole. */
-  readonly guildId?: string;
+  readonly guildId?: string | null;
+}
+
+/** Journals of a plugin that lie beside each other: one for each guild and persona, or for each channel and hour. */
+export interface Journals {
+  /**
+   * Opens one: nothing is read or written before it is asked for. One at a time for a path.
+   * @param path names of folders and of the journal. Where the first is a guild's id, or begins with `dm-`, that says whose the journal is; others say it by
+   *   `guildId`, which is `null` for one of no guild
+   */
+  open<T>(path: readonly string[], definition: JournalDefinition<T>): Journal<T>;
+  /** Those below a path that hold something, of the guilds that all hosts of the bot serve. */
+  list(below?: readonly string[]): Promise<readonly JournalEntry[]>;
+}
+
+/** A journal that holds something. */
+export interface JournalEntry {
+  readonly path: readonly string[];
+  /** What it takes up, about. */
+  readonly bytes: number;
+  /** Whether its guild is one that this host serves; what belongs to none is the first host's. */
+  readonly isOwn: boolean;
+}
+
+export interface JournalsOptions {
+  /** The name of what they all lie below, where it is not the plugin's id. */
+  readonly name?: string;
+  /** A folder of the operator's choosing: they are files in it, wherever the bot has its other data. */
+  readonly folder?: string | undefined;
 }
 
 /** Stands between the writers of a disk and those who want to know how it does. */
@@ -82,6 +116,12 @@ export interface JournalMedium {
   replace(lines: string): Promise<void>;
   /** Bytes, as far as this process has written. */
   readonly size: number;
+  /** Copies all lines. Returns where to; `undefined` when there are none. */
+  keepCopy(label: string): Promise<string | undefined>;
+  /** Removes the copies of whose text this holds. */
+  eraseCopies(isConcerned: (text: string) => boolean): Promise<void>;
+  /** Removes everything, copies too. */
+  erase(): Promise<void>;
   /** Lets go of what is open; the next write opens it again. */
   release(): Promise<void>;
 }
@@ -127,6 +167,10 @@ export function createJournal<T>(
     writing = undefined;
   };
 
+  const idle = async () => {
+    while (writing !== undefined) await writing;
+  };
+
   const submit = (text: string, whole: boolean) =>
     new Promise<void>((resolve, reject) => {
       jobs.push({ text, whole, resolve, reject });
@@ -143,8 +187,14 @@ export function createJournal<T>(
     },
     append: (record) => submit(lineOf(record), false),
     rewrite: (records) => submit(linesOf(records), true),
+    keepCopy: (label) => medium.keepCopy(label),
+    eraseCopies: (isConcerned) => medium.eraseCopies(isConcerned),
+    async erase() {
+      await idle();
+      await medium.erase();
+    },
     async release() {
-      while (writing !== undefined) await writing;
+      await idle();
       await medium.release();
     },
   };
@@ -213,8 +263,36 @@ export function journalFile(file: string): JournalMedium {
     get size() {
       return size;
     },
+    async keepCopy(label) {
+      const copy = `${path}.${label}`;
+      // One of the same moment is of the same damage.
+      await rm(copy, { force: true });
+      if ((await readText(path)) === '') return undefined;
+      await copyToNew(path, copy);
+      return copy;
+    },
+    async eraseCopies(isConcerned) {
+      const concerned: string[] = [];
+      for (const name of await copiesOf(path)) {
+        const content = await readFile(join(folder, name), 'utf8').catch(() => undefined);
+        if (content === undefined || name.endsWith('.new') || isConcerned(content)) concerned.push(name);
+      }
+      await removeFiles(folder, concerned);
+    },
+    async erase() {
+      await letGo();
+      await removeFiles(folder, [basename(path), ...(await copiesOf(path))]);
+      size = 0;
+      lineEnd = '';
+    },
     release: letGo,
   };
+}
+
+/** Names of the copies of a file, and of what a crash left of writing it anew. */
+async function copiesOf(path: string): Promise<readonly string[]> {
+  const names = await readdir(dirname(path)).catch(() => []);
+  return names.filter((name) => name.startsWith(`${basename(path)}.`));
 }
 
 /** Whether the open file is still the one of that name. */

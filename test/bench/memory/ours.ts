@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createFileDriver } from '@cinnabar/core';
+import { openJournals } from '@cinnabar/core/internal/storage/journals';
 import { createMemories, type Memories } from '@cinnabar/plugin-persona/dist/memory/memories.js';
 import type { Embed, Place } from '@cinnabar/plugin-persona/dist/memory/types.js';
 import { createManualClock } from '@cinnabar/sdk/testing';
@@ -26,7 +28,7 @@ export async function fill(corpus: Corpus, startMs: number, embed?: Embed): Prom
   let ids = 0;
   let vectors = 0;
   const memories = createMemories({
-    folder: async () => folder,
+    journals: openJournals(createFileDriver({ root: folder, journals: folder, clock, log: recordingLogger() }), []),
     clock,
     random: { id: () => String(++ids).padStart(12, '0') },
     log: recordingLogger(),

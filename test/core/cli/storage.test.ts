@@ -32,6 +32,14 @@ async function stopped() {
   const journal = files.journal(['relay', 'queue', 'queue']);
   await journal.add('{"n":1}\n{"n":2}\n');
   await journal.release();
+  for (const path of [
+    ['persona', '500', 'guild'],
+    ['tools', '1', '10', '2026-01-01-00'],
+  ]) {
+    const own = files.journal(path);
+    await own.add(`{"of":"${path[0]}"}\n`);
+    await own.release();
+  }
   const printed: string[] = [];
   const stream = { write: (text: string) => printed.push(text) > 0 };
   const run = (operands: readonly string[], from?: string, to?: string) =>
@@ -42,6 +50,10 @@ async function stopped() {
     database,
     check: () => run(['check']),
     copy: (from: string, to: string) => run(['copy'], from, to),
+    async empty() {
+      for (const path of await files.list([])) await files.erase(path);
+      for (const { path } of await files.journals()) await files.journal(path).erase();
+    },
     take: () => printed.splice(0).join(''),
     async [Symbol.asyncDispose]() {
       await database[Symbol.asyncDispose]();
@@ -55,12 +67,11 @@ describePostgres('cinnabar storage', () => {
     await using bot = await stopped();
     expect(await bot.copy('files', 'postgres')).to.equal(0);
     const said = bot.take();
-    expect(said).to.match(/^41 copied; both hold 40 documents and 1 journals, SHA-256 [0-9a-f]{64}\n$/);
+    expect(said).to.match(/^43 copied; both hold 40 documents and 3 journals, SHA-256 [0-9a-f]{64}\n$/);
     expect(await bot.check()).to.equal(0);
-    expect(bot.take()).to.equal(said.replace('41 copied; both hold ', ''));
+    expect(bot.take()).to.equal(said.replace('43 copied; both hold ', ''));
 
-    for (const path of await bot.files.list([])) await bot.files.erase(path);
-    await bot.files.eraseJournals('relay');
+    await bot.empty();
     expect(await bot.copy('postgres', 'files')).to.equal(0);
     expect(bot.take()).to.equal(said);
   });
@@ -71,7 +82,7 @@ describePostgres('cinnabar storage', () => {
     await bot.database.query(`DELETE FROM ${bot.database.schema}.documents WHERE path LIKE '%/1%'`);
     bot.take();
     expect(await bot.copy('files', 'postgres')).to.equal(0);
-    expect(bot.take()).to.match(/^11 copied; both hold 40 documents and 1 journals/);
+    expect(bot.take()).to.match(/^11 copied; both hold 40 documents and 3 journals/);
   });
 
   it('changes nothing of a target that holds something else', async () => {
@@ -89,7 +100,7 @@ describePostgres('cinnabar storage', () => {
     writeFileSync(join(bot.dataDir, 'documents/dice/collections/user/rolls/7.json'), '{');
     expect(await bot.copy('files', 'postgres')).to.equal(1);
     expect(bot.take()).to.match(
-      /^40 copied; both hold 39 documents .*\ncannot be read: dice\/collections\/user\/rolls\/7\n$/,
+      /^42 copied; both hold 39 documents .*\ncannot be read: dice\/collections\/user\/rolls\/7\n$/,
     );
   });
 
@@ -113,8 +124,7 @@ describePostgres('cinnabar storage', () => {
         .add(`{"n":${group}}\n`);
     expect(await bot.check()).to.match(/is in use by a cluster \(cinnabar start --cluster\)/);
     await cluster.close();
-    for (const one of await bot.files.list([])) await bot.files.erase(one);
-    await bot.files.eraseJournals('relay');
+    await bot.empty();
     expect(await bot.copy('postgres', 'files')).to.equal(0);
     expect(await bot.files.journal(path).read()).to.equal('{"n":0}\n{"n":1}\n');
   });

@@ -200,15 +200,50 @@ export function describeDriver(name: string, make: () => Promise<Subject>): void
 
       it('is listed once it holds something', async () => {
         await using subject = await make();
-        const paths: readonly DocumentPath[] = [JOURNAL, ['tasks', 'tasks', '42']];
-        expect(await subject.driver.journals()).to.deep.equal([]);
+        const paths: readonly DocumentPath[] = [JOURNAL, ['tasks', 'tasks', '42'], ['tools', '1', '42', '2026-01-01-00']];
+        const listed = async (below?: DocumentPath) => (await subject.driver.journals(below)).map(({ path }) => path);
+        expect(await listed()).to.deep.equal([]);
         await subject.driver.write(PATH, one);
         for (const path of paths) {
           const journal = createJournal(subject.driver.journal(path), schema);
           await journal.append({ n: 1 });
           await journal.release();
         }
-        expect(await subject.driver.journals()).to.have.deep.members(paths);
+        expect(await listed()).to.have.deep.members(paths);
+        expect(await listed(['tools', '1'])).to.deep.equal(paths.slice(2));
+        expect(await listed(['nothing'])).to.deep.equal([]);
+        expect((await subject.driver.journals()).every(({ bytes, isOwn }) => bytes > 0 && isOwn)).to.equal(true);
+      });
+
+      it('is erased with its copies, or those of its copies that hold something', async () => {
+        await using subject = await make();
+        const other: DocumentPath = ['relay', 'queue', 'queue2'];
+        const [journal, second] = [JOURNAL, other].map((path) => createJournal(subject.driver.journal(path), schema));
+        expect(await journal?.keepCopy('corrupt-0')).to.equal(undefined);
+        await journal?.append({ n: 1 });
+        await second?.append({ n: 1 });
+        expect(await journal?.keepCopy('corrupt-1')).to.match(/queue.*corrupt-1/);
+        await second?.keepCopy('corrupt-1');
+        await journal?.rewrite([{ n: 2 }]);
+        await journal?.eraseCopies((text) => text.includes('"n":3'));
+        const copies: string[] = [];
+        const seen = (text: string) => copies.push(text.trim()) === 0;
+        await journal?.eraseCopies(seen);
+        expect(copies).to.deep.equal(['{"n":1}']);
+        await journal?.eraseCopies((text) => text.includes('"n":1'));
+        await journal?.eraseCopies(seen);
+        expect(copies).to.have.length(1);
+        await journal?.keepCopy('corrupt-2');
+        await journal?.erase();
+        await journal?.eraseCopies(seen);
+        expect(copies).to.have.length(1);
+        expect((await numbers(subject.driver)).ns).to.deep.equal([]);
+        await journal?.append({ n: 4 });
+        await second?.eraseCopies(seen);
+        expect(copies).to.have.length(2);
+        await Promise.all([journal?.release(), second?.release()]);
+        expect((await numbers(subject.driver)).ns).to.deep.equal([4]);
+        expect((await numbers(subject.driver, other)).ns).to.deep.equal([1]);
       });
 
       it('goes with all others of its plugin, and none of another one', async () => {

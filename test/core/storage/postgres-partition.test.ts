@@ -2,6 +2,7 @@ import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
 import { createPartition } from '@cinnabar/core/internal/cluster/assignment';
 import { createGuildStates, guildStateSchema } from '@cinnabar/core/internal/gateway/guild-states';
 import { createIdentities, identitySchema } from '@cinnabar/core/internal/identities/identities';
+import type { Driver } from '@cinnabar/core/internal/storage/driver';
 import { createConnections } from '@cinnabar/core/internal/storage/drivers/postgres/connection';
 import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import { migrate } from '@cinnabar/core/internal/storage/drivers/postgres/migrations';
@@ -66,6 +67,9 @@ async function until(holds: () => unknown): Promise<number> {
   while (!(await holds())) await new Promise(setImmediate);
   return performance.now() - since;
 }
+
+const ownJournals = async ({ driver }: { readonly driver: Driver }) =>
+  (await driver.journals()).filter(({ isOwn }) => isOwn).map(({ path }) => path);
 
 describePostgres('PostgreSQL: documents of a group of servers', () => {
   it('are listed by the host that serves them, by guild, member, channel or what the document says; the rest by the first', async () => {
@@ -135,14 +139,40 @@ describePostgres('PostgreSQL: documents of a group of servers', () => {
     }
     expect(await one.driver.journal(['relay', 'queue', 'queue']).read()).to.equal('{"n":1}\n');
     expect(await zero.driver.journal(['relay', 'queue', 'queue']).read()).to.equal('{"n":0}\n');
-    expect(await one.driver.journals()).to.deep.equal([
+    expect(await ownJournals(one)).to.deep.equal([
       ['relay', 'log', GUILD_1],
       ['relay', 'queue', 'queue'],
     ]);
-    expect(await zero.driver.journals()).to.deep.equal([
+    expect(await ownJournals(zero)).to.deep.equal([
       ['relay', 'log', GUILD_0],
       ['relay', 'queue', 'queue'],
     ]);
+  });
+
+  it('have journals of a server by its folder, by who writes them, or by nobody', async () => {
+    await using place = await testDatabase();
+    await using zero = hostOn(place, 0);
+    await using one = hostOn(place, 1);
+    const paths = {
+      memories: ['persona', GUILD_1, 'guild'],
+      // A channel's: its id is not the server's.
+      thread: ['persona', GUILD_1, GUILD_0],
+      dm: ['persona', `dm-${GUILD_1}`, GUILD_1],
+      calls: ['tools', GUILD_1, '10', '2026-01-01-00'],
+      copied: ['tools', GUILD_1, '11', '2026-01-01-00'],
+    };
+    for (const path of [paths.memories, paths.thread, paths.dm]) await one.driver.journal(path).add('{"n":1}\n');
+    await one.driver.journal(paths.calls, GUILD_1).add('{"n":1}\n');
+    await zero.driver.journal(paths.copied).add('{"n":1}\n');
+    expect(await ownJournals(one)).to.have.deep.members([paths.memories, paths.thread, paths.calls]);
+    expect(await ownJournals(zero)).to.have.deep.members([paths.dm, paths.copied]);
+    expect((await zero.driver.journals(['tools'])).map(({ path, isOwn }) => [path[2], isOwn])).to.deep.equal([
+      ['10', false],
+      ['11', true],
+    ]);
+    expect(await zero.driver.journal(paths.memories).read()).to.equal('{"n":1}\n');
+    await one.driver.journal(paths.memories).keepCopy('corrupt-1');
+    expect(await one.driver.journals(['persona', GUILD_1])).to.have.length(2);
   });
 
   it('are gone over as they are when it is their turn', async () => {
@@ -167,7 +197,7 @@ describePostgres('PostgreSQL: documents of a group of servers', () => {
     await using alone = hostOn(place, 0, 1);
     const journal = alone.driver.journal(path);
     expect(await journal.read()).to.equal('{"n":0}\n{"n":1}\n{"n":2}\n');
-    expect(await alone.driver.journals()).to.deep.equal([path]);
+    expect(await ownJournals(alone)).to.deep.equal([path]);
     await journal.replace('{"n":3}\n');
     expect(await journal.read()).to.equal('{"n":3}\n');
     expect(await place.query(`SELECT path FROM ${place.schema}.journal_lines`)).to.deep.equal([

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { createJournal } from '@cinnabar/plugin-mcp/dist/history/files.js';
 import { createHistory } from '@cinnabar/plugin-mcp/dist/history/history.js';
 import {
   createKeyedMutex,
@@ -20,10 +19,13 @@ import {
 } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
+import { makeFolder } from '../../support/folder.js';
 import { recordingLogger } from '../../support/logs.js';
 import { call } from './bench.js';
+import { historyIn } from './history-in.js';
 
 const HOUR_MS = 3_600_000;
+const PLACE = { guildId: '1', channelId: '10' };
 
 const shop = definePlugin({
   manifest: { id: 'shop', version: '1.0.0', description: 'Sells things' },
@@ -157,8 +159,8 @@ describe('the journal of tool calls', () => {
         if (acknowledged === 200) writer.kill('SIGKILL');
       });
       await once(writer, 'exit');
-      const [name = ''] = await readdir(folder);
-      const lines = (await readFile(join(folder, name), 'utf8')).split('\n').filter((line) => line !== '');
+      const [name = ''] = await readdir(join(folder, '1', '10'));
+      const lines = (await readFile(join(folder, '1', '10', name), 'utf8')).split('\n').filter((line) => line !== '');
       const ids = lines.map((line) => Number(JSON.parse(line).call.id));
       expect(acknowledged).to.be.at.least(200);
       expect(ids.length).to.be.at.least(acknowledged);
@@ -171,46 +173,42 @@ describe('the journal of tool calls', () => {
 
 describe('the history of tool calls in memory', () => {
   it('holds the newest calls of a channel whose results are too long for all of them', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'cinnabar-history-'));
-    try {
-      let read = 0;
-      const history = createHistory({
-        journal: createJournal(createManualClock(), () => undefined),
-        mutex: createKeyedMutex(),
-        log: recordingLogger(),
-        folderOf() {
+    using folder = makeFolder();
+    const journals = historyIn(folder.path);
+    let read = 0;
+    const history = createHistory({
+      journals: {
+        ...journals,
+        hours(channelId) {
           read += 1;
-          return folder;
+          return journals.hours(channelId);
         },
-      });
+      },
+      mutex: createKeyedMutex(),
+      log: recordingLogger(),
+    });
       const use = (number: number): RecordedUse => ({
         call: { id: `${number}`, name: 'buy', input: {}, userId: '1', messageId: `${number}` },
         result: { callId: `${number}`, output: 'x'.repeat(1_500_000) },
         timestamp: '2026-01-01T00:00:00.000Z',
       });
-      for (let number = 1; number <= 6; number += 1) await history.record('10', use(number));
+      for (let number = 1; number <= 6; number += 1) await history.record(PLACE, use(number));
       const recent = async () => (await history.recent('10', '1')).map(({ call: { id } }) => id);
       expect(await recent()).to.deep.equal(['5', '6']);
       const before = read;
       expect(await recent()).to.deep.equal(['5', '6']);
       expect(read).to.equal(before);
-      await history.record('10', use(7));
+      await history.record(PLACE, use(7));
       expect(await recent()).to.deep.equal(['6', '7']);
-      expect(read).to.equal(before + 1);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+      expect(read).to.equal(before);
   });
 
   it('measures each call once, not all of a channel with every new one', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'cinnabar-history-'));
-    try {
-      const history = createHistory({
-        journal: { append: async () => {}, release: async () => {}, close: async () => {} },
-        mutex: createKeyedMutex(),
-        log: recordingLogger(),
-        folderOf: () => folder,
-      });
+    const history = createHistory({
+      journals: { append: async () => {}, hours: async () => [], read: async () => ({ records: [], damaged: 0 }) },
+      mutex: createKeyedMutex(),
+      log: recordingLogger(),
+    });
       let written = 0;
       const toJSON = () => {
         written += 1;
@@ -222,11 +220,8 @@ describe('the history of tool calls in memory', () => {
         timestamp: '2026-01-01T00:00:00.000Z',
       });
       await history.recent('10');
-      for (let number = 1; number <= 5; number += 1) await history.record('10', use(number));
+      for (let number = 1; number <= 5; number += 1) await history.record(PLACE, use(number));
       expect(await history.recent('10')).to.have.length(5);
       expect(written).to.equal(5);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
   });
 });

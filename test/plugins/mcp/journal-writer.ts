@@ -1,12 +1,11 @@
 /** Writes calls to `argv[2]` without end, and tells its parent how many are written. */
-import { createJournal } from '@cinnabar/plugin-mcp/dist/history/files.js';
-import { createManualClock } from '@cinnabar/sdk/testing';
+import { historyIn } from './history-in.js';
 
-const journal = createJournal(createManualClock(), () => undefined);
+const journals = historyIn(process.argv[2] ?? '');
 const timestamp = new Date(0).toISOString();
 for (let count = 1; ; count += 1) {
   const id = String(count);
-  await journal.append(process.argv[2] ?? '', {
+  await journals.append({ guildId: null, channelId: '10' }, {
     call: { id, name: 'buy', input: { what: 'x'.repeat(1_000) }, messageId: '1' },
     result: { callId: id, output: 'bought' },
     timestamp,

@@ -1,11 +1,12 @@
 import type { Dirent } from 'node:fs';
-import { access, readdir, readFile } from 'node:fs/promises';
+import { access, readdir, readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import {
   type Clock,
   changeFile,
   copyToNew,
+  type JournalEntry,
   journalFile,
   type Logger,
   leftUnfinished,
@@ -16,6 +17,7 @@ import {
   replaceFile,
   syncFolder,
 } from '@cinnabar/sdk';
+import { isData } from '../../backup/paths.js';
 import { DamagedDocument, type DocumentPath, type Driver, decodeStored, encodeStored, type Stored } from '../driver.js';
 import { isOfHost } from '../files.js';
 
@@ -134,15 +136,11 @@ export function createFileDriver(options: {
 
     journal: (path) => journalFile(`${join(journals, ...path.flatMap(encodeSegment))}.jsonl`),
 
-    async journals() {
-      const groups = (await foldersIn(journals)).filter((name) => !isOfHost(name));
-      const found = await Promise.all(
-        groups.map(async (plugin) => {
-          const names = await foldersIn(join(journals, plugin));
-          return Promise.all(names.map((name) => journalsIn(journals, [plugin, name])));
-        }),
-      );
-      return found.flat(2);
+    async journals(prefix = []) {
+      if (prefix.length > 0) return journalsIn(folderOf(journals, prefix), prefix);
+      const plugins = (await foldersIn(journals)).filter((name) => !isOfHost(name) && isData(name));
+      const found = await Promise.all(plugins.map((name) => journalsIn(join(journals, name), [name])));
+      return found.flat();
     },
 
     async eraseJournals(plugin) {
@@ -168,16 +166,27 @@ async function foldersIn(folder: string): Promise<readonly string[]> {
 
 const LINES = '.jsonl';
 
-/** The journals of one group: files of foreign names are passed over. */
-async function journalsIn(root: string, folders: readonly string[]): Promise<readonly DocumentPath[]> {
-  const files = (await entriesOf(join(root, ...folders))).filter((entry) => entry.isFile());
-  return files.flatMap(({ name }) => {
-    if (!name.endsWith(LINES)) return [];
-    const names = [...folders, name.slice(0, -LINES.length)];
-    const path = names.flatMap((one) => decodeSegment([one]) ?? []);
-    return path.length === names.length ? [path] : [];
-  });
+/** The journals below a folder: what has a foreign name is passed over. */
+async function journalsIn(folder: string, path: DocumentPath): Promise<readonly JournalEntry[]> {
+  const found = await Promise.all(
+    (await entriesOf(folder)).map(async (entry): Promise<readonly JournalEntry[]> => {
+      const isJournal = entry.isFile() && entry.name.endsWith(LINES);
+      const segment = decodeSegment([isJournal ? entry.name.slice(0, -LINES.length) : entry.name]);
+      if (segment === undefined) return [];
+      const file = join(folder, entry.name);
+      if (entry.isDirectory()) return journalsIn(file, [...path, segment]);
+      if (!isJournal) return [];
+      const size = (await unlessMissing(stat(file), undefined))?.size ?? 0;
+      return size === 0 ? [] : [{ path: [...path, segment], bytes: size, isOwn: true }];
+    }),
+  );
+  return found.flat().sort((one, other) => comparePaths(one.path, other.path));
 }
+
+const comparePaths = (one: DocumentPath, other: DocumentPath): number => {
+  const [first, second] = [one.join('/'), other.join('/')];
+  return first < second ? -1 : first === second ? 0 : 1;
+};
 
 /** Finished or not. */
 const JOURNAL = /\.jsonl(?:\.new)?$/;

@@ -23,6 +23,7 @@ export function createMemoryDriver(): MemoryDriver {
   const shelves = new Map<string, { readonly path: DocumentPath; readonly shelf: Shelf }>();
   const failures: { readonly error: Error; left: number; readonly id: string | undefined }[] = [];
   const journals = new Map<string, string>();
+  let copies: readonly { readonly id: string; readonly text: string }[] = [];
   let writes = 0;
 
   const find = (path: DocumentPath) => shelves.get(JSON.stringify(path))?.shelf;
@@ -107,12 +108,32 @@ export function createMemoryDriver(): MemoryDriver {
         get size() {
           return Buffer.byteLength(text());
         },
+        async keepCopy(label) {
+          if (text() === '') return undefined;
+          copies = [...copies, { id, text: text() }];
+          return `memory:${path.join('/')}.${label}`;
+        },
+        async eraseCopies(isConcerned) {
+          mayWrite(path);
+          copies = copies.filter((copy) => copy.id !== id || !isConcerned(copy.text));
+        },
+        async erase() {
+          mayWrite(path);
+          journals.delete(id);
+          copies = copies.filter((copy) => copy.id !== id);
+        },
         async release() {},
       };
     },
-    async journals() {
+    async journals(prefix = []) {
       const filled = [...journals].filter(([, text]) => text !== '');
-      return filled.map(([id]) => z.array(z.string()).parse(JSON.parse(id)));
+      return filled
+        .map(([id, text]) => ({
+          path: z.array(z.string()).parse(JSON.parse(id)),
+          bytes: Buffer.byteLength(text),
+          isOwn: true,
+        }))
+        .filter(({ path }) => prefix.every((segment, index) => path[index] === segment));
     },
     async eraseJournals(plugin) {
       for (const id of journals.keys()) if (id.startsWith(`[${JSON.stringify(plugin)},`)) journals.delete(id);

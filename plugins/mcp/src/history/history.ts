@@ -1,44 +1,35 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
 import {
   type Clock,
   compareIds,
   createdAt,
-  decodeLine,
   FORGOTTEN,
   findPlace,
   idAt,
   isOf,
   type KeyedMutex,
   type Logger,
-  leftUnfinished,
-  openJournal,
   type PersonalData,
   type Provenance,
   type RecordedUse,
-  removeFiles,
-  replaceFile,
   type SettledCall,
   type ToolHistory,
 } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import { cutText } from '../importing/result.js';
-import { type HistoryJournal, hourOf, hourOfFile, hoursIn, recordedUse } from './files.js';
+import { type CallPlace, type HistoryJournals, hourOf } from './journals.js';
 
-/** Where the history lies, and what its files are written with. */
-interface HistoryFiles {
-  readonly journal: HistoryJournal;
+/** Where the history lies, and what it is written with. */
+interface HistoryParts {
+  readonly journals: Pick<HistoryJournals, 'append' | 'hours' | 'read'>;
   /** By channel. */
   readonly mutex: KeyedMutex;
   readonly log: Logger;
-  /** Where a channel's calls lie. */
-  folderOf(channelId: string): string;
 }
 
 interface HistoryStore extends ToolHistory {
-  record(channelId: string, use: RecordedUse): Promise<void>;
-  /** Lets go of what is in memory: the files have changed. */
-  forgetCached(channelId: string): void;
+  record(place: CallPlace, use: RecordedUse): Promise<void>;
+  /** Lets go of what is in memory, of all channels by default: what is stored has changed. */
+  forgetCached(channelId?: string): void;
 }
 
 interface Cached {
@@ -55,8 +46,8 @@ const MOST_CHANNELS = 200;
 /** Of all channels together: results may be long. Those used longest ago go first. */
 const MOST_CHARACTERS = 8_000_000;
 
-/** What channels' calls are, kept in memory from their first use on, and on the disk. */
-export function createHistory({ journal, mutex, log, folderOf }: HistoryFiles): HistoryStore {
+/** What channels' calls are, kept in memory from their first use on, and in journals. */
+export function createHistory({ journals, mutex, log }: HistoryParts): HistoryStore {
   const cache = new Map<string, Cached>();
 
   let characters = 0;
@@ -84,20 +75,23 @@ export function createHistory({ journal, mutex, log, folderOf }: HistoryFiles): 
         if (known === undefined || reachesFurther(since, known.since)) {
           return keep(channelId, {
             since,
-            uses: await readUses(folderOf(channelId), { since, ...LIMITS }, log),
+            uses: await readUses(journals, channelId, { since, ...LIMITS }, log),
           });
         }
         const uses =
           since === undefined ? known.uses : known.uses.filter(({ call }) => compareIds(call.messageId, since) >= 0);
         return keep(channelId, { since: since ?? known.since, uses });
       }),
-    record: (channelId, use) =>
-      mutex.run(channelId, async () => {
-        await journal.append(folderOf(channelId), use);
+    record: (place, use) =>
+      mutex.run(place.channelId, async () => {
+        const { channelId } = place;
+        await journals.append(place, use);
         const known = cache.get(channelId);
         if (known !== undefined) keep(channelId, { since: known.since, uses: newest([...known.uses, use], LIMITS) });
       }),
-    forgetCached: drop,
+    forgetCached(channelId) {
+      for (const one of channelId === undefined ? [...cache.keys()] : [channelId]) drop(one);
+    },
   };
 }
 
@@ -118,16 +112,23 @@ interface Window extends HistoryLimits {
   readonly since?: string | undefined;
 }
 
-/** The calls in a channel's folder, oldest first. Reads the newest files first, and no more of them than it needs. */
-async function readUses(folder: string, { since, ...limits }: Window, log: Logger): Promise<readonly RecordedUse[]> {
+type ReadJournals = Pick<HistoryJournals, 'hours' | 'read'>;
+
+/** The calls of a channel, oldest first. Reads the newest hours first, and no more of them than it needs. */
+async function readUses(
+  journals: ReadJournals,
+  channelId: string,
+  { since, ...limits }: Window,
+  log: Logger,
+): Promise<readonly RecordedUse[]> {
   // A call never ends before the message that it follows was written.
   const firstHour = since === undefined ? '' : hourOf(createdAt(since));
   const found: RecordedUse[][] = [];
   let [count, characters] = [0, 0];
-  for (const name of (await hoursIn(folder)).reverse()) {
+  for (const hour of (await journals.hours(channelId)).toReversed()) {
     if (count >= limits.calls || characters >= limits.characters) break;
-    if ((hourOfFile(name) ?? '') < firstHour) break;
-    const uses = (await readHour(join(folder, name), log)).filter(
+    if (hour < firstHour) break;
+    const uses = (await readHour(journals, channelId, hour, log)).filter(
       ({ call }) => since === undefined || compareIds(call.messageId, since) >= 0,
     );
     found.unshift([...uses]);
@@ -166,9 +167,15 @@ function charactersOf(use: RecordedUse): number {
   return characters;
 }
 
-async function readHour(path: string, log: Logger): Promise<readonly RecordedUse[]> {
-  const { records, damaged } = await openJournal(path, recordedUse).read();
-  if (damaged > 0) log.warn('lines of the tool history could not be read and were passed over', { path, damaged });
+async function readHour(
+  journals: ReadJournals,
+  channelId: string,
+  hour: string,
+  log: Logger,
+): Promise<readonly RecordedUse[]> {
+  const { records, damaged } = await journals.read(channelId, hour);
+  if (damaged > 0)
+    log.warn('lines of the tool history could not be read and were passed over', { channelId, hour, damaged });
   return records;
 }
 
@@ -176,7 +183,7 @@ async function readHour(path: string, log: Logger): Promise<readonly RecordedUse
 export function createRecorder(history: HistoryStore, clock: Clock, log: Logger) {
   return async function record(call: SettledCall): Promise<void> {
     try {
-      await history.record(call.actor.channelId, recordOf(call, clock.now()));
+      await history.record(call.actor, recordOf(call, clock.now()));
     } catch (error) {
       log.error('a tool call could not be added to the history', { callId: call.id, tool: call.tool, error });
     }
@@ -218,14 +225,11 @@ function asRecord(input: unknown): Readonly<Record<string, unknown>> {
 
 const WITHHELD = '(from a place that you cannot read now, or deleted there)';
 
-/**
- * The calls that one member asked for, over all channels and hours.
- * @param root the bot's own folder
- */
+/** The calls that one member asked for, over all channels and hours that are this host's. */
 export function historyOf(
   history: HistoryStore,
-  { journal, mutex, log, folderOf }: HistoryFiles,
-  root: () => string,
+  journals: HistoryJournals,
+  { mutex, log }: Omit<HistoryParts, 'journals'>,
   { client, provenance }: { readonly client: Client; readonly provenance: Pick<Provenance, 'mayHave'> },
 ): PersonalData {
   /**
@@ -240,15 +244,19 @@ export function historyOf(
     return { ...use, result: { callId: result.callId, output: WITHHELD } };
   };
 
-  const channels = async () => (await readdir(root()).catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const channels = async () => {
+    const hours = new Map<string, string[]>();
+    for (const { channelId, hour, isOwn } of await journals.list())
+      if (isOwn) hours.set(channelId, [...(hours.get(channelId) ?? []), hour].sort());
+    return hours;
+  };
 
   return {
     async export(userId) {
       const found: Record<string, unknown> = {};
-      for (const channelId of await channels()) {
-        const folder = folderOf(channelId);
-        const hours = await Promise.all((await hoursIn(folder)).map((name) => readHour(join(folder, name), log)));
-        const theirs = hours.flat().filter(({ call }) => call.userId === userId);
+      for (const [channelId, hours] of await channels()) {
+        const uses = await Promise.all(hours.map((hour) => readHour(journals, channelId, hour, log)));
+        const theirs = uses.flat().filter(({ call }) => call.userId === userId);
         if (theirs.length === 0) continue;
         const mayHaveWords = await provenance.mayHave([await findPlace(client, channelId)], userId);
         found[channelId] = await Promise.all(theirs.map((use) => asTheirs(use, mayHaveWords, userId)));
@@ -256,32 +264,22 @@ export function historyOf(
       return found;
     },
     async forget(userId) {
-      for (const channelId of await channels()) {
+      for (const [channelId, hours] of await channels()) {
         await mutex.run(channelId, async () => {
-          const folder = folderOf(channelId);
-          await journal.release(folder);
-          // What a crash left of writing a file anew may hold their calls, too.
-          await removeFiles(folder, leftUnfinished(folder, await readdir(folder)));
-          for (const name of await hoursIn(folder)) await withoutWordsOf(userId, join(folder, name));
-          history.forgetCached(channelId);
+          await journals.release(channelId);
+          for (const hour of hours) await journals.change(channelId, hour, (use) => withoutWordsOf(userId, use));
         });
       }
+      // Also of channels of which another host has changed what is stored.
+      history.forgetCached();
     },
   };
 }
 
-/** Whatever else is in the file stays as it is, torn lines too. */
-async function withoutWordsOf(userId: string, path: string): Promise<void> {
-  const lines = (await readFile(path, 'utf8')).split('\n');
-  const kept = lines.flatMap((line) => {
-    const use = decodeLine(line, recordedUse)?.record;
-    if (use === undefined) return [line];
-    if (use.call.userId === userId) return [];
-    return [isOf(use.result.sources, userId) ? JSON.stringify(withoutWords(use)) : line];
-  });
-  if (kept.length === lines.length && kept.every((line, index) => line === lines[index])) return;
-  if (kept.every((line) => line.trim() === '')) return removeFiles(dirname(path), [basename(path)]);
-  await replaceFile(path, kept.join('\n'));
+/** The call as it stays when a member is forgotten; `undefined` for one of theirs. */
+function withoutWordsOf(userId: string, use: RecordedUse): RecordedUse | undefined {
+  if (use.call.userId === userId) return undefined;
+  return isOf(use.result.sources, userId) ? withoutWords(use) : use;
 }
 
 /** Another member's call stays; what it returned held words of the one who is forgotten. */

@@ -1,4 +1,4 @@
-import { type Charge, openJournal, type Random, t } from '@cinnabar/sdk';
+import { type Charge, type Random, t } from '@cinnabar/sdk';
 import { createMemoryFiles, type FileOptions, type MemoryFile } from './memory-files.js';
 import { byTime, type Change, createEmbedding, isStanding, type MemoryIndex } from './memory-index.js';
 import { rank } from './search.js';
@@ -20,9 +20,7 @@ import {
 } from './types.js';
 import { compose, evidenceOf, forgetLeast, inRange, planAdd, removeWhole, retract, tidy } from './updates.js';
 
-interface MemoryOptions extends Omit<FileOptions, 'files'> {
-  /** How files are opened; by default by the SDK's own `openJournal`. */
-  readonly files?: FileOptions['files'];
+interface MemoryOptions extends FileOptions {
   readonly random: Pick<Random, 'id'>;
   /** By whom reflections are: the bot's user id. */
   self?(): string | undefined;
@@ -43,7 +41,7 @@ export type Memories = ReturnType<typeof createMemories>;
  */
 export function createMemories(options: MemoryOptions) {
   const { clock, random, capacity = CAPACITY } = options;
-  const files = createMemoryFiles({ files: { journal: openJournal }, ...options });
+  const files = createMemoryFiles(options);
   const embedding = createEmbedding(options.embed, files, options);
   const { isDeleted, ...sources } = createSourceChanges(files);
 

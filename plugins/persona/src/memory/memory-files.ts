@@ -1,11 +1,9 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { type Clock, copyToNew, type Files, type Logger, removeFiles, z } from '@cinnabar/sdk';
+import { type Clock, type Journals, type Logger, z } from '@cinnabar/sdk';
 import { type Change, encodeVector, isEmpty, MemoryIndex } from './memory-index.js';
 import { createSearch } from './search.js';
 import { memorySchema, type Place } from './types.js';
 
-/** One line of a memory file. Fields of earlier versions are passed over. */
+/** One line of a journal of memories. Fields of earlier versions are passed over. */
 const changeSchema: z.ZodType<Change> = z.object({
   drop: z.array(z.string()).optional(),
   put: z.array(memorySchema).optional(),
@@ -16,14 +14,18 @@ const changeSchema: z.ZodType<Change> = z.object({
 
 export type MemoryFile = Awaited<ReturnType<typeof openMemoryFile>>;
 
-/** Lines beyond twice what is remembered at which a file is written anew. */
+/** Lines beyond twice what is remembered at which a journal is written anew. */
 const SLACK_LINES = 1_000;
 
 /**
- * What one persona remembers in one guild or direct message: in memory, and in a file that only grows until it is worth rewriting.
+ * What one persona remembers in one guild or direct message: in memory, and in a journal that only grows until it is worth rewriting.
  * @param schedule asks for `maintain` in a while
  */
-async function openMemoryFile(path: string, { files, clock, log }: FileOptions, schedule: () => void) {
+async function openMemoryFile(
+  path: readonly string[],
+  { journals, clock, log }: FileOptions,
+  schedule: () => void,
+) {
   const index = new MemoryIndex();
   const search = createSearch(index);
   const seen = new Map<string, number>();
@@ -31,7 +33,7 @@ async function openMemoryFile(path: string, { files, clock, log }: FileOptions, 
   let tainted = false;
   let last: Promise<unknown> = Promise.resolve();
 
-  const journal = files.journal(path, changeSchema);
+  const journal = journals.open(path, { schema: changeSchema });
   const { records, damaged, torn } = await journal.read();
   for (const change of records) {
     index.apply(change);
@@ -39,8 +41,9 @@ async function openMemoryFile(path: string, { files, clock, log }: FileOptions, 
     tainted ||= (change.drop?.length ?? 0) > 0;
   }
   if (damaged > 0) {
-    const copy = torn ? undefined : await copyAside(path, clock.now());
-    log.warn('lines of a memory file could not be read and were passed over', { path, damaged, copy });
+    // It is about to be written anew without what is damaged.
+    const copy = torn ? undefined : await journal.keepCopy(`corrupt-${labelOf(clock.now())}`);
+    log.warn('lines of memories could not be read and were passed over', { path: path.join('/'), damaged, copy });
     tainted = true;
   }
   if (tainted) schedule();
@@ -51,7 +54,7 @@ async function openMemoryFile(path: string, { files, clock, log }: FileOptions, 
       await journal.append(change);
       lines++;
     } catch (error) {
-      // What was erased in memory although it could not be written has to go from the file, too.
+      // What was erased in memory although it could not be written has to go from the journal, too.
       tainted = true;
       schedule();
       throw error;
@@ -83,7 +86,7 @@ async function openMemoryFile(path: string, { files, clock, log }: FileOptions, 
       await write(change);
       index.apply(change);
     },
-    /** Done, then written: what has to go is not told any more even when the disk fails. The file is soon rewritten without it. Within `run`. */
+    /** Done, then written: what has to go is not told any more even when the disk fails. The journal is soon rewritten without it. Within `run`. */
     async erase(change: Change): Promise<void> {
       index.apply(change);
       if ((change.drop?.length ?? 0) > 0) {
@@ -92,7 +95,7 @@ async function openMemoryFile(path: string, { files, clock, log }: FileOptions, 
       }
       await write(change);
     },
-    /** Rewrites the file, so that nothing deleted is left in it. Within `run`. */
+    /** Rewrites the journal, so that nothing deleted is left in it. Within `run`. */
     rewrite,
     /** These were recalled; written with the next maintenance. */
     recalled(ids: readonly string[], at: number): void {
@@ -108,17 +111,16 @@ async function openMemoryFile(path: string, { files, clock, log }: FileOptions, 
         seen.clear();
         await write({ seen: due });
       }),
-    /** Forgets everything and deletes the files. Within `run`. */
+    /** Forgets everything and deletes the journal. Within `run`. */
     async wipe(): Promise<void> {
       index.apply({ drop: [...index.all()].map(({ id }) => id) });
-      await journal.release();
-      await removeAll(path);
+      await journal.erase();
       lines = 0;
       tainted = false;
     },
-    /** Deletes copies of a damaged file in which the text stands. Within `run`. */
-    removeCopies: (text: string) => removeCopiesWith(path, text),
-    /** Lets go of the file; the next change opens it again. */
+    /** Deletes copies of a damaged journal in which the text stands. Within `run`. */
+    removeCopies: (text: string) => journal.eraseCopies((copy) => copy.includes(text)),
+    /** Lets go of the journal; the next change opens it again. */
     release: () => journal.release(),
   };
 }
@@ -135,40 +137,10 @@ function* snapshotOf(index: MemoryIndex): Generator<Change> {
   }
 }
 
-/** Keeps a copy of what is damaged: it is about to be written anew without it. Returns where. */
-async function copyAside(path: string, now: number): Promise<string> {
-  const copy = `${path}.corrupt-${new Date(now).toISOString().replaceAll(/[:.]/g, '')}`;
-  // One of the same moment is of the same damage.
-  await rm(copy, { force: true });
-  await copyToNew(path, copy);
-  return copy;
-}
-
-/** Deletes the file with all its copies. */
-async function removeAll(path: string): Promise<void> {
-  await removeFiles(dirname(path), [basename(path), ...(await copiesOf(path))]);
-}
-
-/** Deletes the copies in which `text` stands. */
-async function removeCopiesWith(path: string, text: string): Promise<void> {
-  const folder = dirname(path);
-  const concerned: string[] = [];
-  for (const name of await copiesOf(path)) {
-    const content = await readFile(join(folder, name), 'utf8').catch(() => text);
-    if (content.includes(text)) concerned.push(name);
-  }
-  await removeFiles(folder, concerned);
-}
-
-/** Names of the copies of a file, and of what a crash left of writing it anew. */
-async function copiesOf(path: string): Promise<readonly string[]> {
-  const names = await readdir(dirname(path)).catch(() => []);
-  return names.filter((name) => name.startsWith(`${basename(path)}.`));
-}
+const labelOf = (now: number): string => new Date(now).toISOString().replaceAll(/[:.]/g, '').replaceAll('-', '');
 
 const ID = /^\d{1,20}$/;
 const MIND = /^[a-z0-9-]{1,64}$/;
-const FILE = /^([a-z0-9-]{1,64})\.jsonl$/;
 
 /** A guild, or a direct message: what lies in different ones never meets. */
 export function spaceOf({ guildId, channelId }: Omit<Place, 'mind'>): string {
@@ -180,20 +152,15 @@ export function spaceOf({ guildId, channelId }: Omit<Place, 'mind'>): string {
 
 const isSpace = (name: string): boolean => /^(?:dm-)?\d{1,20}$/.test(name);
 
-function fileOf(root: string, space: string, mind: string): string {
+function pathOf(space: string, mind: string): readonly string[] {
   if (!MIND.test(mind)) throw new TypeError(`"${mind}" is not the name of a mind`);
-  return join(root, space, `${mind}.jsonl`);
+  return [space, mind];
 }
-
-/** The mind whose file it is, or `undefined` for a file that is not one of ours. */
-const mindOf = (name: string): string | undefined => FILE.exec(name)?.[1];
 
 export type MemoryFiles = ReturnType<typeof createMemoryFiles>;
 
 export interface FileOptions {
-  /** Where the files lie. */
-  folder(): Promise<string>;
-  readonly files: Pick<Files, 'journal'>;
+  readonly journals: Journals;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Logger;
   /** Runs a task later, and takes it back when the plugin stops. */
@@ -203,25 +170,23 @@ export interface FileOptions {
 const MOST_LOADED = 64;
 const MAINTENANCE_MS = 60_000;
 
-/** The files of all that personas remember; each is loaded at its first use, and let go when others are used more. */
+/** The journals of all that personas remember; each is loaded at its first use, and let go when others are used more. */
 export function createMemoryFiles(options: FileOptions) {
-  const { folder, log, after } = options;
+  const { journals, log, after } = options;
   const loaded = new Map<string, Promise<MemoryFile>>();
   const inUse = new Map<string, number>();
   const due = new Set<string>();
-  let root: Promise<string> | undefined;
   let minds: Promise<Map<string, Set<string>>> | undefined;
 
-  const rootFolder = () => (root ??= folder());
-  /** The minds of each space, listed once: a message that is deleted where nothing is remembered costs no look at the disk. */
-  const known = () => (minds ??= rootFolder().then(listMinds));
+  /** The minds of each space that is this host's, listed once: a message that is deleted where nothing is remembered costs no look at the disk. */
+  const known = () => (minds ??= listMinds(journals));
 
   const maintain = async (key: string) => {
     due.delete(key);
     try {
       await (await loaded.get(key))?.maintain();
     } catch (error) {
-      log.error('a memory file could not be brought up to date', { file: key, error });
+      log.error('memories could not be brought up to date', { journal: key, error });
     }
   };
 
@@ -247,7 +212,7 @@ export function createMemoryFiles(options: FileOptions) {
   };
 
   const open = async (key: string, space: string, mind: string): Promise<MemoryFile> => {
-    const path = fileOf(await rootFolder(), space, mind);
+    const path = pathOf(space, mind);
     const all = await known();
     all.set(space, (all.get(space) ?? new Set()).add(mind));
     return openMemoryFile(path, options, () => schedule(key));
@@ -298,11 +263,12 @@ export function createMemoryFiles(options: FileOptions) {
   };
 }
 
-async function listMinds(root: string): Promise<Map<string, Set<string>>> {
-  const spaces = (await readdir(root).catch(() => [])).filter(isSpace);
-  const listed = spaces.map(async (space) => {
-    const names = await readdir(join(root, space)).catch(() => []);
-    return [space, new Set(names.flatMap((name) => mindOf(name) ?? []))] as const;
-  });
-  return new Map(await Promise.all(listed));
+async function listMinds(journals: Journals): Promise<Map<string, Set<string>>> {
+  const minds = new Map<string, Set<string>>();
+  for (const { path, isOwn } of await journals.list()) {
+    const [space = '', mind = '', ...others] = path;
+    if (!isOwn || others.length > 0 || !isSpace(space) || !MIND.test(mind)) continue;
+    minds.set(space, (minds.get(space) ?? new Set()).add(mind));
+  }
+  return minds;
 }

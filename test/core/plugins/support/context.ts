@@ -1,6 +1,7 @@
 import type { Owner } from '@cinnabar/core/internal/contracts';
 import { createMetrics } from '@cinnabar/core/internal/observability/metrics';
 import type { PluginServices } from '@cinnabar/core/internal/plugins/services';
+import { openJournals } from '@cinnabar/core/internal/storage/journals';
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import type { Clock, ErasedContext } from '@cinnabar/sdk';
 import { createJournal } from '@cinnabar/sdk';
@@ -52,6 +53,10 @@ export function createScopeContexts(services: PluginServices, clock: Clock): (ow
         return { run: () => Promise.reject(new Error('there are no workers here')) };
       },
       metrics: createMetrics(log).of(owner),
+      journals() {
+        effect('journals', '');
+        return openJournals(createMemoryDriver(), [plugin.manifest.id]);
+      },
       journal: (name, { schema }) => {
         effect('journal', name);
         return createJournal(createMemoryDriver().journal([name]), schema);

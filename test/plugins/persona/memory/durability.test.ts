@@ -20,7 +20,7 @@ describe('persona: memories on the disk', () => {
     }
     await harness.say(ANNA, 'I like coffee, too');
     answer();
-    expect(harness.opened.filter((file) => file === join('500', 'guild.jsonl'))).to.have.length(1);
+    expect(harness.opened.filter((file) => file === '500/guild')).to.have.length(1);
   });
 
   it('are there after a crash, right after they were added', async () => {

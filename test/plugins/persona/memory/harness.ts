@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
+import { createFileDriver } from '@cinnabar/core';
+import { openJournals } from '@cinnabar/core/internal/storage/journals';
 import { createMemories, type Memories } from '@cinnabar/plugin-persona/dist/memory/memories.js';
 import type { Embed, Memory, NewMemory, Place } from '@cinnabar/plugin-persona/dist/memory/types.js';
-import { type Journal, openJournal } from '@cinnabar/sdk';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import { type Folder, makeFolder } from '../../../support/folder.js';
 import { recordingLogger } from '../../../support/logs.js';
@@ -29,7 +30,7 @@ export interface MemoryHarness extends AsyncDisposable {
   readonly memories: Memories;
   readonly clock: ManualClock;
   readonly folder: Folder;
-  /** The files that were loaded, each as often as it was. */
+  /** The journals that were loaded, each as often as it was. */
   readonly opened: readonly string[];
   readonly log: ReturnType<typeof recordingLogger>;
   /** Somebody says something in a message of its own; the next thing is said a minute later. */
@@ -47,20 +48,19 @@ export interface MemoryHarness extends AsyncDisposable {
 export async function openMemoryHarness(options: Options = {}): Promise<MemoryHarness> {
   const { folder = makeFolder(), clock = createManualClock(), embed, capacity } = options;
   const log = recordingLogger();
-  const journals: Journal<unknown>[] = [];
   const opened: string[] = [];
   let disposed = false;
+  const driver = createFileDriver({ root: folder.path, journals: folder.path, clock, log });
+  const journals = openJournals(driver, []);
   const memories = createMemories({
-    folder: async () => folder.path,
     clock,
     random: { id: () => `m${String(++ids).padStart(8, '0')}` },
     log,
-    files: {
-      journal(file, schema, options) {
-        const journal = openJournal(file, schema, options);
-        journals.push(journal);
-        opened.push(relative(folder.path, file));
-        return journal;
+    journals: {
+      ...journals,
+      open(path, definition) {
+        opened.push(path.join('/'));
+        return journals.open(path, definition);
       },
     },
     // What has crashed does nothing more.
@@ -97,7 +97,7 @@ export async function openMemoryHarness(options: Options = {}): Promise<MemoryHa
     async restart(settle = true) {
       disposed = true;
       if (settle) await memories.close();
-      else for (const journal of journals) await journal.release();
+      else await journals.release();
       return openMemoryHarness({ ...options, folder, clock });
     },
     async [Symbol.asyncDispose]() {

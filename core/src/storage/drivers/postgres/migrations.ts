@@ -213,6 +213,13 @@ const MIGRATIONS: readonly Migration[] = [
       -- With which an interaction that was begun can still be answered, for 15 minutes, until it is done.
       ALTER TABLE ${schema}.claims ADD COLUMN interaction_token text;`,
   },
+  {
+    version: 8,
+    oldestCode: 1,
+    sql: (schema) => `
+      -- The server that a journal belongs to, where its path does not say so; 0: none; NULL: the path says it.
+      ALTER TABLE ${schema}.journal_lines ADD COLUMN guild_id bigint;`,
+  },
 ];
 
 export const SCHEMA_VERSION = Math.max(...MIGRATIONS.map(({ version }) => version));

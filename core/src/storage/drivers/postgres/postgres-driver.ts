@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { JournalMedium } from '@cinnabar/sdk';
+import type { JournalEntry, JournalMedium } from '@cinnabar/sdk';
 import { EVERYTHING, type Partition } from '../../../cluster/assignment.js';
 import {
   DamagedDocument,
@@ -8,6 +8,7 @@ import {
   type Driver,
   decodeStored,
   guildOfDocument,
+  guildOfJournal,
   OutdatedDocument,
   type SharedListener,
   type Stored,
@@ -161,19 +162,35 @@ export function createDocumentDriver(
       return placeOf(path, label, copy);
     },
 
-    journal: (path) =>
+    journal: (path, guildId) =>
       journalTable({
-        path: encodePath(journalOf(path, partition)),
+        path: encodePath(guildId === undefined ? journalOf(path, partition) : path),
+        guild: guildId === undefined ? null : columnOf(guildId),
         isWhole: partition.groups === 1,
         schema,
         query,
         write,
       }),
 
-    async journals() {
-      const rows = await query(`SELECT DISTINCT path FROM ${schema}.journal_lines ORDER BY path`);
-      const paths = rows.flatMap((row) => ownJournal(decodePath(textIn(row, 'path')), partition).map(encodePath));
-      return [...new Set(paths)].map(decodePath);
+    async journals(prefix = []) {
+      const [where, values] = prefix.length === 0 ? ['', []] : ['WHERE path >= $1 AND path < $2', rangeBelow(prefix)];
+      const rows = await query(
+        `SELECT path, max(guild_id)::text AS guild, sum(pg_column_size(line)) AS bytes FROM ${schema}.journal_lines ${where}
+         GROUP BY path ORDER BY path`,
+        values,
+      );
+      const found = new Map<string, JournalEntry>();
+      for (const row of rows) {
+        const path = decodePath(textIn(row, 'path'));
+        if (COPY.test(path.at(-1) ?? '')) continue;
+        const guild = typeof row.guild === 'string' ? (row.guild === NOWHERE ? null : row.guild) : guildOfJournal(path);
+        const opened = guild === undefined ? openedAs(path, partition) : path;
+        if (opened === undefined) continue;
+        const id = encodePath(opened);
+        const bytes = Number(row.bytes) + (found.get(id)?.bytes ?? 0);
+        found.set(id, { path: opened, bytes, isOwn: guild === undefined || partition.owns(guild) });
+      }
+      return [...found.values()];
     },
 
     async eraseJournals(plugin) {
@@ -271,19 +288,22 @@ function replacement(
 /** A row a line: a statement adds all of them or none, so no line is ever cut off by a crash. */
 function journalTable(parts: {
   readonly path: string;
+  /** What the column of its server is to hold. */
+  readonly guild: string | null;
   /** Whether it has what the groups of an earlier cluster have left in theirs as well. */
   readonly isWhole: boolean;
   readonly schema: string;
   readonly query: Connections['query'];
   readonly write: Writer['write'];
 }): JournalMedium {
-  const { path, isWhole, schema, query, write } = parts;
+  const { path, guild, isWhole, schema, query, write } = parts;
   const table = `${schema}.journal_lines`;
   const isOwn = isWhole ? `(path = $1 OR path >= $1 || '@' AND path < $1 || 'A')` : 'path = $1';
+  const isCopy = `path >= $1 || '.' AND path < $1 || '/'`;
   let size = 0;
   let isMeasured = false;
-  const added = `done AS (INSERT INTO ${table} (path, line)
-    SELECT $1, line FROM fence, unnest($2::text[]) WITH ORDINALITY AS new (line, at) ORDER BY at RETURNING id AS result)`;
+  const added = `done AS (INSERT INTO ${table} (path, line, guild_id)
+    SELECT $1, line, $3::bigint FROM fence, unnest($2::text[]) WITH ORDINALITY AS new (line, at) ORDER BY at RETURNING id AS result)`;
   const measured = async () => {
     if (isMeasured) return;
     const [row] = await query(`SELECT coalesce(sum(octet_length(line) + 1), 0) AS bytes FROM ${table} WHERE ${isOwn}`, [
@@ -300,17 +320,43 @@ function journalTable(parts: {
     },
     async add(lines) {
       await measured();
-      await write(added, [path, linesIn(lines)]);
+      await write(added, [path, linesIn(lines), guild]);
       size += sizeOf(lines);
     },
     async replace(lines) {
       // The deletion does not see the new ones.
-      await write(`gone AS (DELETE FROM ${table} USING fence WHERE ${isOwn}), ${added}`, [path, linesIn(lines)]);
+      await write(`gone AS (DELETE FROM ${table} USING fence WHERE ${isOwn}), ${added}`, [path, linesIn(lines), guild]);
       size = sizeOf(lines);
       isMeasured = true;
     },
     get size() {
       return size;
+    },
+    async keepCopy(label) {
+      const copy = `${path}.${label}`;
+      const copied = await write(
+        `done AS (INSERT INTO ${table} (path, line, guild_id) SELECT $2, line, guild_id FROM ${table}, fence WHERE ${isOwn} ORDER BY id
+           RETURNING path AS result)`,
+        [path, copy],
+      );
+      return copied === undefined ? undefined : `${copy} (${table})`;
+    },
+    async eraseCopies(isConcerned) {
+      const rows = await query(
+        `SELECT path, string_agg(line, E'\\n') AS text FROM ${table} WHERE ${isCopy} GROUP BY path`,
+        [path],
+      );
+      const concerned = rows.filter((row) => isConcerned(textIn(row, 'text'))).map((row) => textIn(row, 'path'));
+      if (concerned.length === 0) return;
+      const sql = `done AS (DELETE FROM ${table} USING fence WHERE path = ANY($1) RETURNING path AS result)`;
+      await write(sql, [concerned]);
+    },
+    async erase() {
+      await write(`done AS (DELETE FROM ${table} USING fence WHERE ${isOwn} OR ${isCopy} RETURNING path AS result)`, [
+        path,
+      ]);
+      size = 0;
+      isMeasured = true;
     },
     async release() {
       isMeasured = false;
@@ -329,23 +375,29 @@ const MOST_AT_ONCE = 1_000;
 /** `null` where only Discord knows: then what is stored already stays. */
 function guildIn(path: DocumentPath, stored: Stored): string | null {
   const guildId = guildOfDocument(path, stored);
-  if (guildId === undefined) return null;
+  return guildId === undefined ? null : columnOf(guildId);
+}
+
+function columnOf(guildId: string | null): string {
   return guildId !== null && SNOWFLAKE.test(guildId) && BigInt(guildId) < GREATEST ? guildId : NOWHERE;
 }
 
-/** Of a journal that is no server's, each group has one. */
+/** Of a journal that is no server's, each group has one. Those that lie deeper are one's, whoever opens them. */
 function journalOf(path: DocumentPath, { group }: Partition): DocumentPath {
-  const of = path.at(-1) ?? '';
-  return group === 0 || SNOWFLAKE.test(of) ? path : [...path.slice(0, -1), `${of}@${group}`];
+  if (group === 0 || path.length !== JOURNAL_LENGTH || guildOfJournal(path) !== undefined) return path;
+  return [...path.slice(0, -1), `${path.at(-1)}@${group}`];
 }
 
-/** The path by which a journal is opened; nothing for one that others list. */
-function ownJournal(path: DocumentPath, { group, groups, owns }: Partition): readonly DocumentPath[] {
-  const of = path.at(-1) ?? '';
-  if (SNOWFLAKE.test(of)) return owns(of) ? [path] : [];
-  const [name = '', suffix = '0'] = of.split('@');
-  return groups === 1 || Number(suffix) === group ? [[...path.slice(0, -1), name]] : [];
+/** The path by which a journal is opened that is a group's own; `undefined` for another group's. */
+function openedAs(path: DocumentPath, { group, groups }: Partition): DocumentPath | undefined {
+  const [name = '', suffix = '0'] = (path.at(-1) ?? '').split('@');
+  return groups === 1 || Number(suffix) === group ? [...path.slice(0, -1), name] : undefined;
 }
+
+/** Of a plugin, a name, and whose it is. */
+const JOURNAL_LENGTH = 3;
+/** What the last segment of a copy's path ends with. */
+const COPY = /\.[a-z]+-[0-9a-zA-Z]+$/;
 
 const linesIn = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '');
 const sizeOf = (text: string): number => linesIn(text).reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
