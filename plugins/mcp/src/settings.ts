@@ -151,7 +151,10 @@ export type GlobalSettings = z.output<typeof GLOBAL_SETTINGS>;
 
 /** Loose: the names that servers refer to are only known from the settings. */
 export const ENVIRONMENT = z.looseObject({
-  TOOLS_PATH: z.string().optional().describe('Where tool calls are kept; the folder "tools" below the data by default'),
+  TOOLS_PATH: z
+    .string()
+    .optional()
+    .describe('A folder in which tool calls are kept as files; without it they are with the data of the bot'),
 });
 
 /** Servers of which a tool of one can have the name of another's: `a` with `b_c`, and `a_b` with `c`. */

@@ -200,7 +200,11 @@ export function describeDriver(name: string, make: () => Promise<Subject>): void
 
       it('is listed once it holds something', async () => {
         await using subject = await make();
-        const paths: readonly DocumentPath[] = [JOURNAL, ['tasks', 'tasks', '42'], ['tools', '1', '42', '2026-01-01-00']];
+        const paths: readonly DocumentPath[] = [
+          JOURNAL,
+          ['tasks', 'tasks', '42'],
+          ['tools', '1', '42', '2026-01-01-00'],
+        ];
         const listed = async (below?: DocumentPath) => (await subject.driver.journals(below)).map(({ path }) => path);
         expect(await listed()).to.deep.equal([]);
         await subject.driver.write(PATH, one);

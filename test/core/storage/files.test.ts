@@ -5,7 +5,6 @@ import { createFiles, type FilePlaces } from '@cinnabar/core/internal/storage/fi
 import { CinnabarError } from '@cinnabar/sdk';
 import { expect } from 'chai';
 
-
 describe('a folder for files of a plugin', () => {
   let dataDir: string;
   let places: FilePlaces;

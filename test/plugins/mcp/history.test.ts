@@ -17,7 +17,6 @@ import {
   UserError,
   z,
 } from '@cinnabar/sdk';
-import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';
 import { recordingLogger } from '../../support/logs.js';
@@ -187,20 +186,21 @@ describe('the history of tool calls in memory', () => {
       mutex: createKeyedMutex(),
       log: recordingLogger(),
     });
-      const use = (number: number): RecordedUse => ({
-        call: { id: `${number}`, name: 'buy', input: {}, userId: '1', messageId: `${number}` },
-        result: { callId: `${number}`, output: 'x'.repeat(1_500_000) },
-        timestamp: '2026-01-01T00:00:00.000Z',
-      });
-      for (let number = 1; number <= 6; number += 1) await history.record(PLACE, use(number));
-      const recent = async () => (await history.recent('10', '1')).map(({ call: { id } }) => id);
-      expect(await recent()).to.deep.equal(['5', '6']);
-      const before = read;
-      expect(await recent()).to.deep.equal(['5', '6']);
-      expect(read).to.equal(before);
-      await history.record(PLACE, use(7));
-      expect(await recent()).to.deep.equal(['6', '7']);
-      expect(read).to.equal(before);
+    const use = (number: number): RecordedUse => ({
+      call: { id: `${number}`, name: 'buy', input: {}, userId: '1', messageId: `${number}` },
+      result: { callId: `${number}`, output: 'x'.repeat(1_500_000) },
+      timestamp: '2026-01-01T00:00:00.000Z',
+    });
+    for (let number = 1; number <= 6; number += 1) await history.record(PLACE, use(number));
+    const recent = async () => (await history.recent('10', '1')).map(({ call: { id } }) => id);
+    expect(await recent()).to.deep.equal(['5', '6']);
+    const before = read;
+    expect(await recent()).to.deep.equal(['5', '6']);
+    expect(read).to.equal(before);
+    await history.record(PLACE, use(7));
+    expect(await recent()).to.deep.equal(['6', '7']);
+    expect(read).to.equal(before);
+    await journals.close();
   });
 
   it('measures each call once, not all of a channel with every new one', async () => {
@@ -209,19 +209,19 @@ describe('the history of tool calls in memory', () => {
       mutex: createKeyedMutex(),
       log: recordingLogger(),
     });
-      let written = 0;
-      const toJSON = () => {
-        written += 1;
-        return 'a result';
-      };
-      const use = (number: number): RecordedUse => ({
-        call: { id: `${number}`, name: 'buy', input: {}, userId: '1', messageId: `${number}` },
-        result: { callId: `${number}`, output: { toJSON } },
-        timestamp: '2026-01-01T00:00:00.000Z',
-      });
-      await history.recent('10');
-      for (let number = 1; number <= 5; number += 1) await history.record(PLACE, use(number));
-      expect(await history.recent('10')).to.have.length(5);
-      expect(written).to.equal(5);
+    let written = 0;
+    const toJSON = () => {
+      written += 1;
+      return 'a result';
+    };
+    const use = (number: number): RecordedUse => ({
+      call: { id: `${number}`, name: 'buy', input: {}, userId: '1', messageId: `${number}` },
+      result: { callId: `${number}`, output: { toJSON } },
+      timestamp: '2026-01-01T00:00:00.000Z',
+    });
+    await history.recent('10');
+    for (let number = 1; number <= 5; number += 1) await history.record(PLACE, use(number));
+    expect(await history.recent('10')).to.have.length(5);
+    expect(written).to.equal(5);
   });
 });

@@ -1,4 +1,12 @@
-import { type Clock, type Journal, type Journals, type KeyedMutex, type RecordedUse, toolSource, z } from '@cinnabar/sdk';
+import {
+  type Clock,
+  type Journal,
+  type Journals,
+  type KeyedMutex,
+  type RecordedUse,
+  toolSource,
+  z,
+} from '@cinnabar/sdk';
 
 const HOUR_MS = 3_600_000;
 /** Ids come from Discord, but a path is not the place to rely on it. */
@@ -58,7 +66,10 @@ export interface HistoryJournals {
   append(place: CallPlace, use: RecordedUse): Promise<void>;
   /** Those of a channel, oldest first; nothing is being written to them any more. */
   hours(channelId: string): Promise<readonly string[]>;
-  read(channelId: string, hour: string): Promise<{ readonly records: readonly RecordedUse[]; readonly damaged: number }>;
+  read(
+    channelId: string,
+    hour: string,
+  ): Promise<{ readonly records: readonly RecordedUse[]; readonly damaged: number }>;
   /** Puts what `change` gives in the place of all that was recorded, and removes what is left besides of a journal that was written anew. */
   change(channelId: string, hour: string, change: (use: RecordedUse) => RecordedUse | undefined): Promise<void>;
   /** All hours of all channels. */
@@ -188,7 +199,13 @@ interface RetentionParts {
  * Removes the calls that are too old, and the oldest beyond the size, hour by hour, where they are this host's. The present hour stays: it is being written.
  * @returns the channels of which calls are gone
  */
-export async function removeOldCalls({ journals, mutex, now, days, bytes }: RetentionParts): Promise<ReadonlySet<string>> {
+export async function removeOldCalls({
+  journals,
+  mutex,
+  now,
+  days,
+  bytes,
+}: RetentionParts): Promise<ReadonlySet<string>> {
   const oldest = days === 0 ? '' : hourOf(now - days * DAY_MS);
   const hours = [...(await journals.list())].sort((one, other) => (one.hour < other.hour ? -1 : 1));
   let excess = hours.reduce((sum, one) => sum + one.bytes, 0) - bytes;

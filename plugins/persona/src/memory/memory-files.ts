@@ -21,11 +21,7 @@ const SLACK_LINES = 1_000;
  * What one persona remembers in one guild or direct message: in memory, and in a journal that only grows until it is worth rewriting.
  * @param schedule asks for `maintain` in a while
  */
-async function openMemoryFile(
-  path: readonly string[],
-  { journals, clock, log }: FileOptions,
-  schedule: () => void,
-) {
+async function openMemoryFile(path: readonly string[], { journals, clock, log }: FileOptions, schedule: () => void) {
   const index = new MemoryIndex();
   const search = createSearch(index);
   const seen = new Map<string, number>();

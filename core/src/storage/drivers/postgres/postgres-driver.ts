@@ -54,7 +54,7 @@ export function createDocumentDriver(
   /** What it was when the connection was lost. */
   let gapFrom: bigint | undefined;
   const changeOf = (path: string, revision: string | undefined, guild: string, writer: string): DocumentChange => {
-    const isOwn = partition.owns(guild === '' || guild === NOWHERE ? null : guild);
+    const isOwn = partition.owns(guild === '' ? null : namedBy(guild));
     return { path: decodePath(path), revision, isEcho: writer === id, isOwn };
   };
   const stopListening = database.listen(schema, {
@@ -181,14 +181,10 @@ export function createDocumentDriver(
       );
       const found = new Map<string, JournalEntry>();
       for (const row of rows) {
-        const path = decodePath(textIn(row, 'path'));
-        if (COPY.test(path.at(-1) ?? '')) continue;
-        const guild = typeof row.guild === 'string' ? (row.guild === NOWHERE ? null : row.guild) : guildOfJournal(path);
-        const opened = guild === undefined ? openedAs(path, partition) : path;
-        if (opened === undefined) continue;
-        const id = encodePath(opened);
-        const bytes = Number(row.bytes) + (found.get(id)?.bytes ?? 0);
-        found.set(id, { path: opened, bytes, isOwn: guild === undefined || partition.owns(guild) });
+        const entry = entryOf(row, partition);
+        if (entry === undefined) continue;
+        const id = encodePath(entry.path);
+        found.set(id, { ...entry, bytes: entry.bytes + (found.get(id)?.bytes ?? 0) });
       }
       return [...found.values()];
     },
@@ -378,6 +374,9 @@ function guildIn(path: DocumentPath, stored: Stored): string | null {
   return guildId === undefined ? null : columnOf(guildId);
 }
 
+/** What a column of a server says. */
+const namedBy = (column: string): string | null => (column === NOWHERE ? null : column);
+
 function columnOf(guildId: string | null): string {
   return guildId !== null && SNOWFLAKE.test(guildId) && BigInt(guildId) < GREATEST ? guildId : NOWHERE;
 }
@@ -392,6 +391,17 @@ function journalOf(path: DocumentPath, { group }: Partition): DocumentPath {
 function openedAs(path: DocumentPath, { group, groups }: Partition): DocumentPath | undefined {
   const [name = '', suffix = '0'] = (path.at(-1) ?? '').split('@');
   return groups === 1 || Number(suffix) === group ? [...path.slice(0, -1), name] : undefined;
+}
+
+/** A journal as it is listed; `undefined` for a copy, and for one that another group opens by the same path. */
+function entryOf(row: Row, partition: Partition): JournalEntry | undefined {
+  const path = decodePath(textIn(row, 'path'));
+  if (COPY.test(path.at(-1) ?? '')) return undefined;
+  const guild = typeof row.guild === 'string' ? namedBy(row.guild) : guildOfJournal(path);
+  const bytes = Number(row.bytes);
+  if (guild !== undefined) return { path, bytes, isOwn: partition.owns(guild) };
+  const opened = openedAs(path, partition);
+  return opened === undefined ? undefined : { path: opened, bytes, isOwn: true };
 }
 
 /** Of a plugin, a name, and whose it is. */
