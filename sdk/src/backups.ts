@@ -36,8 +36,6 @@ export interface BackupRequest {
  * back before it counts. One at a time.
  */
 export interface Backups {
-  /** Whether they hold all data: documents and journals that lie in a database are not in them. */
-  readonly areWhole: boolean;
   /** @throws UserError for a folder that cannot be one of backups */
   create(request?: BackupRequest): Promise<VerifiedBackup>;
   /** This bot's backups, the newest first. */

@@ -12,13 +12,17 @@ import {
 } from '@cinnabar/sdk';
 import type { HostConfig } from '../config/host-config.js';
 import type { SecretKeys } from '../storage/catalog/fields.js';
+import type { Driver } from '../storage/driver.js';
 import { HOST_VERSION } from '../version.js';
 import { type Manifest, type OnProgress, readArchive, writeArchive } from './archive.js';
+import { isStored, writeAsFiles } from './database.js';
 import { isWithin, WORK } from './paths.js';
 import { finishRestore } from './restore.js';
-import { openSnapshot } from './snapshot.js';
+import { openSnapshot, type Snapshot } from './snapshot.js';
 
 const SNAPSHOT = `${WORK}snapshot`;
+/** Where a backup has what it takes from a database. */
+const EXPORT = `${WORK}stored`;
 const FOLDER = 'backups';
 
 type Places = Pick<HostConfig, 'dataDir' | 'cacheDir' | 'buildCacheDir' | 'logDir' | 'botName'>;
@@ -30,30 +34,57 @@ export interface BackupContents {
   readonly plugins: Manifest['plugins'];
   readonly now: number;
   readonly onProgress?: OnProgress | undefined;
+  /** Where documents and journals are. */
+  readonly driver: Pick<Driver, 'frozen'>;
 }
 
 /** Backs up a bot's data into a file, whether the bot runs in this process or is stopped and the caller holds the lock. */
 export async function backUp(file: string, places: Places, contents: BackupContents): Promise<Manifest> {
   const { dataDir, cacheDir, buildCacheDir, logDir, botName } = places;
-  const { withSecrets, secrets, plugins, now, onProgress } = contents;
+  const { withSecrets, secrets, plugins, now, onProgress, driver } = contents;
   checkPlace(file, dataDir);
+  const { frozen } = driver;
   await using snapshot = await openSnapshot({
     dataDir,
     workDir: join(dataDir, SNAPSHOT),
     excluded: [cacheDir, buildCacheDir, logDir],
+    // What an earlier life in files has left is not what the database holds now.
+    ...(frozen === undefined ? {} : { isIncluded: (path) => !isStored(path) }),
     withSecrets,
     secrets,
   });
-  const { files, leftOut } = snapshot;
+  await using stored = frozen === undefined ? undefined : await openStored(frozen, dataDir, { withSecrets, secrets });
+  const files = [...snapshot.files, ...(stored?.files ?? [])].sort((one, other) => (one.path < other.path ? -1 : 1));
+  const leftOut = [...snapshot.leftOut, ...(stored?.leftOut ?? [])].sort();
   const about = {
     host: HOST_VERSION,
     createdAt: now,
     bot: botName ?? null,
     withSecrets,
-    leftOut: [...leftOut],
+    leftOut,
     plugins: [...plugins],
   };
   return await writeArchive(file, files, about, onProgress);
+}
+
+/** What a database holds, as files, for as long as they are needed. */
+async function openStored(
+  frozen: NonNullable<Driver['frozen']>,
+  dataDir: string,
+  options: Pick<BackupContents, 'withSecrets' | 'secrets'>,
+): Promise<Snapshot> {
+  const folder = join(dataDir, EXPORT);
+  const remove = () => rm(folder, { recursive: true, force: true });
+  await remove();
+  try {
+    const data = join(folder, 'data');
+    await frozen((contents) => writeAsFiles(contents, data));
+    const snapshot = await openSnapshot({ dataDir: data, workDir: join(folder, 'work'), excluded: [], ...options });
+    return { ...snapshot, [Symbol.asyncDispose]: remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
 }
 
 /** @throws UserError for a place among the data, where each backup would hold the one before */
@@ -73,11 +104,12 @@ function checkPlace(file: string, dataDir: string): void {
 /** Brings what an earlier process has left of a restore to its end, and removes what one has left of a backup. Before the data are read. */
 export async function recoverData(dataDir: string): Promise<void> {
   await finishRestore(dataDir);
-  await rm(join(dataDir, SNAPSHOT), { recursive: true, force: true });
+  for (const folder of [SNAPSHOT, EXPORT]) await rm(join(dataDir, folder), { recursive: true, force: true });
 }
 
 interface BackupsOptions {
-  readonly config: Places & Pick<HostConfig, 'root' | 'storage'>;
+  readonly config: Places & Pick<HostConfig, 'root'>;
+  readonly driver: Pick<Driver, 'frozen'>;
   readonly contents: () => Pick<BackupContents, 'secrets' | 'plugins'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Logger;
@@ -86,7 +118,7 @@ interface BackupsOptions {
 const UNFINISHED = '.new';
 
 /** Backups of the running bot's data. */
-export function createBackups({ config, contents, clock, log }: BackupsOptions): Backups {
+export function createBackups({ config, driver, contents, clock, log }: BackupsOptions): Backups {
   const mutex = createKeyedMutex();
   const oneAtATime = <T>(task: () => Promise<T>) => mutex.run('', task);
   const names = namesOf(config.botName);
@@ -120,13 +152,13 @@ export function createBackups({ config, contents, clock, log }: BackupsOptions):
   };
 
   return {
-    areWhole: config.storage === undefined,
     create: ({ folder: wanted, withSecrets = false, scheduled = false, onProgress } = {}) =>
       oneAtATime(async () => {
         const folder = folderOf(wanted);
         const now = clock.now();
         const name = names.make(now, scheduled);
-        const manifest = await backUp(join(folder, name), config, { ...contents(), withSecrets, now, onProgress });
+        const options = { ...contents(), driver, withSecrets, now, onProgress };
+        const manifest = await backUp(join(folder, name), config, options);
         const backup = await verified(folder, name, manifest);
         log.info('the data were backed up', { name, folder, files: backup.files, bytes: backup.bytes, withSecrets });
         return backup;

@@ -3,14 +3,21 @@ import { mkdir, open, readdir, readFile, rename, rm, statfs } from 'node:fs/prom
 import { dirname, join } from 'node:path';
 import { replaceFile, syncFolder, t, UserError, z } from '@cinnabar/sdk';
 import semver from 'semver';
+import { createSystemClock } from '../clock/clock.js';
+import { NO_LOG } from '../observability/no-log.js';
+import type { Driver } from '../storage/driver.js';
+import { createFileDriver } from '../storage/drivers/file-driver.js';
 import { HOST_VERSION } from '../version.js';
 import { type Manifest, type OnProgress, readArchive } from './archive.js';
+import { documentsIn, isStored, removeStored, writeAsFiles } from './database.js';
 import { isData, KEPT_ASIDE, placeIn, SECRETS_FILE, WORK } from './paths.js';
 
 /** The folder that a restore works in, below the data. */
 const RESTORE = `${WORK}restore`;
 const PLAN = 'plan.json';
 const STAGED = 'files';
+/** Among what is kept aside: what a database held. No entry of the data is called so. */
+const OF_DATABASE = `${WORK}database`;
 /** What has to stay free on the disk beside what is restored. */
 const SPARE_BYTES = 64 * 1024 * 1024;
 
@@ -26,6 +33,16 @@ interface Restored {
   readonly manifest: Manifest;
   /** Where the data are that were there before; `undefined` when there were none. */
   readonly aside: string | undefined;
+  /** Documents that could not be read, and are not in the database. */
+  readonly damaged: readonly string[];
+}
+
+interface RestoreOptions {
+  readonly dataDir: string;
+  readonly now: number;
+  readonly onProgress?: OnProgress;
+  /** Where documents and journals go that do not lie in files. */
+  readonly driver?: Pick<Driver, 'frozen' | 'replaceAll'>;
 }
 
 /**
@@ -36,7 +53,7 @@ interface Restored {
  */
 export async function restoreBackup(
   file: string,
-  { dataDir, now, onProgress }: { readonly dataDir: string; readonly now: number; readonly onProgress?: OnProgress },
+  { dataDir, now, onProgress, driver }: RestoreOptions,
 ): Promise<Restored> {
   await finishRestore(dataDir);
   const work = join(dataDir, RESTORE);
@@ -55,10 +72,17 @@ export async function restoreBackup(
     await rm(work, { recursive: true, force: true });
     throw error;
   }
+  const aside = freeName(dataDir, `${KEPT_ASIDE}${new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '')}`);
+  let damaged: readonly string[];
+  try {
+    damaged = await replaceStored(staged, join(dataDir, aside), manifest, driver);
+  } catch (error) {
+    for (const folder of [work, join(dataDir, aside)]) await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
   const entries = await readdir(staged);
-  const aside = `${KEPT_ASIDE}${new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
   const plan: z.output<typeof planSchema> = {
-    aside: freeName(dataDir, aside),
+    aside,
     entries,
     keepSecrets: !entries.includes(SECRETS_FILE),
   };
@@ -67,7 +91,30 @@ export async function restoreBackup(
   await replaceFile(join(work, PLAN), JSON.stringify(plan));
   await finishRestore(dataDir);
   const kept = join(dataDir, plan.aside);
-  return { manifest, aside: existsSync(kept) ? kept : undefined };
+  return { manifest, aside: existsSync(kept) ? kept : undefined, damaged };
+}
+
+/**
+ * Puts documents and journals into the database, in one step, and what it held before aside. A process that is killed right after it leaves the files of the
+ * data as they were: the restore is then done again. A backup without documents leaves the database as it is.
+ */
+async function replaceStored(
+  staged: string,
+  aside: string,
+  { files }: Manifest,
+  { frozen, replaceAll }: Pick<Driver, 'frozen' | 'replaceAll'> = {},
+): Promise<readonly string[]> {
+  if (frozen === undefined || replaceAll === undefined) return [];
+  if (!files.some(({ path }) => isStored(path))) return [];
+  await frozen((contents) => writeAsFiles(contents, join(aside, OF_DATABASE)));
+  const damaged = await replaceAll(
+    createFileDriver({ root: documentsIn(staged), journals: staged, clock: createSystemClock(), log: NO_LOG }),
+  );
+  await removeStored(
+    staged,
+    files.map(({ path }) => path),
+  );
+  return damaged;
 }
 
 /** @throws UserError for what this version, or this disk, cannot take */

@@ -23,6 +23,8 @@ interface SnapshotOptions {
   readonly workDir: string;
   /** Folders that may lie below the data and are none: caches, logs, backups. */
   readonly excluded: readonly string[];
+  /** Whether a file below the data belongs to them, by its path with slashes; all do by default. */
+  readonly isIncluded?: (path: string) => boolean;
   readonly withSecrets: boolean;
   /** Which settings of each plugin are secret. */
   readonly secrets: ReadonlyMap<string, SecretKeys>;
@@ -33,7 +35,7 @@ interface SnapshotOptions {
  * is replaced and never changed, so the second name keeps what it was; of a journal, to which is only added, the length at that moment counts.
  */
 export async function openSnapshot(options: SnapshotOptions): Promise<Snapshot> {
-  const { dataDir, workDir, excluded, withSecrets, secrets } = options;
+  const { dataDir, workDir, excluded, isIncluded = () => true, withSecrets, secrets } = options;
   const linked = join(workDir, 'files');
   const remove = () => rm(workDir, { recursive: true, force: true });
   await remove();
@@ -44,7 +46,8 @@ export async function openSnapshot(options: SnapshotOptions): Promise<Snapshot> 
       async () => {
         const files = await filesBelow(dataDir, (path) => excluded.every((folder) => !isWithin(path, folder)));
         const copied: ArchivedFile[] = [];
-        for (const path of files) copied.push(await secondName(placeIn(dataDir, path), linked, path));
+        for (const path of files.filter(isIncluded))
+          copied.push(await secondName(placeIn(dataDir, path), linked, path));
         return copied;
       },
       AbortSignal.timeout(WAIT_FOR_WRITES_MS),

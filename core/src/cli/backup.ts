@@ -8,9 +8,11 @@ import { restoreBackup } from '../backup/restore.js';
 import { createSystemClock } from '../clock/clock.js';
 import type { HostConfig } from '../config/host-config.js';
 import { lockData } from '../data-lock/lock.js';
+import { NO_LOG } from '../observability/no-log.js';
 import { discoveryOf } from '../plugins/discovery.js';
 import { secretKeysOf } from '../storage/catalog/fields.js';
 import { dataUnusable } from '../storage/driver.js';
+import { openDriver } from '../storage/drivers/open-driver.js';
 import type { Arguments } from './discord.js';
 import { loadAll } from './schema.js';
 
@@ -45,18 +47,19 @@ export async function runBackup(
   for (const problem of problems) terminal.stderr.write(`${problem}\n`);
   if (problems.length > 0 && !withSecrets)
     terminal.stderr.write('Of plugins that cannot be read, settings are left out whose names sound secret.\n');
-  if (config.storage !== undefined)
-    terminal.stderr.write('Documents and journals are in PostgreSQL, and not in this backup: pg_dump saves them.\n');
   return whileLocked(dataDir, terminal, async (now) => {
     await recoverData(dataDir);
+    await using driver = opened(config);
     const manifest = await backUp(file, config, {
+      driver,
       withSecrets,
       secrets: new Map(plugins.map((plugin) => [plugin.manifest.id, secretKeysOf(plugin)])),
       plugins: plugins.map(({ manifest: { id, version } }) => ({ id, version })),
       now,
       onProgress: progressOn(terminal, 'Backed up'),
     });
-    terminal.stdout.write(`Backed up ${dataDir} as ${file}: ${await wordsOf(file, manifest)}\n`);
+    const database = config.storage === undefined ? '' : ' and the database';
+    terminal.stdout.write(`Backed up ${dataDir}${database} as ${file}: ${await wordsOf(file, manifest)}\n`);
     return 0;
   });
 }
@@ -72,15 +75,19 @@ export async function runRestore(
   terminal: Terminal,
 ): Promise<number> {
   const file = fileOf(operands, 'It is "restore FILE".', terminal);
-  const { dataDir, botName } = configuration();
+  const config = configuration();
+  const { dataDir, botName } = config;
   return whileLocked(dataDir, terminal, async (now) => {
     const onProgress = progressOn(terminal, 'Unpacked');
-    const { manifest, aside } = await restoreBackup(file, { dataDir, now, onProgress });
+    await using driver = opened(config);
+    const { manifest, aside, damaged } = await restoreBackup(file, { dataDir, now, onProgress, driver });
+    const database = config.storage === undefined ? '' : ' and the database';
     const lines = [
-      `Restored ${dataDir} from ${file}: ${await wordsOf(file, manifest)}`,
+      `Restored ${dataDir}${database} from ${file}: ${await wordsOf(file, manifest)}`,
       ...(aside === undefined
         ? []
         : [`What was there before is in ${aside}. Remove that folder once the bot runs as it should.`]),
+      ...(damaged.length === 0 ? [] : [`Could not be read, and are not in the database: ${damaged.join(', ')}.`]),
       ...(manifest.bot === (botName ?? null) ? [] : [`The backup is of ${nameOf(manifest.bot)}.`]),
       ...(manifest.leftOut.length === 0 ? [] : [`To be set again: ${manifest.leftOut.join(', ')}.`]),
     ];
@@ -93,6 +100,12 @@ function fileOf(operands: readonly string[], usage: string, { cwd }: Terminal): 
   const [file, ...others] = operands;
   if (file === undefined || others.length > 0) throw new UserError(usage);
   return resolve(cwd(), file);
+}
+
+/** The storage of a bot that is stopped. @throws CINNABAR_DATA_IN_USE, with the first use of a database that another process has */
+function opened(config: HostConfig) {
+  const driver = openDriver(config, NO_LOG, 'alone');
+  return { ...driver, [Symbol.asyncDispose]: () => driver.close() };
 }
 
 /** Nobody else may touch the data meanwhile. */

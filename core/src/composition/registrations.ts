@@ -185,6 +185,7 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
   service(KEYS.backups, (get) =>
     createBackups({
       config: get(KEYS.config),
+      driver: get(KEYS.driver),
       contents: () => ({
         secrets: get(KEYS.storage).secretKeys(),
         plugins: get(KEYS.plugins)

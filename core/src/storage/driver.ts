@@ -71,10 +71,23 @@ export interface Driver {
   journals(prefix?: DocumentPath): Promise<readonly JournalEntry[]>;
   /** Removes all journals of a plugin, none of which is in use. */
   eraseJournals(plugin: string): Promise<void>;
+  /**
+   * Everything as it is at one moment, of all servers, for as long as the task takes. For a medium apart from the folder of the data: what lies there is backed
+   * up with it.
+   */
+  frozen?<T>(task: (contents: StoredContents) => Promise<T>): Promise<T>;
+  /**
+   * Puts this in the place of everything that is stored, in one step; copies go, too. For a medium that can be `frozen`. Returns the names of documents that
+   * could not be read, and are not there.
+   */
+  replaceAll?(contents: StoredContents): Promise<readonly string[]>;
   /** For a medium that other processes write to as well. */
   readonly shared?: SharedDocuments;
   close(): Promise<void>;
 }
+
+/** What a medium holds, for reading. */
+export type StoredContents = Pick<Driver, 'list' | 'read' | 'journals' | 'journal'>;
 
 /** Documents that other processes change, too. Each state of one has a revision, which never comes again. */
 export interface SharedDocuments {
@@ -431,8 +444,9 @@ export function watchedDriver(driver: Driver, watch: DiskWatch): Driver {
       throw storageReadError(document, error);
     }
   };
-  const { shared } = driver;
+  const { shared, frozen } = driver;
   return {
+    ...(frozen === undefined ? {} : { frozen: (task) => reading([], () => frozen(task)) }),
     ...(shared === undefined
       ? {}
       : {

@@ -76,13 +76,10 @@ export function registerBackups(context: AdminContext): void {
         withSecrets: what === 'with-secrets',
         ...(progress === undefined ? {} : { onProgress: progress.tell }),
       });
-      const done = t('Backed up in {duration}: {backup}', {
+      const content = t('Backed up in {duration}: {backup}', {
         duration: formatDuration(Math.max(1_000, Math.ceil((clock.now() - startedAt) / 1_000) * 1_000)),
         backup: backupText(backup),
       });
-      const content = backups.areWhole
-        ? done
-        : `${done}\n${t('⚠️ Documents and journals lie in the database, which this does not hold: save that with `pg_dump`, too.')}`;
       return progress === undefined ? ctx.reply(content) : progress.end(content);
     },
   });

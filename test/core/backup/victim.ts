@@ -10,7 +10,7 @@ const places = {
   logDir: `${dataDir}/logs`,
   botName: undefined,
 };
-const contents = { withSecrets: true, secrets: new Map(), plugins: [], now: 0 };
+const contents = { withSecrets: true, secrets: new Map(), plugins: [], now: 0, driver: {} };
 
 process.stdout.write('started\n');
 for (let round = 0; ; round += 1) {

@@ -45,7 +45,13 @@ export function backedUp(
     logDir: join(dataDir, 'logs'),
     botName: undefined,
   };
-  return backUp(file, places, { withSecrets, secrets, plugins: [{ id: 'dice', version: '1.0.0' }], now: 0 });
+  return backUp(file, places, {
+    driver: {},
+    withSecrets,
+    secrets,
+    plugins: [{ id: 'dice', version: '1.0.0' }],
+    now: 0,
+  });
 }
 
 export interface ForgedEntry {

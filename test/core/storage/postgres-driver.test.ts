@@ -1,4 +1,7 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { createHost, createPostgresDriver, type DocumentPath, type Driver, loadConfig } from '@cinnabar/core';
+import { readArchive } from '@cinnabar/core/internal/backup/archive';
 import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
 import { hostChecks } from '@cinnabar/core/internal/doctor/host-checks';
 import { SCHEMA_VERSION } from '@cinnabar/core/internal/storage/drivers/postgres/migrations';
@@ -327,13 +330,18 @@ describePostgres('PostgreSQL', () => {
     });
   });
 
-  it('has the owner told that a backup does not hold it', async () => {
+  it('is held by a backup that the owner makes', async () => {
     storeByDefault(databaseFor);
     try {
       await using host = await createTestHost({ plugins: ['admin'] });
       host.you.say(host.general, '!backup');
       await host.settled();
-      expect(host.general.messages.at(-1)?.content).to.match(/Backed up in [\s\S]*save that with `pg_dump`, too\.$/);
+      expect(host.general.messages.at(-1)?.content).to.match(/Backed up in [\s\S]*Every checksum is right\.$/);
+      const [file = ''] = readdirSync(join(host.dataDir, 'backups'));
+      const { files } = await readArchive(join(host.dataDir, 'backups', file));
+      expect(files.map(({ path }) => path)).to.include(
+        `documents/%40host/collections/guild/audit/${host.guild.id}.json`,
+      );
     } finally {
       storeByDefault(undefined);
     }

@@ -134,7 +134,7 @@ export function createFileDriver(options: {
       return copyAside(place.file, aside(place, label));
     },
 
-    journal: (path) => journalFile(`${join(journals, ...path.flatMap(encodeSegment))}.jsonl`),
+    journal: (path) => journalFile(journalFileOf(journals, path)),
 
     async journals(prefix = []) {
       if (prefix.length > 0) return journalsIn(folderOf(journals, prefix), prefix);
@@ -158,6 +158,11 @@ export function createFileDriver(options: {
 
     async close() {},
   };
+}
+
+/** Where a journal is below a folder of data. */
+export function journalFileOf(folder: string, path: DocumentPath): string {
+  return `${join(folder, ...path.flatMap(encodeSegment))}${LINES}`;
 }
 
 async function foldersIn(folder: string): Promise<readonly string[]> {
@@ -210,6 +215,9 @@ export function placeOf(root: string, path: DocumentPath): Place {
   const folder = join(root, ...names);
   return { folder, stem, file: join(folder, `${stem}${DOCUMENT}`), lastGood: join(folder, `${stem}${LAST_GOOD}`) };
 }
+
+/** Where a document is below a folder of documents. */
+export const documentFile = (root: string, path: DocumentPath): string => placeOf(root, path).file;
 
 function folderOf(root: string, prefix: DocumentPath): string {
   return join(root, ...prefix.flatMap(encodeSegment));

@@ -9,9 +9,11 @@ import {
   decodeStored,
   guildOfDocument,
   guildOfJournal,
+  nameOf,
   OutdatedDocument,
   type SharedListener,
   type Stored,
+  type StoredContents,
 } from '../../driver.js';
 import type { Connections, Row } from './connection.js';
 import { type Database, type DatabaseOptions, openDatabase } from './database.js';
@@ -197,6 +199,20 @@ export function createDocumentDriver(
       );
     },
 
+    frozen: (task) =>
+      database.transaction(async (on) => {
+        await on('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
+        await on(PATIENT);
+        return task(createDocumentDriver({ ...database, query: on, listen: () => () => undefined }));
+      }),
+
+    replaceAll: (contents) =>
+      transaction(async (on) => {
+        await on(PATIENT);
+        for (const table of ['documents', 'copies', 'journal_lines']) await on(`DELETE FROM ${schema}.${table}`);
+        return insertAll(on, schema, contents);
+      }),
+
     shared: {
       read: readRevision,
       async replace(path, stored, revision) {
@@ -234,6 +250,50 @@ export function createDocumentDriver(
       stopListening();
     },
   };
+}
+
+/** What takes long is not taken for a process that was stopped in the middle. */
+const PATIENT = `SELECT set_config('idle_in_transaction_session_timeout', '0', true), set_config('statement_timeout', '0', true)`;
+const INSERTED_AT_ONCE = 200;
+
+async function insertAll(
+  on: Connections['query'],
+  schema: string,
+  contents: StoredContents,
+): Promise<readonly string[]> {
+  const damaged: string[] = [];
+  const read = async (path: DocumentPath): Promise<Stored | undefined> => {
+    try {
+      return await contents.read(path);
+    } catch (error) {
+      if (!(error instanceof DamagedDocument)) throw error;
+      damaged.push(nameOf(path));
+      return undefined;
+    }
+  };
+  const paths = await contents.list([]);
+  for (let at = 0; at < paths.length; at += INSERTED_AT_ONCE) {
+    const batch = await Promise.all(
+      paths.slice(at, at + INSERTED_AT_ONCE).map(async (path) => ({ path, stored: await read(path) })),
+    );
+    const rows = batch.flatMap(({ path, stored }) =>
+      stored === undefined ? [] : [{ path: encodePath(path), body: encodeBody(stored), guild: guildIn(path, stored) }],
+    );
+    await on(
+      `INSERT INTO ${schema}.documents (path, body, guild_id)
+         SELECT path, body::json, guild FROM unnest($1::text[], $2::text[], $3::bigint[]) AS new (path, body, guild)`,
+      [rows.map(({ path }) => path), rows.map(({ body }) => body), rows.map(({ guild }) => guild)],
+    );
+  }
+  for (const { path } of await contents.journals()) {
+    const lines = linesIn(await contents.journal(path).read());
+    await on(
+      `INSERT INTO ${schema}.journal_lines (path, line)
+         SELECT $1, line FROM unnest($2::text[]) WITH ORDINALITY AS new (line, at) ORDER BY at`,
+      [encodePath(path), lines],
+    );
+  }
+  return damaged;
 }
 
 /** Reads what is asked for at one moment with one query: a start asks for the documents of a thousand servers. */
