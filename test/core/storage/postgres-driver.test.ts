@@ -334,14 +334,14 @@ describePostgres('PostgreSQL', () => {
     storeByDefault(databaseFor);
     try {
       await using host = await createTestHost({ plugins: ['admin'] });
+      host.you.say(host.general, '!set admin backupKeep 3');
+      await host.settled();
       host.you.say(host.general, '!backup');
       await host.settled();
       expect(host.general.messages.at(-1)?.content).to.match(/Backed up in [\s\S]*Every checksum is right\.$/);
       const [file = ''] = readdirSync(join(host.dataDir, 'backups'));
       const { files } = await readArchive(join(host.dataDir, 'backups', file));
-      expect(files.map(({ path }) => path)).to.include(
-        `documents/%40host/collections/guild/audit/${host.guild.id}.json`,
-      );
+      expect(files.map(({ path }) => path)).to.include('documents/admin/settings/global/global.json');
     } finally {
       storeByDefault(undefined);
     }
