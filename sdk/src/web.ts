@@ -283,3 +283,12 @@ export interface WebPages {
   route(path: string): WebRoute['handle'] | undefined;
 }
 export const WebPages = defineToken<WebPages>('cinnabar.web-pages');
+
+/** The web server, while it listens. Provided by `web`. */
+export interface WebServer {
+  /** `http://127.0.0.1:8080`, or the address that a proxy shows it under; `undefined` while it is off. */
+  readonly url: string | undefined;
+  /** An address that signs a person in, once, within ten minutes: for their eyes alone. @throws UserError while nothing listens */
+  signInLink(userId: string): string;
+}
+export const WebServer = defineToken<WebServer>('cinnabar.web-server');

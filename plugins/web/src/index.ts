@@ -1,0 +1,102 @@
+import { fileURLToPath } from 'node:url';
+import {
+  Access,
+  Clock,
+  definePlugin,
+  HostInfo,
+  Languages,
+  parseListen,
+  replyPrivately,
+  subcommand,
+  t,
+  UserError,
+  WebPages,
+  WebServer,
+} from '@cinnabar/sdk';
+import { createSessions, createSignInLinks, sessions } from './sessions.js';
+import { env, settings } from './settings.js';
+
+const SWEEP_MS = 6 * 60 * 60_000;
+
+export default definePlugin({
+  manifest: {
+    id: 'web',
+    version: '0.1.0',
+    description: 'The dashboard: pages of every plugin in a browser, for those who may use the same commands',
+    host: '^0.1.0',
+    administrative: true,
+  },
+  settings,
+  env,
+  collections: { sessions },
+  inject: { access: Access, clock: Clock, host: HostInfo, languages: Languages, pages: WebPages },
+  provides: [WebServer],
+  async setup(context) {
+    const { client, collections, log, services } = context;
+    const { access, clock, host } = services;
+    const global = () => context.settings.global.get();
+    const { listen, publicUrl, trustProxy } = await global();
+    const links = createSignInLinks(clock);
+    // Of a cluster's processes one listens.
+    const address = host.isFirst ? parseListen(context.env.CINNABAR_WEB ?? listen) : 'off';
+    const server = await open();
+
+    context.provide(WebServer, {
+      url: server?.url,
+      signInLink(userId) {
+        if (server === undefined)
+          throw new UserError(
+            t('The dashboard is off. The owner of the bot sets `set web listen 8080`, then `plugin reload web`.'),
+          );
+        return `${server.url}/auth/link?token=${links.make(userId)}`;
+      },
+    });
+    context.group({
+      name: 'web',
+      description: 'The dashboard in a browser',
+      access: { tier: 'botOwner' },
+      commands: [
+        subcommand({
+          name: 'link',
+          description: 'Get a link that signs you in to the dashboard, once',
+          help: 'It comes as a direct message, and works for ten minutes.',
+          ephemeral: true,
+          async run(ctx) {
+            if (server === undefined)
+              throw new UserError(
+                t('The dashboard is off. The owner of the bot sets `set web listen 8080`, then `plugin reload web`.'),
+              );
+            const link = `${server.url}/auth/link?token=${links.make(ctx.user.id)}`;
+            await replyPrivately(ctx, {
+              content: t('For your eyes alone, once, within ten minutes: {link}', { link }),
+            });
+          },
+        }),
+      ],
+    });
+
+    /** The server's library is large: who does not use it does not pay for it. */
+    async function open() {
+      if (address === undefined || address === 'off') return undefined;
+      const { startServer } = await import('./server.js');
+      const store = createSessions(collections.sessions, clock, async () => (await global()).idleDays);
+      context.every(SWEEP_MS, store.sweep);
+      const started = await startServer({
+        address,
+        publicUrl,
+        trustProxy,
+        folder: fileURLToPath(new URL('../public/', import.meta.url)),
+        pages: services.pages,
+        access,
+        client,
+        languages: services.languages,
+        sessions: store,
+        links,
+        clock,
+        log,
+      });
+      context.defer(started.close);
+      return started;
+    }
+  },
+});

@@ -1,0 +1,429 @@
+import {
+  type Access,
+  type Actor,
+  CinnabarError,
+  type Clock,
+  createRateLimiter,
+  currentLocale,
+  defined,
+  isAllowedSource,
+  isLoopback,
+  type Languages,
+  type ListenAddress,
+  type Logger,
+  NO_CHANNEL,
+  sentenceOf,
+  t,
+  UserError,
+  urlOf,
+  type WebBlock,
+  type WebPages,
+  type WebQuery,
+  type WebRequest,
+  z,
+} from '@cinnabar/sdk';
+import cookie from '@fastify/cookie';
+import type { Client, Guild } from 'discord.js';
+import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import { choicesFor, namesIn } from './names.js';
+import { isSameSecret, type Session, type Sessions, type SignInLinks } from './sessions.js';
+import { readStaticFiles, type StaticFile } from './static-files.js';
+
+interface Parts {
+  readonly address: ListenAddress;
+  /** As visitors type it, where a proxy stands before it. */
+  readonly publicUrl: string | undefined;
+  readonly trustProxy: boolean;
+  /** Folder of the built pages. */
+  readonly folder: string;
+  readonly pages: WebPages;
+  readonly access: Access;
+  readonly client: Client;
+  readonly languages: Languages;
+  readonly sessions: Sessions;
+  readonly links: SignInLinks;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface Server {
+  /** As visitors reach it: without a path. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const COOKIE = 'cinnabar_session';
+const MOST_BODY_BYTES = 2 * 1024 * 1024;
+const MINUTE_MS = 60_000;
+/** Of one address, signed in or not. */
+const REQUESTS_PER_MINUTE = 600;
+/** Guesses at links, of one address. */
+const SIGN_INS_PER_MINUTE = 20;
+const ACTS_PER_MINUTE = 120;
+const MOST_KEYS = 10_000;
+const HEARTBEAT_MS = 20_000;
+/** How often a page that somebody watches says at most that it has changed. */
+const CHANGED_MS = 1_000;
+/** Watched pages of all browsers. */
+const MOST_WATCHED = 500;
+/** Guilds in which it is asked of Discord whether the person is a member. */
+const MOST_ASKED = 100;
+const MEMBERSHIPS_MS = 5 * MINUTE_MS;
+
+const id = z.string().regex(/^\d{15,22}$/);
+const pageParams = z.object({ plugin: z.string().max(64), page: z.string().max(64) });
+const actParams = pageParams.extend({ act: z.string().max(64) });
+const pageQuery = z.record(z.string().max(64), z.string().max(2_000));
+const actBody = z.object({ input: z.record(z.string(), z.unknown()).default({}) });
+const choiceQuery = z.object({
+  guild: id,
+  kind: z.enum(['channel', 'role', 'user']),
+  search: z.string().max(100).default(''),
+});
+
+const SECURITY_HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: https://cdn.discordapp.com; font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};
+
+/** Somebody who asks without having signed in, or without what proves that it was they. */
+class Refused extends UserError {
+  readonly status: number;
+  constructor(status: number, sentence: string) {
+    super(sentence);
+    this.status = status;
+  }
+}
+
+/** Serves the pages, and what they ask for. Resolves when it listens. @throws CinnabarError CINNABAR_CONFIG_INVALID */
+export async function startServer(parts: Parts): Promise<Server> {
+  const { access, address, client, clock, languages, links, log, pages, publicUrl, sessions } = parts;
+  const files = await readStaticFiles(parts.folder);
+  const requests = createRateLimiter(clock, MINUTE_MS, MOST_KEYS);
+  const signIns = createRateLimiter(clock, MINUTE_MS, MOST_KEYS);
+  const acts = createRateLimiter(clock, MINUTE_MS, MOST_KEYS);
+  const watched = new Set<() => void>();
+  const guildsOf = createMemberships(client, clock);
+  const shown = publicUrl === undefined ? undefined : new URL(publicUrl);
+  const allowed = {
+    hosts: [address.host, ...(shown === undefined ? [] : [shown.hostname])],
+    origins: shown === undefined ? [] : [shown.origin],
+  };
+  const isSecure = shown?.protocol === 'https:';
+  const app = fastify({
+    bodyLimit: MOST_BODY_BYTES,
+    trustProxy: parts.trustProxy,
+    forceCloseConnections: true,
+    // Nothing here takes long; those that watch are sent a sign of life.
+    requestTimeout: MINUTE_MS,
+  });
+  await app.register(cookie);
+
+  const tooMany = (waitMs: number, reply: FastifyReply): never => {
+    void reply.header('retry-after', String(Math.ceil(waitMs / 1_000)));
+    throw new Refused(429, t('Too many requests. Please wait a moment.'));
+  };
+
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.headers(SECURITY_HEADERS);
+    if (!isAllowedSource(request.headers, allowed)) throw new Refused(403, t('Host or Origin is not allowed.'));
+    const wait = requests.take(request.ip, REQUESTS_PER_MINUTE);
+    if (wait !== undefined) tooMany(wait.waitMs, reply);
+  });
+
+  const sessionOf = async (request: FastifyRequest): Promise<(Session & { readonly id: string }) | undefined> => {
+    const given = request.cookies[COOKIE];
+    const session = given === undefined ? undefined : await sessions.find(given);
+    return session === undefined || given === undefined ? undefined : { ...session, id: given };
+  };
+  /** @throws Refused for whoever has not signed in */
+  const signedIn = async (request: FastifyRequest) => {
+    const session = await sessionOf(request);
+    if (session === undefined) throw new Refused(401, t('Please sign in.'));
+    return session;
+  };
+  /** For what changes something: the browser has to prove that one of these pages sent it. */
+  const provenBy = async (request: FastifyRequest) => {
+    const session = await signedIn(request);
+    const token = request.headers['x-csrf-token'];
+    if (typeof token !== 'string' || !isSameSecret(token, session.csrf))
+      throw new Refused(403, t('This page is too old. Please load it again.'));
+    return session;
+  };
+  const webRequest = ({ userId }: Session, given: unknown): WebRequest => {
+    const { guild, ...query }: WebQuery = pageQuery.parse(given);
+    return { actor: actorFor(userId, guild === undefined ? null : id.parse(guild)), query };
+  };
+  const named = async (blocks: readonly WebBlock[], actor: Actor) => ({
+    names: await namesIn(blocks, actor, { access, client }),
+  });
+
+  app.setErrorHandler((error, request, reply) => {
+    const { status, body } = answerTo(error);
+    if (status >= 500) log.error('a request of the web failed', { error, route: request.routeOptions.url });
+    return reply.code(status).header('cache-control', 'no-store').send(body);
+  });
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (request.url.startsWith('/api/') || request.url.startsWith('/auth/'))
+      void reply.header('cache-control', 'no-store');
+    return payload;
+  });
+
+  app.get('/api/session', async (request) => {
+    const session = await sessionOf(request);
+    const bot = client.user;
+    const about = {
+      bot: bot === null ? null : { id: bot.id, name: bot.displayName, avatar: bot.displayAvatarURL({ size: 64 }) },
+    };
+    if (session === undefined) return { user: null, isOwner: false, csrf: null, guilds: [], language: 'en', ...about };
+    const { csrf, userId } = session;
+    const user = await client.users.fetch(userId);
+    const isOwner = (await access.owners()).includes(userId);
+    const guilds = [];
+    for (const guild of await guildsOf(userId))
+      if ((await pages.list(actorFor(userId, guild.id))).length > 0)
+        guilds.push({ id: guild.id, name: guild.name, icon: guild.iconURL({ size: 64 }) });
+    const language = await languages.speak({ guildId: null, userId }, async () => currentLocale());
+    return {
+      user: { id: userId, name: user.displayName, avatar: user.displayAvatarURL({ size: 64 }) },
+      isOwner,
+      csrf,
+      guilds,
+      language,
+      ...about,
+    };
+  });
+
+  app.get('/api/pages', async (request) => {
+    const session = await signedIn(request);
+    return { pages: await pages.list(webRequest(session, request.query).actor) };
+  });
+
+  app.get('/api/pages/:plugin/:page', async (request) => {
+    const asked = webRequest(await signedIn(request), request.query);
+    const view = await pages.view(pageOf(request), asked);
+    return { view, ...(await named(view.blocks, asked.actor)) };
+  });
+
+  app.get('/api/pages/:plugin/:page/card', async (request) => {
+    const asked = webRequest(await signedIn(request), request.query);
+    const blocks = await pages.card(pageOf(request), asked);
+    return { blocks, ...(await named(blocks, asked.actor)) };
+  });
+
+  app.post('/api/pages/:plugin/:page/acts/:act', async (request, reply) => {
+    const session = await provenBy(request);
+    const wait = acts.take(session.userId, ACTS_PER_MINUTE);
+    if (wait !== undefined) tooMany(wait.waitMs, reply);
+    const { plugin, page, act } = actParams.parse(request.params);
+    const asked = webRequest(session, request.query);
+    const result = await pages.act(`${plugin}/${page}`, act, actBody.parse(request.body).input, asked);
+    return {
+      ...result,
+      ...(await named([{ kind: 'text', text: result.said }, ...(result.blocks ?? [])], asked.actor)),
+    };
+  });
+
+  app.get('/api/choices', async (request) => {
+    const { userId } = await signedIn(request);
+    const { guild, kind, search } = choiceQuery.parse(request.query);
+    return { choices: await choicesFor(kind, search, actorFor(userId, guild), { access, client }) };
+  });
+
+  app.get('/api/events', async (request, reply) => {
+    const session = await signedIn(request);
+    const { page = '', ...query } = pageQuery.parse(request.query);
+    if (watched.size >= MOST_WATCHED) throw new Refused(429, t('Too many requests. Please wait a moment.'));
+    const stream = createStream(reply, clock);
+    const end = await pages.watch(page, webRequest(session, query), stream.changed);
+    const close = () => {
+      if (!watched.delete(close)) return;
+      end();
+      stream.end();
+    };
+    watched.add(close);
+    request.raw.once('close', close);
+    stream.open();
+  });
+
+  app.get('/auth/link', async (request, reply) => {
+    const wait = signIns.take(request.ip, SIGN_INS_PER_MINUTE);
+    if (wait !== undefined) tooMany(wait.waitMs, reply);
+    const { token } = z.object({ token: z.string().max(200).default('') }).parse(request.query);
+    const userId = links.take(token);
+    if (userId === undefined)
+      throw new Refused(403, t('This link was used already, or is too old. `web link` gives another one.'));
+    const former = request.cookies[COOKIE];
+    if (former !== undefined) await sessions.close(former);
+    const opened = await sessions.open(userId);
+    log.info('somebody signed in to the web', { userId });
+    void reply.setCookie(COOKIE, opened, {
+      httpOnly: true,
+      path: '/',
+      sameSite: 'lax',
+      secure: isSecure,
+      maxAge: 30 * 24 * 60 * 60,
+    });
+    return reply.redirect('/', 303);
+  });
+
+  app.post('/auth/sign-out', async (request, reply) => {
+    const session = await provenBy(request);
+    await sessions.close(session.id);
+    void reply.clearCookie(COOKIE, { path: '/' });
+    return { said: t('You have signed out.') };
+  });
+
+  // Whatever else is asked for: a file of the pages, an endpoint of a plugin, or the pages themselves, which find out what the address means.
+  app.setNotFoundHandler(async (request, reply) => {
+    const path = request.url.replace(/[?#].*$/s, '');
+    const handle = pages.route(path);
+    if (handle !== undefined) {
+      reply.hijack();
+      await handle(request.raw, reply.raw);
+      return reply;
+    }
+    if (path.startsWith('/api/') || path.startsWith('/auth/')) throw new Refused(404, t('There is nothing here.'));
+    if (request.method !== 'GET' && request.method !== 'HEAD') throw new Refused(405, t('There is nothing here.'));
+    const file = files.get(path);
+    if (file === undefined && path.startsWith('/assets/')) throw new Refused(404, t('There is nothing here.'));
+    const shownFile = file ?? files.get('/index.html');
+    if (shownFile === undefined) throw new Refused(503, 'The pages of the dashboard are not built: npm run build');
+    return sendFile(request, reply, shownFile);
+  });
+
+  try {
+    await app.listen({ host: address.host, port: address.port });
+  } catch (error) {
+    const detail = `nothing can listen at ${urlOf(address, address.port)} (CINNABAR_WEB, or set web listen): ${error instanceof Error ? error.message : String(error)}. Choose another port, or off`;
+    throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail }, { cause: error });
+  }
+  const bound = app.server.address();
+  const url = shown?.origin ?? urlOf(address, typeof bound === 'object' && bound !== null ? bound.port : address.port);
+  log.info(`the dashboard is served at ${url}`);
+  if (!isLoopback(address) && !isSecure)
+    log.warn(
+      `the dashboard at ${url} can be reached by other machines without encryption: put a proxy with https before it, and set web publicUrl`,
+    );
+  return {
+    url,
+    async close() {
+      for (const end of watched) end();
+      await app.close();
+    },
+  };
+}
+
+const actorFor = (userId: string, guildId: string | null): Actor => ({ userId, guildId, channelId: NO_CHANNEL });
+
+function pageOf({ params }: FastifyRequest): string {
+  const { plugin, page } = pageParams.parse(params);
+  return `${plugin}/${page}`;
+}
+
+function sendFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { brotli, content, contentType, etag, isImmutable }: StaticFile,
+) {
+  void reply.headers({
+    'cache-control': isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
+    'content-type': contentType,
+    etag,
+    vary: 'accept-encoding',
+  });
+  if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+  const takesBrotli = /\bbr\b/.test(request.headers['accept-encoding'] ?? '');
+  if (brotli === undefined || !takesBrotli) return reply.send(content);
+  return reply.header('content-encoding', 'br').send(brotli);
+}
+
+const STATUS: Readonly<Partial<Record<CinnabarError['code'], number>>> = {
+  CINNABAR_ACCESS_DENIED: 403,
+  CINNABAR_IGNORED: 403,
+  CINNABAR_PAGE_UNKNOWN: 404,
+  CINNABAR_SETTING_CHANGED: 409,
+};
+
+/** What is thrown becomes a sentence; what has none is in the log. */
+function answerTo(error: unknown): {
+  readonly status: number;
+  readonly body: { readonly error: string; readonly code?: string };
+} {
+  if (error instanceof Refused) return { status: error.status, body: { error: error.message } };
+  if (error instanceof CinnabarError) {
+    const sentence = sentenceOf(error);
+    if (sentence !== undefined)
+      return { status: STATUS[error.code] ?? 422, body: { error: sentence, code: error.code } };
+  }
+  if (error instanceof UserError) return { status: 422, body: { error: error.message } };
+  if (error instanceof z.ZodError) return { status: 400, body: { error: t('That request is not as it should be.') } };
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
+  if (status >= 400 && status < 500) return { status, body: { error: t('That request is not as it should be.') } };
+  return { status: 500, body: { error: t('Something went wrong, and it is in the log.') } };
+}
+
+/** Server-sent events: that what a page shows has changed. https://html.spec.whatwg.org/multipage/server-sent-events.html */
+function createStream(reply: FastifyReply, clock: Clock) {
+  let cancelBeat: () => void = () => undefined;
+  let cancelChange: (() => void) | undefined;
+  const { raw } = reply;
+  const beat = () => {
+    raw.write(':\n\n');
+    cancelBeat = clock.after(HEARTBEAT_MS, beat);
+  };
+  return {
+    open() {
+      reply.hijack();
+      raw.writeHead(200, {
+        ...defined(SECURITY_HEADERS),
+        'content-type': 'text/event-stream',
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+      });
+      beat();
+    },
+    changed() {
+      cancelChange ??= clock.after(CHANGED_MS, () => {
+        cancelChange = undefined;
+        raw.write('event: changed\ndata: \n\n');
+      });
+    },
+    end() {
+      cancelBeat();
+      cancelChange?.();
+      raw.end();
+    },
+  };
+}
+
+/** The guilds that a person and the bot are both in. Where it is not in memory, Discord is asked, for some of them, and the answer is kept for minutes. */
+function createMemberships(client: Client, clock: Clock) {
+  const known = new LRUCache<string, { readonly ids: ReadonlySet<string>; readonly until: number }>({ max: 1_000 });
+  return async (userId: string): Promise<readonly Guild[]> => {
+    const all = [...client.guilds.cache.values()];
+    const kept = known.get(userId);
+    if (kept !== undefined && kept.until > clock.now())
+      return sorted(all.filter(({ id: guildId }) => kept.ids.has(guildId)));
+    let asked = 0;
+    const found: Guild[] = [];
+    for (const guild of all) {
+      if (guild.ownerId === userId || guild.members.cache.has(userId)) found.push(guild);
+      else if (asked < MOST_ASKED) {
+        asked += 1;
+        if ((await guild.members.fetch(userId).catch(() => undefined)) !== undefined) found.push(guild);
+      }
+    }
+    known.set(userId, { ids: new Set(found.map((guild) => guild.id)), until: clock.now() + MEMBERSHIPS_MS });
+    return sorted(found);
+  };
+}
+
+const sorted = (guilds: readonly Guild[]): readonly Guild[] =>
+  guilds.toSorted((one, other) => one.name.localeCompare(other.name));

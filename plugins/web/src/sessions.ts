@@ -1,0 +1,114 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { type Clock, type Collection, z } from '@cinnabar/sdk';
+import { LRUCache } from 'lru-cache';
+
+/** By the hash of its id: whoever reads the data cannot sign in with it. */
+export const sessions = {
+  scope: 'global',
+  version: 1,
+  personal: { by: 'userId' },
+  schema: z.object({ userId: z.string(), createdAt: z.number(), usedAt: z.number() }),
+} as const;
+type Stored = z.output<typeof sessions.schema>;
+
+/** Somebody who has signed in. */
+export interface Session {
+  readonly userId: string;
+  /** Goes with every request that changes something: other pages of the browser do not know it. */
+  readonly csrf: string;
+}
+
+export interface Sessions {
+  /** A new id, whatever the browser had before. */
+  open(userId: string): Promise<string>;
+  find(id: string): Promise<Session | undefined>;
+  close(id: string): Promise<void>;
+  /** Forgets those that are over. */
+  sweep(): Promise<void>;
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+/** However often it is used. */
+const LIVES_MS = 30 * DAY_MS;
+/** A visit is written down at most this often. */
+const NOTED_MS = 10 * 60_000;
+const MOST_REMEMBERED = 1_000;
+
+export function createSessions(
+  store: Collection<Stored, 'global'>,
+  clock: Clock,
+  idleDays: () => Promise<number>,
+): Sessions {
+  const known = new LRUCache<string, Stored>({ max: MOST_REMEMBERED });
+  const isOver = ({ createdAt, usedAt }: Stored, idleMs: number) =>
+    clock.now() - usedAt > idleMs || clock.now() - createdAt > LIVES_MS;
+  const idleMs = async () => (await idleDays()) * DAY_MS;
+  const remove = async (key: string) => {
+    known.delete(key);
+    await store.of(key).delete();
+  };
+  store.watch((key) => known.delete(key));
+
+  return {
+    async open(userId) {
+      const id = randomBytes(32).toString('base64url');
+      await store.of(keyOf(id)).set({ userId, createdAt: clock.now(), usedAt: clock.now() });
+      return id;
+    },
+    async find(id) {
+      const key = keyOf(id);
+      const stored = known.get(key) ?? (await store.of(key).find());
+      if (stored === undefined) return undefined;
+      if (isOver(stored, await idleMs())) {
+        await remove(key);
+        return undefined;
+      }
+      const isNoted = clock.now() - stored.usedAt < NOTED_MS;
+      const current = isNoted ? stored : { ...stored, usedAt: clock.now() };
+      if (!isNoted) await store.of(key).set(current);
+      known.set(key, current);
+      return { userId: current.userId, csrf: csrfOf(id) };
+    },
+    close: (id) => remove(keyOf(id)),
+    async sweep() {
+      const idle = await idleMs();
+      for await (const [key, stored] of store.entries()) if (isOver(stored, idle)) await remove(key);
+    },
+  };
+}
+
+const keyOf = (id: string): string => createHash('sha256').update(id).digest('hex');
+const csrfOf = (id: string): string => createHash('sha256').update(`csrf:${id}`).digest('base64url');
+
+/** Compares without telling by its time how much is right. */
+export function isSameSecret(one: string, other: string): boolean {
+  const hash = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(hash(one), hash(other));
+}
+
+/** Links that sign somebody in, once. They are not written down: a restart voids them. */
+export interface SignInLinks {
+  make(userId: string): string;
+  /** @returns who it was made for; `undefined` when it was used, is too old, or none */
+  take(token: string): string | undefined;
+}
+
+const LINK_LIVES_MS = 10 * 60_000;
+const MOST_LINKS = 1_000;
+
+export function createSignInLinks(clock: Clock): SignInLinks {
+  const links = new LRUCache<string, { readonly userId: string; readonly until: number }>({ max: MOST_LINKS });
+  return {
+    make(userId) {
+      const token = randomBytes(32).toString('base64url');
+      links.set(keyOf(token), { userId, until: clock.now() + LINK_LIVES_MS });
+      return token;
+    },
+    take(token) {
+      const key = keyOf(token);
+      const link = links.get(key);
+      links.delete(key);
+      return link === undefined || link.until < clock.now() ? undefined : link.userId;
+    },
+  };
+}

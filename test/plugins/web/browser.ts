@@ -1,0 +1,48 @@
+import type { TestHost } from '@cinnabar/core/testing';
+import { WebServer } from '@cinnabar/sdk';
+
+/** What a server answered. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** As JSON where it is JSON, else as text. */
+  readonly body: unknown;
+}
+
+/** A browser as far as the server can tell: it keeps cookies, and sends what its pages would. */
+export function openBrowser(host: TestHost) {
+  const { url } = host.resolve(WebServer);
+  if (url === undefined) throw new Error('the web server does not listen');
+  let cookie = '';
+  let csrf = '';
+  const send = async (path: string, init: RequestInit = {}): Promise<Answer> => {
+    const headers = { ...(cookie === '' ? {} : { cookie }), ...Object.fromEntries(new Headers(init.headers)) };
+    const response = await fetch(new URL(path, url), { redirect: 'manual', ...init, headers });
+    for (const line of response.headers.getSetCookie()) cookie = line.replace(/;.*$/s, '');
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+  };
+  return {
+    url,
+    send,
+    get: (path: string) => send(path),
+    get cookie() {
+      return cookie;
+    },
+    /** Follows a link that signs in, and loads the first page. */
+    async signIn(userId: string): Promise<Answer> {
+      const link = new URL(host.resolve(WebServer).signInLink(userId));
+      const answer = await send(`${link.pathname}${link.search}`);
+      const { body } = await send('/api/session');
+      if (typeof body === 'object' && body !== null && 'csrf' in body) csrf = String(body.csrf);
+      return answer;
+    },
+    act: (path: string, input: object, headers: Readonly<Record<string, string>> = {}) =>
+      send(path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-csrf-token': csrf, ...headers },
+        body: JSON.stringify({ input }),
+      }),
+  };
+}

@@ -1,0 +1,227 @@
+import { request } from 'node:http';
+import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import { AuditLog, definePlugin, UserError, webAct, z } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { openBrowser } from './browser.js';
+
+const SCRIPT = '<script>alert(1)</script>';
+
+/** A plugin with a page of its own, an act, and an endpoint for programs. */
+const garden = definePlugin({
+  manifest: { id: 'garden', version: '1.0.0', description: 'Grows', intents: ['GuildMessages', 'MessageContent'] },
+  setup({ command, page, route }) {
+    let watered = 0;
+    command({
+      name: 'water',
+      description: 'Water it',
+      access: { tier: 'mod', where: 'guild' },
+      run: (ctx) => ctx.reply('💧'),
+    });
+    page({
+      name: 'beds',
+      title: 'Beds',
+      about: 'guild',
+      group: 'server',
+      access: { command: 'water' },
+      view: ({ query }) => ({ blocks: [{ kind: 'text', text: `${watered} × ${query.note ?? SCRIPT}` }] }),
+      acts: {
+        water: webAct({
+          input: z.object({ times: z.number().int().min(1).max(3) }),
+          audit: ({ times }) => `water ${times}`,
+          run({ times }) {
+            if (times === 3) throw new UserError('That would drown it.');
+            watered += times;
+            return 'Watered.';
+          },
+        }),
+        shut: webAct({ input: z.object({}), access: { tier: 'botOwner' }, run: () => 'Shut.' }),
+      },
+    });
+    route({ path: '/hook', handle: (_, response) => response.end('hooked') });
+  },
+});
+
+const start = (options: Partial<Parameters<typeof createTestHost>[0]> = {}) =>
+  createTestHost({ plugins: ['admin', 'web', garden], env: { CINNABAR_WEB: '0' }, printErrors: false, ...options });
+
+const beds = (host: TestHost) => `/api/pages/garden/beds?guild=${host.guild.id}`;
+const water = (host: TestHost) => `/api/pages/garden/beds/acts/water?guild=${host.guild.id}`;
+
+describe('web: signing in', () => {
+  it('works once with a link, which gives a new session whatever the browser had', async () => {
+    await using host = await start();
+    const browser = openBrowser(host);
+    expect(await browser.get('/api/pages')).to.deep.include({ status: 401 });
+    const { status, headers } = await browser.signIn(host.you.id);
+    expect(status).to.equal(303);
+    expect(headers.get('location')).to.equal('/');
+    expect(headers.get('set-cookie')).to.match(/HttpOnly.*SameSite=Lax/i);
+    const first = browser.cookie;
+    await browser.signIn(host.you.id);
+    expect(browser.cookie).not.to.equal(first);
+    expect((await browser.send('/api/pages', { headers: { cookie: first } })).status, 'the former session').to.equal(
+      401,
+    );
+  });
+
+  it('takes no link twice, none that is old, and none that was guessed', async () => {
+    await using host = await start();
+    const { WebServer } = await import('@cinnabar/sdk');
+    const link = new URL(host.resolve(WebServer).signInLink(host.you.id));
+    const browser = openBrowser(host);
+    expect((await browser.get(`${link.pathname}${link.search}`)).status).to.equal(303);
+    expect((await browser.get(`${link.pathname}${link.search}`)).status).to.equal(403);
+    const late = new URL(host.resolve(WebServer).signInLink(host.you.id));
+    await host.advance(11 * 60_000);
+    expect((await browser.get(`${late.pathname}${late.search}`)).status).to.equal(403);
+    const guesses = await Promise.all(
+      Array.from({ length: 30 }, (_, one) => browser.get(`/auth/link?token=guess${one}`)),
+    );
+    expect(guesses.map(({ status }) => status)).to.include(429);
+  });
+
+  it('holds over a restart, ends when it is ended, and when nobody comes for a week', async () => {
+    await using before = await start();
+    const browser = openBrowser(before);
+    await browser.signIn(before.you.id);
+    const { cookie } = browser;
+    await before.stop();
+    await using host = await start({ world: before, dataDir: before.dataDir });
+    const again = openBrowser(host);
+    const pages = () => again.send('/api/pages', { headers: { cookie } });
+    expect((await pages()).status).to.equal(200);
+    await host.advance(8 * 24 * 60 * 60_000);
+    expect((await pages()).status).to.equal(401);
+    await again.signIn(host.you.id);
+    expect((await again.act('/auth/sign-out', {})).status).to.equal(200);
+    expect((await again.get('/api/pages')).status).to.equal(401);
+  });
+
+  it('comes by direct message to the owner of the bot, who alone may ask for it', async () => {
+    await using host = await start();
+    host.you.say(host.general, '!web link');
+    host.alice.say(host.general, '!web link');
+    await host.settled();
+    await host.discord.expectMessage({ author: host.bot, content: /\/auth\/link\?token=/ });
+    const said = host.general.messages.map(({ content }) => content).join('\n');
+    expect(said).not.to.include('/auth/link');
+    expect(said).to.match(/owner/);
+  });
+});
+
+describe('web: pages', () => {
+  it('are those whose command the person may run, and follow the access rules of the server', async () => {
+    await using host = await start();
+    const [owner, member] = [openBrowser(host), openBrowser(host)];
+    await owner.signIn(host.you.id);
+    await member.signIn(host.alice.id);
+    expect((await owner.get(beds(host))).status).to.equal(200);
+    const refused = await member.get(beds(host));
+    expect(refused.status).to.equal(403);
+    expect(refused.body)
+      .to.have.property('error')
+      .that.matches(/moderator/);
+    host.you.say(host.general, `!access allow water <@${host.alice.id}>`);
+    await host.settled();
+    expect((await member.get(beds(host))).status).to.equal(200);
+    expect((await member.act(`/api/pages/garden/beds/acts/shut?guild=${host.guild.id}`, {})).status).to.equal(403);
+    host.you.say(host.general, `!access deny water <@${host.alice.id}>`);
+    await host.settled();
+    expect((await member.get(beds(host))).status).to.equal(403);
+  });
+
+  it('do what they declare, refuse what is not as declared, and stand in the audit with who did it', async () => {
+    await using host = await start();
+    const browser = openBrowser(host);
+    await browser.signIn(host.you.id);
+    expect(await browser.act(water(host), { times: 2 })).to.deep.include({ status: 200 });
+    expect((await browser.act(water(host), { times: 9 })).status).to.equal(422);
+    const drowned = await browser.act(water(host), { times: 3 });
+    expect(drowned).to.deep.include({ status: 422, body: { error: 'That would drown it.' } });
+    const view = await browser.get(beds(host));
+    expect(view.body).to.have.nested.property('view.blocks[0].text', `2 × ${SCRIPT}`);
+    await host.settled();
+    const acts = await host.resolve(AuditLog).recent(host.guild.id, 10);
+    expect(acts.map(({ act, outcome, userId }) => ({ act, outcome, userId }))).to.deep.include.members([
+      { act: 'water 2', outcome: 'done', userId: host.you.id },
+      { act: 'water 3', outcome: 'refused', userId: host.you.id },
+    ]);
+  });
+
+  it('are gone where their plugin is switched off, and when it is unloaded', async () => {
+    await using host = await start();
+    const browser = openBrowser(host);
+    await browser.signIn(host.you.id);
+    await host.plugins.disable(host.guild.id, 'garden');
+    expect((await browser.get(beds(host))).status).to.equal(403);
+    await host.plugins.enable(host.guild.id, 'garden');
+    expect((await browser.get(beds(host))).status).to.equal(200);
+    expect(await browser.get('/garden/hook')).to.deep.include({ status: 200, body: 'hooked' });
+    await host.plugins.unload('garden');
+    expect((await browser.get(beds(host))).status).to.equal(404);
+    expect((await browser.get('/garden/hook')).body).not.to.equal('hooked');
+  });
+});
+
+describe('web: what does not come from its own pages', () => {
+  it('changes nothing: without the token of the session, or from another origin', async () => {
+    await using host = await start();
+    const browser = openBrowser(host);
+    await browser.signIn(host.you.id);
+    expect((await browser.act(water(host), { times: 1 }, { 'x-csrf-token': 'guess' })).status).to.equal(403);
+    expect((await browser.act(water(host), { times: 1 }, { origin: 'https://evil.example' })).status).to.equal(403);
+    const form = { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'input=1' };
+    expect((await browser.send(water(host), form)).status).to.be.within(400, 499);
+    expect((await browser.get(beds(host))).body)
+      .to.have.nested.property('view.blocks[0].text')
+      .that.matches(/^0 ×/);
+  });
+
+  it('is refused under another name of the machine', async () => {
+    await using host = await start();
+    const { port } = new URL(openBrowser(host).url);
+    const status = await new Promise((resolve, reject) => {
+      request({ port, host: '127.0.0.1', path: '/api/session', headers: { host: 'evil.example' } }, ({ statusCode }) =>
+        resolve(statusCode),
+      )
+        .on('error', reject)
+        .end();
+    });
+    expect(status).to.equal(403);
+  });
+
+  it('reads no file outside of the pages, follows no redirect, and takes no endless body', async () => {
+    await using host = await start();
+    const browser = openBrowser(host);
+    await browser.signIn(host.you.id);
+    for (const path of [
+      '/assets/../../package.json',
+      '/assets/%2e%2e/%2e%2e/package.json',
+      '/..%2fpackage.json',
+      '/assets/..\\package.json',
+    ]) {
+      const { body } = await browser.get(path);
+      expect(String(body), path).not.to.include('"name"');
+    }
+    const { headers } = await browser.get('/auth/link?token=x&next=https://evil.example');
+    expect(headers.get('location')).to.equal(null);
+    const huge = await browser.act(water(host), { times: 1, note: 'x'.repeat(3_000_000) });
+    expect(huge.status).to.equal(413);
+  });
+
+  it('finds strict headers on every answer, and words of people only as text', async () => {
+    await using host = await start();
+    const browser = openBrowser(host);
+    await browser.signIn(host.you.id);
+    for (const path of ['/', '/api/session', beds(host), '/api/nothing']) {
+      const { headers } = await browser.get(path);
+      expect(headers.get('content-security-policy'), path)
+        .to.match(/default-src 'none'/)
+        .and.not.match(/unsafe/);
+      expect(headers.get('x-content-type-options'), path).to.equal('nosniff');
+    }
+    const { body, headers } = await browser.get(`${beds(host)}&note=${encodeURIComponent(SCRIPT)}`);
+    expect(headers.get('content-type')).to.match(/^application\/json/);
+    expect(body).to.have.nested.property('view.blocks[0].text', `0 × ${SCRIPT}`);
+  });
+});

@@ -1,0 +1,71 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import { NO_CHANNEL, WebPages, z } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { openBrowser } from '../plugins/web/browser.js';
+
+const PLUGINS = fileURLToPath(new URL('../../../plugins', import.meta.url));
+const ROUTES = ['', '/card', '/acts/anything'] as const;
+const listed = z.object({
+  pages: z.array(z.object({ id: z.string(), about: z.enum(['guild', 'bot']), group: z.string() })),
+});
+
+type Page = z.output<typeof listed>['pages'][number];
+
+/** Everybody that may come: nobody, a member, an admin of another server, an admin, the owner of server and bot. */
+async function people(host: TestHost) {
+  const { discord, guild, you, alice, bob } = host;
+  const chief = discord.createUser({ name: 'chief' });
+  guild.join(chief);
+  guild.giveRole(chief, guild.createRole({ name: 'Chiefs', permissions: ['ManageGuild'] }));
+  const elsewhere = discord.createGuild({ name: 'Elsewhere', owner: bob });
+  elsewhere.invite(host.application);
+  await host.settled();
+  const stranger = discord.createUser({ name: 'stranger' });
+  elsewhere.join(stranger);
+  return { nobody: undefined, member: alice, strangerFromElsewhere: stranger, admin: chief, owner: you };
+}
+
+describe('web: every page and act', () => {
+  it('is for exactly those whom the one authorization path admits', async () => {
+    const plugins = readdirSync(PLUGINS, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+    await using host = await createTestHost({ plugins, env: { CINNABAR_WEB: '0' }, printErrors: false });
+    await host.settled();
+    const everybody = await people(host);
+    const owner = openBrowser(host);
+    await owner.signIn(host.you.id);
+    const query = { guild: `?guild=${host.guild.id}`, bot: '' };
+    const pages: Page[] = [];
+    for (const where of Object.values(query))
+      pages.push(...listed.parse((await owner.get(`/api/pages${where}`)).body).pages);
+    expect(pages.length).to.be.greaterThan(20);
+    const counts = { allowed: 0, refused: 0 };
+    for (const [name, person] of Object.entries(everybody)) {
+      const browser = openBrowser(host);
+      if (person !== undefined) await browser.signIn(person.id);
+      for (const { id, about, group } of pages) {
+        const guildId = about === 'guild' ? host.guild.id : null;
+        const actor = { userId: person?.id ?? '', guildId, channelId: NO_CHANNEL };
+        const isAllowed = person !== undefined && (await host.resolve(WebPages).explain(id, actor)).allowed;
+        for (const route of ROUTES) {
+          const path = `/api/pages/${id}${route}${query[about]}`;
+          const { status, body } = route.startsWith('/acts') ? await browser.act(path, {}) : await browser.get(path);
+          const what = `${name}: ${path}: ${status} ${JSON.stringify(body).slice(0, 200)}`;
+          if (person === undefined) expect(status, what).to.equal(401);
+          else if (!isAllowed) expect(status, what).to.equal(403);
+          // There is no such act, which only those learn who may see the page.
+          else if (route.startsWith('/acts')) expect(status, what).to.equal(404);
+          // A page about one thing says that it is not told which.
+          else expect(status, what).to.equal(group === 'hidden' && route === '' ? 422 : 200);
+          counts[isAllowed ? 'allowed' : 'refused'] += 1;
+        }
+      }
+    }
+    process.stdout.write(
+      `      pages: ${pages.length}, requests allowed: ${counts.allowed}, refused: ${counts.refused}\n`,
+    );
+  });
+});
