@@ -100,12 +100,12 @@ function modifiedAt(path) {
 function newerThan(since, folders) {
   for (const folder of folders) {
     for (const entry of readdirSync(at(folder), { withFileTypes: true })) {
-      if (entry.name === 'node_modules' || entry.name === 'dist' || entry.name === 'fixtures') continue;
+      if (['node_modules', 'dist', 'fixtures', 'public'].includes(entry.name)) continue;
       const path = join(folder, entry.name);
       if (entry.isDirectory()) {
         const found = newerThan(since, [path]);
         if (found !== undefined) return found;
-      } else if (/\.(ts|json)$/.test(entry.name) && statSync(at(path)).mtimeMs > since) return path;
+      } else if (/\.(tsx?|css|html|json)$/.test(entry.name) && statSync(at(path)).mtimeMs > since) return path;
     }
   }
   return undefined;

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { Commands, visible } from '@cinnabar/sdk';
+import { Commands, visible, WebServer } from '@cinnabar/sdk';
 import type { HostConfig } from '../../config/host-config.js';
 import { createHost, type Host } from '../../host.js';
 import type { Entry as LogEntry } from '../../observability/log-entry.js';
@@ -63,10 +63,13 @@ export async function runConsole(config: HostConfig, terminal: NodeJS.Process, w
   const { clock, advance } = openLocalTime(config.dataDir);
   const stage = await setStage(clock, ['alice', 'bob']);
   const { token } = stage.application;
+  const interactive = terminal.stdin.isTTY === true;
+  // Whoever sits before it may want to look at the dashboard; lines from a pipe do not.
+  const env = { ...(interactive ? { CINNABAR_WEB: '0' } : {}), ...config.env };
   let restarting: Promise<unknown> | undefined;
   const open = () =>
     createHost({
-      config: { ...config, discordApi: stage.discord.api, token },
+      config: { ...config, env, discordApi: stage.discord.api, token },
       clock,
       ...(work === undefined
         ? { terminal: { stream: terminal.stderr, level: 'warn' } }
@@ -90,7 +93,6 @@ export async function runConsole(config: HostConfig, terminal: NodeJS.Process, w
     restarting = undefined;
   };
   const release = guardProcess(terminal, (...error) => host.uncaught(...error));
-  const interactive = terminal.stdin.isTTY === true;
   const settled = async () => {
     await createSettled(stage.discord, host)();
     if (restarting === undefined) return;
@@ -112,6 +114,8 @@ export async function runConsole(config: HostConfig, terminal: NodeJS.Process, w
   });
   const prompt = async () => {
     terminal.stdout.write(WELCOME);
+    const link = dashboardLink(host, stage.you.id);
+    if (link !== undefined) terminal.stdout.write(`The dashboard, as @you, once within ten minutes: ${link}\n`);
     if (clock.aheadMs > 0)
       terminal.stdout.write(`The clock here is ahead: it is ${new Date(clock.now()).toUTCString()}.\n`);
     const window = createTerminal({
@@ -160,6 +164,13 @@ export async function runConsole(config: HostConfig, terminal: NodeJS.Process, w
     await host.stop().finally(stage.discord.close);
     release();
   }
+}
+
+/** Where the dashboard is served: an address that signs in. */
+function dashboardLink(host: Host, userId: string): string | undefined {
+  const isRunning = host.plugins.list().some(({ id, state }) => id === 'web' && state === 'running');
+  const server = isRunning ? host.resolve(WebServer) : undefined;
+  return server?.url === undefined ? undefined : server.signInLink(userId);
 }
 
 async function pipe({ session, terminal, signal }: Play): Promise<number> {

@@ -142,10 +142,11 @@ const chooseChannel = (plugin: string): WebBlock => ({
 function formFor(setting: SettingInfo, guild: Guild | null): WebBlock {
   const { plugin, key, value, secret, description, type, default: byDefault } = setting;
   const input = { plugin, key, seen: value };
+  const about = translated(description);
   const hint = [
-    translated(description),
+    about === '' || /[.!?]$/.test(about) ? about : `${about}.`,
     t('It takes: {type}.', { type }),
-    t('By default {value}.', { value: plainValue(byDefault) }),
+    ...(byDefault === undefined ? [] : [t('By default {value}.', { value: plainValue(byDefault) })]),
   ];
   return {
     kind: 'form',

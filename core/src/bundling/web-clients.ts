@@ -1,0 +1,49 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { build } from 'esbuild';
+import { IS_SOURCE_TREE, WORKSPACE } from './built.js';
+
+/**
+ * Builds the browser's part of the plugins that have one: `client/src/main.tsx` becomes `public/assets/main-….js`, with a name that follows from its
+ * content, beside `index.html` and what else lies in `client`. Installed packages bring it built.
+ */
+export async function buildWebClients(): Promise<void> {
+  if (!IS_SOURCE_TREE) return;
+  const plugins = join(WORKSPACE, 'plugins');
+  for (const name of readdirSync(plugins)) {
+    const client = join(plugins, name, 'client');
+    if (existsSync(join(client, 'src', 'main.tsx'))) await buildClient(client, join(plugins, name, 'public'));
+  }
+}
+
+async function buildClient(client: string, out: string): Promise<void> {
+  await rm(out, { recursive: true, force: true });
+  await mkdir(out, { recursive: true });
+  const { metafile } = await build({
+    absWorkingDir: client,
+    entryPoints: ['src/main.tsx'],
+    outdir: join(out, 'assets'),
+    entryNames: '[name]-[hash]',
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    minify: true,
+    legalComments: 'none',
+    metafile: true,
+    logLevel: 'warning',
+  });
+  const names = Object.keys(metafile.outputs).map((path) => basename(path));
+  const tags = names.map((name) =>
+    name.endsWith('.css')
+      ? `    <link rel="stylesheet" href="/assets/${name}" />\n`
+      : `    <script type="module" src="/assets/${name}"></script>\n`,
+  );
+  const page = await readFile(join(client, 'index.html'), 'utf8');
+  await writeFile(join(out, 'index.html'), page.replace('  </head>', `${tags.join('')}  </head>`));
+  for (const entry of readdirSync(client, { withFileTypes: true }))
+    if (entry.isFile() && /\.(?:svg|png|webmanifest)$/.test(entry.name))
+      await cp(join(client, entry.name), join(out, entry.name));
+}

@@ -1,0 +1,29 @@
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { Names, Place, Result } from './api.js';
+
+/** What the blocks of a page work with. */
+export interface PageContext {
+  readonly page: string;
+  readonly place: Place;
+  readonly names: Names;
+  /** Does one of the page's acts. Rejects with a `Refusal`, whose sentence is for the person. */
+  act(name: string, input: object): Promise<Result>;
+  /** Shows a sentence for a while. */
+  say(sentence: string, tone?: 'good' | 'bad'): void;
+  /** When the person last looked at this page, in ms since 1970. */
+  readonly lookedAt: number;
+}
+
+export const NO_NAMES: Names = { users: {}, channels: {}, roles: {} };
+
+export const Page = createContext<PageContext>({
+  page: '',
+  place: { guildId: null, query: {} },
+  names: NO_NAMES,
+  act: () => Promise.reject(new Error('there is no page')),
+  say: () => undefined,
+  lookedAt: 0,
+});
+
+export const usePage = (): PageContext => useContext(Page);

@@ -1,0 +1,405 @@
+import type { WebBlock, WebField } from '@cinnabar/sdk';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { type Choice, loadChoices, type Result } from './api.js';
+import { ActButton, Blocks, finish, sentenceFor } from './blocks.js';
+import { usePage } from './context.js';
+import { addressOf, navigate } from './router.js';
+import { t } from './texts.js';
+import { Text } from './values.js';
+
+type FormBlock = Extract<WebBlock, { kind: 'form' }>;
+type SearchBlock = Extract<WebBlock, { kind: 'search' }>;
+type Given = string | number | boolean | readonly string[] | undefined;
+
+const given = (fields: readonly WebField[]): Record<string, Given> =>
+  Object.fromEntries(
+    fields.map(({ name, value, control }) => [name, value ?? (control.kind === 'switch' ? false : undefined)]),
+  );
+const isSame = (one: Given, other: Given): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+/** What was typed stays until it is saved, whatever the page shows meanwhile. */
+export function Form({ form }: { readonly form: FormBlock }) {
+  const { act, say, place } = usePage();
+  const [typed, setTyped] = useState<Record<string, Given>>({});
+  const [problem, setProblem] = useState<string>();
+  const [result, setResult] = useState<Result>();
+  const [isBusy, setBusy] = useState(false);
+  const dialog = useRef<HTMLDialogElement>(null);
+  const before = given(form.fields);
+  const values = { ...before, ...typed };
+  const isChanged = form.fields.some(({ name }) => !isSame(values[name], before[name]));
+
+  const send = async (all: Readonly<Record<string, Given>>) => {
+    dialog.current?.close();
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      const filled = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined && value !== ''));
+      const answer = await act(form.act, { ...form.input, ...filled });
+      setTyped({});
+      setResult(answer.blocks === undefined ? undefined : answer);
+      finish(answer, say, place.guildId);
+    } catch (error) {
+      setProblem(sentenceFor(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  const change = (name: string, value: Given, isAtOnce: boolean) => {
+    const next = { ...typed, [name]: value };
+    setTyped(next);
+    if (form.compact === true && isAtOnce) void send({ ...values, [name]: value });
+  };
+  const submit = (event: Event) => {
+    event.preventDefault();
+    if (form.question === undefined) void send(values);
+    else dialog.current?.showModal();
+  };
+  const isOneLine = form.compact === true;
+  return (
+    <form class={isOneLine ? 'setting' : 'card form'} onSubmit={submit}>
+      {form.title === undefined ? null : <h2>{form.title}</h2>}
+      {form.text === undefined ? null : (
+        <p class="text">
+          <Text text={form.text} />
+        </p>
+      )}
+      {form.fields.map((field) => (
+        <Field
+          key={field.name}
+          field={field}
+          value={values[field.name]}
+          problem={problem}
+          onChange={(value, isAtOnce) => change(field.name, value, isAtOnce)}
+        />
+      ))}
+      {problem === undefined ? null : (
+        <p class="problem" role="alert">
+          <Text text={problem} />
+        </p>
+      )}
+      <div class="buttons">
+        {isOneLine && !isChanged ? null : (
+          <button type="submit" class="primary" disabled={isBusy}>
+            {form.submit}
+          </button>
+        )}
+        {(form.buttons ?? []).map((button) => (
+          <ActButton key={button.label} button={button} />
+        ))}
+      </div>
+      {form.question === undefined ? null : (
+        <dialog ref={dialog} aria-label={form.submit}>
+          <p>
+            <Text text={form.question} />
+          </p>
+          <div class="buttons">
+            <button type="button" onClick={() => dialog.current?.close()}>
+              {t('Cancel')}
+            </button>
+            <button type="button" class="primary" onClick={() => send(values)}>
+              {form.submit}
+            </button>
+          </div>
+        </dialog>
+      )}
+      {result?.blocks === undefined ? null : (
+        <div class="result">
+          <Blocks blocks={result.blocks} />
+        </div>
+      )}
+    </form>
+  );
+}
+
+/** Fills in the page's own address. */
+export function SearchForm({ search }: { readonly search: SearchBlock }) {
+  const { page, place } = usePage();
+  const [typed, setTyped] = useState<Record<string, Given>>({});
+  const values = { ...given(search.fields), ...typed };
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const own = search.fields.flatMap(({ name }) => {
+      const value = values[name];
+      return value === undefined || value === '' || value === false ? [] : [[name, String(value)]];
+    });
+    navigate(addressOf({ guildId: place.guildId, page, query: { ...search.query, ...Object.fromEntries(own) } }));
+  };
+  return (
+    <search>
+      <form class="search" onSubmit={submit}>
+        {search.fields.map((field) => (
+          <Field
+            key={field.name}
+            field={field}
+            value={values[field.name]}
+            problem={undefined}
+            onChange={(value) => setTyped({ ...typed, [field.name]: value })}
+          />
+        ))}
+        <button type="submit">{search.submit}</button>
+      </form>
+    </search>
+  );
+}
+
+interface FieldParts {
+  readonly field: WebField;
+  readonly value: Given;
+  readonly problem: string | undefined;
+  /** @param isAtOnce nothing more is going to be typed */
+  onChange(value: Given, isAtOnce: boolean): void;
+}
+
+function Field(parts: FieldParts) {
+  const { field } = parts;
+  const id = useId();
+  const hint = field.hint === undefined ? undefined : `${id}-hint`;
+  return (
+    <div class={field.control.kind === 'switch' ? 'field is-switch' : 'field'}>
+      <label for={id}>
+        {field.label}
+        {field.optional === true && field.control.kind !== 'switch' ? (
+          <span class="visually-hidden"> ({t('Optional')})</span>
+        ) : null}
+      </label>
+      {field.hint === undefined ? null : (
+        <small id={hint}>
+          <Text text={field.hint} />
+        </small>
+      )}
+      <Control {...parts} id={id} hint={hint} />
+    </div>
+  );
+}
+
+function Control({
+  field: { name, control, optional },
+  value,
+  problem,
+  onChange,
+  id,
+  hint,
+}: FieldParts & { readonly id: string; readonly hint: string | undefined }) {
+  const common = {
+    id,
+    name,
+    'aria-describedby': hint,
+    'aria-invalid': problem === undefined ? undefined : true,
+  } as const;
+  const isRequired = optional !== true;
+  switch (control.kind) {
+    case 'switch':
+      return (
+        <input
+          {...common}
+          type="checkbox"
+          role="switch"
+          aria-checked={value === true}
+          checked={value === true}
+          onChange={({ currentTarget }) => onChange(currentTarget.checked, true)}
+        />
+      );
+    case 'number':
+      return (
+        <input
+          {...common}
+          type="number"
+          required={isRequired}
+          min={control.min}
+          max={control.max}
+          step={control.whole === true ? 1 : 'any'}
+          value={value === undefined ? '' : Number(value)}
+          onInput={({ currentTarget }) =>
+            onChange(currentTarget.value === '' ? undefined : currentTarget.valueAsNumber, false)
+          }
+        />
+      );
+    case 'choice':
+      return (
+        <select
+          {...common}
+          required={isRequired}
+          value={String(value ?? '')}
+          onChange={({ currentTarget }) => onChange(currentTarget.value, true)}
+        >
+          {value === undefined || value === '' ? <option value="">{t('not set')}</option> : null}
+          {control.of.map((one) => (
+            <option key={one.value} value={one.value}>
+              {one.text}
+            </option>
+          ))}
+        </select>
+      );
+    case 'text': {
+      const text = value === undefined ? '' : String(value);
+      if (control.lines !== undefined)
+        return (
+          <textarea
+            {...common}
+            required={isRequired}
+            rows={control.lines}
+            placeholder={control.placeholder}
+            value={text}
+            onInput={({ currentTarget }) => onChange(currentTarget.value, false)}
+          />
+        );
+      const written = {
+        ...common,
+        required: isRequired,
+        placeholder: control.placeholder,
+        value: text,
+        onInput: ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) =>
+          onChange(currentTarget.value, false),
+      };
+      if (control.secret === true) return <input {...written} type="password" autocomplete="new-password" />;
+      if (control.suggestions === undefined) return <input {...written} type="text" autocomplete="off" />;
+      return (
+        <>
+          <input {...written} type="text" autocomplete="off" list={`${id}-list`} />
+          <datalist id={`${id}-list`}>
+            {control.suggestions.map((one) => (
+              <option key={one} value={one} />
+            ))}
+          </datalist>
+        </>
+      );
+    }
+    case 'channel':
+    case 'role':
+    case 'user':
+      return (
+        <Picker
+          id={id}
+          kind={control.kind}
+          many={control.many === true}
+          value={value}
+          hint={hint}
+          onChange={(chosen) => onChange(chosen, true)}
+        />
+      );
+  }
+}
+
+interface PickerParts {
+  readonly id: string;
+  readonly kind: 'channel' | 'role' | 'user';
+  readonly many: boolean;
+  readonly value: Given;
+  readonly hint: string | undefined;
+  onChange(value: Given): void;
+}
+
+const SEARCH_MS = 150;
+const SIGNS = { channel: '#', role: '@', user: '@' } as const;
+
+/** Chooses channels, roles or members by name. https://www.w3.org/WAI/ARIA/apg/patterns/combobox/ */
+function Picker({ id, kind, many, value, hint, onChange }: PickerParts) {
+  const { place, names } = usePage();
+  const [search, setSearch] = useState('');
+  const [choices, setChoices] = useState<readonly Choice[]>();
+  const [at, setAt] = useState(0);
+  const [known, setKnown] = useState<Readonly<Record<string, string>>>({});
+  const isOpen = choices !== undefined;
+  const chosen = Array.isArray(value) ? value : typeof value === 'string' && value !== '' ? [value] : [];
+  const nameOf = (one: string) =>
+    known[one] ??
+    (kind === 'channel' ? names.channels[one] : kind === 'role' ? names.roles[one]?.name : names.users[one]) ??
+    one;
+
+  useEffect(() => {
+    if (!isOpen || place.guildId === null) return undefined;
+    const { guildId } = place;
+    const timer = setTimeout(() => {
+      loadChoices(guildId, kind, search).then(
+        (found) => {
+          setChoices(found.choices);
+          setAt(0);
+        },
+        () => setChoices([]),
+      );
+    }, SEARCH_MS);
+    return () => clearTimeout(timer);
+  }, [search, isOpen]);
+
+  const choose = (choice: Choice | undefined) => {
+    if (choice === undefined) return;
+    setKnown({ ...known, [choice.id]: choice.name });
+    setChoices(undefined);
+    setSearch('');
+    onChange(many ? [...new Set([...chosen, choice.id])] : choice.id);
+  };
+  const remove = (one: string) => onChange(many ? chosen.filter((other) => other !== one) : '');
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape') setChoices(undefined);
+    else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+      event.preventDefault();
+      if (choices === undefined) setChoices([]);
+      else setAt((at + (event.key === 'ArrowDown' ? 1 : -1) + choices.length) % Math.max(1, choices.length));
+    } else if (event.key === 'Enter' && choices !== undefined) {
+      event.preventDefault();
+      choose(choices[at]);
+    }
+  };
+  return (
+    <div
+      class="picker"
+      onFocusOut={({ currentTarget, relatedTarget }) =>
+        relatedTarget instanceof Node && currentTarget.contains(relatedTarget) ? undefined : setChoices(undefined)
+      }
+    >
+      {chosen.map((one) => (
+        <span class="chip" key={one}>
+          {SIGNS[kind]}
+          {nameOf(one)}
+          <button type="button" aria-label={t('Remove {name}', { name: nameOf(one) })} onClick={() => remove(one)}>
+            ×
+          </button>
+        </span>
+      ))}
+      <input
+        id={id}
+        type="text"
+        role="combobox"
+        autocomplete="off"
+        aria-expanded={isOpen}
+        aria-controls={`${id}-choices`}
+        aria-describedby={hint}
+        aria-activedescendant={isOpen && choices.length > 0 ? `${id}-${at}` : undefined}
+        placeholder={t('Search …')}
+        value={search}
+        onFocus={() => setChoices([])}
+        onInput={({ currentTarget }) => {
+          setSearch(currentTarget.value);
+          setChoices(choices ?? []);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div
+        id={`${id}-choices`}
+        class="choices"
+        role="listbox"
+        tabIndex={-1}
+        aria-label={t('Search …')}
+        hidden={!isOpen || choices.length === 0}
+      >
+        {choices?.map((choice, index) => (
+          <div
+            key={choice.id}
+            id={`${id}-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === at}
+            onMouseDown={(event) => {
+              event.preventDefault();
+              choose(choice);
+            }}
+          >
+            {SIGNS[kind]}
+            {choice.name} {choice.hint === undefined ? null : <small>{choice.hint}</small>}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,78 @@
+import type { WebLink } from '@cinnabar/sdk';
+import { useEffect, useState } from 'preact/hooks';
+
+/** What an address shows: the choice of a server, the overview of a guild or the bot, or a page. */
+export interface Route {
+  /** `undefined` on the first page; `null`: the bot. */
+  readonly guildId: string | null | undefined;
+  /** `plugin/name`; `undefined`: the overview. */
+  readonly page: string | undefined;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+function routeOf({ pathname, search }: Location): Route {
+  const query = Object.fromEntries(new URLSearchParams(search));
+  const [, area, ...parts] = pathname.split('/');
+  if (area === 'bot') return { guildId: null, page: pageOf(parts), query };
+  if (area === 'g' && parts[0] !== undefined) return { guildId: parts[0], page: pageOf(parts.slice(1)), query };
+  return { guildId: undefined, page: undefined, query };
+}
+
+const pageOf = ([plugin, name]: readonly string[]): string | undefined =>
+  plugin === undefined || plugin === '' || name === undefined ? undefined : `${plugin}/${name}`;
+
+export function addressOf({
+  guildId,
+  page,
+  query = {},
+}: {
+  readonly guildId: string | null;
+  readonly page?: string | undefined;
+  readonly query?: Readonly<Record<string, string>> | undefined;
+}): string {
+  const base = guildId === null ? '/bot' : `/g/${guildId}`;
+  const given = new URLSearchParams(query).toString();
+  return `${base}${page === undefined ? '' : `/${page}`}${given === '' ? '' : `?${given}`}`;
+}
+
+/** Where a link of a page leads. */
+export function hrefOf(link: WebLink, guildId: string | null): string {
+  if ('discord' in link) return link.discord;
+  return addressOf({
+    guildId: link.guildId === undefined ? guildId : link.guildId,
+    page: link.page,
+    query: link.query,
+  });
+}
+
+const listeners = new Set<() => void>();
+
+export function navigate(href: string, { replaces = false } = {}): void {
+  if (replaces) history.replaceState(null, '', href);
+  else history.pushState(null, '', href);
+  for (const changed of listeners) changed();
+}
+
+export function useRoute(): Route {
+  const [route, setRoute] = useState(() => routeOf(location));
+  useEffect(() => {
+    const changed = () => setRoute(routeOf(location));
+    const follow = (event: MouseEvent) => {
+      const link = event.target instanceof Element ? event.target.closest('a') : null;
+      if (link === null || link.origin !== location.origin || link.target !== '' || link.hasAttribute('download'))
+        return;
+      if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
+      event.preventDefault();
+      navigate(link.href);
+    };
+    listeners.add(changed);
+    addEventListener('popstate', changed);
+    document.addEventListener('click', follow);
+    return () => {
+      listeners.delete(changed);
+      removeEventListener('popstate', changed);
+      document.removeEventListener('click', follow);
+    };
+  }, []);
+  return route;
+}

@@ -1,0 +1,301 @@
+import type { WebPageInfo } from '@cinnabar/sdk';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { type Session, signOut } from './api.js';
+import { addressOf, navigate, type Route } from './router.js';
+import { t } from './texts.js';
+import { Text } from './values.js';
+
+const GROUPS = [
+  ['server', 'Server'],
+  ['agents', 'Agents'],
+  ['operation', 'Operation'],
+] as const;
+
+interface ShellParts {
+  readonly session: Session;
+  readonly route: Route;
+  readonly pages: readonly WebPageInfo[];
+  readonly children: ComponentChildren;
+}
+
+/** What surrounds every page: the servers, the pages of the one that is chosen, and who has signed in. */
+export function Shell({ session, route, pages, children }: ShellParts) {
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => setOpen(false), [route]);
+  return (
+    <div class="shell">
+      <a class="skip" href="#page">
+        {t('Skip to the page')}
+      </a>
+      <header>
+        <button
+          type="button"
+          class="menu"
+          aria-expanded={isOpen}
+          aria-controls="navigation"
+          onClick={() => setOpen(!isOpen)}
+        >
+          {t('Menu')}
+        </button>
+        <a class="brand" href="/">
+          {session.bot?.name ?? 'Cinnabar'}
+        </a>
+        <Switcher session={session} route={route} />
+        <span class="spring" />
+        <Palette session={session} route={route} pages={pages} />
+        <Theme />
+        <details class="account">
+          <summary>
+            <Picture src={session.user?.avatar} name={session.user?.name ?? ''} size={24} />
+            <span>{session.user?.name}</span>
+          </summary>
+          <button
+            type="button"
+            onClick={async () => {
+              await signOut(session.csrf ?? '');
+              location.assign('/');
+            }}
+          >
+            {t('Sign out')}
+          </button>
+        </details>
+      </header>
+      <nav id="navigation" class={isOpen ? 'open' : ''} aria-label={t('Pages')}>
+        {route.guildId === undefined ? null : <Navigation route={route} guildId={route.guildId} pages={pages} />}
+      </nav>
+      <main id="page" tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  );
+}
+
+function Navigation({
+  route,
+  guildId,
+  pages,
+}: {
+  readonly route: Route;
+  readonly guildId: string | null;
+  readonly pages: readonly WebPageInfo[];
+}) {
+  const item = (href: string, title: string, isCurrent: boolean) => (
+    <li key={href}>
+      <a href={href} aria-current={isCurrent ? 'page' : undefined}>
+        {title}
+      </a>
+    </li>
+  );
+  return (
+    <>
+      <ul>{item(addressOf({ guildId }), t('Overview'), route.page === undefined)}</ul>
+      {GROUPS.map(([group, name]) => {
+        const own = pages.filter((page) => page.group === group);
+        if (own.length === 0) return null;
+        return (
+          <section key={group}>
+            <h2>{t(name)}</h2>
+            <ul>
+              {own.map((page) => item(addressOf({ guildId, page: page.id }), page.title, route.page === page.id))}
+            </ul>
+          </section>
+        );
+      })}
+    </>
+  );
+}
+
+/** Goes to the same place of another server. */
+function Switcher({ session, route }: { readonly session: Session; readonly route: Route }) {
+  if (route.guildId === undefined) return null;
+  const value = route.guildId ?? 'bot';
+  return (
+    <select
+      aria-label={t('Servers')}
+      value={value}
+      onChange={({ currentTarget }) =>
+        navigate(addressOf({ guildId: currentTarget.value === 'bot' ? null : currentTarget.value }))
+      }
+    >
+      {session.guilds.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+      {session.isOwner ? <option value="bot">{t('The bot')}</option> : null}
+    </select>
+  );
+}
+
+const THEME = 'theme';
+
+function Theme() {
+  const [theme, setTheme] = useState(() => localStorage.getItem(THEME) ?? '');
+  useEffect(() => {
+    document.documentElement.dataset.theme = theme;
+    localStorage.setItem(THEME, theme);
+  }, [theme]);
+  const isDark = theme === 'dark' || (theme === '' && matchMedia('(prefers-color-scheme: dark)').matches);
+  return (
+    <button
+      type="button"
+      class="theme"
+      aria-label={t('Light or dark')}
+      title={t('Light or dark')}
+      onClick={() => setTheme(isDark ? 'light' : 'dark')}
+    >
+      {isDark ? '☀' : '☾'}
+    </button>
+  );
+}
+
+const MOST_FOUND = 12;
+
+/** Pages and servers by name, with Ctrl+K. */
+function Palette({
+  session,
+  route,
+  pages,
+}: {
+  readonly session: Session;
+  readonly route: Route;
+  readonly pages: readonly WebPageInfo[];
+}) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [search, setSearch] = useState('');
+  useEffect(() => {
+    const open = (event: KeyboardEvent) => {
+      if (event.key !== 'k' || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      dialog.current?.showModal();
+    };
+    addEventListener('keydown', open);
+    return () => removeEventListener('keydown', open);
+  }, []);
+  const { guildId } = route;
+  const targets = [
+    ...(guildId === undefined
+      ? []
+      : pages
+          .filter(({ group }) => group !== 'hidden')
+          .map(({ id, title }) => ({ text: title, href: addressOf({ guildId, page: id }) }))),
+    ...session.guilds.map(({ id, name }) => ({ text: name, href: addressOf({ guildId: id }) })),
+    ...(session.isOwner ? [{ text: t('The bot'), href: addressOf({ guildId: null }) }] : []),
+  ];
+  const found = targets.filter(({ text }) => text.toLowerCase().includes(search.toLowerCase())).slice(0, MOST_FOUND);
+  const go = (href: string | undefined) => {
+    if (href === undefined) return;
+    dialog.current?.close();
+    setSearch('');
+    navigate(href);
+  };
+  return (
+    <>
+      <button type="button" class="palette" onClick={() => dialog.current?.showModal()}>
+        {t('Go to …')} <kbd>Ctrl K</kbd>
+      </button>
+      <dialog ref={dialog} class="palette" aria-label={t('Go to …')}>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            go(found[0]?.href);
+          }}
+        >
+          <input
+            type="search"
+            aria-label={t('Go to …')}
+            placeholder={t('Go to …')}
+            value={search}
+            onInput={({ currentTarget }) => setSearch(currentTarget.value)}
+          />
+        </form>
+        <ul>
+          {found.map(({ text, href }) => (
+            <li key={href}>
+              <a
+                href={href}
+                onClick={(event) => {
+                  event.preventDefault();
+                  go(href);
+                }}
+              >
+                {text}
+              </a>
+            </li>
+          ))}
+        </ul>
+        {found.length === 0 ? <p class="empty">{t('Nothing found')}</p> : null}
+        <button type="button" onClick={() => dialog.current?.close()}>
+          {t('Close')}
+        </button>
+      </dialog>
+    </>
+  );
+}
+
+export function SignIn({ session }: { readonly session: Session }) {
+  return (
+    <main class="alone" id="page">
+      <h1>{session.bot?.name ?? 'Cinnabar'}</h1>
+      <p>
+        <Text text={t('You need a link to sign in. The owner of the bot gets one with the command `!web link`.')} />
+      </p>
+    </main>
+  );
+}
+
+export function Servers({ session }: { readonly session: Session }) {
+  return (
+    <>
+      <h1>{t('Choose a server')}</h1>
+      {session.guilds.length === 0 && !session.isOwner ? (
+        <p class="empty">
+          {t('Nothing here is yours to see yet. In a server where the bot is, its admins decide what you may do.')}
+        </p>
+      ) : null}
+      <ul class="servers">
+        {session.guilds.map((guild) => (
+          <li key={guild.id}>
+            <a href={addressOf({ guildId: guild.id })}>
+              <Picture src={guild.icon} name={guild.name} size={40} />
+              <span>{guild.name}</span>
+            </a>
+          </li>
+        ))}
+        {session.isOwner ? (
+          <li>
+            <a href={addressOf({ guildId: null })}>
+              <Picture src={session.bot?.avatar} name={session.bot?.name ?? ''} size={40} />
+              <span>{t('The bot')}</span>
+            </a>
+          </li>
+        ) : null}
+      </ul>
+    </>
+  );
+}
+
+/** An avatar or icon; the initials where there is none, or it cannot be had. */
+function Picture({
+  src,
+  name,
+  size,
+}: {
+  readonly src: string | null | undefined;
+  readonly name: string;
+  readonly size: 24 | 40;
+}) {
+  const [isGone, setGone] = useState(false);
+  if (src != null && !isGone) return <img src={src} alt="" width={size} height={size} onError={() => setGone(true)} />;
+  const initials = name
+    .split(/\s+/)
+    .map((word) => word[0] ?? '')
+    .slice(0, 2)
+    .join('');
+  return (
+    <span class={`initials of-${size}`} aria-hidden="true">
+      {initials}
+    </span>
+  );
+}
