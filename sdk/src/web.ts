@@ -63,7 +63,8 @@ export interface WebButton {
   readonly input?: Readonly<Record<string, unknown>>;
   /** Asked first. What cannot be taken back always asks. */
   readonly question?: string;
-  readonly tone?: 'plain' | 'danger';
+  /** `primary`: what most people came to do. */
+  readonly tone?: 'plain' | 'primary' | 'danger';
 }
 
 /** A field of a form. */

@@ -111,13 +111,14 @@ function blocksOf(pending: PendingCard): readonly WebBlock[] {
         {
           kind: 'buttons',
           buttons: [
-            { act: 'approve', label: t('👍 Confirm'), input },
+            { act: 'approve', label: t('👍 Confirm'), tone: 'primary', input },
             { act: 'deny', label: t('👎 Cancel'), input },
           ],
         },
         {
           kind: 'form',
           act: 'deny',
+          compact: true,
           input,
           fields: [
             { name: 'reason', label: t('Why not? The model is told.'), control: { kind: 'text' }, optional: true },

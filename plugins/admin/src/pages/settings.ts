@@ -47,7 +47,7 @@ export function registerSettingsPages(context: AdminContext): void {
 
   const acts = {
     set: webAct({
-      input: z.object({ plugin: z.string(), key: z.string(), value: given.optional(), seen: z.unknown() }),
+      input: z.object({ plugin: z.string(), key: z.string(), value: given.optional(), seen: z.unknown().optional() }),
       access: { command: 'set' },
       audit: ({ plugin, key, value }) =>
         settingAct({ plugin, key, secret: catalog.mayBeSecret(plugin, key) }, auditedValue(value)),

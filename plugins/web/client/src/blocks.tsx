@@ -310,7 +310,7 @@ export function ActButton({
     <>
       <button
         type="button"
-        class={button.tone === 'danger' ? 'danger' : ''}
+        class={button.tone}
         disabled={isBusy}
         onClick={() => (button.question === undefined ? run() : dialog.current?.showModal())}
       >

@@ -1,0 +1,136 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import { WebServer } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import type { Browser, Page } from 'playwright-core';
+import { accessibilityProblems, describeChromium, launchChromium } from '../../support/chromium.js';
+
+const PLUGINS = fileURLToPath(new URL('../../../../plugins', import.meta.url));
+const all = () =>
+  readdirSync(PLUGINS, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+
+const VIEWS = [
+  { colorScheme: 'dark', viewport: { width: 1280, height: 860 } },
+  { colorScheme: 'light', viewport: { width: 1280, height: 860 } },
+  { colorScheme: 'dark', viewport: { width: 390, height: 844 } },
+] as const;
+
+describeChromium('the dashboard in a browser', () => {
+  let browser: Browser;
+  before(async () => {
+    browser = await launchChromium();
+  });
+  after(() => browser.close());
+
+  const start = (plugins: readonly string[]) =>
+    createTestHost({ plugins, env: { CINNABAR_WEB: '0' }, printErrors: false });
+
+  /** A browser of its own, in which somebody has signed in. */
+  const visit = async (
+    host: TestHost,
+    userId: string,
+    options: Parameters<Browser['newContext']>[0] = {},
+  ): Promise<Page> => {
+    const page = await (await browser.newContext(options)).newPage();
+    await page.goto(host.resolve(WebServer).signInLink(userId));
+    await page.getByRole('heading', { name: 'Choose a server' }).waitFor();
+    return page;
+  };
+  const open = async (page: Page, host: TestHost, path: string) => {
+    await page.goto(`${host.resolve(WebServer).url}/g/${host.guild.id}${path}`);
+  };
+
+  it('is a way from the link to a server, its pages, and out again', async () => {
+    await using host = await start(['admin', 'web']);
+    const page = await visit(host, host.you.id);
+    await page.getByRole('link', { name: host.guild.name }).click();
+    await page.getByRole('navigation').getByRole('link', { name: 'Plugins' }).click();
+    await page.getByRole('heading', { name: 'Plugins' }).waitFor();
+    await page.getByText('you', { exact: true }).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('You need a link to sign in.').waitFor();
+  });
+
+  it('switches a plugin on, and says why a value of a setting is refused', async () => {
+    await using host = await start(['admin', 'welcome', 'chat', 'llm', 'ai', 'web']);
+    const page = await visit(host, host.you.id);
+    await open(page, host, '/admin/plugins');
+    const welcome = page.getByRole('row', { name: /welcome/ });
+    await welcome.getByRole('button', { name: 'Switch on' }).click();
+    await welcome.getByRole('button', { name: 'Switch off' }).waitFor();
+    expect(host.plugins.enabledIn(host.guild.id, 'welcome')).to.equal(true);
+
+    await open(page, host, '/admin/settings?plugin=chat');
+    const field = page.getByLabel('continuationModel');
+    await field.fill('x'.repeat(300));
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByRole('alert').textContent()).to.match(/200/);
+    expect(await field.inputValue(), 'what was typed stays').to.have.length(300);
+  });
+
+  it('decides a confirmation, for the member who asked alone, while the page follows', async () => {
+    await using host = await start(all());
+    const { alice, bob, general } = host;
+    const [hers, his] = [await visit(host, alice.id), await visit(host, bob.id)];
+    await open(hers, host, '/confirm/pending');
+    await hers.getByText('Nothing is waiting for your confirmation.').waitFor();
+    alice.say(general, '!ai add V to my party, he’s a Solo');
+    await host.settled();
+    await host.advance(2_500);
+    await host.advance(1_500);
+    await hers.getByRole('button', { name: /Confirm/ }).waitFor();
+    await open(his, host, '/confirm/pending');
+    await his.getByText('Nothing is waiting for your confirmation.').waitFor();
+    await hers.getByRole('button', { name: /Confirm/ }).click();
+    await hers.getByText('Nothing is waiting for your confirmation.').waitFor();
+    await host.settled();
+    await host.discord.expectMessage({ author: host.bot, content: /V/ });
+    alice.say(general, '!ai show my party');
+    await host.settled();
+    expect(general.messages.map(({ content }) => content).join('\n')).to.match(/Solo/);
+  });
+
+  it('can be used with the keyboard alone', async () => {
+    await using host = await start(['admin', 'web']);
+    const page = await visit(host, host.you.id);
+    await open(page, host, '');
+    await page.getByRole('heading', { name: host.guild.name }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('prefi');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Prefixes' }).waitFor();
+    await page.getByLabel('Prefix', { exact: true }).focus();
+    await page.keyboard.type('?');
+    await page.keyboard.press('Enter');
+    await page.getByRole('cell', { name: '?' }).waitFor();
+    expect(await page.getByRole('status').textContent()).to.match(/Commands start with/);
+  });
+
+  it('has nothing that axe objects to, dark, light and on a phone', async () => {
+    await using host = await start(all());
+    const paths = [
+      '',
+      '/admin/plugins',
+      '/admin/settings?plugin=chat',
+      '/admin/access',
+      '/admin/audit',
+      '/accounts/cost',
+      '/tasks/tasks',
+    ];
+    for (const view of VIEWS) {
+      const page = await visit(host, host.you.id, view);
+      for (const path of paths) {
+        await open(page, host, path);
+        await page.getByRole('heading', { level: 1 }).filter({ hasText: /./ }).waitFor();
+        await page.getByText('Loading …').waitFor({ state: 'detached' });
+        expect(await accessibilityProblems(page), `${view.colorScheme} ${view.viewport.width} ${path}`).to.deep.equal(
+          [],
+        );
+      }
+    }
+  }).timeout(120_000);
+});

@@ -1,0 +1,39 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { delimiter, join } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+/** Set to `required` where its absence is a failure. */
+const WISH = 'CINNABAR_TEST_CHROMIUM';
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
+
+const executablePath = (process.env.PATH ?? '')
+  .split(delimiter)
+  .flatMap((folder) => NAMES.map((name) => join(folder, name)))
+  .find((path) => existsSync(path));
+
+/** Tests in the Chromium of this machine; left out, with a line that says so, where there is none. */
+export function describeChromium(title: string, suite: () => void): void {
+  if (executablePath !== undefined) return void describe(title, suite);
+  const reason = 'no chromium on this machine (Debian: apt install chromium)';
+  if (process.env[WISH] === 'required') throw new Error(`${title}: ${reason}`);
+  process.stderr.write(`left out: ${title}: ${reason}\n`);
+}
+
+/** A browser without a window. Its sandbox needs a user that is not root. */
+export function launchChromium(): Promise<Browser> {
+  if (executablePath === undefined) throw new Error('there is no chromium on this machine');
+  return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What a page does wrong for people who use it without eyes, or without a mouse. https://github.com/dequelabs/axe-core */
+export async function accessibilityProblems(page: Page): Promise<readonly string[]> {
+  // The page's own policy admits no foreign script; the protocol of the browser does.
+  await page.evaluate(AXE);
+  const found: unknown = await page.evaluate(
+    'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].html))',
+  );
+  return Array.isArray(found) ? found.map(String) : [];
+}
