@@ -27,6 +27,28 @@ async function people(host: TestHost) {
   return { nobody: undefined, member: alice, strangerFromElsewhere: stranger, admin: chief, owner: you };
 }
 
+interface Visit {
+  readonly host: TestHost;
+  readonly person: { readonly id: string } | undefined;
+  readonly page: Page;
+}
+
+/** Whether the person may see the page, by the path that decides about commands. */
+async function isAllowed({ host, person, page: { id, about } }: Visit): Promise<boolean> {
+  if (person === undefined) return false;
+  const guildId = about === 'guild' ? host.guild.id : null;
+  return (await host.resolve(WebPages).explain(id, { userId: person.id, guildId, channelId: NO_CHANNEL })).allowed;
+}
+
+function expectedStatus({ person, page }: Visit, route: (typeof ROUTES)[number], allowed: boolean): number {
+  if (person === undefined) return 401;
+  if (!allowed) return 403;
+  // There is no such act, which only those learn who may see the page.
+  if (route.startsWith('/acts')) return 404;
+  // A page about one thing says that it is not told which.
+  return page.group === 'hidden' && route === '' ? 422 : 200;
+}
+
 describe('web: every page and act', () => {
   it('is for exactly those whom the one authorization path admits', async () => {
     const plugins = readdirSync(PLUGINS, { withFileTypes: true })
@@ -43,29 +65,23 @@ describe('web: every page and act', () => {
       pages.push(...listed.parse((await owner.get(`/api/pages${where}`)).body).pages);
     expect(pages.length).to.be.greaterThan(20);
     const counts = { allowed: 0, refused: 0 };
-    for (const [name, person] of Object.entries(everybody)) {
+    const visitAll = async (name: string, person: Visit['person']) => {
       const browser = openBrowser(host);
       if (person !== undefined) await browser.signIn(person.id);
-      for (const { id, about, group } of pages) {
-        const guildId = about === 'guild' ? host.guild.id : null;
-        const actor = { userId: person?.id ?? '', guildId, channelId: NO_CHANNEL };
-        const isAllowed = person !== undefined && (await host.resolve(WebPages).explain(id, actor)).allowed;
+      for (const page of pages) {
+        const visit = { host, person, page };
+        const allowed = await isAllowed(visit);
         for (const route of ROUTES) {
-          const path = `/api/pages/${id}${route}${query[about]}`;
-          const { status, body } = route.startsWith('/acts') ? await browser.act(path, {}) : await browser.get(path);
-          const what = `${name}: ${path}: ${status} ${JSON.stringify(body).slice(0, 200)}`;
-          if (person === undefined) expect(status, what).to.equal(401);
-          else if (!isAllowed) expect(status, what).to.equal(403);
-          // There is no such act, which only those learn who may see the page.
-          else if (route.startsWith('/acts')) expect(status, what).to.equal(404);
-          // A page about one thing says that it is not told which.
-          else expect(status, what).to.equal(group === 'hidden' && route === '' ? 422 : 200);
-          counts[isAllowed ? 'allowed' : 'refused'] += 1;
+          const path = `/api/pages/${page.id}${route}${query[page.about]}`;
+          const { status, body } = await (route.startsWith('/acts') ? browser.act(path, {}) : browser.get(path));
+          const what = `${name}: ${path}: ${JSON.stringify(body).slice(0, 200)}`;
+          expect(status, what).to.equal(expectedStatus(visit, route, allowed));
+          counts[allowed ? 'allowed' : 'refused'] += 1;
         }
       }
-    }
-    process.stdout.write(
-      `      pages: ${pages.length}, requests allowed: ${counts.allowed}, refused: ${counts.refused}\n`,
-    );
+    };
+    for (const [name, person] of Object.entries(everybody)) await visitAll(name, person);
+    const { allowed, refused } = counts;
+    process.stdout.write(`      pages: ${pages.length}, requests allowed: ${allowed}, refused: ${refused}\n`);
   });
 });
