@@ -89,6 +89,23 @@ export class LocalDiscordError extends Error {
   }
 }
 
+/** A refusal of OAuth2, which has a form of its own: https://datatracker.ietf.org/doc/html/rfc6749#section-5.2 */
+export class OAuthError extends Error {
+  override readonly name = 'OAuthError';
+  readonly status: number;
+  readonly error: string;
+
+  constructor(status: number, error: string, description = '') {
+    super(description);
+    this.status = status;
+    this.error = error;
+  }
+
+  toJSON(): { error: string; error_description?: string } {
+    return { error: this.error, ...(this.message === '' ? {} : { error_description: this.message }) };
+  }
+}
+
 /** Makes the error with Discord's own status, code and message. */
 export function discordError(name: DiscordErrorName): LocalDiscordError {
   const [status, code, message] = table[name];

@@ -7,6 +7,7 @@ import { type Clock, type LocalEvent, systemClock } from './state/events.js';
 import type { LocalGuild } from './state/guilds.js';
 import type { LocalInteraction } from './state/interactions.js';
 import type { LocalAttachment, LocalMessage, LocalWebhook } from './state/messages.js';
+import type { LocalAccessToken, LocalAuthorization } from './state/oauth2.js';
 import type { LocalUser } from './state/users.js';
 
 /** Where the servers listen, without a trailing slash. */
@@ -37,6 +38,9 @@ export interface World {
   /** Of every guild, threads and DMs included. */
   readonly channels: Map<string, LocalChannel>;
   readonly webhooks: Map<string, LocalWebhook>;
+  /** By code, until it is exchanged. */
+  readonly authorizationCodes: Map<string, LocalAuthorization>;
+  readonly accessTokens: Map<string, LocalAccessToken>;
   /** By interaction id. */
   readonly interactions: Map<string, LocalInteraction>;
   /** The latest message of each author and nonce of the last minutes, the oldest first. */
@@ -76,6 +80,8 @@ export function createWorld(options: WorldInit): World {
     guilds: new Map(),
     channels: new Map(),
     webhooks: new Map(),
+    authorizationCodes: new Map(),
+    accessTokens: new Map(),
     interactions: new Map(),
     nonces: new Map(),
     files: new Map(),

@@ -69,6 +69,8 @@ export const corrections: readonly Correction[] = [
 export const undescribed: ReadonlyMap<string, string> = new Map([
   // https://discord.com/developers/docs/reference#signed-attachment-cdn-urls names the signature; this is how Discord's clients renew it.
   ['POST /attachments/refresh-urls', 'renews the links of attachments'],
+  // https://discord.com/developers/docs/topics/oauth2#authorization-code-grant; the description has its address alone, among its security schemes.
+  ['POST /oauth2/token', 'exchanges the code of a person who agreed'],
 ]);
 
 const STRING = { type: 'string' };

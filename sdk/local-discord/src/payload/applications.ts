@@ -12,7 +12,7 @@ export function applicationPayload(app: LocalApplication, guildCount: number) {
   return {
     ...documentedFields(app, guildCount),
     type: null,
-    redirect_uris: [],
+    redirect_uris: [...app.redirectUris],
     approximate_user_authorization_count: 0,
     explicit_content_filter: 0,
     eligible_oauth2_scopes: ['bot', 'applications.commands'],

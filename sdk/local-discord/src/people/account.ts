@@ -4,6 +4,7 @@ import { addMember, banUser, editMember, kickMember, unbanUser } from '../resour
 import { deleteOwnMessage, editOwnMessage } from '../resources/message-changes.js';
 import { messageHistory, startTyping } from '../resources/message-routes.js';
 import { sendMessage } from '../resources/messages.js';
+import { authorize } from '../resources/oauth2.js';
 import { pinMessage, unpinMessage } from '../resources/pins.js';
 import { addReaction, clearReactions, removeReaction } from '../resources/reactions.js';
 import { startThread } from '../resources/thread-routes.js';
@@ -147,6 +148,10 @@ class Account implements LocalUser {
     return submitModal(this.#world, this, interaction, fields);
   }
 
+  authorize(address: string, options: { deny?: boolean } = {}): string {
+    return authorize(this.#world, this, address, options.deny !== true);
+  }
+
   ban(guild: LocalGuild, user: LocalUser, options: { reason?: string; deleteSeconds?: number } = {}): void {
     banUser(this.#world, this, guild, user, options.reason ?? null, options.deleteSeconds ?? 0);
   }
@@ -206,6 +211,8 @@ export function createApplication(world: World, init: ApplicationInit): LocalApp
     owner: init.owner,
     team,
     token: `${Buffer.from(id).toString('base64url')}.local0.${Buffer.from(`token of ${init.name}`).toString('base64url')}`,
+    clientSecret: `secret of ${init.name}`,
+    redirectUris: new Set(),
     description: init.description ?? '',
     privilegedIntents: new Set(init.privilegedIntents ?? ['GuildMembers', 'GuildPresences', 'MessageContent']),
     globalCommands: new Map(),

@@ -5,7 +5,7 @@ import { broadcast } from '../gateway/dispatch.js';
 import { channelPayload } from '../payload/channels.js';
 import { ownUserPayload, userPayload } from '../payload/users.js';
 import { imageData, imageHash, snowflake } from '../rest/message-form.js';
-import { route } from '../rest/request.js';
+import { personRoute, route } from '../rest/request.js';
 import { guildPermissions } from '../rules/permissions.js';
 import { compareIds } from '../snowflakes.js';
 import { LocalChannel } from '../state/channels.js';
@@ -18,7 +18,7 @@ const dmForm = z.object({ recipient_id: snowflake });
 const editForm = z.object({ username: z.string().min(2).max(32).optional(), avatar: imageData.nullish() });
 
 export const userRoutes = [
-  route('GET', '/users/@me', ({ user }) => ownUserPayload(user)),
+  personRoute('GET', '/users/@me', 'identify', ({ user }) => ownUserPayload(user)),
   route('PATCH', '/users/@me', ({ world, application, user, form }) => {
     const { username, avatar } = form(editForm);
     if (username !== undefined) user.username = username;

@@ -18,12 +18,19 @@ export interface Route {
   readonly path: string;
   /** False where the token is in the path (webhooks, interactions). */
   readonly authenticated: boolean;
+  /** The scope with which a person's token of OAuth2 is taken as well. */
+  readonly scope?: string;
   readonly handle: (context: RestContext) => RouteResult | Promise<RouteResult>;
 }
 
 /** A route for a bot's token. */
 export function route(method: Method, path: string, handle: Route['handle']): Route {
   return { method, path, authenticated: true, handle };
+}
+
+/** A route for a bot's token, or for that of a person who has let an application know so much. */
+export function personRoute(method: Method, path: string, scope: string, handle: Route['handle']): Route {
+  return { method, path, authenticated: true, scope, handle };
 }
 
 /** A route whose token is in its path. */
@@ -44,12 +51,14 @@ export interface RestContext {
   readonly world: World;
   /** The bot that asks. On routes with a token in the path, throws 401 unless a bot token was sent as well. */
   readonly application: LocalApplication;
-  /** The bot's user. */
+  /** The bot's user, or the person for whom the token speaks. */
   readonly user: LocalUser;
   readonly query: URLSearchParams;
   readonly files: readonly UploadedFile[];
   /** The audit-log reason that came along. */
   readonly reason: string | undefined;
+  /** The fields of a form in the body. */
+  readonly fields: URLSearchParams | undefined;
   /** The JSON body as it came. */
   readonly json: unknown;
   param(name: string): string;
@@ -59,9 +68,15 @@ export interface RestContext {
   parse<T>(schema: ZodType<T>, json: unknown): T;
 }
 
+/** Who asks: a bot, a person by way of an application, or nobody that is known. */
+export interface Requester {
+  readonly application?: LocalApplication | undefined;
+  readonly person?: LocalUser | undefined;
+}
+
 export function createContext(
   world: World,
-  application: LocalApplication | undefined,
+  { application, person }: Requester,
   params: Readonly<Record<string, string | undefined>>,
   query: URLSearchParams,
   body: RequestBody,
@@ -75,13 +90,14 @@ export function createContext(
     world,
     query,
     files: body.files,
+    fields: body.fields,
     reason,
     json: body.json,
     get application() {
       return bot();
     },
     get user() {
-      return bot().user;
+      return person ?? bot().user;
     },
     param: (name) => params[name] ?? '',
     form: (schema) => parseForm(schema, body.json),
@@ -92,15 +108,18 @@ export function createContext(
 export interface RequestBody {
   json: unknown;
   files: UploadedFile[];
+  fields?: URLSearchParams;
 }
 
 const MAX_BYTES = 25 * 1024 * 1024;
 
-/** Reads JSON, or a form with `payload_json` and `files[n]`. @throws 50109 malformed, 40005 over 25 MiB */
+/** Reads JSON, a form, or one with `payload_json` and `files[n]`. @throws 50109 malformed, 40005 over 25 MiB */
 export async function readBody(request: IncomingMessage): Promise<RequestBody> {
   const contentType = request.headers['content-type'] ?? '';
   if (contentType.startsWith('multipart/form-data')) return readMultipart(request, contentType);
   const text = (await readAll(request)).toString('utf8');
+  if (contentType.startsWith('application/x-www-form-urlencoded'))
+    return { json: undefined, files: [], fields: new URLSearchParams(text) };
   return { json: text === '' ? undefined : parseJson(text), files: [] };
 }
 

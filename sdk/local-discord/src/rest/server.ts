@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createRouter, type MatchedRoute, sendJson } from '@cinnabar/local-http';
-import { discordError, LocalDiscordError } from '../errors.js';
+import { discordError, LocalDiscordError, OAuthError } from '../errors.js';
 import type { RestFault, RestFaults } from '../faults.js';
 import { applicationRoutes, gatewayRoutes } from '../resources/applications.js';
 import { attachmentRoutes } from '../resources/attachments.js';
@@ -12,6 +12,7 @@ import { guildRoutes } from '../resources/guilds.js';
 import { interactionRoutes } from '../resources/interactions.js';
 import { banRoutes, memberRoutes } from '../resources/members.js';
 import { messageRoutes } from '../resources/message-routes.js';
+import { oauth2Routes } from '../resources/oauth2.js';
 import { pinRoutes } from '../resources/pins.js';
 import { reactionRoutes } from '../resources/reactions.js';
 import { roleRoutes } from '../resources/roles.js';
@@ -20,6 +21,7 @@ import { userRoutes } from '../resources/users.js';
 import { webhookMessageRoutes, webhookRoutes } from '../resources/webhooks.js';
 import type { Traffic } from '../settled.js';
 import type { LocalApplication } from '../state/applications.js';
+import type { LocalUser } from '../state/users.js';
 import { realDelay } from '../waiters.js';
 import type { World } from '../world.js';
 import type { RateLimits } from './rate-limits.js';
@@ -123,7 +125,8 @@ async function carryOut(services: RestServices, request: IncomingMessage, incomi
   if (version !== undefined && version !== '10') throw discordError('invalidApiVersion');
   if (!match) throw discordError('notFound');
   const application = authenticate(services.world, request);
-  if (match.route.authenticated && !application) throw discordError('unauthorized');
+  const person = application === undefined ? personOf(services.world, request, match.route.scope) : undefined;
+  if (match.route.authenticated && !application && !person) throw discordError('unauthorized');
   const limit = services.limits.take(method, match.route.path, match.params, application?.id ?? 'open');
   if (limit.refused) {
     const { retryAfterSeconds, global } = limit.refused;
@@ -132,7 +135,14 @@ async function carryOut(services: RestServices, request: IncomingMessage, incomi
   }
   if (!isBody(body)) return { ...answerError(body), headers: limit.headers };
   try {
-    const context = createContext(services.world, application, match.params, url.searchParams, body, reasonOf(request));
+    const context = createContext(
+      services.world,
+      { application, person },
+      match.params,
+      url.searchParams,
+      body,
+      reasonOf(request),
+    );
     const result = await match.route.handle(context);
     if (result === undefined) return { status: 204, headers: limit.headers };
     if (result instanceof Created) return { status: 201, body: result.body, headers: limit.headers };
@@ -160,6 +170,14 @@ function authenticate(world: World, request: IncomingMessage): LocalApplication 
   return undefined;
 }
 
+/** For whom the bearer of a token of OAuth2 speaks. */
+function personOf(world: World, request: IncomingMessage, scope: string | undefined): LocalUser | undefined {
+  const bearer = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
+  const access = bearer === undefined ? undefined : world.accessTokens.get(bearer);
+  if (access === undefined || scope === undefined || access.until < world.clock.now()) return undefined;
+  return access.scopes.includes(scope) ? access.user : undefined;
+}
+
 function reasonOf(request: IncomingMessage): string | undefined {
   const reason = request.headers['x-audit-log-reason'];
   if (typeof reason !== 'string') return undefined;
@@ -171,7 +189,8 @@ function reasonOf(request: IncomingMessage): string | undefined {
 }
 
 function answerError(error: unknown): Answer {
-  if (error instanceof LocalDiscordError) return { status: error.status, body: error.toJSON() };
+  if (error instanceof LocalDiscordError || error instanceof OAuthError)
+    return { status: error.status, body: error.toJSON() };
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { status: 500, body: { message: `500: The local Discord failed: ${detail}`, code: 0 } };
 }
@@ -195,6 +214,7 @@ const routes: readonly Route[] = [
   ...interactionRoutes,
   ...memberRoutes,
   ...messageRoutes,
+  ...oauth2Routes,
   ...pinRoutes,
   ...reactionRoutes,
   ...roleRoutes,

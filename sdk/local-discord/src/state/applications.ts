@@ -19,6 +19,10 @@ export interface LocalApplication {
   readonly team: LocalTeam | undefined;
   /** What the bot logs in with. */
   readonly token: string;
+  /** With which it exchanges codes of OAuth2. */
+  readonly clientSecret: string;
+  /** Where the developer portal lets OAuth2 send browsers: none unless added. */
+  readonly redirectUris: Set<string>;
   description: string;
   /** What the bot shows of itself, by its last IDENTIFY or presence update. */
   presence: GatewayPresenceUpdateData | undefined;

@@ -115,6 +115,12 @@ export interface LocalUser extends MessageAuthor {
   /** Fills in the modal that an interaction was answered with. Fields are named by label or custom id. */
   submit(interaction: LocalInteraction, fields: Record<string, string | readonly SelectValue[]>): LocalInteraction;
 
+  /**
+   * Agrees, or with `deny` does not, to what the page of consent at an address asks: `https://discord.com/oauth2/authorize?client_id=…`.
+   * @returns the address that the browser is sent to
+   */
+  authorize(address: string, options?: { deny?: boolean }): string;
+
   /** Bans a user, member or not, as a moderator does in Discord's own window. @throws 50013 */
   ban(guild: LocalGuild, user: LocalUser, options?: { reason?: string; deleteSeconds?: number }): void;
   unban(guild: LocalGuild, user: LocalUser, reason?: string): void;
