@@ -78,7 +78,11 @@ export default definePlugin({
     /** The server's library is large: who does not use it does not pay for it. */
     async function open() {
       if (address === undefined || address === 'off') return undefined;
-      const { startServer } = await import('./server.js');
+      const [{ startServer }, { createDiscordSignIn }] = await Promise.all([
+        import('./server.js'),
+        import('./discord-sign-in.js'),
+      ]);
+      const secret = context.env.DISCORD_CLIENT_SECRET;
       const store = createSessions(collections.sessions, clock, async () => (await global()).idleDays);
       context.every(SWEEP_MS, store.sweep);
       const started = await startServer({
@@ -92,6 +96,7 @@ export default definePlugin({
         languages: services.languages,
         sessions: store,
         links,
+        discordSignIn: secret === undefined ? undefined : createDiscordSignIn(client, secret, clock),
         clock,
         log,
       });

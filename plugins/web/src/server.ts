@@ -26,6 +26,7 @@ import cookie from '@fastify/cookie';
 import type { Client, Guild } from 'discord.js';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
+import { type DiscordSignIn, STATE_LIVES_MS } from './discord-sign-in.js';
 import { choicesFor, namesIn } from './names.js';
 import { isSameSecret, type Session, type Sessions, type SignInLinks } from './sessions.js';
 import { readStaticFiles, type StaticFile } from './static-files.js';
@@ -43,6 +44,8 @@ interface Parts {
   readonly languages: Languages;
   readonly sessions: Sessions;
   readonly links: SignInLinks;
+  /** `undefined` where the bot has no secret for it. */
+  readonly discordSignIn: DiscordSignIn | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -54,6 +57,9 @@ export interface Server {
 }
 
 const COOKIE = 'cinnabar_session';
+/** Binds a sign-in with Discord to the browser that began it. */
+const STATE_COOKIE = 'cinnabar_sign_in';
+const CALLBACK = '/auth/discord/callback';
 const MOST_BODY_BYTES = 2 * 1024 * 1024;
 const MINUTE_MS = 60_000;
 /** Of one address, signed in or not. */
@@ -75,6 +81,8 @@ const id = z.string().regex(/^\d{15,22}$/);
 const pageParams = z.object({ plugin: z.string().max(64), page: z.string().max(64) });
 const actParams = pageParams.extend({ act: z.string().max(64) });
 const pageQuery = z.record(z.string().max(64), z.string().max(2_000));
+const linkQuery = z.object({ token: z.string().max(200).default('') });
+const callbackQuery = z.object({ code: z.string().max(500).default(''), state: z.string().max(200).default('') });
 const actBody = z.object({ input: z.record(z.string(), z.unknown()).default({}) });
 const choiceQuery = z.object({
   guild: id,
@@ -103,7 +111,7 @@ class Refused extends UserError {
 
 /** Serves the pages, and what they ask for. Resolves when it listens. @throws CinnabarError CINNABAR_CONFIG_INVALID */
 export async function startServer(parts: Parts): Promise<Server> {
-  const { access, address, client, clock, languages, links, log, pages, publicUrl, sessions } = parts;
+  const { access, address, client, clock, discordSignIn, languages, links, log, pages, publicUrl, sessions } = parts;
   const files = await readStaticFiles(parts.folder);
   const requests = createRateLimiter(clock, MINUTE_MS, MOST_KEYS);
   const signIns = createRateLimiter(clock, MINUTE_MS, MOST_KEYS);
@@ -125,6 +133,11 @@ export async function startServer(parts: Parts): Promise<Server> {
   });
   await app.register(cookie);
 
+  /** As visitors reach it, once it listens. */
+  const url = () => {
+    const bound = app.server.address();
+    return shown?.origin ?? urlOf(address, typeof bound === 'object' && bound !== null ? bound.port : address.port);
+  };
   const tooMany = (waitMs: number, reply: FastifyReply): never => {
     void reply.header('retry-after', String(Math.ceil(waitMs / 1_000)));
     throw new Refused(429, t('Too many requests. Please wait a moment.'));
@@ -179,6 +192,7 @@ export async function startServer(parts: Parts): Promise<Server> {
     const session = await sessionOf(request);
     const bot = client.user;
     const about = {
+      signIn: { discord: discordSignIn !== undefined },
       bot: bot === null ? null : { id: bot.id, name: bot.displayName, avatar: bot.displayAvatarURL({ size: 64 }) },
     };
     if (session === undefined) return { user: null, isOwner: false, csrf: null, guilds: [], language: 'en', ...about };
@@ -252,13 +266,12 @@ export async function startServer(parts: Parts): Promise<Server> {
     stream.open();
   });
 
-  app.get('/auth/link', async (request, reply) => {
+  const limitSignIns = (request: FastifyRequest, reply: FastifyReply) => {
     const wait = signIns.take(request.ip, SIGN_INS_PER_MINUTE);
     if (wait !== undefined) tooMany(wait.waitMs, reply);
-    const { token } = z.object({ token: z.string().max(200).default('') }).parse(request.query);
-    const userId = links.take(token);
-    if (userId === undefined)
-      throw new Refused(403, t('This link was used already, or is too old. `web link` gives another one.'));
+  };
+  /** With a new session, whatever the browser had before: who has planted one there learns nothing. */
+  const enterAs = async (userId: string, request: FastifyRequest, reply: FastifyReply) => {
     const former = request.cookies[COOKIE];
     if (former !== undefined) await sessions.close(former);
     const opened = await sessions.open(userId);
@@ -271,7 +284,45 @@ export async function startServer(parts: Parts): Promise<Server> {
       maxAge: 30 * 24 * 60 * 60,
     });
     return reply.redirect('/', 303);
+  };
+
+  app.get('/auth/link', async (request, reply) => {
+    limitSignIns(request, reply);
+    const { token } = linkQuery.parse(request.query);
+    const userId = links.take(token);
+    if (userId === undefined)
+      throw new Refused(403, t('This link was used already, or is too old. `web link` gives another one.'));
+    return enterAs(userId, request, reply);
   });
+
+  if (discordSignIn !== undefined) {
+    app.get('/auth/discord', async (request, reply) => {
+      limitSignIns(request, reply);
+      const { address: consent, state } = discordSignIn.begin(`${url()}${CALLBACK}`);
+      void reply.setCookie(STATE_COOKIE, state, {
+        httpOnly: true,
+        path: CALLBACK,
+        sameSite: 'lax',
+        secure: isSecure,
+        maxAge: STATE_LIVES_MS / 1_000,
+      });
+      return reply.redirect(consent, 303);
+    });
+
+    app.get(CALLBACK, async (request, reply) => {
+      limitSignIns(request, reply);
+      const { code, state } = callbackQuery.parse(request.query);
+      const begun = request.cookies[STATE_COOKIE];
+      void reply.clearCookie(STATE_COOKIE, { path: CALLBACK });
+      const isSameBrowser = begun !== undefined && isSameSecret(begun, state);
+      // Whoever says no at Discord is back where they came from.
+      if (isSameBrowser && code === '') return reply.redirect('/', 303);
+      const userId = isSameBrowser ? await discordSignIn.finish(state, code) : undefined;
+      if (userId === undefined)
+        throw new Refused(403, t('That sign-in was begun elsewhere, or is too old. Please begin again.'));
+      return enterAs(userId, request, reply);
+    });
+  }
 
   app.post('/auth/sign-out', async (request, reply) => {
     const session = await provenBy(request);
@@ -304,15 +355,13 @@ export async function startServer(parts: Parts): Promise<Server> {
     const detail = `nothing can listen at ${urlOf(address, address.port)} (CINNABAR_WEB, or set web listen): ${error instanceof Error ? error.message : String(error)}. Choose another port, or off`;
     throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail }, { cause: error });
   }
-  const bound = app.server.address();
-  const url = shown?.origin ?? urlOf(address, typeof bound === 'object' && bound !== null ? bound.port : address.port);
-  log.info(`the dashboard is served at ${url}`);
+  log.info(`the dashboard is served at ${url()}`);
   if (!isLoopback(address) && !isSecure)
     log.warn(
-      `the dashboard at ${url} can be reached by other machines without encryption: put a proxy with https before it, and set web publicUrl`,
+      `the dashboard at ${url()} can be reached by other machines without encryption: put a proxy with https before it, and set web publicUrl`,
     );
   return {
-    url,
+    url: url(),
     async close() {
       for (const end of watched) end();
       await app.close();

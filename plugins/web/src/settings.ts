@@ -27,4 +27,8 @@ export const settings = {
 
 export const env = z.object({
   CINNABAR_WEB: listen.optional().describe('Where the dashboard is served: a port of this machine, host:port, or off'),
+  DISCORD_CLIENT_SECRET: z
+    .string()
+    .optional()
+    .describe("Client secret of the bot's application, with which people sign in to the dashboard by Discord"),
 });
