@@ -29,7 +29,7 @@ import { createDiscordSync } from './gateway/discord-sync.js';
 import { createRedactor, type Entry as LogEntry, secretsIn } from './observability/log-entry.js';
 import { createLogs } from './observability/logs.js';
 import { publishHostMetrics } from './observability/metrics.js';
-import { createMonitoring, createReadiness, probeSchema } from './observability/monitoring.js';
+import { createMonitoring, createMonitoringPages, createReadiness, probeSchema } from './observability/monitoring.js';
 import type { BootReport } from './plugins/lifecycle/load.js';
 import { IN_MEMORY } from './plugins/lifecycle/records.js';
 import type { BuiltPlugins } from './plugins/loader.js';
@@ -189,9 +189,9 @@ export function createHost(options: HostOptions): Host {
       plugins,
       tools: container.resolve(KEYS.tools),
     });
-  const monitoring = createMonitoring({
-    address: config.monitoring,
+  const pages = createMonitoringPages({
     metrics: container.resolve(KEYS.metrics),
+    publish,
     readiness: createReadiness({
       phase: () => (stopping !== undefined ? 'stopping' : running ? 'running' : 'starting'),
       gateway: gateway.status,
@@ -202,8 +202,9 @@ export function createHost(options: HostOptions): Host {
           .of('probe'),
       clock,
     }),
-    log,
   });
+  container.register(KEYS.monitoring, { useValue: pages });
+  const monitoring = createMonitoring({ address: config.monitoring, pages, log });
   let running = false;
   let lock: DataLock | undefined;
   let stopping: Promise<StopReport> | undefined;
@@ -321,7 +322,6 @@ export function createHost(options: HostOptions): Host {
         log.info('the last run did not stop cleanly', { lastSeen: new Date(lock.abandonedAt).toISOString() });
         container.resolve(KEYS.notices).alert(CRASH_ALERT);
       }
-      if (config.monitoring !== undefined) publish();
       await monitoring.open();
       assertGoing();
       await onData(() => container.resolve(KEYS.ownerState).open());

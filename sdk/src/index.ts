@@ -164,6 +164,7 @@ export * from './ledger.js';
 export * from './llm.js';
 export * from './metering.js';
 export * from './moderation.js';
+export * from './monitoring.js';
 export * from './observability.js';
 export { defined, maxEntries } from './option-objects.js';
 export * from './persona.js';

@@ -17,6 +17,7 @@ import {
   Ledger,
   MessageDecisions,
   MessageOrigins,
+  Monitoring,
   OwnerNotices,
   PersonalDataStore,
   PluginPackages,
@@ -90,6 +91,7 @@ export const KEYS = {
   driver: key<Driver>('driver'),
   diskWatch: key<DiskWatch>('disk watch'),
   metrics: key<MetricsService>('metrics'),
+  monitoring: key<Monitoring>('monitoring'),
   notices: key<HostNotices>('owner notices'),
   storage: key<StorageService>('storage'),
   audit: key<AuditLogService>('audit'),
@@ -167,6 +169,7 @@ export function provideHostServices(container: DependencyContainer): void {
   provide(Plugins, () => container.resolve(KEYS.plugins));
   provide(PluginPackages, () => container.resolve(KEYS.pluginPackages));
   provide(AuditLog, () => container.resolve(KEYS.audit));
+  provide(Monitoring, () => container.resolve(KEYS.monitoring));
   provide(Redaction, () => container.resolve(KEYS.logs).redactor);
   provide(Prefixes, () => container.resolve(KEYS.prefixes));
 }

@@ -7,6 +7,8 @@ import {
   isLoopback,
   type ListenAddress,
   type Logger,
+  type Monitoring,
+  type MonitoringPage,
   urlOf,
   withinLimit,
   z,
@@ -17,13 +19,12 @@ import type { MetricsService } from './metrics.js';
 interface Parts {
   /** `undefined`: nothing is served, and nothing is counted. */
   readonly address: ListenAddress | undefined;
-  readonly metrics: Pick<MetricsService, 'open' | 'render'>;
-  readonly readiness: Readiness;
+  readonly pages: MonitoringPages;
   readonly log: Logger;
 }
 
 /** `/healthz`, `/readyz` and `/metrics` over HTTP, for whatever watches the process. */
-interface Monitoring {
+interface MonitoringServer {
   /** `http://127.0.0.1:9464`; `undefined` while nothing listens. */
   readonly url: string | undefined;
   /** @throws CinnabarError CINNABAR_CONFIG_INVALID when nothing can listen at the address */
@@ -32,33 +33,60 @@ interface Monitoring {
   close(): Promise<void>;
 }
 
-interface Page {
-  readonly status: number;
-  readonly contentType: string;
-  readonly body: string;
+/** The pages, for every server that shows them. */
+export interface MonitoringPages extends Monitoring {
+  /** Begins to count. Idempotent. */
+  open(): Promise<void>;
 }
 
-export function createMonitoring({ address, metrics, readiness, log }: Parts): Monitoring {
-  const pages: Readonly<Record<string, () => Page | Promise<Page>>> = {
+interface PageParts {
+  readonly metrics: Pick<MetricsService, 'open' | 'render'>;
+  /** Declares the host's own metrics. */
+  readonly publish: () => void;
+  readonly readiness: Readiness;
+}
+
+export function createMonitoringPages({ metrics, publish, readiness }: PageParts): MonitoringPages {
+  let opening: Promise<void> | undefined;
+  const open = () => {
+    if (opening === undefined) {
+      publish();
+      opening = metrics.open();
+    }
+    return opening;
+  };
+  const pages: Readonly<Record<string, () => MonitoringPage | Promise<MonitoringPage>>> = {
     // That this is answered is the answer: it takes a process that lives and an event loop that turns.
     '/healthz': () => json(200, { status: 'ok' }),
     '/readyz': async () => {
       const reasons = await readiness.reasons();
       return reasons.length === 0 ? json(200, { status: 'ready' }) : json(503, { status: 'not ready', reasons });
     },
-    '/metrics': async () => ({ status: 200, ...(await metrics.render()) }),
+    '/metrics': async () => {
+      await open();
+      return { status: 200, ...(await metrics.render()) };
+    },
   };
+  return {
+    paths: Object.keys(pages),
+    open,
+    async page(path) {
+      return Object.hasOwn(pages, path) ? pages[path]?.() : undefined;
+    },
+  };
+}
 
-  const pageFor = ({ method, url = '/', headers }: IncomingMessage): Page | Promise<Page> => {
+export function createMonitoring({ address, pages, log }: Parts): MonitoringServer {
+  const pageFor = async ({ method, url = '/', headers }: IncomingMessage): Promise<MonitoringPage> => {
     // A web page that is open on this machine must not read them (DNS rebinding). Other machines use names that only they know.
     if (address !== undefined && isLoopback(address) && !isAllowedSource(headers, { hosts: [], origins: [] }))
       return json(403, { error: 'Host or Origin is not allowed' });
     if (method !== 'GET' && method !== 'HEAD') return json(405, { error: 'only GET and HEAD are allowed' });
-    const page = pages[url.replace(/\?.*$/s, '')];
-    return page?.() ?? json(404, { error: `there is nothing here but ${Object.keys(pages).join(', ')}` });
+    const page = await pages.page(url.replace(/\?.*$/s, ''));
+    return page ?? json(404, { error: `there is nothing here but ${pages.paths.join(', ')}` });
   };
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    let page: Page;
+    let page: MonitoringPage;
     try {
       page = await pageFor(request);
     } catch (error) {
@@ -75,7 +103,7 @@ export function createMonitoring({ address, metrics, readiness, log }: Parts): M
   let closed = false;
 
   const listen = async (at: ListenAddress) => {
-    await metrics.open();
+    await pages.open();
     if (closed) return;
     await new Promise<void>((resolve, reject) => {
       server.once('error', (error) => reject(cannotListen(at, error)));
@@ -113,7 +141,7 @@ export function createMonitoring({ address, metrics, readiness, log }: Parts): M
   };
 }
 
-function json(status: number, content: object): Page {
+function json(status: number, content: object): MonitoringPage {
   return { status, contentType: 'application/json; charset=utf-8', body: `${JSON.stringify(content)}\n` };
 }
 

@@ -5,6 +5,7 @@ import {
   definePlugin,
   HostInfo,
   Languages,
+  Monitoring,
   parseListen,
   replyPrivately,
   subcommand,
@@ -29,7 +30,14 @@ export default definePlugin({
   settings,
   env,
   collections: { sessions },
-  inject: { access: Access, clock: Clock, host: HostInfo, languages: Languages, pages: WebPages },
+  inject: {
+    access: Access,
+    clock: Clock,
+    host: HostInfo,
+    languages: Languages,
+    monitoring: Monitoring,
+    pages: WebPages,
+  },
   provides: [WebServer],
   async setup(context) {
     const { client, collections, log, services } = context;
@@ -96,6 +104,8 @@ export default definePlugin({
         languages: services.languages,
         sessions: store,
         links,
+        monitoring: services.monitoring,
+        metricsToken: context.env.CINNABAR_METRICS_TOKEN,
         discordSignIn: secret === undefined ? undefined : createDiscordSignIn(client, secret, clock),
         clock,
         log,

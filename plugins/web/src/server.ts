@@ -11,6 +11,7 @@ import {
   type Languages,
   type ListenAddress,
   type Logger,
+  type Monitoring,
   NO_CHANNEL,
   sentenceOf,
   t,
@@ -46,6 +47,9 @@ interface Parts {
   readonly links: SignInLinks;
   /** `undefined` where the bot has no secret for it. */
   readonly discordSignIn: DiscordSignIn | undefined;
+  readonly monitoring: Monitoring;
+  /** With which another machine may read the metrics. */
+  readonly metricsToken: string | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -111,7 +115,20 @@ class Refused extends UserError {
 
 /** Serves the pages, and what they ask for. Resolves when it listens. @throws CinnabarError CINNABAR_CONFIG_INVALID */
 export async function startServer(parts: Parts): Promise<Server> {
-  const { access, address, client, clock, discordSignIn, languages, links, log, pages, publicUrl, sessions } = parts;
+  const {
+    access,
+    address,
+    client,
+    clock,
+    discordSignIn,
+    languages,
+    links,
+    log,
+    monitoring,
+    pages,
+    publicUrl,
+    sessions,
+  } = parts;
   const files = await readStaticFiles(parts.folder);
   const requests = createRateLimiter(clock, MINUTE_MS, MOST_KEYS);
   const signIns = createRateLimiter(clock, MINUTE_MS, MOST_KEYS);
@@ -143,9 +160,25 @@ export async function startServer(parts: Parts): Promise<Server> {
     throw new Refused(429, t('Too many requests. Please wait a moment.'));
   };
 
+  /** Whether the bot is well, whoever can reach the port may ask, by whatever name. Metrics tell what people do and spend. */
+  const assertWatcher = (route: string, { headers, socket }: FastifyRequest, reply: FastifyReply) => {
+    const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+    if (parts.metricsToken !== undefined && bearer !== undefined && isSameSecret(bearer, parts.metricsToken)) return;
+    const isAllowed = isAllowedSource(headers, allowed);
+    // What a proxy passes on comes from this machine, too.
+    const isDirect = shown === undefined && !parts.trustProxy && headers['x-forwarded-for'] === undefined;
+    const isHere = isLoopback({ host: socket.remoteAddress?.replace(/^::ffff:/, '') ?? '', port: 0 });
+    if (route === '/metrics' ? isAllowed && isDirect && isHere : isAllowed || !isLoopback(address)) return;
+    if (route !== '/metrics') throw new Refused(403, t('Host or Origin is not allowed.'));
+    void reply.header('www-authenticate', 'Bearer');
+    throw new Refused(401, t('Metrics are for this machine, or for the token CINNABAR_METRICS_TOKEN.'));
+  };
+
   app.addHook('onRequest', async (request, reply) => {
     void reply.headers(SECURITY_HEADERS);
-    if (!isAllowedSource(request.headers, allowed)) throw new Refused(403, t('Host or Origin is not allowed.'));
+    const { url: route = '' } = request.routeOptions;
+    if (monitoring.paths.includes(route)) assertWatcher(route, request, reply);
+    else if (!isAllowedSource(request.headers, allowed)) throw new Refused(403, t('Host or Origin is not allowed.'));
     const wait = requests.take(request.ip, REQUESTS_PER_MINUTE);
     if (wait !== undefined) tooMany(wait.waitMs, reply);
   });
@@ -187,6 +220,16 @@ export async function startServer(parts: Parts): Promise<Server> {
       void reply.header('cache-control', 'no-store');
     return payload;
   });
+
+  for (const path of monitoring.paths) {
+    app.get(path, async (_, reply) => {
+      const page = await monitoring.page(path);
+      return reply
+        .code(page?.status ?? 404)
+        .headers({ 'content-type': page?.contentType, 'cache-control': 'no-store' })
+        .send(page?.body);
+    });
+  }
 
   app.get('/api/session', async (request) => {
     const session = await sessionOf(request);

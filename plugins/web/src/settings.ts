@@ -31,4 +31,11 @@ export const env = z.object({
     .string()
     .optional()
     .describe("Client secret of the bot's application, with which people sign in to the dashboard by Discord"),
+  CINNABAR_METRICS_TOKEN: z
+    .string()
+    .min(16)
+    .optional()
+    .describe(
+      'Bearer token with which other machines may read /metrics of the dashboard; without it this machine alone may',
+    ),
 });
