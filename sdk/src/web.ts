@@ -280,6 +280,10 @@ export interface WebPages {
   watch(page: string, request: WebRequest, changed: () => void): Promise<() => void>;
   /** Whether the person may see the page, with every reason. */
   explain(page: string, actor: Actor): Promise<Decision>;
+  /** Where a server shows them, without a path at the end; `undefined` while none does. */
+  readonly url: string | undefined;
+  /** Says that a server shows them. @returns takes it back */
+  serveAt(url: string): () => void;
   /** Finds the route of a path. */
   route(path: string): WebRoute['handle'] | undefined;
 }

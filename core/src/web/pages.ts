@@ -59,6 +59,7 @@ export function createPages(services: PageServices): PageService {
   const { access, audit, boundary, commands, enabledIn, languages, random } = services;
   const pages = new Map<string, Registered>();
   const routes = new Map<string, WebRoute['handle']>();
+  let served: { readonly url: string } | undefined;
 
   const isAbout = ({ page }: Registered, { guildId }: Actor) => (page.about === 'guild') === (guildId !== null);
 
@@ -159,6 +160,16 @@ export function createPages(services: PageServices): PageService {
         boundary.track(owner, async () => handle(request, response));
       routes.set(whole, tracked);
       return dispose;
+    },
+    get url() {
+      return served?.url;
+    },
+    serveAt(url) {
+      const server = { url };
+      served = server;
+      return () => {
+        if (served === server) served = undefined;
+      };
     },
     route: (path) => routes.get(path),
     async list(actor) {

@@ -14,8 +14,10 @@ import {
   ToolHistory,
   Tools,
   t,
+  WebPages,
 } from '@cinnabar/sdk';
 import { serverCommands, tokenCommands } from './commands.js';
+import type { Endpoint } from './endpoint/server.js';
 import { createHistory, createRecorder, historyOf } from './history/history.js';
 import { createHistoryJournals, removeOldCalls } from './history/journals.js';
 import { listings } from './importing/listing.js';
@@ -48,6 +50,7 @@ export default definePlugin({
     notices: OwnerNotices,
     provenance: Provenance,
     tools: Tools,
+    web: WebPages,
   },
   provides: [ToolHistory, McpEndpoint],
   checks: async ({ settings, env, signal }) => checkServers((await settings.global.get()).servers, env, signal),
@@ -83,23 +86,28 @@ export default definePlugin({
 
     const servers = await openServers();
     const grants = createTokens(collections.tokens, clock);
-    const url = () => endpoint?.url;
+    /** A server of its own comes first: it is where callers were told to go. */
+    const url = () => server?.url ?? (services.web.url === undefined ? undefined : `${services.web.url}/mcp`);
     const agents = createAgentTokens({
       store: collections.agentTokens,
       identities: services.identities,
       clock,
       url,
-      closeOf: async (id) => endpoint?.closeOf(id),
+      closeOf: async (id) => (await opened)?.closeOf(id),
     });
     const verify: Verify = async (bearer) => {
       const grant = await grants.verify(bearer);
       if (grant === undefined) return agents.verify(bearer);
       return { id: grant.id, tools: grant.tools, actor: async () => grant.actor };
     };
-    const endpoint = await openEndpoint();
+    let opened: Promise<Endpoint> | undefined;
+    context.defer(async () => (await opened)?.close());
+    context.every(SWEEP_MS, async () => (await opened)?.sweep());
+    context.route({ path: '', handle: async (request, response) => (await openEndpoint()).handle(request, response) });
+    const server = await openServer();
     context.provide(McpEndpoint, agents.endpoint);
     context.needsSetup(() =>
-      servers !== undefined || endpoint !== undefined
+      servers !== undefined || url() !== undefined
         ? undefined
         : {
             problem: t('No MCP server is connected, and the own tools are not offered to others.'),
@@ -114,7 +122,14 @@ export default definePlugin({
       description: 'MCP servers, and the own tools over MCP',
       commands: [
         ...serverCommands({ servers, clock, url }),
-        tokenCommands({ tokens: grants, access, tools, clock, url, onRevoked: async (id) => endpoint?.closeOf(id) }),
+        tokenCommands({
+          tokens: grants,
+          access,
+          tools,
+          clock,
+          url,
+          onRevoked: async (id) => (await opened)?.closeOf(id),
+        }),
       ],
     });
 
@@ -146,25 +161,30 @@ export default definePlugin({
       return opened;
     }
 
-    async function openEndpoint() {
+    /** When somebody calls, or when it has a server of its own. */
+    function openEndpoint(): Promise<Endpoint> {
+      opened ??= import('./endpoint/server.js').then(({ createEndpoint }) =>
+        createEndpoint({
+          requestsPerMinute: values.callsPerMinute,
+          waitMs: values.waitSeconds * 1000,
+          mostCharacters: values.resultCharacters,
+          version: VERSION,
+          verify,
+          tools,
+          clock,
+          log,
+        }),
+      );
+      return opened;
+    }
+
+    async function openServer() {
       const address = services.host.isFirst ? parseListen(values.listen) : undefined;
       if (address === undefined || address === 'off') return undefined;
-      const { startEndpoint } = await import('./endpoint/server.js');
-      const started = await startEndpoint({
-        address,
-        hosts: values.hosts,
-        origins: values.origins,
-        requestsPerMinute: values.callsPerMinute,
-        waitMs: values.waitSeconds * 1000,
-        mostCharacters: values.resultCharacters,
-        version: VERSION,
-        verify,
-        tools,
-        clock,
-        log,
-      });
+      const { startServer } = await import('./endpoint/server.js');
+      const { hosts, origins } = values;
+      const started = await startServer({ address, hosts, origins, endpoint: await openEndpoint(), log });
       context.defer(started.close);
-      context.every(SWEEP_MS, started.sweep);
       return started;
     }
   },

@@ -111,6 +111,7 @@ export default definePlugin({
         log,
       });
       context.defer(started.close);
+      context.defer(services.pages.serveAt(started.url));
       return started;
     }
   },

@@ -21,6 +21,7 @@ import {
   type WebPages,
   type WebQuery,
   type WebRequest,
+  type WebRoute,
   z,
 } from '@cinnabar/sdk';
 import cookie from '@fastify/cookie';
@@ -181,7 +182,22 @@ export async function startServer(parts: Parts): Promise<Server> {
     else if (!isAllowedSource(request.headers, allowed)) throw new Refused(403, t('Host or Origin is not allowed.'));
     const wait = requests.take(request.ip, REQUESTS_PER_MINUTE);
     if (wait !== undefined) tooMany(wait.waitMs, reply);
+    const handle = request.is404 ? pages.route(pathIn(request)) : undefined;
+    if (handle !== undefined) await passOn(handle, request, reply);
   });
+  /** Before its body is read: that is the plugin's. */
+  const passOn = async (handle: WebRoute['handle'], request: FastifyRequest, reply: FastifyReply) => {
+    reply.hijack();
+    const { raw } = reply;
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) raw.setHeader(name, value);
+    try {
+      await handle(request.raw, raw);
+    } catch (error) {
+      log.error('a request of the web failed', { error, route: pathIn(request) });
+      if (!raw.headersSent) raw.writeHead(500);
+      raw.end();
+    }
+  };
 
   const sessionOf = async (request: FastifyRequest): Promise<(Session & { readonly id: string }) | undefined> => {
     const given = request.cookies[COOKIE];
@@ -374,15 +390,9 @@ export async function startServer(parts: Parts): Promise<Server> {
     return { said: t('You have signed out.') };
   });
 
-  // Whatever else is asked for: a file of the pages, an endpoint of a plugin, or the pages themselves, which find out what the address means.
+  // Whatever else is asked for: a file of the pages, or the pages themselves, which find out what the address means.
   app.setNotFoundHandler(async (request, reply) => {
-    const path = request.url.replace(/[?#].*$/s, '');
-    const handle = pages.route(path);
-    if (handle !== undefined) {
-      reply.hijack();
-      await handle(request.raw, reply.raw);
-      return reply;
-    }
+    const path = pathIn(request);
     if (path.startsWith('/api/') || path.startsWith('/auth/')) throw new Refused(404, t('There is nothing here.'));
     if (request.method !== 'GET' && request.method !== 'HEAD') throw new Refused(405, t('There is nothing here.'));
     const file = files.get(path);
@@ -413,6 +423,9 @@ export async function startServer(parts: Parts): Promise<Server> {
 }
 
 const actorFor = (userId: string, guildId: string | null): Actor => ({ userId, guildId, channelId: NO_CHANNEL });
+
+/** Without what it asks for. */
+const pathIn = ({ url }: FastifyRequest): string => url.replace(/[?#].*$/s, '');
 
 function pageOf({ params }: FastifyRequest): string {
   const { plugin, page } = pageParams.parse(params);

@@ -18,9 +18,6 @@ import { asTransport } from '../transport-types.js';
 import { callHostTool, createProgressReporter, mayUse } from './call.js';
 
 interface Parts extends SessionParts {
-  readonly address: ListenAddress;
-  readonly hosts: readonly string[];
-  readonly origins: readonly string[];
   readonly requestsPerMinute: number;
   /** Whom a bearer acts as. */
   readonly verify: Verify;
@@ -28,8 +25,8 @@ interface Parts extends SessionParts {
 }
 
 export interface Endpoint {
-  /** `http://127.0.0.1:8808/mcp` */
-  readonly url: string;
+  /** Answers whoever has a token. Never rejects. */
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
   /** Ends the sessions of a token that was revoked. */
   closeOf(tokenId: string): Promise<void>;
   /** Ends the sessions that were not used for a while. */
@@ -44,17 +41,13 @@ const MINUTE_MS = 60_000;
 /** The tokens whose requests are counted. */
 const MAX_KEYS = 1_000;
 
-/** Serves the host's tools over streamable HTTP. Resolves when it listens. */
-export async function startEndpoint(parts: Parts): Promise<Endpoint> {
-  const { address, verify, log } = parts;
+/** The host's tools over streamable HTTP, for every server that offers them. */
+export function createEndpoint(parts: Parts): Endpoint {
+  const { verify, log } = parts;
   const sessions = createSessions(parts);
   const limit = createRateLimiter(parts.clock, MINUTE_MS, MAX_KEYS);
-  const allowed = { hosts: [...parts.hosts, address.host], origins: parts.origins };
 
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
-    if (pathname !== PATH) return refuse(response, 404, `There is nothing here but ${PATH}`);
-    if (!isAllowedSource(request.headers, allowed)) return refuse(response, 403, 'Host or Origin is not allowed');
     const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
     const caller = bearer === undefined ? undefined : await verify(bearer);
     if (caller === undefined) {
@@ -68,12 +61,42 @@ export async function startEndpoint(parts: Parts): Promise<Endpoint> {
     await sessions.handle(request, response, caller);
   };
 
+  return {
+    closeOf: sessions.closeOf,
+    sweep: sessions.sweep,
+    close: sessions.close,
+    handle: (request, response) =>
+      handle(request, response).catch((error: unknown) => {
+        log.error('a request over MCP failed', { error });
+        if (response.headersSent) response.destroy();
+        else refuse(response, 500, 'Something went wrong inside');
+      }),
+  };
+}
+
+interface ServerParts {
+  readonly address: ListenAddress;
+  readonly hosts: readonly string[];
+  readonly origins: readonly string[];
+  readonly endpoint: Pick<Endpoint, 'handle'>;
+  readonly log: Logger;
+}
+
+/** A server of the endpoint's own. */
+export interface EndpointServer {
+  /** `http://127.0.0.1:8808/mcp` */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Serves the endpoint, and nothing else. Resolves when it listens. */
+export async function startServer({ address, endpoint, log, ...parts }: ServerParts): Promise<EndpointServer> {
+  const allowed = { hosts: [...parts.hosts, address.host], origins: parts.origins };
   const server = createServer((request, response) => {
-    handle(request, response).catch((error: unknown) => {
-      log.error('a request over MCP failed', { error });
-      if (response.headersSent) response.destroy();
-      else refuse(response, 500, 'Something went wrong inside');
-    });
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    if (pathname !== PATH) refuse(response, 404, `There is nothing here but ${PATH}`);
+    else if (!isAllowedSource(request.headers, allowed)) refuse(response, 403, 'Host or Origin is not allowed');
+    else void endpoint.handle(request, response);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -85,10 +108,7 @@ export async function startEndpoint(parts: Parts): Promise<Endpoint> {
 
   return {
     url,
-    closeOf: sessions.closeOf,
-    sweep: sessions.sweep,
     async close() {
-      await sessions.close();
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
