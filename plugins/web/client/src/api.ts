@@ -23,6 +23,7 @@ export interface Session {
   readonly user: Account | null;
   readonly isOwner: boolean;
   readonly csrf: string | null;
+  readonly signIn: { readonly discord: boolean };
   readonly bot: Account | null;
   readonly guilds: readonly Guild[];
   readonly language: string;

@@ -238,8 +238,21 @@ export function SignIn({ session }: { readonly session: Session }) {
   return (
     <main class="alone" id="page">
       <h1>{session.bot?.name ?? 'Cinnabar'}</h1>
+      {session.signIn.discord ? (
+        <p>
+          <a class="button primary" href="/auth/discord" target="_self">
+            {t('Sign in with Discord')}
+          </a>
+        </p>
+      ) : null}
       <p>
-        <Text text={t('You need a link to sign in. The owner of the bot gets one with the command `!web link`.')} />
+        <Text
+          text={
+            session.signIn.discord
+              ? t('Or by a link: the owner of the bot gets one with the command `!web link`.')
+              : t('You need a link to sign in. The owner of the bot gets one with the command `!web link`.')
+          }
+        />
       </p>
     </main>
   );

@@ -9,11 +9,14 @@ const GERMAN: Readonly<Record<string, string>> = {
   Overview: 'Übersicht',
   'Sign out': 'Abmelden',
   'Sign in': 'Anmelden',
+  'Sign in with Discord': 'Mit Discord anmelden',
   'Choose a server': 'Wähle einen Server',
   'Nothing here is yours to see yet. In a server where the bot is, its admins decide what you may do.':
     'Hier gibt es noch nichts für dich zu sehen. Auf einem Server, auf dem der Bot ist, entscheiden dessen Admins, was du darfst.',
   'You need a link to sign in. The owner of the bot gets one with the command `!web link`.':
     'Zum Anmelden brauchst du einen Link. Der Eigentümer des Bots bekommt einen mit dem Befehl `!web link`.',
+  'Or by a link: the owner of the bot gets one with the command `!web link`.':
+    'Oder mit einem Link: der Eigentümer des Bots bekommt einen mit dem Befehl `!web link`.',
   'Loading …': 'Lädt …',
   'The bot cannot be reached. Trying again …': 'Der Bot ist nicht zu erreichen. Neuer Versuch …',
   'Try again': 'Noch einmal',
