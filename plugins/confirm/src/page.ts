@@ -4,30 +4,12 @@ import { type Decision, decide, expireCard, expireOverdue, isOverdue } from './d
 import { LONGEST_REASON } from './interactions.js';
 import type { PendingCard } from './pending-cards.js';
 
-/** How often the page looks for cards that have come or gone. */
-const LOOK_MS = 2_000;
-
 const card = z.object({ card: z.string() });
 
 /** The member's own requests that wait, decided under the same rules as by a reaction: the requester alone, once, in time. */
-export function registerPage({ page, every }: Pick<Registrar, 'page' | 'every'>, context: ConfirmContext): void {
+export function registerPage({ page }: Pick<Registrar, 'page'>, context: ConfirmContext): void {
   const { cards } = context;
-  const watchers = new Set<{ readonly userId: string; shown: string; readonly changed: () => void }>();
   const own = ({ userId, guildId }: Actor) => cards.of(userId).filter((one) => one.guildId === guildId);
-  const idsOf = (userId: string) =>
-    cards
-      .of(userId)
-      .map(({ messageId }) => messageId)
-      .join();
-  every(LOOK_MS, () => {
-    for (const watcher of watchers) {
-      const now = idsOf(watcher.userId);
-      if (now === watcher.shown) continue;
-      watcher.shown = now;
-      watcher.changed();
-    }
-  });
-
   /** @throws UserError when it is not theirs, or not open any more */
   const decideAs = async (messageId: string, { userId }: Actor, decision: Decision): Promise<string> => {
     await cards.delivered(userId);
@@ -56,11 +38,7 @@ export function registerPage({ page, every }: Pick<Registrar, 'page' | 'every'>,
         return { blocks: [{ kind: 'text', text: t('Nothing is waiting for your confirmation.') }] };
       return { blocks: waiting.flatMap(blocksOf) };
     },
-    watch({ actor: { userId } }, changed) {
-      const watcher = { userId, shown: idsOf(userId), changed };
-      watchers.add(watcher);
-      return () => watchers.delete(watcher);
-    },
+    watch: ({ actor: { userId } }, changed) => cards.onChange((whose) => whose === userId && changed()),
     card({ actor }) {
       const { length } = own(actor);
       return length === 0

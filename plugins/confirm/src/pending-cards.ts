@@ -54,6 +54,10 @@ export function createPendingCards() {
   const byUser = new Map<string, Set<PendingCard>>();
   const byLocation = new Map<string, Set<PendingCard>>();
   const deciders = new Map<string, string>();
+  const listeners = new Set<(userId: string) => void>();
+  const tell = ({ userId }: PendingCard) => {
+    for (const listener of listeners) listener(userId);
+  };
   const deliveries = new Set<{ readonly userId: string; readonly delivery: Promise<unknown> }>();
 
   return {
@@ -61,12 +65,19 @@ export function createPendingCards() {
       byMessage.set(card.messageId, card);
       addTo(byUser, card.userId, card);
       addTo(byLocation, keyOf(card), card);
+      tell(card);
+    },
+    /** Calls back with whose cards have come or gone. @returns ends it */
+    onChange(listener: (userId: string) => void): () => void {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
     /** Takes the card off. `false` when it was taken before: only the caller that gets `true` decides or ends it. */
     take(card: PendingCard): boolean {
       if (!byMessage.delete(card.messageId)) return false;
       removeFrom(byUser, card.userId, card);
       removeFrom(byLocation, keyOf(card), card);
+      tell(card);
       return true;
     },
     has: ({ messageId }: PendingCard): boolean => byMessage.has(messageId),

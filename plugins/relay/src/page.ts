@@ -13,10 +13,6 @@ const LOOK_MS = 3_000;
 /** The agents of a guild: how they are doing, what waits for them, and what went wrong. */
 export function registerPage({ page, every }: Pick<Registrar, 'page' | 'every'>, relay: Relay): void {
   const { budget, errors, queue, rosters, settings } = relay;
-  const watchers = new Set<() => void>();
-  every(LOOK_MS, () => {
-    for (const changed of watchers) changed();
-  });
   const empty = z.object({});
 
   page({
@@ -95,8 +91,8 @@ export function registerPage({ page, every }: Pick<Registrar, 'page' | 'every'>,
       };
     },
     watch(_, changed) {
-      watchers.add(changed);
-      return () => watchers.delete(changed);
+      const end = every(LOOK_MS, changed);
+      return () => void end();
     },
     acts: {
       enable: webAct({

@@ -321,7 +321,7 @@ export async function startServer(parts: Parts): Promise<Server> {
       stream.end();
     };
     watched.add(close);
-    request.raw.once('close', close);
+    reply.raw.once('close', close);
     stream.open();
   });
 

@@ -156,12 +156,11 @@ export function registerAccessPage({ page, client, services }: AdminContext): vo
       explain: webAct({
         input: z.object({ user: z.string().min(1), what: z.string().min(1), channel: z.string().optional() }),
         access: { command: 'access explain' },
-        async run({ user, what, channel }, { actor }) {
-          const whose: Actor = {
-            ...actor,
-            userId: user,
-            ...(channel === undefined || channel === '' ? {} : { channelId: channel }),
-          };
+        async run({ user, what, channel = '' }, { actor }) {
+          const { guildId } = actor;
+          // What is decided in a channel tells of it.
+          const isThere = channel !== '' && (await access.mayEnter(actor, { guildId, channelId: channel }));
+          const whose: Actor = { ...actor, userId: user, ...(isThere ? { channelId: channel } : {}) };
           const target = await findTarget(services, { actor }, what);
           const decided = await decisionsFor(services, whose, target);
           const blocks = decided.map(
