@@ -1,44 +1,43 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { hostPartSchema } from '@cinnabar/core/internal/config/host-config';
 import { createHistory } from '@cinnabar/core/internal/tools/ledger-store';
 import { createTestHost } from '@cinnabar/core/testing';
-import { removeOldCalls } from '@cinnabar/plugin-mcp/dist/history/files.js';
+import { removeOldCalls } from '@cinnabar/plugin-mcp/dist/history/journals.js';
 import { Accounts, createKeyedMutex, SettingsCatalog } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { receipt } from '../plugins/accounts/receipt.js';
-import { makeFolder } from '../support/folder.js';
 import { recordingLogger } from '../support/logs.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 describe('security: bounds on disk', () => {
-  it('of the history of tool calls: by age and by size, but never the file that is being written', async () => {
-    using folder = makeFolder();
+  it('of the history of tool calls: by age and by size, but never the hour that is being written', async () => {
     const now = Date.parse('2026-11-22T10:30:00Z');
-    const name = (ageMs: number) => `${new Date(now - ageMs).toISOString().slice(0, 13).replace('T', '-')}.jsonl`;
-    mkdirSync(join(folder.path, '100'));
-    mkdirSync(join(folder.path, '200'));
-    for (let hours = 0; hours < 40; hours += 1) {
-      writeFileSync(join(folder.path, hours % 2 === 0 ? '100' : '200', name(hours * HOUR_MS)), 'x'.repeat(1_000));
-    }
-    writeFileSync(join(folder.path, '100', name(91 * DAY_MS)), 'old');
-    const kept = () => ['100', '200'].flatMap((channel) => readdirSync(join(folder.path, channel)));
-    const mutex = createKeyedMutex();
-    const parts = { root: folder.path, mutex, now, days: 90 };
+    const hourOf = (ageMs: number) => new Date(now - ageMs).toISOString().slice(0, 13).replace('T', '-');
+    const kept = new Map<string, { channelId: string; hour: string; bytes: number; isOwn: boolean }>();
+    const keep = (channelId: string, ageMs: number, bytes: number) =>
+      kept.set(`${channelId}/${hourOf(ageMs)}`, { channelId, hour: hourOf(ageMs), bytes, isOwn: true });
+    for (let hours = 0; hours < 40; hours += 1) keep(hours % 2 === 0 ? '100' : '200', hours * HOUR_MS, 1_000);
+    keep('100', 91 * DAY_MS, 3);
+    const journals = {
+      list: async () => [...kept.values()],
+      erase: async (channelId: string, hour: string) => void kept.delete(`${channelId}/${hour}`),
+    };
+    const parts = { journals, mutex: createKeyedMutex(), now, days: 90 };
+    const hours = () => [...kept.values()].map(({ hour }) => hour);
     expect([...(await removeOldCalls({ ...parts, bytes: 1_000_000 }))]).to.deep.equal(['100']);
-    expect(kept()).to.have.length(40);
+    expect(hours()).to.have.length(40);
     await removeOldCalls({ ...parts, days: 0, bytes: 1_000_000 });
-    expect(kept()).to.have.length(40);
+    expect(hours()).to.have.length(40);
     await removeOldCalls({ ...parts, bytes: 10_000 });
-    expect(kept())
+    expect(hours())
       .to.have.length(10)
-      .and.include(name(0))
-      .and.not.include(name(20 * HOUR_MS));
+      .and.include(hourOf(0))
+      .and.not.include(hourOf(20 * HOUR_MS));
     await removeOldCalls({ ...parts, bytes: 0 });
-    expect(kept()).to.deep.equal([name(0)]);
+    expect(hours()).to.deep.equal([hourOf(0)]);
   });
 
   it('of the ledger: by age and by number', async () => {
