@@ -86,10 +86,10 @@ export default definePlugin({
     /** The server's library is large: who does not use it does not pay for it. */
     async function open() {
       if (address === undefined || address === 'off') return undefined;
-      const [{ startServer }, { createDiscordSignIn }] = await Promise.all([
-        import('./server.js'),
-        import('./discord-sign-in.js'),
-      ]);
+      const [{ startServer }, { createDiscordSignIn }, { createHealthHistory, registerHealthPage }] = await Promise.all(
+        [import('./server.js'), import('./discord-sign-in.js'), import('./health.js')],
+      );
+      registerHealthPage(context, createHealthHistory(services.monitoring, clock));
       const secret = context.env.DISCORD_CLIENT_SECRET;
       const store = createSessions(collections.sessions, clock, async () => (await global()).idleDays);
       context.every(SWEEP_MS, store.sweep);

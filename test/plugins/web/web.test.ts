@@ -225,3 +225,32 @@ describe('web: what does not come from its own pages', () => {
     expect(body).to.have.nested.property('view.blocks[0].text', `0 × ${SCRIPT}`);
   });
 });
+
+describe('web: the health of the process', () => {
+  it('is for the owner of the bot: connections, and what is counted from the first look on', async () => {
+    await using host = await start();
+    const [owner, member] = [openBrowser(host), openBrowser(host)];
+    await owner.signIn(host.you.id);
+    await member.signIn(host.alice.id);
+    expect((await member.get('/api/pages/web/health')).status).to.equal(403);
+    await owner.get('/api/pages/web/health');
+    for (let command = 0; command < 3; command += 1) host.you.say(host.general, '!bot info');
+    await host.settled();
+    await host.advance(60_000);
+    const { body } = await owner.get('/api/pages/web/health');
+    expect(body).to.have.nested.property('view.blocks[0].figures[0].value.badge', '1 of 1');
+    const plot = { title: 'In a minute', kind: 'plot' };
+    expect(body).to.have.nested.property('view.blocks[1]').that.includes(plot);
+    const rates = z
+      .object({
+        view: z.object({
+          blocks: z.array(
+            z.object({ series: z.array(z.object({ points: z.array(z.tuple([z.number(), z.number()])) })).optional() }),
+          ),
+        }),
+      })
+      .parse(body);
+    const commands = rates.view.blocks[1]?.series?.[0]?.points.map(([, rate]) => rate) ?? [];
+    expect(Math.max(...commands), 'commands in a minute').to.be.greaterThan(2);
+  });
+});

@@ -1,0 +1,196 @@
+import { type Clock, type Monitoring, type Registrar, t, type WebBlock, type WebRow } from '@cinnabar/sdk';
+import { type Client, Status } from 'discord.js';
+
+/** Three hours, at four samples a minute. */
+const SAMPLE_MS = 15_000;
+const MOST_SAMPLES = 720;
+const MINUTE_MS = 60_000;
+
+/** One reading of the metrics that `/metrics` publishes. */
+interface Sample {
+  readonly at: number;
+  readonly residentBytes: number;
+  readonly lagSeconds: number;
+  readonly inFlight: number;
+  readonly commands: number;
+  readonly failedCommands: number;
+  readonly tools: number;
+  readonly modelRequests: number;
+  readonly restRefused: number;
+}
+
+/** Keeps the latest samples while the server listens. */
+export function createHealthHistory(monitoring: Monitoring, clock: Pick<Clock, 'now'>) {
+  const samples: Sample[] = [];
+  return {
+    get samples(): readonly Sample[] {
+      return samples;
+    },
+    async sample(): Promise<void> {
+      const page = await monitoring.page('/metrics');
+      if (page === undefined) return;
+      samples.push({ at: clock.now(), ...readMetrics(page.body) });
+      if (samples.length > MOST_SAMPLES) samples.shift();
+    },
+  };
+}
+
+type History = ReturnType<typeof createHealthHistory>;
+
+const LINE = /^([a-z_]+)(?:\{([^}]*)\})? ([-+.\deE]+)$/gm;
+
+/** Adds up the values of each metric, in the text format of Prometheus. https://prometheus.io/docs/instrumenting/exposition_formats/ */
+export function readMetrics(text: string): Omit<Sample, 'at'> {
+  const lines = [...text.matchAll(LINE)].map(([, name = '', labels = '', value = '0']) => ({
+    name,
+    labels,
+    value: Number(value),
+  }));
+  const sum = (wanted: string, fits: (labels: string) => boolean = () => true) =>
+    lines.reduce((all, { name, labels, value }) => (name === wanted && fits(labels) ? all + value : all), 0);
+  return {
+    residentBytes: sum('process_resident_memory_bytes'),
+    lagSeconds: sum('nodejs_eventloop_lag_p99_seconds'),
+    inFlight: sum('cinnabar_handlers_in_flight'),
+    commands: sum('cinnabar_commands_total'),
+    failedCommands: sum('cinnabar_commands_total', (labels) => /outcome="(?:failed|unanswered)"/.test(labels)),
+    tools: sum('cinnabar_tool_calls_total'),
+    modelRequests: sum('cinnabar_llm_requests_total'),
+    restRefused: sum('cinnabar_discord_rest_responses_total', (labels) => /status="(?:429|5\d\d)"/.test(labels)),
+  };
+}
+
+/** How the process is doing, for the owner of the bot. */
+export function registerHealthPage(
+  { page, every, client }: Pick<Registrar, 'page' | 'every' | 'client'>,
+  history: History,
+): void {
+  every(SAMPLE_MS, history.sample);
+  page({
+    name: 'health',
+    title: 'Health',
+    description: 'How the process and its connections are doing; plots hold three hours.',
+    about: 'bot',
+    group: 'operation',
+    access: { tier: 'botOwner' },
+    async view() {
+      await history.sample();
+      const { samples } = history;
+      return { blocks: [figures(client, samples), ...plots(samples), shards(client)] };
+    },
+    watch(_, changed) {
+      const end = every(SAMPLE_MS, changed);
+      return () => void end();
+    },
+    async card() {
+      await history.sample();
+      return [figures(client, history.samples)];
+    },
+  });
+}
+
+function figures(client: Client, samples: readonly Sample[]): WebBlock {
+  const latest = samples.at(-1);
+  const all = [...client.ws.shards.values()];
+  const ready = all.filter(({ status }) => status === Status.Ready).length;
+  const isWhole = ready === all.length && ready > 0;
+  return {
+    kind: 'figures',
+    figures: [
+      {
+        name: t('Connections'),
+        value: { badge: t('{ready} of {all}', { ready, all: all.length }), tone: isWhole ? 'good' : 'bad' },
+      },
+      { name: t('Servers'), value: client.guilds.cache.size, link: { page: 'admin/servers' } },
+      { name: t('Memory in use'), value: { bytes: latest?.residentBytes ?? 0 } },
+      { name: t('Under way'), value: latest?.inFlight ?? 0 },
+      { name: t('Wait of the event loop, 99 %'), value: { durationMs: Math.round((latest?.lagSeconds ?? 0) * 1_000) } },
+    ],
+  };
+}
+
+function plots(samples: readonly Sample[]): readonly WebBlock[] {
+  const empty = t('Nothing has been measured yet.');
+  /** How much a count rose in a minute; a restart begins anew. */
+  const rate = (of: (sample: Sample) => number) =>
+    samples.slice(1).map((sample, index) => {
+      const before = samples[index] ?? sample;
+      const minutes = Math.max(1, sample.at - before.at) / MINUTE_MS;
+      return [sample.at, Math.max(0, of(sample) - of(before)) / minutes] as const;
+    });
+  const points = (of: (sample: Sample) => number) => samples.map((sample) => [sample.at, of(sample)] as const);
+  const isThere = samples.length > 1;
+  return [
+    {
+      kind: 'plot',
+      title: t('In a minute'),
+      style: 'lines',
+      unit: 'number',
+      series: isThere
+        ? [
+            { name: t('commands'), points: rate(({ commands }) => commands) },
+            { name: t('requests to models'), points: rate(({ modelRequests }) => modelRequests) },
+            { name: t('calls of tools'), points: rate(({ tools }) => tools) },
+          ]
+        : [],
+      empty,
+    },
+    {
+      kind: 'plot',
+      title: t('What went wrong, in a minute'),
+      style: 'lines',
+      unit: 'number',
+      series: isThere
+        ? [
+            { name: t('commands that failed'), points: rate(({ failedCommands }) => failedCommands) },
+            { name: t('requests that Discord refused'), points: rate(({ restRefused }) => restRefused) },
+          ]
+        : [],
+      empty,
+    },
+    {
+      kind: 'plot',
+      title: t('Memory in use'),
+      style: 'lines',
+      unit: 'bytes',
+      series: isThere ? [{ name: t('resident'), points: points(({ residentBytes }) => residentBytes) }] : [],
+      empty,
+    },
+    {
+      kind: 'plot',
+      title: t('Wait of the event loop'),
+      style: 'lines',
+      unit: 'ms',
+      series: isThere ? [{ name: t('99 %'), points: points(({ lagSeconds }) => lagSeconds * 1_000) }] : [],
+      empty,
+    },
+  ];
+}
+
+function shards(client: Client): WebBlock {
+  return {
+    kind: 'table',
+    title: t('Shards'),
+    columns: [
+      { name: t('Shard') },
+      { name: t('State') },
+      { name: t('Latency'), numeric: true },
+      { name: t('Servers'), numeric: true },
+    ],
+    rows: [...client.ws.shards.values()].map(
+      ({ id, ping, status }): WebRow => ({
+        id: String(id),
+        cells: [
+          id,
+          {
+            badge: status === Status.Ready ? t('connected') : t('not connected'),
+            tone: status === Status.Ready ? 'good' : 'bad',
+          },
+          ping < 0 ? null : { durationMs: ping },
+          client.guilds.cache.filter(({ shardId }) => shardId === id).size,
+        ],
+      }),
+    ),
+    empty: t('There is no connection to Discord.'),
+  };
+}
