@@ -15,6 +15,15 @@ export const KEPT_ASIDE = 'before-restore-';
 /** Values of secret variables that were set from Discord. */
 export const SECRETS_FILE = 'secrets.json';
 
+/** The same in a cluster, encrypted: where their documents are in the storage, and as files. */
+export const ENCRYPTED_SECRETS: readonly string[] = ['@host', 'collections', 'global', 'secrets'];
+const ENCRYPTED_FILES = 'documents/%40host/collections/global/secrets/';
+
+/** Whether a file of the data holds secrets and nothing else. */
+export function isOfSecrets(path: string): boolean {
+  return path === SECRETS_FILE || path.startsWith(`${SECRETS_FILE}.`) || path.startsWith(ENCRYPTED_FILES);
+}
+
 /** Whether an entry directly below the folder of data belongs into a backup. */
 export function isData(name: string): boolean {
   return (

@@ -10,7 +10,7 @@ import { createFileDriver } from '../storage/drivers/file-driver.js';
 import { HOST_VERSION } from '../version.js';
 import { type Manifest, type OnProgress, readArchive } from './archive.js';
 import { documentsIn, isStored, removeStored, writeAsFiles } from './database.js';
-import { isData, KEPT_ASIDE, placeIn, SECRETS_FILE, WORK } from './paths.js';
+import { ENCRYPTED_SECRETS, isData, KEPT_ASIDE, placeIn, SECRETS_FILE, WORK } from './paths.js';
 
 /** The folder that a restore works in, below the data. */
 const RESTORE = `${WORK}restore`;
@@ -106,10 +106,23 @@ async function replaceStored(
 ): Promise<readonly string[]> {
   if (frozen === undefined || replaceAll === undefined) return [];
   if (!files.some(({ path }) => isStored(path))) return [];
-  await frozen((contents) => writeAsFiles(contents, join(aside, OF_DATABASE)));
-  const damaged = await replaceAll(
-    createFileDriver({ root: documentsIn(staged), journals: staged, clock: createSystemClock(), log: NO_LOG }),
-  );
+  const restored = createFileDriver({
+    root: documentsIn(staged),
+    journals: staged,
+    clock: createSystemClock(),
+    log: NO_LOG,
+  });
+  const hasSecrets = (await restored.list(ENCRYPTED_SECRETS)).length > 0;
+  await frozen(async (contents) => {
+    await writeAsFiles(contents, join(aside, OF_DATABASE));
+    if (hasSecrets) return;
+    // A backup without secrets leaves those that are there.
+    for (const path of await contents.list(ENCRYPTED_SECRETS)) {
+      const stored = await contents.read(path);
+      if (stored !== undefined) await restored.write(path, stored);
+    }
+  });
+  const damaged = await replaceAll(restored);
   await removeStored(
     staged,
     files.map(({ path }) => path),

@@ -5,7 +5,7 @@ import { isSecretName } from '../observability/log-entry.js';
 import type { SecretKeys } from '../storage/catalog/fields.js';
 import { decodeSegment } from '../storage/drivers/file-driver.js';
 import type { ArchivedFile } from './archive.js';
-import { isData, isUnfinished, isWithin, placeIn, SECRETS_FILE } from './paths.js';
+import { isData, isOfSecrets, isUnfinished, isWithin, placeIn } from './paths.js';
 
 /** A disk that hangs must not keep everything else from being written for longer. */
 const WAIT_FOR_WRITES_MS = 10_000;
@@ -57,7 +57,7 @@ export async function openSnapshot(options: SnapshotOptions): Promise<Snapshot> 
     const files: ArchivedFile[] = [];
     for (const file of found) {
       // Also a damaged one that was put aside.
-      if (file.path === SECRETS_FILE || file.path.startsWith(`${SECRETS_FILE}.`)) continue;
+      if (isOfSecrets(file.path)) continue;
       const kept = await withoutSecrets(file, secrets, leftOut, join(workDir, 'changed'));
       if (kept !== undefined) files.push(kept);
     }

@@ -9,6 +9,7 @@ import { createAccess } from '../access/access.js';
 import { createAccessRules, createTierRoles, personalRules } from '../access/rules.js';
 import { createMessageOrigins, createProvenance } from '../access/visibility.js';
 import { createBackups } from '../backup/backups.js';
+import { SECRETS_FILE } from '../backup/paths.js';
 import { EVERYTHING, type Partition } from '../cluster/assignment.js';
 import { NO_CLAIMS } from '../cluster/claims.js';
 import { sharePersonalData } from '../cluster/personal-data.js';
@@ -18,6 +19,7 @@ import { syncedListsSchema } from '../commands/slash-sync.js';
 import { createComponents } from '../components/components.js';
 import { createConfiguration } from '../config/configuration.js';
 import type { HostConfig } from '../config/host-config.js';
+import { createSecretFile, createSharedSecrets, encryptedSecret, type SecretStore } from '../config/secret-store.js';
 import { createSecrets } from '../config/secrets.js';
 import { allChecks } from '../doctor/all-checks.js';
 import { examine } from '../doctor/examine.js';
@@ -172,13 +174,12 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
   );
   service(KEYS.secrets, (get) =>
     createSecrets({
-      dataDir: get(KEYS.config).dataDir,
+      store: secretStore(get),
       env: get(KEYS.config).env,
       declared: () => get(KEYS.plugins).environments(),
       plugins: () => get(KEYS.plugins),
       redactor: get(KEYS.logs).redactor,
       alert: (alert) => get(KEYS.notices).alert(alert),
-      isShared: get(KEYS.assignment).of !== undefined,
       log: get(KEYS.logs).logger('configuration'),
     }),
   );
@@ -581,6 +582,16 @@ function registerPlugins(
       onChange,
     });
   });
+}
+
+/** Processes of a cluster have no file in common. */
+function secretStore(get: Get): SecretStore | undefined {
+  const { dataDir, cluster } = get(KEYS.config);
+  if (get(KEYS.assignment).of === undefined) return createSecretFile(join(dataDir, SECRETS_FILE));
+  if (cluster?.secretKey === undefined) return undefined;
+  const schema = encryptedSecret;
+  const documents = get(KEYS.storage).collection('secrets', { scope: 'global', version: 1, schema, shared: true });
+  return createSharedSecrets({ documents, key: cluster.secretKey, onGap: get(KEYS.storage).onGap });
 }
 
 function ledgerOf({ ledger }: HostConfig) {

@@ -69,6 +69,8 @@ interface ClusterOptions {
   readonly groups: number;
   /** What people know this process by, among those of the cluster; the machine's name when it is left out. */
   readonly name?: string;
+  /** Encrypts secrets that are stored for all processes. */
+  readonly secretKey?: string;
 }
 
 /** Enough for four processes; each group is a shard at least, and Discord lets shards identify one every five seconds at first. */

@@ -53,6 +53,11 @@ export const hostEnvironment = z.object({
     .regex(/^[\w.-]{1,60}$/, 'must be letters, digits, _, . and -, at most 60')
     .optional()
     .describe('What people know this process by in a cluster; the name of the machine by default.'),
+  CINNABAR_SECRET_KEY: z
+    .string()
+    .min(32, 'must be at least 32 characters')
+    .optional()
+    .describe('Encrypts what `secrets` stores in a cluster: a random text, the same for all its processes.'),
   LOG_LEVEL: z.enum(LEVELS).optional().describe('Least level that is logged; info by default.'),
 });
 
@@ -89,7 +94,7 @@ export function loadConfig(root: string, processEnvironment: Environment, bot?: 
     buildCacheDir,
     cluster: {
       groups: shared?.host.cluster?.groups ?? DEFAULT_GROUPS,
-      ...defined({ name: variables.CINNABAR_MEMBER }),
+      ...defined({ name: variables.CINNABAR_MEMBER, secretKey: variables.CINNABAR_SECRET_KEY }),
     },
     logDir: join(dataDir, 'logs'),
     logLevel: variables.LOG_LEVEL ?? host.logLevel ?? 'info',

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import {
   CinnabarError,
   createKeyedMutex,
@@ -9,8 +7,6 @@ import {
   type Plugins,
   plainIssue,
   type ReloadOutcome,
-  renameFile,
-  replaceFile,
   type SecretInfo,
   type Secrets,
   sentenceOf,
@@ -18,8 +14,8 @@ import {
   UserError,
   z,
 } from '@cinnabar/sdk';
-import { SECRETS_FILE } from '../backup/paths.js';
 import type { Redactor } from '../observability/log-entry.js';
+import type { SecretStore, SecretValues } from './secret-store.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -31,7 +27,8 @@ export interface SecretsService extends Secrets {
 }
 
 interface SecretsOptions {
-  readonly dataDir: string;
+  /** `undefined` where several processes serve the bot and have no key in common: then nothing is stored. */
+  readonly store: SecretStore | undefined;
   /** Of the process, with `.env`. */
   readonly env: Environment;
   /** What loaded plugins declare to read, whether or not they run. */
@@ -39,41 +36,52 @@ interface SecretsOptions {
   readonly plugins: () => Pick<Plugins, 'list' | 'load' | 'reload'>;
   readonly redactor: Redactor;
   readonly alert: (alert: OwnerAlert) => void;
-  /** Several processes serve the bot, each with data of its own: nothing is stored there. */
-  readonly isShared: boolean;
   readonly log: Logger;
 }
 
-const storedSchema = z.object({ version: z.literal(1), values: z.record(z.string(), z.string().min(1)) });
 const LONGEST = 4_000;
+
+const DAMAGED: OwnerAlert = {
+  kind: 'secrets-damaged',
+  text: () => t('The file of stored secrets could not be read, and was put aside.'),
+  remedy: () => t('Set them again with `secrets`.'),
+};
+
+const UNREADABLE: OwnerAlert = {
+  kind: 'secrets-damaged',
+  text: () => t('Stored secrets were encrypted with another CINNABAR_SECRET_KEY than that of this process.'),
+  remedy: () => t('Give all processes the same key, or set them again with `secrets`.'),
+};
 
 /** The bot's own store of secrets, beside the environment. */
 export function createSecrets(options: SecretsOptions): SecretsService {
-  const { dataDir, env, declared, plugins, redactor, alert, isShared, log } = options;
-  const file = join(dataDir, SECRETS_FILE);
+  const { store, env, declared, plugins, redactor, alert, log } = options;
   const mutex = createKeyedMutex();
-  let values: Readonly<Record<string, string>> = {};
+  let values: SecretValues = {};
 
   const readersOf = (name: string) => declared().filter((plugin) => secretNamesIn(plugin.env).includes(name));
   const sourceOf = (name: string): SecretInfo['source'] =>
     env[name] ? 'environment' : values[name] === undefined ? undefined : 'stored';
 
-  const save = async (changed: Readonly<Record<string, string>>) => {
-    await replaceFile(file, `${JSON.stringify({ version: 1, values: changed })}\n`, { mode: 0o600 });
+  const take = (changed: SecretValues) => {
+    for (const value of Object.values(changed)) redactor.add(value);
     values = changed;
+  };
+
+  const writable = (name: string): SecretStore => {
+    if (store !== undefined) return store;
+    throw new UserError(
+      t(
+        'Several processes serve this bot. Set CINNABAR_SECRET_KEY to the same random text of at least 32 characters in the environment of each, or {name} itself; then restart them one after another.',
+        { name },
+      ),
+    );
   };
 
   const assertSettable = (name: string, isRead: boolean) => {
     if (!isRead) throw new UserError(t('No plugin reads a secret called {name}.', { name }));
     if (sourceOf(name) === 'environment')
       throw new UserError(t('{name} is set in the environment, which comes first. Change it there.', { name }));
-    if (!isShared) return;
-    throw new UserError(
-      t(
-        'Several processes serve this bot. Set {name} in the environment of each, and restart them one after another.',
-        { name },
-      ),
-    );
   };
 
   /** One after another: one may provide what the next needs. */
@@ -95,22 +103,25 @@ export function createSecrets(options: SecretsOptions): SecretsService {
     return outcomes;
   };
 
+  /** Takes over what another process has changed. */
+  const follow = async () => {
+    try {
+      const before = values;
+      take((await store?.read())?.values ?? {});
+      const names = new Set([...Object.keys(before), ...Object.keys(values)]);
+      for (const name of names) if (before[name] !== values[name]) await reloadReaders(name);
+    } catch (error) {
+      log.warn('secrets that were changed elsewhere could not be read', { error });
+    }
+  };
+
   return {
     async open() {
-      const text = await textIn(file);
-      if (text === undefined) return;
-      const stored = storedIn(text);
-      if (stored === undefined) {
-        await renameFile(file, `${file}.corrupt`);
-        alert({
-          kind: 'secrets-damaged',
-          text: () => t('The file of stored secrets could not be read, and was put aside.'),
-          remedy: () => t('Set them again with `secrets`.'),
-        });
-        return;
-      }
-      for (const value of Object.values(stored)) redactor.add(value);
-      values = stored;
+      if (store === undefined) return;
+      const { values: stored, isDamaged } = await store.read();
+      if (isDamaged) alert(store.follow === undefined ? DAMAGED : UNREADABLE);
+      take(stored);
+      store.follow?.(() => void mutex.run('', follow));
     },
     environment: () => ({ ...env, ...Object.fromEntries(Object.entries(values).filter(([name]) => !env[name])) }),
     list() {
@@ -127,6 +138,7 @@ export function createSecrets(options: SecretsOptions): SecretsService {
         redactor.add(value);
         const readers = readersOf(name);
         assertSettable(name, readers.length > 0);
+        const target = writable(name);
         if (value === '' || value.length > LONGEST) {
           const detail = t('it has to have 1 to {most} characters.', { most: LONGEST });
           throw new CinnabarError('CINNABAR_SETTING_INVALID', { key: name, detail });
@@ -139,13 +151,13 @@ export function createSecrets(options: SecretsOptions): SecretsService {
           const detail = `${redactor.text(plainIssue(issue.message))}.`;
           throw new CinnabarError('CINNABAR_SETTING_INVALID', { key: name, detail });
         }
-        await save({ ...values, [name]: value });
+        take(await target.change(name, value));
         return reloadReaders(name);
       }),
     delete: (name) =>
       mutex.run('', async () => {
         if (values[name] === undefined) throw new UserError(t('{name} is not stored here.', { name }));
-        await save(Object.fromEntries(Object.entries(values).filter(([one]) => one !== name)));
+        take(await writable(name).change(name, undefined));
         return reloadReaders(name);
       }),
     redact(words) {
@@ -164,21 +176,4 @@ function secretNamesIn(env: EnvSchema): readonly string[] {
 
 function descriptionOf(schema: z.core.$ZodType | undefined): string | undefined {
   return schema && z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }).description;
-}
-
-async function textIn(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-function storedIn(text: string): Readonly<Record<string, string>> | undefined {
-  try {
-    return storedSchema.parse(JSON.parse(text)).values;
-  } catch {
-    return undefined;
-  }
 }

@@ -173,6 +173,9 @@ function bound<S extends Readonly<Record<string, unknown>>>(services: S, owner: 
   });
 }
 
+/** Variables that are the host's alone. */
+const OF_HOST = ['DISCORD_TOKEN', 'CINNABAR_SECRET_KEY'];
+
 /**
  * The environment variables that a plugin gets.
  * @param isBundled whether it comes with the host
@@ -186,9 +189,9 @@ export function readEnvironment(
   if (plugin.env === undefined) return {};
   // A loose schema is for variables whose names only the plugin's settings know.
   const loose = plugin.env.def.catchall !== undefined && !(plugin.env.def.catchall instanceof z.ZodNever);
-  // A third-party plugin gets the variables that it declares; no plugin gets the bot's token.
+  // A third-party plugin gets the variables that it declares; no plugin gets the bot's token, or the key of its secrets.
   const wanted = Object.keys(loose && isBundled ? environment : plugin.env.shape).filter(
-    (name) => name !== 'DISCORD_TOKEN',
+    (name) => !OF_HOST.includes(name),
   );
   // An empty variable is one that is not set: that is what `NAME=` in a .env file means.
   const given = Object.fromEntries(wanted.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])));

@@ -12,7 +12,7 @@ const MOST_LISTED = 30;
 /** `!backup` for the bot's owner, and backups on schedule. */
 export function registerBackups(context: AdminContext): void {
   const { command, every, ready, log, settings, services } = context;
-  const { backups, clock, notices } = services;
+  const { backups, clock, host, notices } = services;
   const folderOf = async () => (await settings.global.get()).backupFolder;
 
   /** Makes one when the last is old enough. One that failed is tried again at the next look. */
@@ -40,8 +40,11 @@ export function registerBackups(context: AdminContext): void {
       });
     }
   };
-  ready(backUpIfDue);
-  every(LOOK_MS, backUpIfDue);
+  // Where several hosts serve one bot, each backup holds what all have stored.
+  if (host.isFirst) {
+    ready(backUpIfDue);
+    every(LOOK_MS, backUpIfDue);
+  }
 
   command({
     name: 'backup',

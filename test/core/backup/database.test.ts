@@ -118,11 +118,17 @@ describePostgres('a backup of data in PostgreSQL', () => {
     expect(readFileSync(join(bot.dataDir, 'images/one.png'), 'utf8')).to.equal('kept in a file');
   });
 
-  it('leaves secrets out unless they are asked for', async () => {
+  it('leaves secrets out unless they are asked for, and those that are there stay', async () => {
     await using bot = await world();
-    expect((await bot.backUp(false)).leftOut).to.deep.equal(['llm: apiKey']);
+    const path = ['@host', 'collections', 'global', 'secrets', 'BANK_KEY'];
+    const stored = { version: 1, data: { encrypted: 'xyz' } };
+    await bot.driver.write(path, stored);
+    const { files, leftOut } = await bot.backUp(false);
+    expect(leftOut).to.deep.equal(['llm: apiKey']);
+    expect(files.filter(({ path: one }) => one.includes('secrets'))).to.deep.equal([]);
     await bot.restore(bot.dataDir, bot.driver);
     expect(await bot.driver.read(SETTINGS)).to.deep.equal({ version: 1, data: { model: 'm' } });
+    expect(await bot.driver.read(path)).to.deep.equal(stored);
   });
 
   it('leaves the database as it is where one has no documents, and names those of one that cannot be read', async () => {
