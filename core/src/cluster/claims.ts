@@ -68,6 +68,8 @@ export const NO_CLAIMS: Claims = {
 
 /** Claims in the database, and what its former holders have begun and not finished. */
 export interface SharedClaims extends Claims {
+  /** What has come and is about to be claimed when this has resolved: what is known of its server is being read. */
+  follows(reading: Promise<unknown>): void;
   /** Resolves once all that came so far is claimed: an event must not count as handled before that, or it is lost with the process. */
   begun(): Promise<void>;
   /** What other processes have begun for this group and did not finish; each is given once. */
@@ -127,7 +129,14 @@ export function createClaims(
         if (isOwn === true && answered === 'answered') await end(asked);
       }
     },
+    follows(reading) {
+      beginning.add(reading);
+      const over = () => beginning.delete(reading);
+      reading.then(over, over);
+    },
     async begun() {
+      await Promise.allSettled(beginning);
+      // What has followed a reading.
       await Promise.allSettled(beginning);
     },
     async takeUnfinished() {

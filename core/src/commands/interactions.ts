@@ -71,11 +71,12 @@ export function createInteractionRouter(parts: Parts, registry: Registry, execut
       return true;
     }
     void boundary.run(entry.owner, guildId, `command ${entry.name}`, () =>
-      inTheirs(interaction, () =>
-        typing
-          ? autocomplete(parts, interaction, entry)
-          : claims.run(claimed(interaction), () => runInteraction(execution, interaction, entry, log)),
-      ),
+      typing
+        ? inTheirs(interaction, () => autocomplete(parts, interaction, entry))
+        : // First of all: which language is wanted may have to be read.
+          claims.run(claimed(interaction), () =>
+            inTheirs(interaction, () => runInteraction(execution, interaction, entry, log)),
+          ),
     );
     return true;
   };

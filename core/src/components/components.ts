@@ -78,8 +78,8 @@ export function createComponents(parts: ComponentServices): ComponentService {
       else {
         const { owner, definition } = entry;
         void parts.boundary.run(owner, interaction.guildId, `component ${definition.name}`, () =>
-          inTheirs(interaction, () =>
-            parts.claims.run(claimed(interaction), () => runComponent(parts, owner, definition, interaction, id.args)),
+          parts.claims.run(claimed(interaction), () =>
+            inTheirs(interaction, () => runComponent(parts, owner, definition, interaction, id.args)),
           ),
         );
       }

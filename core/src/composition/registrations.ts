@@ -338,6 +338,7 @@ function registerGateway(service: Register): void {
       onInteraction: (interaction) =>
         get(KEYS.commands).onInteraction(interaction) || get(KEYS.components).onInteraction(interaction),
       stored: get(KEYS.gateway).stored,
+      waits: get(KEYS.assignment).of?.claims.follows,
       onLate(interaction) {
         if (!interaction.isRepliable()) return;
         const { guildId, user, locale } = interaction;

@@ -35,6 +35,8 @@ interface Parts {
   readonly onInteraction: (interaction: Interaction) => unknown;
   /** Listeners get an event once this has resolved: then it will not come again, to another process; without it, at once. */
   readonly stored: (() => Promise<void>) | undefined;
+  /** Hears of events that wait for what is known of their guild: they do not count as begun before. */
+  readonly waits: ((reading: Promise<unknown>) => void) | undefined;
   /** Gets the interactions that come after `close`: their members wait for an answer. */
   readonly onLate: (interaction: Interaction) => unknown;
 }
@@ -51,6 +53,7 @@ export function createEvents({
   onMessage,
   onInteraction,
   stored,
+  waits,
   onLate,
 }: Parts): Events {
   const listeners = new Map<EventName, readonly Listener[]>();
@@ -94,11 +97,13 @@ export function createEvents({
     };
     // Only the first events of a guild wait, all behind the same read: their order is kept.
     if (guildId === null || states.peek(guildId) !== undefined) go();
-    else
-      states
+    else {
+      const reading = states
         .load(guildId)
         .then(go)
         .catch((error: unknown) => log.error(`${event} was dropped`, { guildId, error }));
+      waits?.(reading);
+    }
   };
 
   client.on('messageCreate', (message) => dispatch('messageCreate', [message], () => onMessage(message)));

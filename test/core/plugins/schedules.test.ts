@@ -62,6 +62,7 @@ function assignmentOf(group: number, groups: number): Assignment {
     },
     claims: {
       run: async (_asked, task) => void (await task()),
+      follows: () => undefined,
       begun: async () => undefined,
       takeUnfinished: async () => [],
     },
