@@ -5,7 +5,6 @@ import {
   type Clock,
   createRateLimiter,
   currentLocale,
-  defined,
   isAllowedSource,
   isLoopback,
   type Languages,
@@ -29,6 +28,7 @@ import type { Client, Guild } from 'discord.js';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { type DiscordSignIn, STATE_LIVES_MS } from './discord-sign-in.js';
+import { createPageEvents } from './events.js';
 import { choicesFor, namesIn } from './names.js';
 import { isSameSecret, type Session, type Sessions, type SignInLinks } from './sessions.js';
 import { readStaticFiles, type StaticFile } from './static-files.js';
@@ -73,11 +73,6 @@ const REQUESTS_PER_MINUTE = 600;
 const SIGN_INS_PER_MINUTE = 20;
 const ACTS_PER_MINUTE = 120;
 const MOST_KEYS = 10_000;
-const HEARTBEAT_MS = 20_000;
-/** How often a page that somebody watches says at most that it has changed. */
-const CHANGED_MS = 1_000;
-/** Watched pages of all browsers. */
-const MOST_WATCHED = 500;
 /** Guilds in which it is asked of Discord whether the person is a member. */
 const MOST_ASKED = 100;
 const MEMBERSHIPS_MS = 5 * MINUTE_MS;
@@ -134,7 +129,7 @@ export async function startServer(parts: Parts): Promise<Server> {
   const requests = createRateLimiter(clock, MINUTE_MS, MOST_KEYS);
   const signIns = createRateLimiter(clock, MINUTE_MS, MOST_KEYS);
   const acts = createRateLimiter(clock, MINUTE_MS, MOST_KEYS);
-  const watched = new Set<() => void>();
+  const events = createPageEvents(pages, clock, log);
   const guildsOf = createMemberships(client, clock);
   const shown = publicUrl === undefined ? undefined : new URL(publicUrl);
   const allowed = {
@@ -312,17 +307,15 @@ export async function startServer(parts: Parts): Promise<Server> {
   app.get('/api/events', async (request, reply) => {
     const session = await signedIn(request);
     const { page = '', ...query } = pageQuery.parse(request.query);
-    if (watched.size >= MOST_WATCHED) throw new Refused(429, t('Too many requests. Please wait a moment.'));
-    const stream = createStream(reply, clock);
-    const end = await pages.watch(page, webRequest(session, query), stream.changed);
-    const close = () => {
-      if (!watched.delete(close)) return;
-      end();
-      stream.end();
-    };
-    watched.add(close);
-    reply.raw.once('close', close);
-    stream.open();
+    if (!events.hasRoomFor(session.userId)) throw new Refused(429, t('Too many requests. Please wait a moment.'));
+    const asked = webRequest(session, query);
+    await events.watch(reply, {
+      page,
+      asked,
+      isSignedIn: () => sessions.isOpen(session.id),
+      headers: SECURITY_HEADERS,
+    });
+    return reply;
   });
 
   const limitSignIns = (request: FastifyRequest, reply: FastifyReply) => {
@@ -416,7 +409,7 @@ export async function startServer(parts: Parts): Promise<Server> {
   return {
     url: url(),
     async close() {
-      for (const end of watched) end();
+      events.close();
       await app.close();
     },
   };
@@ -472,40 +465,6 @@ function answerTo(error: unknown): {
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
   if (status >= 400 && status < 500) return { status, body: { error: t('That request is not as it should be.') } };
   return { status: 500, body: { error: t('Something went wrong, and it is in the log.') } };
-}
-
-/** Server-sent events: that what a page shows has changed. https://html.spec.whatwg.org/multipage/server-sent-events.html */
-function createStream(reply: FastifyReply, clock: Clock) {
-  let cancelBeat: () => void = () => undefined;
-  let cancelChange: (() => void) | undefined;
-  const { raw } = reply;
-  const beat = () => {
-    raw.write(':\n\n');
-    cancelBeat = clock.after(HEARTBEAT_MS, beat);
-  };
-  return {
-    open() {
-      reply.hijack();
-      raw.writeHead(200, {
-        ...defined(SECURITY_HEADERS),
-        'content-type': 'text/event-stream',
-        'cache-control': 'no-store',
-        'x-accel-buffering': 'no',
-      });
-      beat();
-    },
-    changed() {
-      cancelChange ??= clock.after(CHANGED_MS, () => {
-        cancelChange = undefined;
-        raw.write('event: changed\ndata: \n\n');
-      });
-    },
-    end() {
-      cancelBeat();
-      cancelChange?.();
-      raw.end();
-    },
-  };
 }
 
 /** The guilds that a person and the bot are both in. Where it is not in memory, Discord is asked, for some of them, and the answer is kept for minutes. */

@@ -22,6 +22,8 @@ export interface Sessions {
   /** A new id, whatever the browser had before. */
   open(userId: string): Promise<string>;
   find(id: string): Promise<Session | undefined>;
+  /** Whether it still holds. To ask is no visit. */
+  isOpen(id: string): Promise<boolean>;
   close(id: string): Promise<void>;
   /** Forgets those that are over. */
   sweep(): Promise<void>;
@@ -47,6 +49,12 @@ export function createSessions(
     known.delete(key);
     await store.of(key).delete();
   };
+  const lookUp = async (key: string): Promise<Stored | undefined> => {
+    const stored = known.get(key) ?? (await store.of(key).find());
+    if (stored === undefined || !isOver(stored, await idleMs())) return stored;
+    await remove(key);
+    return undefined;
+  };
   store.watch((key) => known.delete(key));
 
   return {
@@ -57,18 +65,15 @@ export function createSessions(
     },
     async find(id) {
       const key = keyOf(id);
-      const stored = known.get(key) ?? (await store.of(key).find());
+      const stored = await lookUp(key);
       if (stored === undefined) return undefined;
-      if (isOver(stored, await idleMs())) {
-        await remove(key);
-        return undefined;
-      }
       const isNoted = clock.now() - stored.usedAt < NOTED_MS;
       const current = isNoted ? stored : { ...stored, usedAt: clock.now() };
       if (!isNoted) await store.of(key).set(current);
       known.set(key, current);
       return { userId: current.userId, csrf: csrfOf(id) };
     },
+    isOpen: async (id) => (await lookUp(keyOf(id))) !== undefined,
     close: (id) => remove(keyOf(id)),
     async sweep() {
       const idle = await idleMs();

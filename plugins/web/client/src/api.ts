@@ -120,6 +120,11 @@ export function watchPage(
     wasLost = false;
   });
   source.addEventListener('changed', onChange);
+  // Loading it again says why.
+  source.addEventListener('gone', () => {
+    source.close();
+    onChange();
+  });
   source.addEventListener('error', () => {
     wasLost = true;
     onConnection(false);

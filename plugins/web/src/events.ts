@@ -1,0 +1,97 @@
+import type { Clock, Logger, WebPages, WebRequest } from '@cinnabar/sdk';
+import type { FastifyReply } from 'fastify';
+
+/** Who watches, and what. */
+interface Watch {
+  readonly page: string;
+  readonly asked: WebRequest;
+  readonly isSignedIn: () => Promise<boolean>;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Tells browsers that what a page shows has changed, or is no longer theirs. https://html.spec.whatwg.org/multipage/server-sent-events.html */
+export interface PageEvents {
+  hasRoomFor(userId: string): boolean;
+  /** Until the browser leaves, the session ends, or the page is no longer theirs. @throws as `WebPages.watch` */
+  watch(reply: FastifyReply, watch: Watch): Promise<void>;
+  close(): void;
+}
+
+const HEARTBEAT_MS = 20_000;
+/** How often a page says at most that it has changed. */
+const CHANGED_MS = 1_000;
+/** Of all browsers, and of one person's. */
+const MOST_WATCHED = 500;
+const MOST_OF_ONE = 20;
+
+export function createPageEvents(pages: WebPages, clock: Clock, log: Logger): PageEvents {
+  /** By what ends them, whose they are. */
+  const open = new Map<() => void, string>();
+
+  return {
+    hasRoomFor(userId) {
+      const own = [...open.values()].filter((one) => one === userId);
+      return open.size < MOST_WATCHED && own.length < MOST_OF_ONE;
+    },
+    async watch(reply, { page, asked, isSignedIn, headers }) {
+      const { actor } = asked;
+      const { raw } = reply;
+      let cancelBeat: () => void = () => undefined;
+      let cancelChange: (() => void) | undefined;
+      const end = () => {
+        if (!open.delete(end)) return;
+        cancelBeat();
+        cancelChange?.();
+        endWatch();
+        raw.end();
+      };
+      /** Sends it, unless the page is no longer theirs. */
+      const send = async (text: string) => {
+        const isTheirs = async () => (await isSignedIn()) && (await pages.explain(page, actor)).allowed;
+        const allowed = await isTheirs().catch((error: unknown) => {
+          log.debug('a page that was watched is gone', { page, error });
+          return false;
+        });
+        if (!open.has(end)) return;
+        raw.write(allowed ? text : 'event: gone\ndata: \n\n');
+        if (!allowed) end();
+      };
+      const beat = () => {
+        void send(':\n\n');
+        cancelBeat = clock.after(HEARTBEAT_MS, beat);
+      };
+      const changed = () => {
+        cancelChange ??= clock.after(CHANGED_MS, () => {
+          cancelChange = undefined;
+          void send('event: changed\ndata: \n\n');
+        });
+      };
+      let endWatch: () => void = () => undefined;
+      // Before anything is waited for: whoever leaves meanwhile is gone, too.
+      open.set(end, actor.userId);
+      raw.once('close', end);
+      try {
+        const stop = await pages.watch(page, asked, changed);
+        if (open.has(end)) endWatch = stop;
+        else stop();
+      } catch (error) {
+        open.delete(end);
+        cancelChange?.();
+        throw error;
+      }
+      reply.hijack();
+      if (!open.has(end)) return;
+      raw.writeHead(200, {
+        ...headers,
+        'content-type': 'text/event-stream',
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+      });
+      raw.write(':\n\n');
+      cancelBeat = clock.after(HEARTBEAT_MS, beat);
+    },
+    close() {
+      for (const end of [...open.keys()]) end();
+    },
+  };
+}
