@@ -20,3 +20,14 @@ export type {
   UploadedFile,
 } from './state/messages.js';
 export type { LocalUser, OptionValue, SayOptions, SelectValue } from './state/users.js';
+export type {
+  ActResult,
+  SeenChannel,
+  SeenGuild,
+  SeenPerson,
+  SeenRole,
+  Snapshot,
+  UserAct,
+  UserEvent,
+  UserReply,
+} from './users-api/protocol.js';

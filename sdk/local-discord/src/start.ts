@@ -16,6 +16,8 @@ import type { Clock } from './state/events.js';
 import type { LocalGuild } from './state/guilds.js';
 import type { LocalWebhook } from './state/messages.js';
 import type { LocalUser } from './state/users.js';
+import { servePage } from './users-api/page.js';
+import { createUsersApi, type UsersApiOptions } from './users-api/server.js';
 import { createWorld } from './world.js';
 
 const DAY_MS = 86_400_000;
@@ -39,6 +41,8 @@ export interface LocalDiscordOptions {
   gatewayHost?: string;
   /** Messages kept per channel; 10,000 unless told. The oldest fall away. */
   keepMessages?: number;
+  /** Lets pages in a browser act as members, with `users.page` as the folder of the page that is served at `clientAddress()`. */
+  users?: UsersApiOptions & { page?: string };
 }
 
 /** A Discord of its own on loopback. Everything is in memory and gone when it closes. */
@@ -66,6 +70,8 @@ export interface LocalDiscord extends AsyncDisposable {
   readonly expectMessage: ExpectMessage;
   /** Calls the function for everything that happens, in server order; returns how to stop it. */
   readonly observe: Observers['observe'];
+  /** Where a browser can be that member. The address holds the key: whoever has it may be anybody here. */
+  clientAddress(user: LocalUser): string;
   /** Resolves when every client has received every event and no request is under way. Rejects after `timeoutMs` (10,000) of real time. */
   settled(timeoutMs?: number): Promise<void>;
   /** Asks every client for a heartbeat, as Discord may at any time; resolves when each has sent one. Rejects after `timeoutMs` (10,000) of real time. */
@@ -97,6 +103,8 @@ export async function startLocalDiscord(options: LocalDiscordOptions = {}): Prom
   const gateway = createGateway(world, faults.gateway, connections, {
     heartbeatIntervalMs: options.heartbeatIntervalMs ?? DAY_MS,
   });
+  const page = options.users?.page;
+  const users = createUsersApi(world, observers, () => url, options.users ?? {});
   const rest = createRestHandler({ world, faults: faults.rest, limits: rateLimits, log: requests, traffic });
   const {
     server,
@@ -105,12 +113,14 @@ export async function startLocalDiscord(options: LocalDiscordOptions = {}): Prom
     close: closeServer,
   } = await listenOnLoopback((request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
-    if (fromBrowser(request)) response.writeHead(403).end('This is no place for web pages.');
+    if (page !== undefined && url.pathname.startsWith('/client/')) void servePage(page, response, url.pathname);
+    else if (fromBrowser(request)) response.writeHead(403).end('This is no place for web pages.');
     else if (url.pathname.startsWith('/cdn/')) serveFile(world, response, url);
     else rest(request, response, url);
   }, options.port);
   server.on('upgrade', (request, socket, head) => {
-    if (fromBrowser(request)) socket.destroy();
+    if (request.url?.startsWith('/local/users?') && options.users) users.handleUpgrade(request, socket, head);
+    else if (fromBrowser(request)) socket.destroy();
     else gateway.handleUpgrade(request, socket, head);
   });
   server.on('connection', () => traffic.touch());
@@ -122,6 +132,7 @@ export async function startLocalDiscord(options: LocalDiscordOptions = {}): Prom
   const close = async () => {
     own.stop();
     gateway.close();
+    users.close();
     await closeServer();
   };
   return {
@@ -138,6 +149,7 @@ export async function startLocalDiscord(options: LocalDiscordOptions = {}): Prom
     createGuild: (init) => createGuild(world, init),
     expectMessage: createExpectMessage(world, observers),
     observe: observers.observe,
+    clientAddress: ({ id }) => `${url}/client/#key=${users.key}&as=${id}`,
     heartbeats: (timeoutMs = 10_000) => heartbeats(world, timeoutMs),
     settled: (timeoutMs = 10_000) => settled(world, traffic, own, timeoutMs),
     close,

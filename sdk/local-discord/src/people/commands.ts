@@ -59,8 +59,6 @@ export function useSlashCommand(
   });
 }
 
-/** Puts the options under their subcommand and group. */
-
 /** A command from the menu of a message, or of a person (then with the channel where it was opened). */
 export function useContextMenu(
   world: World,
@@ -184,14 +182,25 @@ function findCommand(
     throw new Error(`No command "${name}" here; there are: ${names || 'none'}.`);
   }
   requireInChannel(channel, user, world.clock.now(), 'UseApplicationCommands');
-  const needed = channel.guild ? found.command.default_member_permissions : null;
-  if (needed !== null) {
-    const held = channelPermissions(channel, user, world.clock.now());
-    // "0" is for administrators alone: https://docs.discord.com/developers/interactions/application-commands#permissions
-    const wanted = needed === '0' ? PermissionFlagsBits.Administrator : BigInt(needed);
-    if ((wanted & ~held) !== 0n) throw discordError('missingPermissions');
-  }
+  if (!mayUse(world, user, channel, found.command)) throw discordError('missingPermissions');
   return found;
+}
+
+/** The slash commands that Discord shows to the person in the channel. @throws 50001 */
+export function offeredTo(world: World, user: LocalUser, channel: LocalChannel): FoundCommand[] {
+  requireInChannel(channel, user, world.clock.now());
+  return offeredCommands(world, channel).filter(
+    ({ command }) => command.type === ApplicationCommandType.ChatInput && mayUse(world, user, channel, command),
+  );
+}
+
+function mayUse(world: World, user: LocalUser, channel: LocalChannel, command: LocalCommand): boolean {
+  const needed = channel.guild ? command.default_member_permissions : null;
+  if (needed === null) return true;
+  const held = channelPermissions(channel, user, world.clock.now());
+  // "0" is for administrators alone: https://docs.discord.com/developers/interactions/application-commands#permissions
+  const wanted = needed === '0' ? PermissionFlagsBits.Administrator : BigInt(needed);
+  return (wanted & ~held) === 0n;
 }
 
 /** Commands of the bots in the guild, a guild's own before the global ones; in a DM the bot's that allow it. */
@@ -217,7 +226,7 @@ function fitsContext(command: LocalCommand, inGuild: boolean): boolean {
 }
 
 /** The options of `command group sub`, walking down the words. Throws a plain Error when the path is wrong or incomplete. */
-function optionsAt(command: LocalCommand, words: readonly string[]): readonly APIApplicationCommandOption[] {
+export function optionsAt(command: LocalCommand, words: readonly string[]): readonly APIApplicationCommandOption[] {
   let options = command.options ?? [];
   for (const word of words) {
     const next = options.filter(isContainer).find((option) => option.name === word);

@@ -1,0 +1,43 @@
+import { readFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { extname, join, normalize } from 'node:path';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** Nothing but what comes from here runs or is shown; pictures that embeds name elsewhere are links. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const HEADERS = {
+  'content-security-policy': POLICY,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+};
+
+/** Serves the files of the page below `/client/`. Those in `assets` have names that follow from their content. */
+export async function servePage(folder: string, response: ServerResponse, pathname: string): Promise<void> {
+  const path = pathname.slice('/client/'.length) || 'index.html';
+  const file = normalize(join(folder, path));
+  const type = TYPES[extname(file)];
+  const body = type && file.startsWith(join(folder, '/')) ? await readFile(file).catch(() => undefined) : undefined;
+  if (type === undefined || body === undefined) {
+    response.writeHead(404, { ...HEADERS, 'content-type': 'text/plain' }).end('There is no such page.');
+    return;
+  }
+  const cached = path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
+  response.writeHead(200, { ...HEADERS, 'content-type': type, 'cache-control': cached }).end(body);
+}
