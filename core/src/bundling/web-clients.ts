@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 import { IS_SOURCE_TREE, WORKSPACE } from './built.js';
 
 /**
- * Builds the browser's part of the plugins that have one: `client/src/main.tsx` becomes `public/assets/main-….js`, with a name that follows from its
+ * Builds the browser's part of the plugins that have one, and the page of the local Discord: `client/src/main.tsx` becomes `public/assets/main-….js`, with a name that follows from its
  * content, beside `index.html` and what else lies in `client`. Installed packages bring it built.
  */
 export async function buildWebClients(): Promise<void> {
@@ -13,11 +13,14 @@ export async function buildWebClients(): Promise<void> {
   const plugins = join(WORKSPACE, 'plugins');
   for (const name of readdirSync(plugins)) {
     const client = join(plugins, name, 'client');
-    if (existsSync(join(client, 'src', 'main.tsx'))) await buildClient(client, join(plugins, name, 'public'));
+    if (existsSync(join(client, 'src', 'main.tsx'))) await buildClient(client, join(plugins, name, 'public'), '/');
   }
+  const local = join(WORKSPACE, 'sdk', 'local-client');
+  await buildClient(join(local, 'client'), join(local, 'public'), './');
 }
 
-async function buildClient(client: string, out: string): Promise<void> {
+/** @param base where the page finds its assets */
+async function buildClient(client: string, out: string, base: '/' | './'): Promise<void> {
   await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
   const { metafile } = await build({
@@ -38,8 +41,8 @@ async function buildClient(client: string, out: string): Promise<void> {
   const names = Object.keys(metafile.outputs).map((path) => basename(path));
   const tags = names.map((name) =>
     name.endsWith('.css')
-      ? `    <link rel="stylesheet" href="/assets/${name}" />\n`
-      : `    <script type="module" src="/assets/${name}"></script>\n`,
+      ? `    <link rel="stylesheet" href="${base}assets/${name}" />\n`
+      : `    <script type="module" src="${base}assets/${name}"></script>\n`,
   );
   const page = await readFile(join(client, 'index.html'), 'utf8');
   await writeFile(join(out, 'index.html'), page.replace('  </head>', `${tags.join('')}  </head>`));

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { Commands, visible, WebServer } from '@cinnabar/sdk';
 import type { HostConfig } from '../../config/host-config.js';
 import { createHost, type Host } from '../../host.js';
@@ -61,7 +62,11 @@ export async function runConsole(config: HostConfig, terminal: NodeJS.Process, w
   void stops.first.then(end);
   terminal.stdout.on('error', end);
   const { clock, advance } = openLocalTime(config.dataDir);
-  const stage = await setStage(clock, ['alice', 'bob']);
+  const page = fileURLToPath(new URL('public', import.meta.resolve('@cinnabar/local-client/package.json')));
+  const stage = await setStage(clock, ['alice', 'bob'], {
+    page,
+    advance: (ms) => advance(ms, settled),
+  });
   const { token } = stage.application;
   const interactive = terminal.stdin.isTTY === true;
   // Whoever sits before it may want to look at the dashboard; lines from a pipe do not.
@@ -114,6 +119,7 @@ export async function runConsole(config: HostConfig, terminal: NodeJS.Process, w
   });
   const prompt = async () => {
     terminal.stdout.write(WELCOME);
+    terminal.stdout.write(`The same in a browser: ${stage.discord.clientAddress(stage.you)}\n`);
     const link = dashboardLink(host, stage.you.id);
     if (link !== undefined) terminal.stdout.write(`The dashboard, as @you, once within ten minutes: ${link}\n`);
     if (clock.aheadMs > 0)

@@ -4,6 +4,7 @@ import {
   type LocalApplication,
   type LocalChannel,
   type LocalDiscord,
+  type LocalDiscordOptions,
   type LocalGuild,
   type LocalRole,
   type LocalUser,
@@ -35,10 +36,17 @@ export interface Stage {
 /** When the demo guild was made. Ids follow from it, so that data of one run is found again in the next. */
 const FOUNDED = Date.UTC(2026, 0, 1);
 
-/** Starts the local Discord with a demo guild: @you, its owner, and a few members. */
-export async function setStage(clock: Clock, members: readonly string[]): Promise<Stage> {
+/** Starts the local Discord with a demo guild: @you, its owner, and a few members. @param users lets pages in a browser act as members */
+export async function setStage(
+  clock: Clock,
+  members: readonly string[],
+  users?: LocalDiscordOptions['users'],
+): Promise<Stage> {
   let founded = false;
-  const discord = await startLocalDiscord({ clock: { now: () => (founded ? clock.now() : FOUNDED) } });
+  const discord = await startLocalDiscord({
+    clock: { now: () => (founded ? clock.now() : FOUNDED) },
+    ...(users && { users }),
+  });
   const you = discord.createUser({ name: 'you' });
   const application = discord.createApplication({ name: 'Cinnabar', owner: you });
   const guild = discord.createGuild({ name: 'Night City', owner: you });

@@ -1,0 +1,180 @@
+import { type APIMessage, ButtonStyle, ComponentType } from 'discord-api-types/v10';
+import { Link, Markdown } from './markdown';
+import { type Store, useStore } from './store';
+
+/** A component of any kind, as it comes. */
+export interface AnyComponent {
+  type: number;
+  [key: string]: unknown;
+}
+
+function isComponent(value: unknown): value is AnyComponent {
+  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'number';
+}
+
+export function componentsIn(value: unknown): readonly AnyComponent[] {
+  return Array.isArray(value) ? value.filter(isComponent) : [];
+}
+
+const words = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** Buttons, menus and the layout of messages that are made of components. */
+export function Components({ message }: { message: APIMessage }) {
+  return <Rows message={message} list={componentsIn(message.components)} />;
+}
+
+function Rows({ message, list }: { message: APIMessage; list: readonly AnyComponent[] }) {
+  return (
+    <>
+      {list.map((component, index) => (
+        <One key={words(component.custom_id) || index} message={message} component={component} />
+      ))}
+    </>
+  );
+}
+
+function One({ message, component }: { message: APIMessage; component: AnyComponent }) {
+  const inner = () => <Rows message={message} list={componentsIn(component.components)} />;
+  switch (component.type) {
+    case ComponentType.ActionRow:
+      return <div class="row">{inner()}</div>;
+    case ComponentType.Button:
+      return <Button message={message} component={component} />;
+    case ComponentType.StringSelect:
+    case ComponentType.UserSelect:
+    case ComponentType.RoleSelect:
+    case ComponentType.MentionableSelect:
+    case ComponentType.ChannelSelect:
+      return <MessageSelect message={message} component={component} />;
+    case ComponentType.TextDisplay:
+      return <Markdown text={words(component.content)} />;
+    case ComponentType.Separator:
+      return component.divider === false ? <div class="gap" /> : <hr />;
+    case ComponentType.Container:
+      return <div class="embed">{inner()}</div>;
+    case ComponentType.Section:
+      return (
+        <div class="section">
+          <div>{inner()}</div>
+          <Rows message={message} list={componentsIn([component.accessory])} />
+        </div>
+      );
+    default:
+      return null;
+  }
+}
+
+const LOOKS: Readonly<Record<number, string>> = {
+  [ButtonStyle.Primary]: 'primary',
+  [ButtonStyle.Success]: 'success',
+  [ButtonStyle.Danger]: 'danger',
+};
+
+function Button({ message, component }: { message: APIMessage; component: AnyComponent }) {
+  const store = useStore();
+  const { emoji } = component;
+  const picture = typeof emoji === 'object' && emoji !== null && 'name' in emoji ? `${String(emoji.name)} ` : '';
+  const label = `${picture}${words(component.label)}`.trim() || 'button';
+  if (component.style === ButtonStyle.Link) return <Link href={words(component.url)}>{label}</Link>;
+  return (
+    <button
+      type="button"
+      class={LOOKS[Number(component.style)] ?? ''}
+      disabled={component.disabled === true}
+      onClick={() =>
+        void store.try({
+          act: 'click',
+          channel: message.channel_id,
+          message: message.id,
+          button: words(component.custom_id),
+        })
+      }
+    >
+      {label}
+    </button>
+  );
+}
+
+/** What can be chosen from a menu of any kind. */
+export function choicesOf(
+  component: AnyComponent,
+  store: Store,
+): { value: string; label: string; isDefault: boolean }[] {
+  const people = () => (store.guild?.members ?? store.world?.people ?? []).map(({ id, name }) => plain(id, `@${name}`));
+  const roles = () => (store.guild?.roles ?? []).map(({ id, name }) => plain(id, name.replace(/^(?!@)/, '@')));
+  switch (component.type) {
+    case ComponentType.UserSelect:
+      return people();
+    case ComponentType.RoleSelect:
+      return roles();
+    case ComponentType.MentionableSelect:
+      return [...people(), ...roles()];
+    case ComponentType.ChannelSelect:
+      return (store.guild?.channels ?? []).map(({ id, name }) => plain(id, `#${name}`));
+    default:
+      return optionsIn(component.options);
+  }
+}
+
+const plain = (value: string, label: string) => ({ value, label, isDefault: false });
+
+function optionsIn(options: unknown) {
+  if (!Array.isArray(options)) return [];
+  return options.flatMap((option: unknown) => {
+    if (typeof option !== 'object' || option === null || !('value' in option) || !('label' in option)) return [];
+    const more = 'description' in option && option.description ? `: ${String(option.description)}` : '';
+    const isDefault = 'default' in option && option.default === true;
+    return [{ value: String(option.value), label: `${String(option.label)}${more}`, isDefault }];
+  });
+}
+
+/** One value is sent as soon as it is chosen; of several, all together. */
+function MessageSelect({ message, component }: { message: APIMessage; component: AnyComponent }) {
+  const store = useStore();
+  const choices = choicesOf(component, store);
+  const isMultiple = Number(component.max_values ?? 1) > 1;
+  const label = words(component.placeholder) || 'Choose';
+  const send = (values: string[]) =>
+    void store.try({
+      act: 'select',
+      channel: message.channel_id,
+      message: message.id,
+      menu: words(component.custom_id),
+      values,
+    });
+  if (!isMultiple)
+    return (
+      <select
+        aria-label={label}
+        disabled={component.disabled === true}
+        onChange={({ currentTarget }) => currentTarget.value && send([currentTarget.value])}
+      >
+        <option value="">{label}</option>
+        {choices.map(({ value, label: name, isDefault }) => (
+          <option key={value} value={value} selected={isDefault}>
+            {name}
+          </option>
+        ))}
+      </select>
+    );
+  return (
+    <form
+      class="several"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const chosen = new FormData(event.currentTarget).getAll('value').map(String);
+        send(chosen);
+      }}
+    >
+      <fieldset disabled={component.disabled === true}>
+        <legend>{label}</legend>
+        {choices.map(({ value, label: name, isDefault }) => (
+          <label key={value}>
+            <input type="checkbox" name="value" value={value} defaultChecked={isDefault} /> {name}
+          </label>
+        ))}
+        <button type="submit">Choose</button>
+      </fieldset>
+    </form>
+  );
+}

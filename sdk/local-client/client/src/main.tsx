@@ -1,0 +1,395 @@
+import type { SeenChannel, SeenGuild } from '@cinnabar/local-discord';
+import { ChannelType } from 'discord-api-types/v10';
+import { render } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { Composer } from './composer';
+import { Avatar, Message } from './message';
+import { Modal } from './modal';
+import { Store, StoreContext, useStore } from './store';
+import './style.css';
+
+/** The key, and who one is: what stands behind the # never leaves the browser but to the server's socket. */
+function addressOf(hash: string): { key: string; as: string } {
+  const given = new URLSearchParams(hash.replace(/^#/, ''));
+  return { key: given.get('key') ?? '', as: given.get('as') ?? '' };
+}
+
+function App() {
+  const [store, setStore] = useState<Store>();
+  useEffect(() => {
+    let current: Store | undefined;
+    const open = () => {
+      current?.close();
+      current = new Store(addressOf(location.hash));
+      setStore(current);
+    };
+    const onSeen = () => current?.seen();
+    open();
+    addEventListener('hashchange', open);
+    document.addEventListener('visibilitychange', onSeen);
+    return () => {
+      removeEventListener('hashchange', open);
+      document.removeEventListener('visibilitychange', onSeen);
+      current?.close();
+    };
+  }, []);
+  if (store === undefined) return null;
+  return (
+    <StoreContext.Provider value={store} key={store.address.as}>
+      <Page />
+    </StoreContext.Provider>
+  );
+}
+
+function Page() {
+  const store = useStore();
+  const [isMenuOpen, openMenu] = useState(false);
+  const { world, channel, state } = store;
+  const unread = store.channels.reduce((sum, { unread: each }) => sum + each, 0);
+  useEffect(() => {
+    document.title = `${unread > 0 ? `(${unread}) ` : ''}${channel?.name ?? 'Local Discord'}`;
+  }, [unread, channel?.name]);
+  if (world === undefined)
+    return (
+      <main class="alone">
+        <h1>Local Discord</h1>
+        <p role="status">{WAITING[state]}</p>
+      </main>
+    );
+  return (
+    <div class={isMenuOpen ? 'page menu-open' : 'page'}>
+      <button type="button" class="skip" onClick={() => document.getElementById('composer')?.focus()}>
+        Skip to the message box
+      </button>
+      <Sidebar onChosen={() => openMenu(false)} />
+      <main>
+        <header>
+          <button type="button" class="menu plain" aria-expanded={isMenuOpen} onClick={() => openMenu(!isMenuOpen)}>
+            Channels
+          </button>
+          <h1>{channel ? titleOf(channel) : 'No channel'}</h1>
+          {channel?.topic && <p class="quiet topic">{channel.topic}</p>}
+        </header>
+        {state !== 'online' && (
+          <p class="banner" role="status">
+            {WAITING[state]}
+          </p>
+        )}
+        <Messages />
+        <Typing />
+        <p role="alert" class={store.notice ? 'notice' : 'sr-only'}>
+          {store.notice}
+        </p>
+        <Composer />
+      </main>
+      <Members />
+      <Modal />
+    </div>
+  );
+}
+
+const WAITING = {
+  connecting: 'Connecting …',
+  online: 'Connected.',
+  offline: 'The local Discord cannot be reached. Trying again …',
+  refused: 'This address is no longer valid. Open the one that npm start has printed.',
+};
+
+function titleOf({ type, name }: SeenChannel): string {
+  if (type === ChannelType.DM) return `@${name}`;
+  return isThread(type) ? name : `#${name}`;
+}
+
+function isThread(type: ChannelType): boolean {
+  return [ChannelType.PublicThread, ChannelType.PrivateThread, ChannelType.AnnouncementThread].includes(type);
+}
+
+function Sidebar({ onChosen }: { onChosen: () => void }) {
+  const store = useStore();
+  const { world } = store;
+  if (world === undefined) return null;
+  return (
+    <nav aria-label="Channels" class="sidebar">
+      <div class="places">
+        {world.guilds.map((guild) => (
+          <Guild key={guild.id} guild={guild} onChosen={onChosen} />
+        ))}
+        <h2>Direct messages</h2>
+        {world.dms.length === 0 && <p class="quiet hint">None yet. Choose a member to write to.</p>}
+        <ul>
+          {world.dms.map((dm) => (
+            <Place key={dm.id} channel={dm} onChosen={onChosen} />
+          ))}
+        </ul>
+      </div>
+      <Me />
+    </nav>
+  );
+}
+
+function Guild({ guild, onChosen }: { guild: SeenGuild; onChosen: () => void }) {
+  const byPosition = [...guild.channels].sort(
+    (a, b) => a.position - b.position || (BigInt(a.id) < BigInt(b.id) ? -1 : 1),
+  );
+  const below = (parentId: string | null) =>
+    byPosition.filter((one) => one.parentId === parentId && !isThread(one.type));
+  const list = (channels: readonly SeenChannel[]) => (
+    <ul>
+      {channels.map((channel) => (
+        <Place key={channel.id} channel={channel} onChosen={onChosen}>
+          {byPosition.filter((one) => isThread(one.type) && one.parentId === channel.id)}
+        </Place>
+      ))}
+    </ul>
+  );
+  return (
+    <>
+      <h2>{guild.name}</h2>
+      {guild.channels.length === 0 && <p class="quiet hint">There is no channel that you can see.</p>}
+      {list(below(null).filter(({ type }) => type !== ChannelType.GuildCategory))}
+      {below(null)
+        .filter(({ type }) => type === ChannelType.GuildCategory)
+        .map((category) => (
+          <div key={category.id}>
+            <h3>{category.name}</h3>
+            {list(below(category.id))}
+          </div>
+        ))}
+    </>
+  );
+}
+
+interface PlaceProps {
+  channel: SeenChannel;
+  onChosen: () => void;
+  children?: readonly SeenChannel[];
+}
+
+function Place({ channel, onChosen, children = [] }: PlaceProps) {
+  const store = useStore();
+  const isHere = store.channelId === channel.id;
+  return (
+    <li>
+      <button
+        type="button"
+        class={`plain place${channel.unread > 0 ? ' unread' : ''}`}
+        aria-current={isHere ? 'page' : undefined}
+        onClick={() => {
+          void store.show(channel.id);
+          onChosen();
+        }}
+      >
+        <span>{titleOf(channel)}</span>
+        {channel.unread > 0 && (
+          <span class="count">
+            {channel.unread}
+            <span class="sr-only"> unread</span>
+          </span>
+        )}
+      </button>
+      {children.length > 0 && (
+        <ul class="threads">
+          {children.map((thread) => (
+            <Place key={thread.id} channel={thread} onChosen={onChosen} />
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+const STEPS = [
+  ['1 min', 61_000],
+  ['1 h', 3_600_000],
+  ['1 day', 86_400_000],
+] as const;
+
+/** Who one is, and what time it is. */
+function Me() {
+  const store = useStore();
+  const { world, address } = store;
+  const [, tick] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => tick((count) => count + 1), 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  if (world === undefined) return null;
+  const hashOf = (as: string) => `#${new URLSearchParams({ key: address.key, as })}`;
+  const others = world.people.filter(({ bot, id }) => !bot && id !== world.me.id);
+  return (
+    <div class="me">
+      <label>
+        <span class="quiet">You are</span>{' '}
+        <select
+          value={world.me.id}
+          onChange={({ currentTarget }) => {
+            location.hash = hashOf(currentTarget.value);
+          }}
+        >
+          {[world.me, ...others].map(({ id, name }) => (
+            <option key={id} value={id} selected={id === world.me.id}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      {others[0] && (
+        <a href={hashOf(others[0].id)} target="_blank" rel="noopener">
+          Second window, as {others[0].name}
+        </a>
+      )}
+      {world.canMoveClock && (
+        <fieldset class="row clock">
+          <legend>
+            Clock <time>{new Date(Date.now() + store.aheadMs).toLocaleTimeString()}</time>
+          </legend>
+          {STEPS.map(([label, ms]) => (
+            <button
+              key={label}
+              type="button"
+              aria-label={`Move the clock by ${label}`}
+              onClick={() => void store.try({ act: 'advance', ms })}
+            >
+              +{label}
+            </button>
+          ))}
+        </fieldset>
+      )}
+    </div>
+  );
+}
+
+/** Messages of one author within as long stand together. */
+const TOGETHER_MS = 7 * 60_000;
+
+function Messages() {
+  const store = useStore();
+  const history = store.histories.get(store.channelId ?? '');
+  const box = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  useLayoutEffect(() => {
+    isAtEnd.current = true;
+  }, [store.channelId]);
+  useLayoutEffect(() => {
+    if (isAtEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
+  });
+  const older = async () => {
+    const before = box.current?.scrollHeight ?? 0;
+    isAtEnd.current = false;
+    await store.older();
+    requestAnimationFrame(() => {
+      if (box.current) box.current.scrollTop += box.current.scrollHeight - before;
+    });
+  };
+  return (
+    <section
+      class="messages"
+      aria-label="Messages"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+      tabIndex={0}
+      ref={box}
+      onScroll={({ currentTarget: at }) => {
+        isAtEnd.current = at.scrollHeight - at.scrollTop - at.clientHeight < 40;
+      }}
+    >
+      {history?.more && (
+        <button type="button" class="older" onClick={() => void older()}>
+          Older messages
+        </button>
+      )}
+      {history?.messages.length === 0 && <Empty />}
+      <ol aria-live="polite">
+        {history?.messages.map((message, index) => {
+          const before = history.messages[index - 1];
+          const isFirst =
+            before?.author.id !== message.author.id ||
+            Date.parse(message.timestamp) - Date.parse(before.timestamp) > TOGETHER_MS;
+          return <Message key={message.id} message={message} isFirst={isFirst} />;
+        })}
+      </ol>
+    </section>
+  );
+}
+
+function Empty() {
+  const store = useStore();
+  return (
+    <div class="empty">
+      <h2>Nothing here yet</h2>
+      <p>
+        Say something
+        {store.guild ? (
+          <>
+            , type <kbd>/</kbd> for the bot’s commands, or try:
+          </>
+        ) : (
+          '.'
+        )}
+      </p>
+      {store.guild && (
+        <p>
+          <code>!help</code>
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Typing() {
+  const store = useStore();
+  const names = store.typingIn(store.channelId);
+  return (
+    <p class="typing quiet" aria-live="polite">
+      {names.length > 0 && `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} typing …`}
+    </p>
+  );
+}
+
+function Members() {
+  const store = useStore();
+  const { guild, world } = store;
+  if (guild === undefined) return null;
+  const me = world?.me.id;
+  const openDm = async (user: string) => {
+    try {
+      const { channel } = await store.act({ act: 'openDm', user });
+      if (!store.channels.some(({ id }) => id === channel)) await store.refresh();
+      await store.show(channel);
+    } catch (error) {
+      store.tell(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return (
+    <aside aria-label="Members">
+      <h2>Members</h2>
+      <ul>
+        {guild.members.map(({ id, name, roles }) => {
+          const bot = world?.people.find((person) => person.id === id)?.bot;
+          const shown = guild.roles.filter((role) => roles.includes(role.id)).map((role) => role.name);
+          return (
+            <li key={id}>
+              <button
+                type="button"
+                class="plain member"
+                disabled={id === me}
+                title={id === me ? 'This is you' : `Write to ${name}`}
+                onClick={() => void openDm(id)}
+              >
+                <Avatar id={id} name={name} />
+                <span>
+                  {name}
+                  {bot && <span class="badge">bot</span>}
+                  {id === me && <span class="quiet"> you</span>}
+                  {shown.length > 0 && <small>{shown.join(', ')}</small>}
+                </span>
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+    </aside>
+  );
+}
+
+const root = document.getElementById('app');
+if (root) render(<App />, root);

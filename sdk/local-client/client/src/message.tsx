@@ -1,0 +1,241 @@
+import { type APIEmbed, type APIMessage, type APIReaction, MessageFlags } from 'discord-api-types/v10';
+import { useState } from 'preact/hooks';
+import { Components } from './components';
+import { Link, Markdown } from './markdown';
+import { useStore } from './store';
+
+const EMOJI = ['👍', '👎', '❤️', '😂', '🎉', '😮', '😢', '🙏', '👀', '✅', '❌', '🔥', '🚀', '🤔', '👋', '💯'];
+
+/** A message; the name of its author stands over the first of several. */
+export function Message({ message, isFirst }: { message: APIMessage; isFirst: boolean }) {
+  const store = useStore();
+  const { author, flags = 0 } = message;
+  const isEphemeral = (flags & MessageFlags.Ephemeral) !== 0;
+  const isLoading = (flags & MessageFlags.Loading) !== 0;
+  const name = store.nameOf(author.id) ?? author.global_name ?? author.username;
+  const me = store.world?.me.id;
+  const isForMe = message.mentions.some(({ id }) => id === me) || message.mention_everyone;
+  const time = new Date(message.timestamp);
+  const starts = isFirst || message.referenced_message !== undefined || message.interaction_metadata !== undefined;
+  return (
+    <li
+      class={`message${starts ? ' first' : ''}${isForMe ? ' for-me' : ''}${isEphemeral ? ' ephemeral' : ''}`}
+      data-id={message.id}
+      aria-label={`${name}, ${time.toLocaleTimeString(undefined, { timeStyle: 'short' })}`}
+    >
+      <Answered message={message} />
+      {starts && <Avatar id={author.id} name={name} />}
+      {starts && (
+        <p class="author">
+          <strong>{name}</strong>
+          {author.bot && <span class="badge">bot</span>}
+          <time dateTime={message.timestamp} title={time.toLocaleString()}>
+            {time.toLocaleString(undefined, { hour: '2-digit', minute: '2-digit', day: 'numeric', month: 'short' })}
+          </time>
+        </p>
+      )}
+      <div class="content">
+        {isLoading ? (
+          <p class="quiet thinking">{name} is thinking …</p>
+        ) : (
+          <Markdown text={message.content} extended={author.bot === true} />
+        )}
+        {message.edited_timestamp && !isLoading && <small class="edited">(edited)</small>}
+        {message.embeds.map((embed, index) => (
+          <Embed key={index} embed={embed} />
+        ))}
+        <Attachments message={message} />
+        <Components message={message} />
+        <Reactions message={message} />
+        {message.thread && (
+          <button type="button" class="thread" onClick={() => void store.show(message.thread?.id ?? '')}>
+            Thread: {message.thread.name}
+          </button>
+        )}
+        {isEphemeral && <small class="quiet">Only you can see this.</small>}
+      </div>
+      {!isLoading && <Actions message={message} isOwn={author.id === me} isEphemeral={isEphemeral} />}
+    </li>
+  );
+}
+
+const HUES = 12;
+
+export function Avatar({ id, name }: { id: string; name: string }) {
+  const hue = Number(BigInt(id) % BigInt(HUES));
+  return (
+    <span class={`avatar hue${hue}`} aria-hidden="true">
+      {[...name][0]?.toUpperCase()}
+    </span>
+  );
+}
+
+function Answered({ message }: { message: APIMessage }) {
+  const store = useStore();
+  const { referenced_message: to, interaction } = message;
+  if (interaction)
+    return (
+      <p class="answered">
+        ↳ {store.nameOf(interaction.user.id) ?? interaction.user.username} used <b>/{interaction.name}</b>
+      </p>
+    );
+  if (to === undefined) return null;
+  if (to === null) return <p class="answered">↳ the message was deleted</p>;
+  return (
+    <p class="answered">
+      ↳ <b>{store.nameOf(to.author.id) ?? to.author.username}</b> {to.content.slice(0, 120) || 'a message without text'}
+    </p>
+  );
+}
+
+function Embed({ embed }: { embed: APIEmbed }) {
+  return (
+    <article class="embed">
+      {embed.author && <p class="small">{embed.author.name}</p>}
+      {embed.title && (
+        <p class="title">{embed.url ? <Link href={embed.url}>{embed.title}</Link> : <Markdown text={embed.title} />}</p>
+      )}
+      {embed.description && <Markdown text={embed.description} extended />}
+      {embed.fields && (
+        <dl>
+          {embed.fields.map((field, index) => (
+            <div key={index} class={field.inline ? 'inline' : ''}>
+              <dt>{field.name}</dt>
+              <dd>
+                <Markdown text={field.value} extended />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {[embed.image, embed.thumbnail].map(
+        (image) => image && <Picture key={image.url} url={image.url} name="picture" />,
+      )}
+      {(embed.footer || embed.timestamp) && (
+        <p class="small">
+          {[embed.footer?.text, embed.timestamp && new Date(embed.timestamp).toLocaleString()]
+            .filter(Boolean)
+            .join(' · ')}
+        </p>
+      )}
+    </article>
+  );
+}
+
+/** Pictures of this server are shown; others stay where they are. */
+function Picture({ url, name }: { url: string; name: string }) {
+  if (URL.canParse(url) && new URL(url).origin === location.origin) return <img src={url} alt={name} />;
+  return <Link href={url}>{name}</Link>;
+}
+
+function Attachments({ message }: { message: APIMessage }) {
+  return (
+    <>
+      {message.attachments.map((file) =>
+        file.content_type?.startsWith('image/') ? (
+          <Picture key={file.id} url={file.url} name={file.description ?? file.filename} />
+        ) : (
+          <p key={file.id} class="file">
+            <Link href={file.url}>{file.filename}</Link> <small>{Math.ceil(file.size / 1024)} KiB</small>
+          </p>
+        ),
+      )}
+    </>
+  );
+}
+
+const emojiOf = ({ emoji }: APIReaction) => (emoji.id ? `${emoji.name}:${emoji.id}` : (emoji.name ?? ''));
+
+function Reactions({ message }: { message: APIMessage }) {
+  const store = useStore();
+  if (!message.reactions?.length) return null;
+  return (
+    <div class="row">
+      {message.reactions.map((reaction) => (
+        <button
+          key={emojiOf(reaction)}
+          type="button"
+          class="reaction"
+          aria-pressed={reaction.me}
+          aria-label={`${reaction.emoji.name}, ${reaction.count}`}
+          onClick={() =>
+            void store.try({
+              act: reaction.me ? 'unreact' : 'react',
+              channel: message.channel_id,
+              message: message.id,
+              emoji: emojiOf(reaction),
+            })
+          }
+        >
+          {reaction.emoji.id ? `:${reaction.emoji.name}:` : reaction.emoji.name} <span>{reaction.count}</span>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function Actions({ message, isOwn, isEphemeral }: { message: APIMessage; isOwn: boolean; isEphemeral: boolean }) {
+  const store = useStore();
+  const [isPicking, pick] = useState(false);
+  const [isNaming, name] = useState(false);
+  const target = { channel: message.channel_id, message: message.id };
+  if (isEphemeral) return null;
+  const start = (act: 'replyTo' | 'editing') => {
+    store.replyTo = undefined;
+    store.editing = undefined;
+    store[act] = message;
+    store.changed();
+    document.getElementById('composer')?.focus();
+  };
+  return (
+    <div class={isPicking || isNaming ? 'actions open' : 'actions'}>
+      {isNaming && (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            const named = String(new FormData(event.currentTarget).get('name'));
+            void store.try({ act: 'startThread', ...target, name: named }).then(() => name(false));
+          }}
+        >
+          <input name="name" required aria-label="Name of the thread" placeholder="Name of the thread, Enter" />
+        </form>
+      )}
+      {isPicking &&
+        EMOJI.map((emoji) => (
+          <button
+            key={emoji}
+            type="button"
+            class="plain"
+            aria-label={`React with ${emoji}`}
+            onClick={() => {
+              pick(false);
+              void store.try({ act: 'react', ...target, emoji });
+            }}
+          >
+            {emoji}
+          </button>
+        ))}
+      <button type="button" class="plain" aria-expanded={isPicking} onClick={() => pick(!isPicking)}>
+        React
+      </button>
+      <button type="button" class="plain" onClick={() => start('replyTo')}>
+        Reply
+      </button>
+      {!message.thread && store.guild && (
+        <button type="button" class="plain" aria-expanded={isNaming} onClick={() => name(!isNaming)}>
+          Thread
+        </button>
+      )}
+      {isOwn && (
+        <button type="button" class="plain" onClick={() => start('editing')}>
+          Edit
+        </button>
+      )}
+      {isOwn && (
+        <button type="button" class="plain" onClick={() => void store.try({ act: 'delete', ...target })}>
+          Delete
+        </button>
+      )}
+    </div>
+  );
+}

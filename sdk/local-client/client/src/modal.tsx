@@ -1,0 +1,97 @@
+import { ComponentType, TextInputStyle } from 'discord-api-types/v10';
+import { useEffect, useRef } from 'preact/hooks';
+import { type AnyComponent, choicesOf, componentsIn } from './components';
+import { Markdown } from './markdown';
+import { useStore } from './store';
+
+const words = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** The form that a bot has answered with. */
+export function Modal() {
+  const store = useStore();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const open = store.modal;
+  useEffect(() => {
+    if (open && dialog.current && !dialog.current.open) dialog.current.showModal();
+  }, [open]);
+  if (open === undefined) return null;
+  const close = () => {
+    store.modal = undefined;
+    store.changed();
+  };
+  const send = async (form: HTMLFormElement) => {
+    const data = new FormData(form);
+    const fields: Record<string, string | string[]> = {};
+    for (const key of new Set(data.keys())) {
+      const isMenu = form.elements.namedItem(key) instanceof HTMLSelectElement;
+      fields[key] = isMenu ? data.getAll(key).map(String) : String(data.get(key));
+    }
+    if (await store.try({ act: 'submit', interaction: open.interaction, fields })) close();
+  };
+  return (
+    <dialog ref={dialog} aria-labelledby="modal-title" onClose={close}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void send(event.currentTarget);
+        }}
+      >
+        <h2 id="modal-title">{open.modal.title}</h2>
+        {componentsIn(open.modal.components).map((component, index) => (
+          <Field key={index} component={component} />
+        ))}
+        <div class="row end">
+          <button type="button" onClick={() => dialog.current?.close()}>
+            Cancel
+          </button>
+          <button type="submit" class="primary">
+            Submit
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}
+
+function Field({ component }: { component: AnyComponent }) {
+  if (component.type === ComponentType.TextDisplay) return <Markdown text={words(component.content)} />;
+  const [inner] =
+    component.type === ComponentType.Label ? componentsIn([component.component]) : componentsIn(component.components);
+  if (inner === undefined) return null;
+  return (
+    // biome-ignore lint/a11y/noLabelWithoutControl: the input stands inside
+    <label class="field">
+      <span>
+        {words(component.label) || words(inner.label)}
+        {inner.required !== false && <span aria-hidden="true"> *</span>}
+      </span>
+      {words(component.description) && <small>{words(component.description)}</small>}
+      <Input component={inner} />
+    </label>
+  );
+}
+
+function Input({ component }: { component: AnyComponent }) {
+  const store = useStore();
+  const required = component.required !== false;
+  const name = words(component.custom_id);
+  if (component.type !== ComponentType.TextInput)
+    return (
+      <select name={name} multiple={Number(component.max_values ?? 1) > 1} required={required}>
+        {choicesOf(component, store).map(({ value, label, isDefault }) => (
+          <option key={value} value={value} selected={isDefault}>
+            {label}
+          </option>
+        ))}
+      </select>
+    );
+  const common = {
+    name,
+    required,
+    placeholder: words(component.placeholder),
+    minLength: Number(component.min_length ?? 0),
+    maxLength: Number(component.max_length ?? 4_000),
+    defaultValue: words(component.value),
+  };
+  return component.style === TextInputStyle.Paragraph ? <textarea rows={4} {...common} /> : <input {...common} />;
+}

@@ -1,0 +1,246 @@
+import type { SeenChannel, SeenGuild, Snapshot, UserAct, UserEvent } from '@cinnabar/local-discord';
+import type { APIMessage, APIModalInteractionResponseCallbackData } from 'discord-api-types/v10';
+import { createContext } from 'preact';
+import { useContext, useEffect, useState } from 'preact/hooks';
+import { type Connection, type ConnectionState, connect } from './connection';
+
+export interface OpenModal {
+  interaction: string;
+  modal: APIModalInteractionResponseCallbackData;
+}
+
+interface History {
+  messages: APIMessage[];
+  more: boolean;
+}
+
+/** Discord waits as long for a bot. */
+const ANSWER_WITHIN_MS = 3_000;
+const TYPING_MS = 10_000;
+const NOTICE_MS = 8_000;
+
+/** All that the page shows, for one member. */
+export class Store {
+  state: ConnectionState = 'connecting';
+  world: Snapshot | undefined;
+  channelId: string | undefined;
+  replyTo: APIMessage | undefined;
+  editing: APIMessage | undefined;
+  modal: OpenModal | undefined;
+  /** What went wrong last. */
+  notice: string | undefined;
+  /** How far the server's clock is ahead of the browser's, in milliseconds. */
+  aheadMs = 0;
+  readonly histories = new Map<string, History>();
+  /** By channel: who is typing, until when. */
+  readonly typing = new Map<string, Map<string, number>>();
+  readonly #own = new Map<string, ReturnType<typeof setTimeout>>();
+  readonly #listeners = new Set<() => void>();
+  readonly #connection: Connection;
+  /** After a break, what is shown may be out of date. */
+  #isStale = true;
+  #noticeTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(readonly address: { key: string; as: string }) {
+    this.#connection = connect(
+      address,
+      (event) => this.#on(event),
+      (state) => {
+        this.state = state;
+        if (state !== 'online') this.#isStale = true;
+        this.changed();
+      },
+    );
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  listen(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  get act(): Connection['act'] {
+    return this.#connection.act;
+  }
+
+  /** Does it, and shows what goes wrong. @returns whether it was done */
+  async try(act: UserAct): Promise<boolean> {
+    try {
+      const ok: object = await this.act(act);
+      if ('interaction' in ok) this.#await(String(ok.interaction));
+      return true;
+    } catch (error) {
+      this.tell(error instanceof Error ? error.message : String(error));
+      return false;
+    }
+  }
+
+  tell(notice: string | undefined): void {
+    this.notice = notice;
+    clearTimeout(this.#noticeTimer);
+    this.#noticeTimer = setTimeout(() => {
+      this.notice = undefined;
+      this.changed();
+    }, NOTICE_MS);
+    this.changed();
+  }
+
+  get channels(): readonly SeenChannel[] {
+    return [...(this.world?.guilds.flatMap(({ channels }) => channels) ?? []), ...(this.world?.dms ?? [])];
+  }
+
+  get channel(): SeenChannel | undefined {
+    return this.channels.find(({ id }) => id === this.channelId);
+  }
+
+  /** Of the channel that is shown; none in a DM. */
+  get guild(): SeenGuild | undefined {
+    return this.world?.guilds.find(({ channels }) => channels.some(({ id }) => id === this.channelId));
+  }
+
+  nameOf(userId: string): string | undefined {
+    return (
+      this.guild?.members.find(({ id }) => id === userId)?.name ??
+      this.world?.people.find(({ id }) => id === userId)?.name
+    );
+  }
+
+  async show(channelId: string): Promise<void> {
+    this.channelId = channelId;
+    this.replyTo = undefined;
+    this.editing = undefined;
+    this.changed();
+    if (!this.histories.has(channelId)) await this.#load(channelId);
+    this.#ack();
+  }
+
+  async older(): Promise<void> {
+    const { channelId } = this;
+    const history = channelId === undefined ? undefined : this.histories.get(channelId);
+    const [first] = history?.messages ?? [];
+    if (channelId === undefined || history === undefined || first === undefined) return;
+    const { messages, more } = await this.act({ act: 'messages', channel: channelId, before: first.id });
+    history.messages = [...messages, ...history.messages];
+    history.more = more;
+    this.changed();
+  }
+
+  typingIn(channelId: string | undefined): readonly string[] {
+    const now = Date.now();
+    return [...(this.typing.get(channelId ?? '') ?? [])].flatMap(([user, until]) =>
+      until > now ? [this.nameOf(user) ?? 'somebody'] : [],
+    );
+  }
+
+  async #load(channelId: string): Promise<void> {
+    try {
+      this.histories.set(channelId, await this.act({ act: 'messages', channel: channelId }));
+    } catch (error) {
+      if (this.state === 'online') this.tell(error instanceof Error ? error.message : String(error));
+    }
+    this.changed();
+  }
+
+  #await(interaction: string): void {
+    const timer = setTimeout(() => {
+      this.#own.delete(interaction);
+      this.tell('The application did not respond.');
+    }, ANSWER_WITHIN_MS);
+    this.#own.set(interaction, timer);
+  }
+
+  #ack(): void {
+    const { channel } = this;
+    const last = this.histories.get(channel?.id ?? '')?.messages.at(-1);
+    if (channel === undefined || last === undefined || channel.unread === 0 || document.hidden) return;
+    channel.unread = 0;
+    void this.act({ act: 'ack', channel: channel.id, message: last.id }).catch(() => undefined);
+    this.changed();
+  }
+
+  /** Asks for all places and people anew. */
+  async refresh(): Promise<void> {
+    this.#on({ event: 'snapshot', ...(await this.act({ act: 'snapshot' })) });
+  }
+
+  /** What is on the screen is read. */
+  seen(): void {
+    this.#ack();
+  }
+
+  #on(event: UserEvent): void {
+    switch (event.event) {
+      case 'snapshot':
+        this.#resync(event);
+        break;
+      case 'clock':
+        this.aheadMs = event.now - Date.now();
+        break;
+      case 'message':
+        this.#message(event.message, event.isNew);
+        break;
+      case 'messageDelete': {
+        const history = this.histories.get(event.channel);
+        if (history) history.messages = history.messages.filter(({ id }) => id !== event.message);
+        break;
+      }
+      case 'typing': {
+        const people = this.typing.get(event.channel) ?? new Map<string, number>();
+        this.typing.set(event.channel, people.set(event.user, Date.now() + TYPING_MS));
+        setTimeout(() => this.changed(), TYPING_MS + 50);
+        break;
+      }
+      case 'interaction': {
+        clearTimeout(this.#own.get(event.interaction));
+        const own = this.#own.delete(event.interaction);
+        if (event.modal && own) this.modal = { interaction: event.interaction, modal: event.modal };
+        break;
+      }
+    }
+    this.changed();
+  }
+
+  /** At first, after a reconnection, and when places or people have changed. */
+  #resync(world: Snapshot): void {
+    if (this.#isStale) this.histories.clear();
+    this.#isStale = false;
+    this.world = world;
+    this.aheadMs = world.now - Date.now();
+    const shown = this.channel ?? this.channels.find(({ writable }) => writable) ?? this.channels[0];
+    if (shown && (shown.id !== this.channelId || !this.histories.has(shown.id))) void this.show(shown.id);
+  }
+
+  #message(message: APIMessage, isNew: boolean): void {
+    const { channel_id: channelId } = message;
+    this.typing.get(channelId)?.delete(message.author.id);
+    const history = this.histories.get(channelId);
+    const at = history?.messages.findIndex(({ id }) => id === message.id) ?? -1;
+    if (history && at >= 0) history.messages = history.messages.with(at, message);
+    else if (history && isNew) history.messages = [...history.messages, message];
+    const channel = this.channels.find(({ id }) => id === channelId);
+    if (channel === undefined) {
+      void this.refresh().catch(() => undefined);
+    } else if (isNew && message.author.id !== this.world?.me.id) {
+      channel.unread += 1;
+      if (channelId === this.channelId) this.#ack();
+    }
+  }
+}
+
+export const StoreContext = createContext<Store | undefined>(undefined);
+
+/** The store; the component is drawn anew whenever it changes. */
+export function useStore(): Store {
+  const store = useContext(StoreContext);
+  if (store === undefined) throw new Error('There is no store here.');
+  const [, draw] = useState(0);
+  useEffect(() => store.listen(() => draw((count) => count + 1)), [store]);
+  return store;
+}

@@ -1,0 +1,69 @@
+import { fileURLToPath } from 'node:url';
+import { startLocalDiscord } from '@cinnabar/local-discord';
+import { expect } from 'chai';
+import type { Browser, Page } from 'playwright-core';
+import { accessibilityProblems, describeChromium, launchChromium } from '../../support/chromium.js';
+
+const page = fileURLToPath(new URL('public', import.meta.resolve('@cinnabar/local-client/package.json')));
+
+describeChromium('the page of the local Discord', () => {
+  let browser: Browser;
+  before(async () => {
+    browser = await launchChromium();
+  });
+  after(() => browser.close());
+
+  /** A guild with two members; `port` and `key` as before, where it is the same server once more. */
+  const start = async (port?: number, key?: string) => {
+    const discord = await startLocalDiscord({ ...(port && { port }), users: { page, ...(key && { key }) } });
+    const you = discord.createUser({ name: 'you' });
+    const guild = discord.createGuild({ name: 'Night City', owner: you });
+    const alice = discord.createUser({ name: 'alice' });
+    guild.join(alice);
+    return { discord, you, alice, guild, general: guild.createChannel({ name: 'general' }) };
+  };
+  const visit = async (address: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> => {
+    const opened = await (await browser.newContext(options)).newPage();
+    await opened.goto(address);
+    await opened.getByRole('textbox', { name: 'Message #general' }).waitFor();
+    return opened;
+  };
+  const say = async (window: Page, text: string) => {
+    await window.getByRole('textbox', { name: 'Message #general' }).fill(text);
+    await window.keyboard.press('Enter');
+  };
+
+  it('lets two members in two windows talk and react', async () => {
+    const { discord, you, alice, general } = await start();
+    await using _ = discord;
+    const [mine, hers] = await Promise.all([visit(discord.clientAddress(you)), visit(discord.clientAddress(alice))]);
+    await say(mine, 'hello **alice** <img src=x onerror=alert(1)>');
+    await hers.getByText('alice', { exact: true }).first().waitFor();
+    await hers.getByText('<img src=x onerror=alert(1)>').waitFor();
+    const [message] = general.messages;
+    if (message === undefined) throw new Error('nothing was said');
+    alice.react(message, '👍');
+    await mine.getByRole('button', { name: '👍, 1' }).click();
+    await hers.getByRole('button', { name: '👍, 2' }).waitFor();
+    expect(message.reactedBy('👍')).to.deep.equal([alice, you]);
+  });
+
+  it('goes on after the server was started again', async () => {
+    const first = await start(undefined, 'a-key');
+    const window = await visit(first.discord.clientAddress(first.you));
+    await first.discord.close();
+    await window.getByText('cannot be reached').waitFor();
+    expect(Number(new URL(first.discord.url).port)).to.be.greaterThan(0);
+  });
+
+  it('has nothing that stands in the way of people without eyes or mouse', async () => {
+    const { discord, you, general } = await start();
+    await using _ = discord;
+    you.say(general, '# A heading\n`code` and ||a spoiler||\n```\nblock\n```');
+    for (const colorScheme of ['dark', 'light'] as const) {
+      const window = await visit(discord.clientAddress(you), { colorScheme });
+      await window.getByText('A heading').waitFor();
+      expect(await accessibilityProblems(window), colorScheme).to.deep.equal([]);
+    }
+  });
+});
