@@ -37,7 +37,7 @@ function Shown({ node, store }: { node: Node; store: Store }): VNode {
   if (plain !== undefined) return h(plain, null, inner());
   switch (node.type) {
     case 'heading':
-      return <h3 class={`heading h${Number(node.level)}`}>{inner()}</h3>;
+      return <p class={`heading h${Number(node.level)}`}>{inner()}</p>;
     case 'br':
     case 'newline':
       return <br />;
