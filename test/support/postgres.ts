@@ -5,6 +5,9 @@ import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createConnections } from '@cinnabar/core/internal/storage/drivers/postgres/connection';
+import { migrate } from '@cinnabar/core/internal/storage/drivers/postgres/migrations';
 import pg from 'pg';
 
 /** `required` makes a run fail where no PostgreSQL can be started; otherwise its tests are left out, with a line that says so. */
@@ -183,10 +186,76 @@ export async function testDatabase(): Promise<TestDatabase> {
   return databaseOn(await sharedServer());
 }
 
+/** A place in a database that stands for a folder of data. */
+interface Place {
+  readonly url: string;
+  readonly schema: string;
+  readonly poolSize: number;
+}
+
+const places = new Map<string, Place>();
+/** Copies that no host has started on yet, and the schemas in which their rows are. */
+const copies = new Map<string, string>();
+
+const schemaOf = (dataDir: string) => `t_${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`;
+
 /** The place that stands for a folder of data: the same one for each host that starts on it. It goes with the server. */
-export async function databaseFor(dataDir: string) {
-  const schema = `t_${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`;
-  return { url: urlOf(await sharedServer()), schema, poolSize: 4 };
+export async function databaseFor(dataDir: string): Promise<Place> {
+  const place = { url: urlOf(await sharedServer()), schema: schemaOf(dataDir), poolSize: 4 };
+  places.set(dataDir, place);
+  const rows = copies.get(dataDir);
+  copies.delete(dataDir);
+  if (rows !== undefined) await restoreRows(place, rows);
+  return place;
+}
+
+/**
+ * Copies what the database holds for a folder of data, as it is at this moment, for hosts that start on another folder. Another process does it: nothing
+ * of this one goes on meanwhile.
+ */
+export function copyDatabase(dataDir: string, toDataDir: string): void {
+  const from = places.get(dataDir);
+  if (from === undefined) throw new Error(`no host has started on ${dataDir}`);
+  const rows = `${schemaOf(toDataDir)}_rows`;
+  const program = fileURLToPath(new URL('./copy-rows.js', import.meta.url));
+  const made = spawnSync(process.execPath, [program, from.url, from.schema, rows], { encoding: 'utf8' });
+  if (made.status !== 0) throw new Error(`the database was not copied: ${made.stderr}`, { cause: made.error });
+  copies.set(toDataDir, rows);
+}
+
+/** All documents and journals that the database holds for a folder of data, as text. */
+export async function textInDatabase(dataDir: string): Promise<string> {
+  const place = await databaseFor(dataDir);
+  const { schema } = place;
+  const connections = createConnections(place);
+  try {
+    const rows = await connections.query(
+      `SELECT path || ' ' || body::text AS text FROM ${schema}.documents UNION ALL SELECT path || ' ' || line FROM ${schema}.journal_lines`,
+    );
+    return rows.map(({ text }) => text).join('\n');
+  } finally {
+    await connections.close();
+  }
+}
+
+async function restoreRows(place: Place, rows: string): Promise<void> {
+  const { schema } = place;
+  const connections = createConnections(place);
+  try {
+    await migrate(connections, schema);
+    await connections.transaction(async (query) => {
+      for (const table of ['documents', 'copies', 'journal_lines'])
+        await query(`INSERT INTO ${schema}.${table} OVERRIDING SYSTEM VALUE TABLE ${rows}.${table}`);
+      await query(`SELECT setval('${schema}.revisions', last_value, is_called) FROM ${rows}.revisions`);
+      for (const table of ['copies', 'journal_lines'])
+        await query(
+          `SELECT setval(pg_get_serial_sequence('${schema}.${table}', 'id'), max(id)) FROM ${schema}.${table}`,
+        );
+      await query(`DROP SCHEMA ${rows} CASCADE`);
+    });
+  } finally {
+    await connections.close();
+  }
 }
 
 /** A server of the test's own, which it may stop and start. */

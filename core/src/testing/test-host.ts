@@ -31,7 +31,7 @@ import { bundledFolders } from '../plugins/discovery.js';
 import type { PluginManager } from '../plugins/manager.js';
 import type { Driver } from '../storage/driver.js';
 import { openDriver } from '../storage/drivers/open-driver.js';
-import { createTrackedDriver } from './tracked-driver.js';
+import { createTrackedDriver, type TrackedDriver } from './tracked-driver.js';
 
 export interface TestHostOptions {
   /** Ids of bundled plugins, plugin folders, or plugins as `definePlugin` returns them. Nothing else is started. */
@@ -203,7 +203,8 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
     ...defined({ driver: options.driver ?? tracked?.driver, assignment: options.assignment }),
     ...(defaultLanguage === undefined ? {} : { language: defaultLanguage }),
   });
-  const settledBot = createSettled(world.discord, host);
+  const discord = tracked === undefined ? world.discord : settlingWith(tracked, world.discord);
+  const settledBot = createSettled(discord, host);
   const settled = async () => {
     do await settledBot();
     while ((await tracked?.idle()) === true);
@@ -228,6 +229,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
 
   return {
     ...world,
+    discord,
     bot: world.application.user,
     client: host.client,
     plugins: host.plugins,
@@ -246,6 +248,17 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
       await host.stop();
     },
     [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Not settled either while the database has something to answer: files answer within the same turn of the event loop. */
+function settlingWith({ idle }: Pick<TrackedDriver, 'idle'>, discord: LocalDiscord): LocalDiscord {
+  return {
+    ...discord,
+    async settled(timeoutMs) {
+      do await discord.settled(timeoutMs);
+      while (await idle());
+    },
   };
 }
 

@@ -1,7 +1,13 @@
 import type { Driver, SharedDocuments } from '../storage/driver.js';
 
-/** The driver, and a way to wait for it: a database answers later than a disk. */
-export function createTrackedDriver(driver: Driver) {
+/** A driver, and a way to wait for it: a database answers later than a disk. */
+export interface TrackedDriver {
+  readonly driver: Driver;
+  /** Resolves when nothing is under way; `true` when it had to wait. */
+  idle(): Promise<boolean>;
+}
+
+export function createTrackedDriver(driver: Driver): TrackedDriver {
   const underWay = new Set<Promise<unknown>>();
   const track = <T>(operation: Promise<T>): Promise<T> => {
     const done = operation.then(
@@ -46,8 +52,7 @@ export function createTrackedDriver(driver: Driver) {
   };
   return {
     driver: tracked,
-    /** Resolves when nothing is under way; `true` when it had to wait. */
-    async idle(): Promise<boolean> {
+    async idle() {
       const busy = underWay.size > 0;
       while (underWay.size > 0) await Promise.all(underWay);
       return busy;

@@ -1,16 +1,17 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ledger, PersonalDataStore } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { copyData, openData } from '../../support/data.js';
 import { type Desk, inTime, openDesk, settledOf, toldTo } from './desk.js';
 
 const POST = { method: 'POST', route: '/channels/:channelId/messages' } as const;
 
-/** The bot dies at once: what is on the disk at this moment is what the next one finds, and nothing more is said in Discord. */
+/** The bot dies at once: what is stored at this moment is what the next one finds, and nothing more is said in Discord. */
 async function crash({ host }: Desk, manner: 'idle' | 'busy' = 'idle'): Promise<{ dataDir: string } & AsyncDisposable> {
   const dataDir = await mkdtemp(join(tmpdir(), 'cinnabar-crash-'));
-  await cp(host.dataDir, dataDir, { recursive: true });
+  copyData(host.dataDir, dataDir);
   host.discord.faults.rest.clear();
   const gone = { times: Number.POSITIVE_INFINITY, body: { message: 'Unknown Message', code: 10008 } };
   for (const method of ['PATCH', 'POST', 'DELETE']) host.discord.faults.rest.fail(404, { method, ...gone });
@@ -141,7 +142,10 @@ describe('confirmations over a restart', () => {
     await discord.settled();
     await using left = await crash(before, 'busy');
     expect(before.runs).to.have.length(1);
-    await rm(join(left.dataDir, 'documents', '%40host', 'ledger'), { recursive: true });
+    {
+      await using data = await openData(left.dataDir);
+      for (const path of await data.list(['@host', 'ledger'])) await data.erase(path);
+    }
 
     await using after = await openDesk({ world: before.host, dataDir: left.dataDir });
     await after.host.settled();

@@ -1,7 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Ledger } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { writtenIn } from '../../support/data.js';
 import { type Bench, openBench } from './bench.js';
 import { firstId } from './things.js';
 
@@ -32,7 +31,9 @@ describe('discord-tools: webhooks', () => {
     if (token === undefined) throw new Error('there is no webhook');
     const shown = JSON.stringify([made, listed, edited, await host.resolve(Ledger).recent({ limit: 20 })]);
     expect(shown).to.contain(id).and.not.contain(token);
-    expect(writtenIn(host.dataDir)).to.contain(id).and.not.contain(token);
+    expect(await writtenIn(host.dataDir))
+      .to.contain(id)
+      .and.not.contain(token);
   });
 
   it('speaks under its name or another, split and with ids', async () => {
@@ -129,11 +130,3 @@ describe('discord-tools: webhooks', () => {
     }
   });
 });
-
-/** Everything that the host has written down: settings, collections, ledger, logs. */
-function writtenIn(dataDir: string): string {
-  return readdirSync(dataDir, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
-    .join('\n');
-}

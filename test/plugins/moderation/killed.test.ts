@@ -1,12 +1,12 @@
-import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTestHost } from '@cinnabar/core/testing';
 import type { LocalChannel, LocalEvent } from '@cinnabar/local-discord';
 import { expect } from 'chai';
+import { copyData } from '../../support/data.js';
 import { makeFolder } from '../../support/folder.js';
 import { openStation, type Station, stationOf } from './station.js';
 
-/** What a kill leaves: the disk as it was at a moment, and a world in which the first process has ended. */
+/** What a kill leaves: what was stored at a moment, and a world in which the first process has ended. */
 async function killedAt(
   moment: (event: LocalEvent, station: Station) => boolean,
   act: (station: Station) => Promise<unknown>,
@@ -23,7 +23,7 @@ async function killedAt(
   host.discord.observe((event) => {
     if (taken > 0 || !moment(event, first)) return;
     taken += 1;
-    cpSync(data, copy, { recursive: true });
+    copyData(data, copy);
   });
   await act(first);
   expect(taken, 'the moment came').to.equal(1);
