@@ -121,7 +121,7 @@ export async function removeStaleOutput({ folder }: Package): Promise<readonly s
 
 /** A package that is imported by name: by statement, by `import()`, by `require`. */
 const IMPORTED =
-  /(?:^(?:import|export|\})(?:[^'"\n;]*\bfrom)? *|\bimport\(|\brequire\(|createRequire\([^()]*\)\(|\brequire\.resolve\()['"]((?:@[\w-]+\/)?[a-z][\w.-]*)(?:\/[^'"]*)?['"]/gm;
+  /(?:^(?:import|export|\})(?:[^'"\n;]*\bfrom)? *|\bimport\(|\brequire\(|createRequire\([^()]*\)\(|\brequire\.resolve\(|\bimport\.meta\.resolve\()['"]((?:@[\w-]+\/)?[a-z][\w.-]*)(?:\/[^'"]*)?['"]/gm;
 
 /** Names of the packages that the published code and types of a package import, with one of the files. Node's own modules are not among them. */
 export async function importsOf({ folder, manifest }: Package): Promise<ReadonlyMap<string, string>> {

@@ -29,7 +29,10 @@ const PLANTED = [
   'welcome',
 ];
 /** What the scripted model takes the place of here; what it keeps of people has a test of its own. */
-const PLANTED_ELSEWHERE: Readonly<Record<string, string>> = { llm: 'plugins/llm/bodies.test.ts' };
+const PLANTED_ELSEWHERE: Readonly<Record<string, string>> = {
+  llm: 'plugins/llm/bodies.test.ts',
+  web: 'plugins/web/web.test.ts',
+};
 
 /** Has the bot ask for the members of servers, so that it hears who joins. */
 const watcher = definePlugin({

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { AuditLog, definePlugin, UserError, webAct, z } from '@cinnabar/sdk';
+import { AuditLog, definePlugin, PersonalDataStore, UserError, WebServer, webAct, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { openBrowser } from './browser.js';
 
@@ -66,7 +66,6 @@ describe('web: signing in', () => {
 
   it('takes no link twice, none that is old, and none that was guessed', async () => {
     await using host = await start();
-    const { WebServer } = await import('@cinnabar/sdk');
     const link = new URL(host.resolve(WebServer).signInLink(host.you.id));
     const browser = openBrowser(host);
     expect((await browser.get(`${link.pathname}${link.search}`)).status).to.equal(303);
@@ -95,6 +94,16 @@ describe('web: signing in', () => {
     await again.signIn(host.you.id);
     expect((await again.act('/auth/sign-out', {})).status).to.equal(200);
     expect((await again.get('/api/pages')).status).to.equal(401);
+  });
+
+  it('is over for whoever has their data deleted: the sessions are forgotten', async () => {
+    await using host = await start();
+    const [hers, his] = [openBrowser(host), openBrowser(host)];
+    await hers.signIn(host.alice.id);
+    await his.signIn(host.bob.id);
+    await host.resolve(PersonalDataStore).forget(host.alice.id);
+    expect((await hers.get('/api/pages')).status).to.equal(401);
+    expect((await his.get('/api/pages')).status).to.equal(200);
   });
 
   it('comes by direct message to the owner of the bot, who alone may ask for it', async () => {
