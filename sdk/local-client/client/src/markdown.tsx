@@ -65,6 +65,9 @@ function Shown({ node, store }: { node: Node; store: Store }): VNode {
     case 'everyone':
     case 'here':
       return <span class="mention">@{node.type}</span>;
+    case 'twemoji':
+      // A character of its own.
+      return <>{String(node.name ?? '')}</>;
     case 'emoji':
     case 'emojiCustom':
       return <>:{String(node.name ?? '')}:</>;
