@@ -133,6 +133,7 @@ async function run() {
     bench: ['test', 'dist', 'bench', 'main.js'],
     campaign: ['test', 'dist', 'campaign', 'main.js'],
     release: ['test', 'dist', 'release', 'main.js'],
+    screenshots: ['test', 'dist', 'screenshots', 'main.js'],
   };
   if (task === 'build') return;
   const path = modules[task];

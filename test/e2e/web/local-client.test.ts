@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { createManualClock, createTestHost } from '@cinnabar/core/testing';
 import { startLocalDiscord } from '@cinnabar/local-discord';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
@@ -50,6 +51,26 @@ describeChromium('the page of the local Discord', () => {
     await mine.getByRole('button', { name: '👍, 1' }).click();
     await hers.getByRole('button', { name: '👍, 2' }).waitFor();
     expect(message.reactedBy('👍')).to.deep.equal([alice, you]);
+  });
+
+  it('tells the story of a party by clicking 👍, with the real bot', async () => {
+    const { discord, you, alice, general, guild } = await start();
+    await using _ = discord;
+    const application = discord.createApplication({ name: 'Cinnabar', owner: you });
+    guild.invite(application);
+    const [bob, clock] = [discord.createUser({ name: 'bob' }), createManualClock()];
+    guild.join(bob);
+    const world = { discord, application, guild, general, you, alice, bob, clock };
+    await using host = await createTestHost({ plugins: ['admin', 'ai', 'chat', 'confirm', 'llm', 'party'], world });
+    const window = await visit(discord.clientAddress(alice));
+    await say(window, '!ai add V to my party, he’s a Solo');
+    await window.getByText('Confirmation Required').waitFor();
+    await window.getByRole('button', { name: /^👍/ }).click();
+    await window.getByText('V has been added to your party!').waitFor();
+    await host.settled();
+    await say(window, '!ai show my party');
+    await window.getByText(/Solo/).last().waitFor();
+    expect(general.messages.some(({ content }) => content.includes('Confirmed by'))).to.equal(true);
   });
 
   it('goes on after the server was started again', async () => {

@@ -144,7 +144,7 @@ export function Composer() {
       )}
       <div class="writing">
         <label class="button" title="Attach files">
-          <span aria-hidden="true">＋</span>
+          <span aria-hidden="true">+</span>
           <input
             type="file"
             multiple
