@@ -43,6 +43,7 @@ export {
 export * from './backups.js';
 export * from './checks.js';
 export * from './clock.js';
+export * from './cluster.js';
 export * from './collections.js';
 export * from './commands.js';
 export * from './context.js';

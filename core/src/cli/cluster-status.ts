@@ -1,6 +1,6 @@
-import { UserError } from '@cinnabar/sdk';
-import type { ClusterView } from '../cluster/balance.js';
-import { askToDrain, readView } from '../cluster/leases.js';
+import { type ClusterStatus, type TakeoverReason, UserError } from '@cinnabar/sdk';
+import { askToDrain } from '../cluster/leases.js';
+import { readStatus } from '../cluster/status.js';
 import type { HostConfig } from '../config/host-config.js';
 import { createConnections } from '../storage/drivers/postgres/connection.js';
 import { schemaState } from '../storage/drivers/postgres/migrations.js';
@@ -28,7 +28,7 @@ export async function runCluster(
   const { query, close } = createConnections({ ...storage, poolSize: 1 });
   try {
     if ((await schemaState(query, schema)).version === 0) throw new UserError('No bot has used this database yet.');
-    if (name === undefined) return report(await readView(query, schema), stdout);
+    if (name === undefined) return report(await readStatus(query, schema), stdout);
     if ((await askToDrain(query, schema, name)) === 0)
       throw new UserError(`No process that is called "${harmless(name)}" has been heard of in the last seconds.`);
     stdout.write(`${name} gives its groups to the others, and takes none until it starts anew.\n`);
@@ -38,23 +38,35 @@ export async function runCluster(
   }
 }
 
-function report({ members, leases }: ClusterView, stdout: Pick<NodeJS.WritableStream, 'write'>): number {
-  if (leases.length === 0) throw new UserError('No cluster has used this database yet.');
-  const groupsOf = (is: (lease: ClusterView['leases'][number]) => boolean) => {
-    const groups = leases.filter(is).map(({ group }) => group);
-    return groups.length === 0 ? 'none' : groups.sort((one, other) => one - other).join(', ');
-  };
-  for (const { id, name, version, isAlive, isDraining, isConnected } of members) {
-    if (!isAlive) continue;
+const REASONS: Readonly<Record<TakeoverReason, string>> = {
+  expired: 'it died, or was cut off from the database',
+  drained: 'it stopped, or was drained',
+  rebalanced: 'the other one had fewer',
+  unreachable: 'it did not reach Discord',
+  failed: 'it could not start it',
+  released: 'it gave it up',
+};
+
+function report({ processes, groups, takeovers }: ClusterStatus, stdout: Pick<NodeJS.WritableStream, 'write'>): number {
+  if (groups.length === 0) throw new UserError('No cluster has used this database yet.');
+  const say = (line: string) => stdout.write(`${line}\n`);
+  for (const { name, version, isDraining, isConnected, groups: held } of processes) {
     const notes = [version, isDraining ? 'drains' : '', isConnected ? '' : 'does not reach Discord'].filter(Boolean);
-    const starting = leases.filter(({ holder, isFree, isReady }) => holder === id && !isFree && !isReady).length;
-    const groups = groupsOf(({ holder, isFree }) => holder === id && !isFree);
-    stdout.write(
-      `${harmless(name)} (${notes.join(', ')}): groups ${groups}${starting === 0 ? '' : `, ${starting} of them starting`}\n`,
-    );
+    say(`${harmless(name)} (${notes.join(', ')}): groups ${held.join(', ') || 'none'}`);
   }
-  const nobodys = groupsOf(({ holder, isFree }) => isFree || holder === undefined);
-  if (nobodys === 'none') return 0;
-  stdout.write(`Served by nobody: groups ${nobodys}\n`);
+  const free = groups.filter(({ holder }) => holder === undefined);
+  for (const { group, holder, isServed, since = 0, renewedMsAgo = 0, underWay } of groups) {
+    if (holder === undefined) continue;
+    const state = isServed ? `commands under way: ${underWay}` : 'starting';
+    const renewed = `renewed ${(renewedMsAgo / 1_000).toFixed(1)} s ago`;
+    say(`  group ${group}: ${harmless(holder)} since ${isoTime(since)}, ${renewed}, ${state}`);
+  }
+  if (takeovers.length > 0) say('Take-overs of the last day, the latest first:');
+  for (const { at, group, from = '?', to, reason } of takeovers)
+    say(`  ${isoTime(at)} group ${group}: ${harmless(from)} -> ${harmless(to)}: ${REASONS[reason]}`);
+  if (free.length === 0) return 0;
+  say(`Served by nobody: groups ${free.map(({ group }) => group).join(', ')}`);
   return 1;
 }
+
+const isoTime = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');

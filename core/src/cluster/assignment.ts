@@ -1,4 +1,4 @@
-import type { z } from '@cinnabar/sdk';
+import type { Cluster, z } from '@cinnabar/sdk';
 import type { OpenChannel } from './channel.js';
 import type { SharedClaims } from './claims.js';
 import type { SharedLimits } from './limits.js';
@@ -69,6 +69,7 @@ export interface Assignment {
   readonly limits: SharedLimits;
   readonly claims: SharedClaims;
   readonly channel: OpenChannel;
+  readonly status: Cluster['status'];
 }
 
 /** Asks hosts of other groups, wherever they run. */

@@ -2,7 +2,7 @@ import type { CinnabarError, Clock, Logger } from '@cinnabar/sdk';
 import { withinLimit } from '@cinnabar/sdk';
 import { createPartition, type Lease, type Partition } from './assignment.js';
 import { type ClusterView, planFor } from './balance.js';
-import { type Leases, RENEW_MS } from './leases.js';
+import { type Leases, RENEW_MS, type ReleaseReason } from './leases.js';
 
 /** The bot of one group. */
 export interface GroupHost {
@@ -48,6 +48,15 @@ const DISTRUSTED_MS = 30_000;
 /** A service manager's patience ends at some 30 s. */
 const DRAIN_MS = 22_000;
 
+/** For the log. */
+const LEAVING: Readonly<Record<ReleaseReason | 'lost', string>> = {
+  lost: 'another process has it',
+  rebalanced: 'another process is to have it',
+  unreachable: 'this process does not reach Discord',
+  drained: 'this process ends or drains',
+  failed: 'it could not be started',
+};
+
 /**
  * Serves groups of servers beside other processes: takes what is free, asks for its share, gives back what others are due, and gives up what it has lost.
  */
@@ -88,12 +97,12 @@ export function createCluster({ leases, groups, clock, log, open, reachesDiscord
     } catch (error) {
       log.warn('leases could not be renewed', { error });
     }
-    for (const [group, seat] of seats) if (seat.lease.lost.aborted) leave(group, seat, 'another process has it');
+    for (const [group, seat] of seats) if (seat.lease.lost.aborted) leave(group, seat, 'lost');
     const plan = planFor(leases.memberId, view);
     for (const group of plan.handOver) {
       const seat = seats.get(group);
       // One that is still starting is handed over once it serves: its successor would have to wait as long.
-      if (seat?.state === 'serving') leave(group, seat, 'another process is to have it');
+      if (seat?.state === 'serving') leave(group, seat, handOverReason());
     }
     await attempt('asking for groups', async () => {
       for (const group of plan.want) await leases.want(group);
@@ -141,19 +150,26 @@ export function createCluster({ leases, groups, clock, log, open, reachesDiscord
       if (seat.state !== 'starting') return;
       log.error(`group ${group}: could not be served`, { error });
       waitUntil.set(group, clock.now() + AFTER_FAILURE_MS);
-      leave(group, seat, 'it could not be started');
+      leave(group, seat, 'failed');
     }
     soon();
   };
 
-  const leave = (group: number, seat: Seat, why: string) => {
+  const handOverReason = (): ReleaseReason => {
+    const self = view.members.find(({ id }) => id === leases.memberId);
+    if (isDraining || self?.isDraining === true) return 'drained';
+    return self?.isConnected === false ? 'unreachable' : 'rebalanced';
+  };
+
+  const leave = (group: number, seat: Seat, why: ReleaseReason | 'lost') => {
     if (seat.state === 'leaving') return;
     seat.state = 'leaving';
-    log.info(`group ${group}: leaving: ${why}`);
+    log.info(`group ${group}: leaving: ${LEAVING[why]}`);
     void (async () => {
       await seat.host.stop();
       // The lease is held to the end: nobody begins before the last write.
-      if (!seat.lease.lost.aborted) await attempt(`giving group ${group} back`, () => leases.release(seat.lease));
+      if (why !== 'lost' && !seat.lease.lost.aborted)
+        await attempt(`giving group ${group} back`, () => leases.release(seat.lease, why));
       seats.delete(group);
       soon();
     })();
@@ -210,7 +226,7 @@ export function createCluster({ leases, groups, clock, log, open, reachesDiscord
         DRAIN_MS,
         until(() => seats.size === 0),
       );
-      for (const [group, seat] of seats) leave(group, seat, 'this process ends');
+      for (const [group, seat] of seats) leave(group, seat, 'drained');
       await until(() => seats.size === 0);
       isClosed = true;
       cancelTimer();

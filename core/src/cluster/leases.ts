@@ -1,4 +1,4 @@
-import { CinnabarError, createKeyedMutex } from '@cinnabar/sdk';
+import { CinnabarError, createKeyedMutex, type TakeoverReason } from '@cinnabar/sdk';
 import type { Connections, Row } from '../storage/drivers/postgres/connection.js';
 import type { Lease } from './assignment.js';
 import type { ClusterView, GroupLease, Member } from './balance.js';
@@ -6,7 +6,7 @@ import type { ClusterView, GroupLease, Member } from './balance.js';
 /** How often leases are renewed. */
 export const RENEW_MS = 2_000;
 /** How long a lease lasts from its renewal, by the clock of the database. */
-const LASTS_MS = 6_000;
+export const LASTS_MS = 6_000;
 /** By so much earlier its holder takes it for void: clocks do not run alike. */
 const MARGIN_MS = 500;
 /** Who was silent for longer counts as gone. */
@@ -17,6 +17,12 @@ const RESERVED_MS = 3_000;
 const ABSENCE_MS = 5_000;
 /** They renew within this time. */
 const GRACE_MS = 3_000;
+
+/** Take-overs are shown for a day. */
+const TAKEOVERS_KEPT = "interval '7 days'";
+
+/** Why a process gives a group back. */
+export type ReleaseReason = Exclude<TakeoverReason, 'expired' | 'released'>;
 
 /** What a member says of itself. */
 export interface MemberState {
@@ -42,6 +48,7 @@ export type Leases = ReturnType<typeof createLeases>;
 export function createLeases({ connections, schema, member, groups, elapsed = ownClocks }: LeaseOptions) {
   const leases = `${schema}.leases`;
   const members = `${schema}.members`;
+  const takeovers = `${schema}.takeovers`;
   const own = new Map<number, OwnLease>();
   // One statement after the other: a renewal never meets a lease that is being taken or given back.
   const mutex = createKeyedMutex();
@@ -101,16 +108,24 @@ export function createLeases({ connections, schema, member, groups, elapsed = ow
         const token = await connections.transaction(async (query) => {
           // The strongest lock on the row: writes under the old token that are under way end first, and later ones see the new token.
           const [free] = await query(
-            `SELECT FROM ${leases} WHERE group_number = $1 AND until < now()
+            `SELECT holder, released_by, release_reason FROM ${leases} WHERE group_number = $1 AND until < now()
                AND (wanted_by IS NULL OR wanted_by = $2 OR until < now() - $3 * interval '1 ms') FOR UPDATE`,
             [group, member.id, RESERVED_MS],
           );
           if (free === undefined) return undefined;
           const [taken] = await query(
             `UPDATE ${leases} SET token = token + 1, holder = $2, until = now() + $3 * interval '1 ms', taken_at = now(), ready_at = NULL,
-               wanted_by = NULL WHERE group_number = $1 RETURNING token`,
+               wanted_by = NULL, released_by = NULL, release_reason = NULL WHERE group_number = $1 RETURNING token`,
             [group, member.id, LASTS_MS],
           );
+          await query(
+            // At the very first nobody had it.
+            `INSERT INTO ${takeovers} (group_number, token, given_by, taken_by, reason)
+             SELECT $1, $2, coalesce((SELECT name FROM ${members} WHERE id = $3), $4), $5,
+               CASE WHEN $3::text IS NOT NULL THEN 'expired' ELSE coalesce($6, 'released') END WHERE $2::bigint > 1`,
+            [group, taken?.token, free.holder, free.released_by, member.name, free.release_reason],
+          );
+          await query(`DELETE FROM ${takeovers} WHERE at < now() - ${TAKEOVERS_KEPT}`);
           return taken === undefined ? undefined : BigInt(String(taken.token));
         });
         if (token === undefined) return undefined;
@@ -142,13 +157,14 @@ export function createLeases({ connections, schema, member, groups, elapsed = ow
       }),
 
     /** Gives a group back: nothing can be written under its token any more. */
-    release: ({ group, token }: Lease) =>
+    release: ({ group, token }: Lease, reason: ReleaseReason) =>
       inTurn(async () => {
         own.get(group)?.end('it was given back');
         own.delete(group);
         await connections.query(
-          `UPDATE ${leases} SET token = token + 1, holder = NULL, until = now() WHERE group_number = $1 AND token = $2`,
-          [group, String(token)],
+          `UPDATE ${leases} SET token = token + 1, holder = NULL, until = now(), released_by = $3, release_reason = $4
+           WHERE group_number = $1 AND token = $2`,
+          [group, String(token), member.name, reason],
         );
         await connections.query(announce);
       }),

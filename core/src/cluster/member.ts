@@ -21,6 +21,7 @@ import { agreeOnLayout, type Layout } from './layout.js';
 import { createLeases, newsOf } from './leases.js';
 import { createSharedLimits } from './limits.js';
 import { createSessionStore } from './sessions.js';
+import { readStatus } from './status.js';
 
 export interface MemberOptions {
   readonly config: HostConfig & { readonly token: string };
@@ -99,6 +100,7 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
         limits,
         claims,
         channel: createClusterChannel({ database, lease, partition, clock, log }),
+        status: () => readStatus(database.query, schema),
       },
     });
     return {

@@ -4,6 +4,7 @@ import {
   AuditLog,
   Backups,
   Clock,
+  Cluster,
   Commands,
   Configuration,
   Doctor,
@@ -139,6 +140,7 @@ export const KEYS = {
 export function provideHostServices(container: DependencyContainer): void {
   const provide = <T>(token: Token<T>, find: () => T) => container.register<T>(token.id, { useFactory: find });
 
+  provide(Cluster, () => ({ status: async () => container.resolve(KEYS.assignment).of?.status() }));
   provide(WebPages, () => container.resolve(KEYS.pages));
   provide(Clock, () => container.resolve(KEYS.clock));
   provide(Doctor, () => container.resolve(KEYS.doctor));

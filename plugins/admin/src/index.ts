@@ -4,6 +4,7 @@ import { registerAuditCommand } from './audit-command.js';
 import { registerBackups } from './backup-commands.js';
 import { registerBotCommands } from './bot-commands.js';
 import { registerServerNotices } from './bot-messages.js';
+import { registerCluster } from './cluster-command.js';
 import { collections, ID, inject, settings } from './context.js';
 import { registerDiagnose } from './diagnose.js';
 import { registerDoctor } from './doctor.js';
@@ -56,6 +57,7 @@ export default definePlugin({
     registerServerCommands(context);
     registerLanguage(context);
     registerBotCommands(context);
+    registerCluster(context);
     registerBackups(context);
     registerSecrets(context);
     registerPrefixCommands(context);

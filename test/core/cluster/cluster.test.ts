@@ -102,7 +102,7 @@ describePostgres('cluster: leases', () => {
     for (const each of [one, other, third]) await each.beat();
     await other.leases.want(2);
     await third.leases.want(2);
-    await one.leases.release(lease);
+    await one.leases.release(lease, 'rebalanced');
     expect(lease.lost.aborted).to.equal(true);
     expect(await third.leases.take(2)).to.equal(undefined);
     expect((await taken(other.leases.take(2))).token).to.equal(3n);

@@ -38,8 +38,8 @@ export async function createClusterWorld({ groups, guilds }: { readonly groups: 
     async until(isSo: () => boolean) {
       while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
     },
-    /** A process of the cluster, as far as database and Discord can tell. */
-    member(name: string, plugins: readonly Plugin[]) {
+    /** A process of the cluster, as far as database and Discord can tell. @param plugins ids of bundled ones, or plugins */
+    member(name: string, plugins: readonly (string | Plugin)[]) {
       const folder = mkdtempSync(join(tmpdir(), 'cinnabar-member-'));
       folders.push(folder);
       return memberOn({ database, discord, token: application.token, folder, name, plugins, groups });
@@ -58,7 +58,7 @@ function memberOn(options: {
   readonly token: string;
   readonly folder: string;
   readonly name: string;
-  readonly plugins: readonly Plugin[];
+  readonly plugins: readonly (string | Plugin)[];
   readonly groups: number;
 }) {
   const { database, discord, token, folder, name, plugins, groups } = options;
@@ -73,7 +73,10 @@ function memberOn(options: {
       dataDir: join(folder, 'data'),
       logDir: join(folder, 'logs'),
     },
-    host: { plugins, only: plugins.map(({ manifest }) => manifest.id) },
+    host: {
+      plugins: plugins.filter((plugin) => typeof plugin !== 'string'),
+      only: plugins.map((plugin) => (typeof plugin === 'string' ? plugin : plugin.manifest.id)),
+    },
     clock: createSystemClock(),
     log,
     onUnreachable: () => undefined,

@@ -190,9 +190,11 @@ describePostgres('cluster: processes that serve a bot together', () => {
     await world.until(() => other.groups().length === 1 && one.groups().length === 1);
     const { code, text } = await run('status');
     expect(code).to.equal(0);
-    expect(text.replaceAll(/groups [01]/g, 'group n')).to.match(
-      /^(?:one|other) \([\w.-]+\): group n(?:, 1 of them starting)?\n(?:one|other) \([\w.-]+\): group n(?:, 1 of them starting)?\n$/,
-    );
+    expect(text.match(/^(?:one|other) \([\w.-]+\): groups [01]$/gm)).to.have.length(2);
+    const held =
+      /^ {2}group [01]: (?:one|other) since [\d-]+T[\d:]+Z, renewed \d\.\d s ago, (?:commands under way: 0|starting)$/gm;
+    expect(text.match(held)).to.have.length(GROUPS);
+    expect(text).to.match(/group [01]: one -> other: the other one had fewer\n$/);
     await failureOf(
       run('drain', 'nobody'),
       'No process that is called "nobody" has been heard of in the last seconds.',
@@ -204,7 +206,41 @@ describePostgres('cluster: processes that serve a bot together', () => {
     await one.stop();
     await other.stop();
     await world.database.query(`UPDATE ${storage.schema}.leases SET until = now() - interval '1 s'`);
-    expect(await run('status')).to.eql({ code: 1, text: 'Served by nobody: groups 0, 1\n' });
+    const stopped = await run('status');
+    expect(stopped.code).to.equal(1);
+    expect(stopped.text).to.match(
+      /group [01]: one -> other: it stopped, or was drained\n(?:.*\n)*Served by nobody: groups 0, 1\n$/,
+    );
+  }).timeout(60_000);
+
+  it('are shown to the owner of the bot, with what moved and why', async () => {
+    await using world = await createClusterWorld({ groups: GROUPS, guilds: 2 });
+    const one = world.member('one', ['admin']);
+    await one.start();
+    const [channel] = world.channels;
+    if (channel === undefined) throw new Error('there is no channel');
+    const answer = async () => {
+      const asked = world.owner.say(channel, '!cluster');
+      await world.until(() => world.answersTo(asked).length > 0);
+      return world
+        .answersTo(asked)
+        .map(({ content }) => content)
+        .join('\n');
+    };
+    const first = await answer();
+    expect(first).to.match(/^\*\*Cluster\*\* of 2 groups of servers\n• \*\*one\*\* \([\w.-]+\): groups 0, 1$/m);
+    expect(
+      first.match(/^• Group [01]: one, taken <t:\d+:R>; lease renewed \d\.\d s ago, [01] commands? under way$/gm),
+    ).to.have.length(GROUPS);
+    expect(first).to.include('1 command under way');
+    expect(first).to.include('No group has changed its process in the last day.');
+    await world.database.query(
+      `UPDATE ${world.database.schema}.leases SET token = token + 1, holder = 'gone', until = now() - interval '1 s' WHERE group_number = 1`,
+    );
+    let later = '';
+    while (!later.includes('Take-overs')) later = await answer();
+    expect(later).to.match(/^• <t:\d+:f> group 1: \? → one: it died, or was cut off from the database$/m);
+    await one.stop();
   }).timeout(60_000);
 
   it('begin anew where they left off, without a new session', async () => {

@@ -71,7 +71,7 @@ async function processOn(place: TestDatabase, discord: LocalDiscord, token: stri
     async end(how: Ends) {
       if (how === 'handed over') {
         await gateway.leave();
-        await leases.release(lease);
+        await leases.release(lease, 'drained');
         return;
       }
       // It goes on running without a lease, as after a SIGSTOP: that harms more than one that is gone.

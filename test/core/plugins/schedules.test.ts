@@ -73,6 +73,7 @@ function assignmentOf(group: number, groups: number): Assignment {
       open: async () => undefined,
       close: () => undefined,
     },
+    status: async () => ({ processes: [], groups: [], takeovers: [] }),
   };
 }
 

@@ -35,6 +35,10 @@ describe('admin: the bot itself', () => {
     expect(await say(host.alice, '!bot ping')).to.match(/^Pong\. A message takes \d+ ms, the gateway’s heartbeat: /);
   });
 
+  it('says that it is no cluster where it is one process', async () => {
+    expect(await say(host.you, '!cluster')).to.equal('I am one process, and no cluster: it serves all servers.');
+  });
+
   it('says that no server has a channel for an announcement', async () => {
     expect(await say(host.you, '!bot announce Tonight')).to.include('I can write in no channel for announcements');
   });

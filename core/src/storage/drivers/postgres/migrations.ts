@@ -220,6 +220,23 @@ const MIGRATIONS: readonly Migration[] = [
       -- The server that a journal belongs to, where its path does not say so; 0: none; NULL: the path says it.
       ALTER TABLE ${schema}.journal_lines ADD COLUMN guild_id bigint;`,
   },
+  {
+    version: 9,
+    oldestCode: 1,
+    sql: (schema) => `
+      -- By whom a lease was given back, and why, until it is taken.
+      ALTER TABLE ${schema}.leases ADD COLUMN released_by text, ADD COLUMN release_reason text;
+      -- When a group went from one process to another, and why; for some days.
+      CREATE TABLE ${schema}.takeovers (
+        group_number int NOT NULL,
+        token bigint NOT NULL,
+        at timestamptz NOT NULL DEFAULT now(),
+        given_by text,
+        taken_by text NOT NULL,
+        reason text NOT NULL,
+        PRIMARY KEY (group_number, token)
+      );`,
+  },
 ];
 
 export const SCHEMA_VERSION = Math.max(...MIGRATIONS.map(({ version }) => version));
