@@ -34,28 +34,24 @@ const DAY_MS = 24 * 60 * 60_000;
 const LIVES_MS = 30 * DAY_MS;
 /** A visit is written down at most this often. */
 const NOTED_MS = 10 * 60_000;
-const MOST_REMEMBERED = 1_000;
 
 export function createSessions(
   store: Collection<Stored, 'global'>,
   clock: Clock,
   idleDays: () => Promise<number>,
 ): Sessions {
-  const known = new LRUCache<string, Stored>({ max: MOST_REMEMBERED });
   const isOver = ({ createdAt, usedAt }: Stored, idleMs: number) =>
     clock.now() - usedAt > idleMs || clock.now() - createdAt > LIVES_MS;
   const idleMs = async () => (await idleDays()) * DAY_MS;
   const remove = async (key: string) => {
-    known.delete(key);
     await store.of(key).delete();
   };
   const lookUp = async (key: string): Promise<Stored | undefined> => {
-    const stored = known.get(key) ?? (await store.of(key).find());
+    const stored = await store.of(key).find();
     if (stored === undefined || !isOver(stored, await idleMs())) return stored;
     await remove(key);
     return undefined;
   };
-  store.watch((key) => known.delete(key));
 
   return {
     async open(userId) {
@@ -70,7 +66,6 @@ export function createSessions(
       const isNoted = clock.now() - stored.usedAt < NOTED_MS;
       const current = isNoted ? stored : { ...stored, usedAt: clock.now() };
       if (!isNoted) await store.of(key).set(current);
-      known.set(key, current);
       return { userId: current.userId, csrf: csrfOf(id) };
     },
     isOpen: async (id) => (await lookUp(keyOf(id))) !== undefined,
