@@ -49,6 +49,9 @@ export function createTerminal(parts: TerminalParts): Terminal {
     historySize: MOST_HISTORY,
     removeHistoryDuplicates: true,
   });
+  readline.once('close', () => {
+    open = false;
+  });
   const showPrompt = () => {
     if (!open) return;
     readline.setPrompt(`${place()}${typing === undefined ? '' : ` (${typing} is typing …)`}> `);
@@ -87,9 +90,10 @@ export function createTerminal(parts: TerminalParts): Terminal {
       const leaves = await play(line);
       waiting -= 1;
       typing = undefined;
-      if (leaves) readline.close();
       hidePrompt();
-      showPrompt();
+      // A prompt that is closed cannot be shown again.
+      if (leaves) readline.close();
+      else showPrompt();
     });
     last.catch(() => readline.close());
   });
@@ -106,9 +110,7 @@ export function createTerminal(parts: TerminalParts): Terminal {
       showPrompt();
     },
     async run() {
-      const closed = once(readline, 'close').then(() => {
-        open = false;
-      });
+      const closed = once(readline, 'close');
       showPrompt();
       await closed;
       await last;
