@@ -23,6 +23,8 @@ export interface BotProcess {
   memory(): Promise<Memory>;
   /** @throws Error when it has not ended 15 s later; then it is killed */
   stop(): Promise<void>;
+  /** At once, as a machine that fails. */
+  kill(): Promise<void>;
 }
 
 const STOP_WITHIN_MS = 15_000;
@@ -85,6 +87,12 @@ export async function startBot(
     },
     async stop() {
       await end(name, child);
+      if (dataDir === undefined) rmSync(folder, { recursive: true, force: true });
+    },
+    async kill() {
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
       if (dataDir === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };

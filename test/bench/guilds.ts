@@ -1,17 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type LocalApplication, type LocalDiscord, type LocalGuild, startLocalDiscord } from '@cinnabar/local-discord';
 import { BOTS, type BotName, type BotProcess, startBot } from './bot-process.js';
 import { compareRounds, type Figure, limit, median } from './report.js';
+import { learnSyncedLists, syncedIn, writeSyncedLists } from './synced-lists.js';
 
 const SIZES = [1_000, 10_000];
 /** The bots among them. */
 const MEMBERS = 50;
 const CHANNELS = 3;
 const ROUNDS = 3;
-const FIRST_SYNCED = 5;
 const MIB = 1024 * 1024;
 /** A bot has settled when it needs less of a processor than that, so often in a row. */
 const IDLE_SHARE = 0.04;
@@ -51,7 +51,9 @@ async function measure(size: number): Promise<ReadonlyMap<BotName, readonly Meas
   const dataDir = mkdtempSync(join(tmpdir(), 'cinnabar-bench-'));
   const measured = new Map<BotName, Measured[]>(BOTS.map((bot) => [bot, []]));
   try {
-    await synchronise(discord, guilds, applications.cinnabar, dataDir);
+    const { cinnabar } = applications;
+    const known = await learnSyncedLists(discord, cinnabar, dataDir);
+    writeSyncedLists(syncedIn(known, guilds, cinnabar), cinnabar, dataDir);
     for (let round = 0; round < ROUNDS; round++) {
       for (const bot of BOTS) measured.get(bot)?.push(await startOnce(bot, discord, applications[bot], dataDir, size));
     }
@@ -84,35 +86,6 @@ async function createWorld(size: number) {
     guilds.push(guild);
   }
   return { discord, guilds, applications };
-}
-
-/**
- * What the first starts of a bot do at their pace, in thousands of guilds for many minutes: its slash commands are synced in a few, and what it
- * keeps of those is written down for the others, too.
- */
-async function synchronise(
-  discord: LocalDiscord,
-  guilds: readonly LocalGuild[],
-  application: LocalApplication,
-  dataDir: string,
-): Promise<void> {
-  const bot = await startBot('cinnabar', discord, application, dataDir);
-  while (application.guildCommands.size < FIRST_SYNCED) await wait(LOOK_EVERY_MS);
-  await wait(LOOK_EVERY_MS);
-  await bot.stop();
-  const folder = join(dataDir, 'documents', encodeURIComponent('@host'), 'collections', 'global', 'slash-commands');
-  const file = join(folder, `${application.id}.json`);
-  const stored: { data: { lists: Record<string, string>; comparedAt: Record<string, number> } } = JSON.parse(
-    readFileSync(file, 'utf8'),
-  );
-  const { lists, comparedAt } = stored.data;
-  const [, known = ''] = Object.entries(lists).find(([list]) => list !== 'dm') ?? [];
-  const [digest = ''] = known.split(' ');
-  for (const guild of guilds) {
-    comparedAt[guild.id] = Date.now();
-    lists[guild.id] = `${digest} ${guild.members.get(application.id)?.joinedAt.toString(36)}`;
-  }
-  writeFileSync(file, JSON.stringify(stored));
 }
 
 async function startOnce(

@@ -3,16 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createFileDriver, createPostgresDriver, createSystemClock, type Driver } from '@cinnabar/core';
+import { groupOf } from '@cinnabar/core/internal/cluster/assignment';
 import {
   type LocalApplication,
   type LocalChannel,
   type LocalDiscord,
+  type LocalGuild,
   startLocalDiscord,
 } from '@cinnabar/local-discord';
 import type { Logger } from '@cinnabar/sdk';
 import { type TestServer, testServer } from '../support/postgres.js';
 import { type BotProcess, startBot } from './bot-process.js';
 import { compare, type Figure, limit, median, percentile } from './report.js';
+import { learnSyncedLists, pathOfSyncedLists, type SyncedLists, syncedIn, writeSyncedLists } from './synced-lists.js';
 
 /** How many guilds there are; `BENCH_GUILDS=1000,5000` where a machine holds no more. */
 const SIZES = (process.env.BENCH_GUILDS ?? '1000,5000,20000').split(',').map(Number);
@@ -21,15 +24,20 @@ const PROCESSES = [1, 2, 4] as const;
 const GROUPS = 4;
 const SHARDS = 16;
 const MEMBERS = 10;
+/** Each process. */
 const WARM_UP = 5_000;
 const TURNS = 5;
 const PER_TURN = 2_000;
 const BATCH = 250;
 const PATIENCE_MS = 300_000;
 const LOOK_EVERY_MS = 250;
+/** A machine may be busy with other things. */
+const SETTLED_MS = 60_000;
 /** It has settled when all processes together need less of a processor than that, so often in a row. */
 const IDLE_SHARE = 0.15;
 const IDLE_LOOKS = 6;
+/** What members of 200 servers may wait for, in the campaign `cluster`. */
+const TAKEN_OVER_S = 10;
 const MIB = 1024 * 1024;
 const KIB = 1024;
 
@@ -42,6 +50,8 @@ interface Measured {
   readonly cpuUs: number;
   readonly heapBytes: number;
   readonly rssBytes: number;
+  /** From the death of one of several processes until the others serve what it served; with what passes until its leases are void. */
+  readonly takeoverMs: number | undefined;
 }
 
 /**
@@ -51,7 +61,12 @@ interface Measured {
 export async function* scale(): AsyncGenerator<Figure> {
   const known = new Map<string, Measured>();
   for (const size of SIZES) {
-    for (const shape of SHAPES) known.set(`${shape} ${size}`, await measure(shape, size));
+    const world = await createWorld(size);
+    try {
+      for (const shape of SHAPES) known.set(`${shape} ${size}`, await measure(shape, world));
+    } finally {
+      await world.discord.close();
+    }
     yield* figuresOf(size, (shape) => known.get(`${shape} ${size}`));
   }
   const [smallest = 0, largest = 0] = [Math.min(...SIZES), Math.max(...SIZES)];
@@ -82,6 +97,13 @@ function* figuresOf(size: number, of: (shape: Shape) => Measured | undefined): G
         peer: files[figure] / MIB,
         peerName,
       });
+    if (ours.takeoverMs !== undefined)
+      yield limit(
+        `${where}: killed one, until the others serve its guilds`,
+        's',
+        ours.takeoverMs / 1_000,
+        TAKEN_OVER_S,
+      );
   }
 }
 
@@ -101,23 +123,25 @@ function* perGuild(known: ReadonlyMap<string, Measured>, smallest: number, large
     });
 }
 
-async function measure(shape: Shape, size: number): Promise<Measured> {
-  const world = await createWorld(size);
+async function measure(shape: Shape, world: World): Promise<Measured> {
+  const { discord, application, guilds, known } = world;
   const folders: string[] = [];
   const bots: BotProcess[] = [];
   await using database = shape === 'files' ? undefined : await testServer('on');
   const start = async (index: number) => {
     const folder = mkdtempSync(join(tmpdir(), 'cinnabar-bench-scale-'));
     folders.push(folder);
+    if (database === undefined) writeSyncedLists(syncedIn(known, guilds, application), application, folder);
     const env = database === undefined ? {} : { DATABASE_URL: database.url, CINNABAR_MEMBER: `process-${index}` };
     const args = database === undefined ? ['start'] : ['start', '--cluster'];
-    bots.push(await startBot('cinnabar', world.discord, world.application, folder, env, args));
+    bots.push(await startBot('cinnabar', discord, application, folder, env, args));
   };
   try {
+    if (database !== undefined) await storeSyncedLists(database, world);
     for (let index = 0; index < (shape === 'files' ? 1 : shape); index++) await start(index);
     if (database !== undefined) await divided(database, bots.length);
     await settled(bots);
-    await talk(world, WARM_UP);
+    await talk(world, WARM_UP * bots.length);
     const spent: number[] = [];
     for (let turn = 0; turn < TURNS; turn++) {
       const before = await cpuOf(bots);
@@ -126,18 +150,28 @@ async function measure(shape: Shape, size: number): Promise<Measured> {
     }
     const memories = await Promise.all(bots.map((bot) => bot.memory()));
     const sum = (of: 'heapBytes' | 'rssBytes') => memories.reduce((total, memory) => total + memory[of], 0);
-    return { cpuUs: median(spent), heapBytes: sum('heapBytes'), rssBytes: sum('rssBytes') };
+    const takeoverMs = database === undefined || bots.length === 1 ? undefined : await takeover(database, bots);
+    return { cpuUs: median(spent), heapBytes: sum('heapBytes'), rssBytes: sum('rssBytes'), takeoverMs };
   } finally {
     await Promise.allSettled(bots.map((bot) => bot.stop()));
     for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-    await world.discord.close();
   }
+}
+
+async function takeover(database: TestServer, bots: BotProcess[]): Promise<number> {
+  const started = performance.now();
+  await bots.pop()?.kill();
+  await divided(database, bots.length);
+  return performance.now() - started;
 }
 
 interface World {
   readonly discord: LocalDiscord;
   readonly application: LocalApplication;
   readonly channels: readonly LocalChannel[];
+  readonly guilds: readonly LocalGuild[];
+  /** What a bot keeps of the slash commands that Discord has of it, in a few guilds. */
+  readonly known: SyncedLists;
   readonly say: (channel: LocalChannel) => void;
 }
 
@@ -148,15 +182,46 @@ async function createWorld(size: number): Promise<World> {
   const application = discord.createApplication({ name: 'Cinnabar', owner });
   const people = Array.from({ length: MEMBERS - 2 }, (_, index) => discord.createUser({ name: `member${index}` }));
   const channels: LocalChannel[] = [];
+  const guilds: LocalGuild[] = [];
   for (let index = 0; index < size; index++) {
     const guild = discord.createGuild({ name: `Guild ${index}`, owner });
     for (const person of people) guild.join(person);
     channels.push(guild.createChannel({ name: 'general' }));
     guild.invite(application);
+    guilds.push(guild);
     // A guild's shard follows from the millisecond in which it was made.
     if (index % 20 === 0) await wait(1);
   }
-  return { discord, application, channels, say: (channel) => void owner.say(channel, 'hello, an ordinary message') };
+  const folder = mkdtempSync(join(tmpdir(), 'cinnabar-bench-scale-'));
+  try {
+    const known = await learnSyncedLists(discord, application, folder);
+    const say = (channel: LocalChannel) => void owner.say(channel, 'hello, an ordinary message');
+    return { discord, application, channels, guilds, known, say };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The slash commands are in line everywhere, as from the second start of a bot on: of the servers of each group, where its host will look. */
+async function storeSyncedLists({ url }: TestServer, { application, guilds, known }: World): Promise<void> {
+  const driver = createPostgresDriver({
+    url,
+    schema: 'cinnabar',
+    poolSize: 1,
+    use: 'alone',
+    clock: createSystemClock(),
+    log: QUIET,
+  });
+  try {
+    await driver.open?.();
+    for (let group = 0; group < GROUPS; group++) {
+      const own = guilds.filter(({ id }) => groupOf(id, GROUPS) === group);
+      const key = group === 0 ? application.id : `${application.id}@${group}`;
+      await driver.write(pathOfSyncedLists(key), syncedIn(known, own, application));
+    }
+  } finally {
+    await driver.close();
+  }
 }
 
 /** Messages in all guilds in turn. */
@@ -165,9 +230,9 @@ async function talk({ discord, channels, say }: World, count: number): Promise<v
   for (let sent = 1; sent <= count; sent++) {
     const channel = channels[(sent * step) % channels.length];
     if (channel !== undefined) say(channel);
-    if (sent % BATCH === 0) await discord.settled();
+    if (sent % BATCH === 0) await discord.settled(SETTLED_MS);
   }
-  await discord.settled();
+  await discord.settled(SETTLED_MS);
 }
 
 /** Resolves when each process serves its share. */
@@ -191,12 +256,14 @@ const cpuOf = async (bots: readonly BotProcess[]) =>
 async function settled(bots: readonly BotProcess[]): Promise<void> {
   const end = Date.now() + PATIENCE_MS;
   let last = await cpuOf(bots);
-  for (let looks = 0; looks < IDLE_LOOKS && Date.now() < end; ) {
+  let looks = 0;
+  while (looks < IDLE_LOOKS && Date.now() < end) {
     await wait(LOOK_EVERY_MS);
     const now = await cpuOf(bots);
     looks = (now - last) / 1_000 / LOOK_EVERY_MS < IDLE_SHARE ? looks + 1 : 0;
     last = now;
   }
+  if (looks < IDLE_LOOKS) throw new Error(`after ${PATIENCE_MS / 1_000} s the processes still have something to do`);
 }
 
 const WRITERS = 32;
