@@ -10,7 +10,7 @@ import { createHost, loadConfig } from '@cinnabar/core';
 import { type LocalChannel, startLocalDiscord } from '@cinnabar/local-discord';
 import { WebServer } from '@cinnabar/sdk';
 import type { Browser, Page } from 'playwright-core';
-import { launchChromium } from '../support/chromium.js';
+import { followSignInLink, launchChromium } from '../support/chromium.js';
 
 const OUT = fileURLToPath(new URL('../../../docs/images/', import.meta.url));
 const PAGE = fileURLToPath(new URL('public', import.meta.resolve('@cinnabar/local-client/package.json')));
@@ -86,8 +86,7 @@ async function takeAll(browser: Browser): Promise<void> {
     await page.goto(discord.clientAddress(you));
     await page.getByText('Confirmation Required').first().waitFor();
     await take(page, `client-${name}`);
-    await page.goto(bot.signInLink(you.id));
-    await page.getByRole('link', { name: guild.name }).waitFor();
+    await followSignInLink(page, bot.signInLink(you.id));
     await page.goto(`${bot.url}/g/${guild.id}`);
     await page.getByRole('heading', { name: guild.name }).waitFor();
     await take(page, `dashboard-${name}`);

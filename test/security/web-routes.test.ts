@@ -52,7 +52,7 @@ const ROUTES: readonly Route[] = [
     ask: ({ get }, guild) => get(`/api/events?page=admin/nothing&guild=${guild}`),
     expected: signedIn(404),
   },
-  { route: '/auth/link', ask: ({ get }) => get('/auth/link?token=guess'), expected: all(403) },
+  { route: '/auth/link', ask: ({ follow, url }) => follow(`${url}/sign-in#guess`), expected: all(403) },
   {
     route: '/auth/sign-out',
     ask: ({ act }) => act('/auth/sign-out', {}, { 'x-csrf-token': 'guess' }),

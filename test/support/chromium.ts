@@ -26,6 +26,13 @@ export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
 }
 
+/** Follows a link of the dashboard that signs somebody in, up to the choice of a server. */
+export async function followSignInLink(page: Page, link: string): Promise<void> {
+  await page.goto(link);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Choose a server' }).waitFor();
+}
+
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** What a page does wrong for people who use it without eyes, or without a mouse. https://github.com/dequelabs/axe-core */

@@ -52,7 +52,19 @@ interface Registered {
 const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 const PATH = /^(?:\/[\w.-]+)*$/;
 /** First parts of the web server's own paths: a plugin of that id would never be asked. */
-export const RESERVED_PATHS = ['api', 'assets', 'auth', 'bot', 'client', 'docs', 'g', 'healthz', 'metrics', 'readyz'];
+export const RESERVED_PATHS = [
+  'api',
+  'assets',
+  'auth',
+  'bot',
+  'client',
+  'docs',
+  'g',
+  'healthz',
+  'metrics',
+  'readyz',
+  'sign-in',
+];
 
 /** Builds the registry of pages. Every call is decided anew: the browser is told nothing that a member could not have read, and does nothing else. */
 export function createPages(services: PageServices): PageService {

@@ -49,16 +49,16 @@ export default definePlugin({
     const address = host.isFirst ? parseListen(context.env.CINNABAR_WEB ?? listen) : 'off';
     const server = await open();
 
-    context.provide(WebServer, {
-      url: server?.url,
-      signInLink(userId) {
-        if (server === undefined)
-          throw new UserError(
-            t('The dashboard is off. The owner of the bot sets `set web listen 8080`, then `plugin reload web`.'),
-          );
-        return `${server.url}/auth/link?token=${links.make(userId)}`;
-      },
-    });
+    const signInLink = (userId: string): string => {
+      if (server === undefined)
+        throw new UserError(
+          t('The dashboard is off. The owner of the bot sets `set web listen 8080`, then `plugin reload web`.'),
+        );
+      // What is behind the # stays in the browser: no server, no proxy and no preview of the link is told.
+      return `${server.url}/sign-in#${links.make(userId)}`;
+    };
+
+    context.provide(WebServer, { url: server?.url, signInLink });
     context.group({
       name: 'web',
       description: 'The dashboard in a browser',
@@ -70,11 +70,7 @@ export default definePlugin({
           help: 'It comes as a direct message, and works for ten minutes.',
           ephemeral: true,
           async run(ctx) {
-            if (server === undefined)
-              throw new UserError(
-                t('The dashboard is off. The owner of the bot sets `set web listen 8080`, then `plugin reload web`.'),
-              );
-            const link = `${server.url}/auth/link?token=${links.make(ctx.user.id)}`;
+            const link = signInLink(ctx.user.id);
             await replyPrivately(ctx, {
               content: t('For your eyes alone, once, within ten minutes: {link}', { link }),
             });

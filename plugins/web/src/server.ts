@@ -81,7 +81,7 @@ const id = z.string().regex(/^\d{15,22}$/);
 const pageParams = z.object({ plugin: z.string().max(64), page: z.string().max(64) });
 const actParams = pageParams.extend({ act: z.string().max(64) });
 const pageQuery = z.record(z.string().max(64), z.string().max(2_000));
-const linkQuery = z.object({ token: z.string().max(200).default('') });
+const linkBody = z.object({ token: z.string().max(200) });
 const callbackQuery = z.object({ code: z.string().max(500).default(''), state: z.string().max(200).default('') });
 const actBody = z.object({ input: z.record(z.string(), z.unknown()).default({}) });
 const choiceQuery = z.object({
@@ -335,16 +335,16 @@ export async function startServer(parts: Parts): Promise<Server> {
       secure: isSecure,
       maxAge: 30 * 24 * 60 * 60,
     });
-    return reply.redirect('/', 303);
   };
 
-  app.get('/auth/link', async (request, reply) => {
+  // Sent by the page of the link when its button is pressed: a chat that looks at a link for its preview does not use it up.
+  app.post('/auth/link', async (request, reply) => {
     limitSignIns(request, reply);
-    const { token } = linkQuery.parse(request.query);
-    const userId = links.take(token);
+    const userId = links.take(linkBody.parse(request.body).token);
     if (userId === undefined)
       throw new Refused(403, t('This link was used already, or is too old. `web link` gives another one.'));
-    return enterAs(userId, request, reply);
+    await enterAs(userId, request, reply);
+    return { said: t('You have signed in.') };
   });
 
   if (discordSignIn !== undefined) {
@@ -372,7 +372,8 @@ export async function startServer(parts: Parts): Promise<Server> {
       const userId = isSameBrowser ? await discordSignIn.finish(state, code) : undefined;
       if (userId === undefined)
         throw new Refused(403, t('That sign-in was begun elsewhere, or is too old. Please begin again.'));
-      return enterAs(userId, request, reply);
+      await enterAs(userId, request, reply);
+      return reply.redirect('/', 303);
     });
   }
 

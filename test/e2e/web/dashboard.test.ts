@@ -4,7 +4,7 @@ import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { WebServer } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import { accessibilityProblems, describeChromium, launchChromium } from '../../support/chromium.js';
+import { accessibilityProblems, describeChromium, followSignInLink, launchChromium } from '../../support/chromium.js';
 
 const PLUGINS = fileURLToPath(new URL('../../../../plugins', import.meta.url));
 const all = () =>
@@ -35,8 +35,7 @@ describeChromium('the dashboard in a browser', () => {
     options: Parameters<Browser['newContext']>[0] = {},
   ): Promise<Page> => {
     const page = await (await browser.newContext(options)).newPage();
-    await page.goto(host.resolve(WebServer).signInLink(userId));
-    await page.getByRole('heading', { name: 'Choose a server' }).waitFor();
+    await followSignInLink(page, host.resolve(WebServer).signInLink(userId));
     return page;
   };
   const open = async (page: Page, host: TestHost, path: string) => {

@@ -53,8 +53,7 @@ describe('web: signing in', () => {
     const browser = openBrowser(host);
     expect(await browser.get('/api/pages')).to.deep.include({ status: 401 });
     const { status, headers } = await browser.signIn(host.you.id);
-    expect(status).to.equal(303);
-    expect(headers.get('location')).to.equal('/');
+    expect(status).to.equal(200);
     expect(headers.get('set-cookie')).to.match(/HttpOnly.*SameSite=Lax/i);
     const first = browser.cookie;
     await browser.signIn(host.you.id);
@@ -66,17 +65,37 @@ describe('web: signing in', () => {
 
   it('takes no link twice, none that is old, and none that was guessed', async () => {
     await using host = await start();
-    const link = new URL(host.resolve(WebServer).signInLink(host.you.id));
+    const link = host.resolve(WebServer).signInLink(host.you.id);
     const browser = openBrowser(host);
-    expect((await browser.get(`${link.pathname}${link.search}`)).status).to.equal(303);
-    expect((await browser.get(`${link.pathname}${link.search}`)).status).to.equal(403);
-    const late = new URL(host.resolve(WebServer).signInLink(host.you.id));
+    expect((await browser.follow(link)).status).to.equal(200);
+    expect((await browser.follow(link)).status).to.equal(403);
+    const late = host.resolve(WebServer).signInLink(host.you.id);
     await host.advance(11 * 60_000);
-    expect((await browser.get(`${late.pathname}${late.search}`)).status).to.equal(403);
+    expect((await browser.follow(late)).status).to.equal(403);
     const guesses = await Promise.all(
-      Array.from({ length: 30 }, (_, one) => browser.get(`/auth/link?token=guess${one}`)),
+      Array.from({ length: 30 }, (_, one) => browser.follow(`${browser.url}/sign-in#guess${one}`)),
     );
     expect(guesses.map(({ status }) => status)).to.include(429);
+  });
+
+  it('is not used up by a chat that looks at it for a preview', async () => {
+    await using host = await start();
+    const [crawler, browser] = [openBrowser(host), openBrowser(host)];
+    const link = host.resolve(WebServer).signInLink(host.you.id);
+    for (const method of ['HEAD', 'GET']) await crawler.send(link, { method });
+    expect(crawler.cookie).to.equal('');
+    expect((await browser.follow(link)).status).to.equal(200);
+  });
+
+  it('is for its own page: another one, and a form, are refused', async () => {
+    await using host = await start();
+    const browser = openBrowser(host);
+    const token = new URL(host.resolve(WebServer).signInLink(host.you.id)).hash.slice(1);
+    const foreign = { method: 'POST', headers: { origin: 'https://evil.example', 'content-type': 'application/json' } };
+    expect((await browser.send('/auth/link', { ...foreign, body: JSON.stringify({ token }) })).status).to.equal(403);
+    const form = { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' } };
+    expect((await browser.send('/auth/link', { ...form, body: `token=${token}` })).status).to.equal(415);
+    expect(browser.cookie).to.equal('');
   });
 
   it('holds over a restart, ends when it is ended, and when nobody comes for a week', async () => {
@@ -111,9 +130,9 @@ describe('web: signing in', () => {
     host.you.say(host.general, '!web link');
     host.alice.say(host.general, '!web link');
     await host.settled();
-    await host.discord.expectMessage({ author: host.bot, content: /\/auth\/link\?token=/ });
+    await host.discord.expectMessage({ author: host.bot, content: /\/sign-in#\S{40}/ });
     const said = host.general.messages.map(({ content }) => content).join('\n');
-    expect(said).not.to.include('/auth/link');
+    expect(said).not.to.include('/sign-in');
     expect(said).to.match(/owner/);
   });
 });
@@ -212,7 +231,7 @@ describe('web: what does not come from its own pages', () => {
       const { body } = await browser.get(path);
       expect(String(body), path).not.to.include('"name"');
     }
-    const { headers } = await browser.get('/auth/link?token=x&next=https://evil.example');
+    const { headers } = await browser.get('/auth/discord?next=https://evil.example');
     expect(headers.get('location')).to.equal(null);
     const huge = await browser.act(water(host), { times: 1, note: 'x'.repeat(3_000_000) });
     expect(huge.status).to.equal(413);

@@ -87,15 +87,18 @@ export const loadChoices = (
 ): Promise<{ readonly choices: readonly Choice[] }> =>
   ask(`/api/choices?${new URLSearchParams({ guild: guildId, kind, search })}`);
 
-const post = <T>(path: string, csrf: string, body: unknown): Promise<T> =>
+const post = <T>(path: string, csrf: string | undefined, body: unknown): Promise<T> =>
   ask(path, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-csrf-token': csrf },
+    headers: { 'content-type': 'application/json', ...(csrf === undefined ? {} : { 'x-csrf-token': csrf }) },
     body: JSON.stringify(body),
   });
 
 export const sendAct = (page: string, act: string, input: object, place: Place, csrf: string): Promise<Result> =>
   post(`/api/pages/${page}/acts/${act}${parameters(place)}`, csrf, { input });
+
+/** With the token of a link. */
+export const signIn = (token: string): Promise<unknown> => post('/auth/link', undefined, { token });
 
 export const signOut = (csrf: string): Promise<unknown> => post('/auth/sign-out', csrf, {});
 

@@ -16,8 +16,8 @@ import {
 } from './api.js';
 import { Blocks, sentenceFor } from './blocks.js';
 import { NO_NAMES, Page, type PageContext } from './context.js';
-import { addressOf, type Route, useRoute } from './router.js';
-import { Servers, Shell, SignIn } from './shell.js';
+import { addressOf, type Route, SIGN_IN, useRoute } from './router.js';
+import { FollowLink, Servers, Shell, SignIn } from './shell.js';
 import { speak, t } from './texts.js';
 import { Text } from './values.js';
 
@@ -36,7 +36,7 @@ function App() {
     const load = () => {
       loadSession().then(
         (loaded) => {
-          speak(loaded.language);
+          speak(loaded.user === null ? navigator.language : loaded.language);
           setProblem(undefined);
           setSession(loaded);
         },
@@ -65,6 +65,7 @@ function App() {
         <p aria-live="polite">{problem ?? t('Loading …')}</p>
       </main>
     );
+  if (location.pathname === SIGN_IN && location.hash !== '') return <FollowLink session={session} />;
   if (!isSignedIn) return <SignIn session={session} />;
   return (
     <Shell session={session} route={route} pages={pages}>

@@ -10,6 +10,9 @@ export interface Route {
   readonly query: Readonly<Record<string, string>>;
 }
 
+/** Where links lead that sign somebody in. */
+export const SIGN_IN = '/sign-in';
+
 function routeOf({ pathname, search }: Location): Route {
   const query = Object.fromEntries(new URLSearchParams(search));
   const [, area, ...parts] = pathname.split('/');

@@ -1,7 +1,8 @@
 import type { WebPageInfo } from '@cinnabar/sdk';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type Session, signOut } from './api.js';
+import { type Session, signIn, signOut } from './api.js';
+import { sentenceFor } from './blocks.js';
 import { addressOf, navigate, type Route } from './router.js';
 import { t } from './texts.js';
 import { Text } from './values.js';
@@ -254,6 +255,33 @@ export function SignIn({ session }: { readonly session: Session }) {
           }
         />
       </p>
+    </main>
+  );
+}
+
+/** Behind the address of a link: it waits for a press, since whatever looks at links would use it up. */
+export function FollowLink({ session }: { readonly session: Session }) {
+  const [problem, setProblem] = useState<string>();
+  const [isBusy, setBusy] = useState(false);
+  const follow = async () => {
+    setBusy(true);
+    try {
+      await signIn(location.hash.slice(1));
+      location.replace('/');
+    } catch (error) {
+      setProblem(sentenceFor(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <main class="alone" id="page">
+      <h1>{session.bot?.name ?? 'Cinnabar'}</h1>
+      <p>
+        <button type="button" class="primary" disabled={isBusy} onClick={() => void follow()}>
+          {t('Sign in')}
+        </button>
+      </p>
+      <p role="status">{problem === undefined ? null : <Text text={problem} />}</p>
     </main>
   );
 }

@@ -43,7 +43,7 @@ const GERMAN: Readonly<Record<string, string>> = {
 let language = 'en';
 
 export function speak(locale: string): void {
-  language = locale;
+  language = locale.split('-', 1)[0] ?? locale;
   document.documentElement.lang = locale;
 }
 
