@@ -53,8 +53,7 @@ export function createSharedLimits(database: Pick<Database, 'schema' | 'query'>,
 
 /** Longer than Discord's second by what the ways of requests to Discord differ. */
 const WINDOW_MS = 1_100;
-/** Taken at once, so that not every request asks the database. What a process does not use is lost to all. */
-const LEAST_CHUNK = 3;
+/** Taken at once at most, so that others get some as well. No more is taken than requests wait: what a process does not use is lost to all. */
 const LARGEST_CHUNK = 10;
 /** The database is away. */
 const RETRY_MS = 250;
@@ -67,7 +66,7 @@ function createSharedBudget(take: SharedLimits['take'], clock: Clock): RequestBu
   const pause = (ms: number) => new Promise<void>((resolve) => void clock.after(Math.max(1, ms), resolve));
   const ask = async () => {
     const asked = clock.now();
-    const chunk = Math.min(LARGEST_CHUNK, Math.max(LEAST_CHUNK, wanted));
+    const chunk = Math.min(LARGEST_CHUNK, wanted);
     try {
       const { granted, endsInMs } = await take('requests', chunk, { lastsMs: WINDOW_MS, left: REQUESTS_PER_SECOND });
       left = granted;

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
 import { createSharedLimits } from '@cinnabar/core/internal/cluster/limits';
-import { createFairRequests } from '@cinnabar/core/internal/gateway/rest';
+import { createFairRequests, REQUESTS_PER_SECOND } from '@cinnabar/core/internal/gateway/rest';
 import { createSharedIdentifyLimits } from '@cinnabar/core/internal/gateway/session-limits';
 import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import { startLocalDiscord } from '@cinnabar/local-discord';
@@ -53,6 +53,16 @@ describePostgres('cluster: limits of Discord', () => {
     expect(discord.requests.all.filter(({ status }) => status === 429)).to.deep.equal([]);
     expect(discord.requests.all).to.have.length(REQUESTS);
     expect(seconds).to.be.at.least(3);
+  });
+
+  it('are left to the others where a process has no request for them', async () => {
+    await using place = await testDatabase();
+    await using processes = await processesOn(place);
+    const [one, other] = processes.limits;
+    await new Promise<void>((resolve) => one?.requests.whenMore(1, resolve));
+    expect(one?.requests.take()).to.equal(true);
+    const rest = await other?.take('requests', REQUESTS, { left: REQUESTS_PER_SECOND, lastsMs: 1_000 });
+    expect(rest?.granted).to.equal(REQUESTS_PER_SECOND - 1);
   });
 
   it('are taken by one process where there is one, and say when there is more', async () => {
