@@ -78,6 +78,8 @@ export interface SharedClaims extends Claims {
 
 /** Discord sends nothing again after so long, and nobody waits for it. */
 const KEPT = "interval '1 day'";
+/** So often, what is older is deleted: a group may stay with one process for months. */
+const SWEPT_AFTER = 200;
 
 export function createClaims(
   database: Pick<Database, 'schema' | 'query' | 'writer'>,
@@ -88,12 +90,15 @@ export function createClaims(
   const { write } = database.writer(lease);
   const mutex = createKeyedMutex();
   const beginning = new Set<Promise<unknown>>();
+  const old = `old AS (DELETE FROM ${claims} USING fence WHERE group_number = ${lease.group} AND claimed_at < now() - ${KEPT}), `;
+  let untilSwept = SWEPT_AFTER;
 
   /** @returns `undefined` where that cannot be said, since the database is away: then nobody else can take it over either */
   const begin = async ({ id, guildId, channelId, userId, interactionToken }: Claimed): Promise<boolean | undefined> => {
+    untilSwept = untilSwept === 0 ? SWEPT_AFTER : untilSwept - 1;
     try {
       const own = await write(
-        `done AS (INSERT INTO ${claims} (id, group_number, token, guild_id, channel_id, user_id, interaction_token)
+        `${untilSwept === 0 ? old : ''}done AS (INSERT INTO ${claims} (id, group_number, token, guild_id, channel_id, user_id, interaction_token)
            SELECT $1::bigint, ${lease.group}, ${lease.token}, $2::bigint, $3::bigint, $4::bigint, $5 FROM fence
            ON CONFLICT (id) DO NOTHING RETURNING id AS result)`,
         [id, guildId, channelId, userId, interactionToken ?? null],
@@ -141,8 +146,7 @@ export function createClaims(
     },
     async takeUnfinished() {
       const rows = await write(
-        `old AS (DELETE FROM ${claims} USING fence WHERE group_number = ${lease.group} AND claimed_at < now() - ${KEPT}),
-         taken AS (UPDATE ${claims} SET done_at = now() FROM fence
+        `${old}taken AS (UPDATE ${claims} SET done_at = now() FROM fence
            WHERE group_number = ${lease.group} AND token < ${lease.token} AND done_at IS NULL AND claimed_at >= now() - ${KEPT}
            RETURNING id::text, guild_id::text, channel_id::text, user_id::text, interaction_token),
          done AS (SELECT coalesce(json_agg(taken), '[]') AS result FROM taken)`,

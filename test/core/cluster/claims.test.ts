@@ -1,6 +1,9 @@
+import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
 import { createClaims } from '@cinnabar/core/internal/cluster/claims';
+import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import { expect } from 'chai';
 import { recordingLogger } from '../../support/logs.js';
+import { describePostgres, testDatabase } from '../../support/postgres.js';
 
 /** A database that takes every claim once it is let. */
 function slowDatabase() {
@@ -46,5 +49,33 @@ describe('claims', () => {
     goOn();
     await begun;
     expect(order.slice(0, 2)).to.deep.equal(['claimed', 'begun']);
+  });
+});
+
+describePostgres('claims in PostgreSQL', () => {
+  it('are deleted after a day, however long a process has its group', async () => {
+    await using place = await testDatabase();
+    const log = recordingLogger();
+    const database = openDatabase({ ...place, poolSize: 4, use: 'cluster', clock: createSystemClock(), log });
+    try {
+      await database.open();
+      await place.query(`INSERT INTO ${place.schema}.leases (group_number, token) VALUES (0, 1)`);
+      await place.query(
+        `INSERT INTO ${place.schema}.claims (id, group_number, token, user_id, claimed_at)
+           SELECT n, 0, 1, 3, now() - interval '25 hours' FROM generate_series(1, 10) AS n`,
+      );
+      const lease = { group: 0, token: 1n, isHeld: () => true, held: async () => undefined };
+      const claims = createClaims(database, lease, log);
+      const ids = Array.from({ length: 300 }, (_, index) => String(BigInt(asked.id) + BigInt(index)));
+      await Promise.all(ids.map((id) => claims.run({ ...asked, id, channelId: id }, () => 'answered')));
+      const left = await place.query(
+        `SELECT id FROM ${place.schema}.claims WHERE claimed_at < now() - interval '1 day'`,
+      );
+      expect(left).to.deep.equal([]);
+      const kept = await place.query(`SELECT count(*)::int AS count FROM ${place.schema}.claims`);
+      expect(kept).to.deep.equal([{ count: ids.length }]);
+    } finally {
+      await database.close();
+    }
   });
 });
