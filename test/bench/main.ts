@@ -21,6 +21,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   repetition: async () => (await import('./repetition.js')).repetition,
   hostile: async () => (await import('./hostile.js')).hostile,
   scale: async () => (await import('./scale.js')).scale,
+  simulation: async () => (await import('./simulation.js')).simulation,
   soak: async () => (await import('./soak.js')).soak,
 };
 

@@ -70,6 +70,11 @@ export function atLeast(name: string, unit: string, ours: number, least: number)
   return { name, unit, ours, peer: null, peerName: null, ratio: null, aim: `≥ ${least} ${unit}`, met: ours >= least };
 }
 
+/** A figure that there is nothing to compare with, and no aim for. */
+export function found(name: string, unit: string, ours: number): Figure {
+  return { name, unit, ours, peer: null, peerName: null, ratio: null, aim: 'none', met: true };
+}
+
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;

@@ -13,6 +13,7 @@ import {
 } from '@cinnabar/local-discord';
 import { type TestServer, testServer } from '../support/postgres.js';
 import { type BotProcess, startBot } from './bot-process.js';
+import { divided } from './divided.js';
 import { NO_LOG } from './no-log.js';
 import { compare, type Figure, limit, median, percentile } from './report.js';
 import { learnSyncedLists, pathOfSyncedLists, type SyncedLists, syncedIn, writeSyncedLists } from './synced-lists.js';
@@ -139,7 +140,7 @@ async function measure(shape: Shape, world: World): Promise<Measured> {
   try {
     if (database !== undefined) await storeSyncedLists(database, world);
     for (let index = 0; index < (shape === 'files' ? 1 : shape); index++) await start(index);
-    if (database !== undefined) await divided(database, bots.length);
+    if (database !== undefined) await divided(database, bots.length, GROUPS);
     await settled(bots);
     await talk(world, WARM_UP * bots.length);
     // With the first message of a guild, what is stored of it is read.
@@ -163,7 +164,7 @@ async function measure(shape: Shape, world: World): Promise<Measured> {
 async function takeover(database: TestServer, bots: BotProcess[]): Promise<number> {
   const started = performance.now();
   await bots.pop()?.kill();
-  await divided(database, bots.length);
+  await divided(database, bots.length, GROUPS);
   return performance.now() - started;
 }
 
@@ -235,21 +236,6 @@ async function talk({ discord, channels, say }: World, count: number): Promise<v
     if (sent % BATCH === 0) await discord.settled(SETTLED_MS);
   }
   await discord.settled(SETTLED_MS);
-}
-
-/** Resolves when each process serves its share. */
-async function divided(database: TestServer, count: number): Promise<void> {
-  const end = Date.now() + PATIENCE_MS;
-  while (Date.now() < end) {
-    const held = await database.query(
-      'SELECT count(*)::int AS n FROM cinnabar.leases WHERE ready_at IS NOT NULL AND until > now() GROUP BY holder',
-    );
-    const shares = held.map(({ n }) => Number(n));
-    const isFair = shares.length === count && Math.min(...shares) >= Math.floor(GROUPS / count);
-    if (isFair && shares.reduce((sum, n) => sum + n, 0) === GROUPS) return;
-    await wait(LOOK_EVERY_MS);
-  }
-  throw new Error(`the groups were not divided among ${count} processes`);
 }
 
 const cpuOf = async (bots: readonly BotProcess[]) =>

@@ -1,0 +1,261 @@
+import { readFileSync } from 'node:fs';
+import { createSystemClock } from '@cinnabar/core';
+import { EVERYTHING } from '@cinnabar/core/internal/cluster/assignment';
+import { createClaims } from '@cinnabar/core/internal/cluster/claims';
+import { createSharedLimits } from '@cinnabar/core/internal/cluster/limits';
+import { createSessionStore, type GuildChange } from '@cinnabar/core/internal/cluster/sessions';
+import { type Database, openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
+import type { GatewayReadyDispatchData } from 'discord.js';
+import type { TestServer } from '../../support/postgres.js';
+import { NO_LOG } from '../no-log.js';
+import { exampleGuild } from './example-guild.js';
+
+/** What a cluster does in its database. */
+export const OPERATIONS = [
+  /** How far the shards of a group have come is stored. */
+  'session',
+  /** One server more in that. */
+  'guild',
+  /** A server as it is stored is read. */
+  'snapshot',
+  /** What a member asked for is begun, and is done. */
+  'claim',
+  'claim-end',
+  /** A document that others keep in memory: a setting, or what a plugin keeps. */
+  'document',
+  /** A line of a journal: audit, ledger, receipts. */
+  'line',
+  /** Some of the requests that Discord admits in a second are taken. */
+  'budget',
+] as const;
+export type Operation = (typeof OPERATIONS)[number];
+
+/** What an operation takes of the server. */
+export interface Cost {
+  /** Of all of its processes together. */
+  readonly cpuMs: number;
+  readonly walBytes: number;
+  readonly isWrite: boolean;
+  /** By NOTIFY. */
+  readonly isAnnounced: boolean;
+}
+
+export type Costs = Readonly<Record<Operation, Cost>>;
+
+export interface Measured {
+  readonly costs: Costs;
+  /** How long a commit takes that changes next to nothing. */
+  readonly flushMs: number;
+  /** Documents written in a second by many at once: those that are announced, and those that nobody keeps in memory. */
+  readonly announcedPerSecond: number;
+  readonly unannouncedPerSecond: number;
+  /** Of an announcement, in each process that hears it. */
+  readonly heardUs: number;
+  /** A server as it is stored. */
+  readonly guildBytes: number;
+  /** Loading one server of a group that is taken over, up to the object that discord.js is given. */
+  readonly loadedMs: number;
+}
+
+const SCHEMA = 'bench';
+const TIMES = 1_000;
+const WARM_UP = 200;
+const GUILDS = 500;
+/** Enough for a difference to one. */
+const AT_ONCE = 20;
+/** Enough to keep a disk busy. */
+const WRITERS = 16;
+const TOGETHER_MS = 3_000;
+const SHARD = 0;
+const SHARD_COUNT = 1;
+const FIRST_ID = 10n ** 18n;
+const idOf = (index: number) => String(FIRST_ID + (BigInt(index) << 22n));
+
+/** Measures each operation by the code of the bot itself, one after another, on a server that does nothing else. */
+export async function measureCosts(server: TestServer): Promise<Measured> {
+  const clock = createSystemClock();
+  const database = openDatabase({
+    url: server.url,
+    schema: SCHEMA,
+    poolSize: WRITERS,
+    use: 'cluster',
+    clock,
+    log: NO_LOG,
+  });
+  try {
+    await database.open();
+    await database.query(`INSERT INTO ${SCHEMA}.leases (group_number, token) VALUES (0, 1)`);
+    return await measure(database);
+  } finally {
+    await database.close();
+  }
+}
+
+async function measure(database: Database): Promise<Measured> {
+  const clock = createSystemClock();
+  const lease = { group: 0, token: 1n, isHeld: () => true, held: async () => undefined };
+  const claims = createClaims(database, lease, NO_LOG);
+  const store = createSessionStore(database, lease, SHARD_COUNT, { begun: async () => undefined });
+  const driver = database.driver({ lease, partition: EVERYTHING });
+  const limits = createSharedLimits(database, clock);
+  const journal = driver.journal(['bench', 'journals', 'audit']);
+  const bodies = Array.from({ length: GUILDS }, (_, index) => exampleGuild(idOf(index)));
+  const guilds = (from: number, count: number): ReadonlyMap<string, GuildChange> =>
+    new Map(
+      Array.from({ length: count }, (_, index) => {
+        const at = (from + index) % GUILDS;
+        return [idOf(at), { shardId: SHARD, guild: JSON.parse(bodies[at] ?? '') }];
+      }),
+    );
+  const shard = (sequence: number) => ({
+    shardId: SHARD,
+    session: { sessionId: 'a'.repeat(32), resumeURL: 'wss://gateway.example', sequence, shardId: SHARD, shardCount: 1 },
+    intents: undefined,
+    ready: undefined,
+  });
+  const text = 'What a plugin keeps of a server. '.repeat(8);
+  const asked = (index: number) => ({
+    id: idOf(index),
+    guildId: idOf(0),
+    channelId: idOf(1),
+    userId: idOf(2),
+  });
+
+  const ready: GatewayReadyDispatchData = JSON.parse('{ "v": 10, "guilds": [] }');
+  await store.save([{ ...shard(0), intents: 0, ready }], new Map());
+  for (let at = 0; at < GUILDS; at += AT_ONCE) await store.save([shard(0)], guilds(at, AT_ONCE));
+  const costOf = (run: (index: number) => Promise<unknown>, times = TIMES) => measureOne(database, run, times);
+
+  const session = await costOf((index) => store.save([shard(index)], new Map()));
+  const saved = await costOf((index) => store.save([shard(index)], guilds(index * AT_ONCE, AT_ONCE)), TIMES / 10);
+  const snapshot = await costOf((index) => store.guilds([idOf(index % GUILDS)]));
+  // Begun and done.
+  const both = await costOf((index) => claims.run(asked(index), () => 'answered'));
+  const begun = await costOf((index) => claims.run(asked(TIMES * 2 + index), () => 'unanswered'));
+  const pathOf = (kind: string, index: number) => ['bench', kind, 'guild', 'counters', idOf(index % GUILDS)];
+  const written = { version: 1, data: { text } };
+  const document = await costOf((index) => driver.write(pathOf('collections', index), written));
+  const line = await costOf((index) => journal.add(`${JSON.stringify({ index, text })}\n`));
+  const budget = await costOf(() => limits.take('requests', 3, { lastsMs: 1_100, left: 50 }));
+  const tiny = await costOf(() => database.query(`SELECT pg_logical_emit_message(true, 'bench', '')`));
+  const unflushed = await costOf(() =>
+    database.query(`SELECT set_config('synchronous_commit', 'off', true), pg_logical_emit_message(true, 'bench', '')`),
+  );
+
+  const started = performance.now();
+  const [loaded] = (await store.load([SHARD])).values();
+  const loadedMs = (performance.now() - started) / (loaded?.guilds.size ?? 0);
+
+  const announced = { isWrite: true, isAnnounced: true };
+  const logged = { isWrite: true, isAnnounced: false };
+  const only = { isWrite: false, isAnnounced: false };
+  const less = (whole: Taken, part: Taken, among = 1): Taken => ({
+    cpuMs: (whole.cpuMs - part.cpuMs) / among,
+    walBytes: (whole.walBytes - part.walBytes) / among,
+    tookMs: (whole.tookMs - part.tookMs) / among,
+  });
+  const cost = ({ cpuMs, walBytes }: Taken, kind: Pick<Cost, 'isWrite' | 'isAnnounced'>): Cost => ({
+    cpuMs,
+    walBytes,
+    ...kind,
+  });
+  return {
+    costs: {
+      session: cost(session, logged),
+      guild: cost(less(saved, session, AT_ONCE), logged),
+      snapshot: cost(snapshot, only),
+      claim: cost(begun, logged),
+      'claim-end': cost(less(both, begun), logged),
+      document: cost(document, announced),
+      line: cost(line, logged),
+      // Of a table that is not logged, but its transaction ends with a commit as well.
+      budget: cost(budget, logged),
+    },
+    flushMs: Math.max(0, tiny.tookMs - unflushed.tookMs),
+    announcedPerSecond: await perSecond((index) => driver.write(pathOf('collections', index), written)),
+    unannouncedPerSecond: await perSecond((index) => driver.write(pathOf('tool-calls', index), written)),
+    heardUs: await heardBy(database),
+    guildBytes: Buffer.byteLength(bodies[0] ?? ''),
+    loadedMs,
+  };
+}
+
+interface Taken {
+  readonly cpuMs: number;
+  readonly walBytes: number;
+  readonly tookMs: number;
+}
+
+async function measureOne(
+  { query }: Database,
+  run: (index: number) => Promise<unknown>,
+  times: number,
+): Promise<Taken> {
+  for (let index = 0; index < WARM_UP && index < times; index++) await run(index);
+  const before = await stateOf(query);
+  const started = performance.now();
+  for (let index = 0; index < times; index++) await run(WARM_UP + index);
+  const tookMs = performance.now() - started;
+  const after = await stateOf(query);
+  return {
+    cpuMs: (after.cpuMs - before.cpuMs) / times,
+    walBytes: (after.walBytes - before.walBytes) / times,
+    tookMs: tookMs / times,
+  };
+}
+
+/** What the server has used so far: processor time of its processes, and its journal (WAL). */
+export async function stateOf(query: Database['query']): Promise<Omit<Taken, 'tookMs'>> {
+  const rows = await query('SELECT pid FROM pg_stat_activity');
+  const [wal] = await query(`SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS bytes`);
+  return { cpuMs: rows.reduce((sum, { pid }) => sum + cpuMsOf(Number(pid)), 0), walBytes: Number(wal?.bytes) };
+}
+
+/** https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat */
+function cpuMsOf(pid: number): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
+  } catch {
+    // It has ended since.
+    return 0;
+  }
+}
+
+async function perSecond(run: (index: number) => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  let done = 0;
+  await Promise.all(
+    Array.from({ length: WRITERS }, async (_, writer) => {
+      for (let index = writer; performance.now() - started < TOGETHER_MS; index += WRITERS) {
+        await run(index);
+        done += 1;
+      }
+    }),
+  );
+  return (done / (performance.now() - started)) * 1_000;
+}
+
+const ANNOUNCEMENTS = 20_000;
+
+/** The listening of one driver, as the host of each group has one. */
+async function heardBy(database: Database): Promise<number> {
+  const driver = database.driver();
+  let heard = 0;
+  const all = new Promise<void>((resolve) => {
+    driver.shared?.listen({
+      changed() {
+        heard += 1;
+        if (heard === ANNOUNCEMENTS) resolve();
+      },
+      missed: async () => undefined,
+    });
+  });
+  const before = process.cpuUsage();
+  await database.query(
+    `SELECT pg_notify('${SCHEMA}', n || '@${idOf(0)}@writer bench/collections/guild/counters/' || n) FROM generate_series(1, ${ANNOUNCEMENTS}) AS n`,
+  );
+  await all;
+  const { user, system } = process.cpuUsage(before);
+  await driver.close();
+  return (user + system) / ANNOUNCEMENTS;
+}

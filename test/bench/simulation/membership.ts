@@ -1,0 +1,220 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { createSystemClock } from '@cinnabar/core';
+import { createCluster, type GroupHost } from '@cinnabar/core/internal/cluster/cluster';
+import { createLeases, newsOf } from '@cinnabar/core/internal/cluster/leases';
+import { createConnections } from '@cinnabar/core/internal/storage/drivers/postgres/connection';
+import { type Database, openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
+import type { TestServer } from '../../support/postgres.js';
+import { NO_LOG } from '../no-log.js';
+import { stateOf } from './costs.js';
+
+export interface MembershipOptions {
+  readonly machines: number;
+  readonly groups: number;
+  /** Until the host of a group has started. */
+  readonly startMs: number;
+}
+
+/** What the leases of a cluster take, all processes together. */
+export interface Membership {
+  /** Until each group was served, from the first start of all. */
+  readonly startedMs: number;
+  /** In quiet: transactions, processor time of the database, what it writes to its journal, announcements. */
+  readonly transactionsPerSecond: number;
+  readonly cpuMsPerSecond: number;
+  readonly walBytesPerSecond: number;
+  /** Processor time of a process. */
+  readonly processCpuMsPerSecond: number;
+  /** How long each group of a process that died was served by nobody. */
+  readonly takeoversMs: readonly number[];
+  /** From then on, until all had an even share. */
+  readonly announcements: number;
+  /** From SIGTERM until another serves the last group. */
+  readonly drainedMs: number;
+  /** Between a group's end at one process and its start at another, its start included. */
+  readonly handOversMs: readonly number[];
+}
+
+const SCHEMA = 'bench';
+const LOOK_EVERY_MS = 50;
+/** PostgreSQL keeps back what it has counted. */
+const COUNTED_AFTER_MS = 3_000;
+const QUIET_S = 10;
+const PATIENCE_MS = 120_000;
+/** As a process has them for its leases. */
+const CONNECTIONS = 2;
+
+/**
+ * The leases of many processes on a real server and in real time, by the code of the bot: what is left out is the bots of the groups, whose start takes a given
+ * time. One process dies, and one ends.
+ */
+export async function measureMembership(server: TestServer, options: MembershipOptions): Promise<Membership> {
+  const { machines, groups } = options;
+  const clock = createSystemClock();
+  const watching = openDatabase({ url: server.url, schema: SCHEMA, poolSize: 1, use: 'cluster', clock, log: NO_LOG });
+  await watching.open();
+  let announcements = 0;
+  watching.listen(newsOf(SCHEMA), {
+    heard() {
+      announcements += 1;
+    },
+    missed: async () => undefined,
+  });
+  const served = createServed();
+  const members = Array.from({ length: machines }, (_, index) =>
+    openMember(server, `machine-${index}`, served, options),
+  );
+  try {
+    const started = performance.now();
+    await Promise.all(members.map((member) => member.start()));
+    await until(() => served.count === groups);
+    const startedMs = performance.now() - started;
+    await until(() => isEven(members, groups));
+    await wait(COUNTED_AFTER_MS);
+
+    const before = await stateOf(watching.query);
+    const [transactions, cpu] = [await transactionsOf(watching), process.cpuUsage()];
+    await wait(QUIET_S * 1_000);
+    const { user, system } = process.cpuUsage(cpu);
+    const after = await stateOf(watching.query);
+    const transactionsPerSecond = ((await transactionsOf(watching)) - transactions) / QUIET_S;
+
+    announcements = 0;
+    served.gaps.length = 0;
+    const [dying, leaving, ...others] = members;
+    const died = [...(dying?.groups() ?? [])];
+    dying?.die();
+    for (const group of died) served.end(group);
+    await until(() => served.count === groups);
+    await until(() => isEven([...others, ...(leaving === undefined ? [] : [leaving])], groups));
+    const takeoversMs = served.gaps.splice(0);
+    const announced = announcements;
+
+    const drained = performance.now();
+    await leaving?.stop();
+    await until(() => served.count === groups);
+    return {
+      startedMs,
+      transactionsPerSecond,
+      cpuMsPerSecond: (after.cpuMs - before.cpuMs) / QUIET_S,
+      walBytesPerSecond: (after.walBytes - before.walBytes) / QUIET_S,
+      processCpuMsPerSecond: (user + system) / 1_000 / QUIET_S / machines,
+      takeoversMs,
+      announcements: announced,
+      drainedMs: performance.now() - drained,
+      handOversMs: served.gaps,
+    };
+  } finally {
+    await Promise.all(members.map((member) => member.close()));
+    await watching.close();
+  }
+}
+
+type Served = ReturnType<typeof createServed>;
+
+/** Which groups are served, and for how long each was not. */
+function createServed() {
+  const gaps: number[] = [];
+  const since = new Map<number, number>();
+  const serving = new Set<number>();
+  return {
+    gaps,
+    get count(): number {
+      return serving.size;
+    },
+    begin(group: number) {
+      const ended = since.get(group);
+      if (ended !== undefined) gaps.push(performance.now() - ended);
+      serving.add(group);
+    },
+    end(group: number) {
+      since.set(group, performance.now());
+      serving.delete(group);
+    },
+  };
+}
+
+interface SimulatedMember {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** It says and does nothing any more. */
+  die(): void;
+  close(): Promise<void>;
+  groups(): readonly number[];
+}
+
+function openMember(
+  { url }: TestServer,
+  name: string,
+  served: Served,
+  { groups, startMs }: MembershipOptions,
+): SimulatedMember {
+  const clock = createSystemClock();
+  const database = openDatabase({ url, schema: SCHEMA, poolSize: 1, use: 'cluster', clock, log: NO_LOG });
+  const connections = createConnections({ url, schema: SCHEMA, poolSize: CONNECTIONS });
+  let isDead = false;
+  const unlessDead = <T>(task: () => Promise<T>) => (isDead ? new Promise<T>(() => undefined) : task());
+  const open = (group: number): GroupHost => ({
+    async start() {
+      await wait(startMs);
+      if (!isDead) served.begin(group);
+    },
+    async stop() {
+      served.end(group);
+    },
+    notConnectedSince: undefined,
+    ended: new Promise(() => undefined),
+  });
+  const cluster = createCluster({
+    leases: createLeases({
+      connections: {
+        query: (sql, values) => unlessDead(() => connections.query(sql, values)),
+        transaction: (body) => unlessDead(() => connections.transaction(body)),
+      },
+      schema: SCHEMA,
+      member: { id: name, name, version: '1' },
+      groups,
+    }),
+    groups,
+    clock,
+    log: NO_LOG,
+    open: ({ group }) => open(group),
+    reachesDiscord: async () => true,
+    onNews: (listener) => database.listen(newsOf(SCHEMA), { heard: listener, missed: async () => listener() }),
+  });
+  return {
+    async start() {
+      await database.open();
+      await cluster.start();
+    },
+    stop: () => cluster.stop(),
+    die() {
+      isDead = true;
+    },
+    async close() {
+      isDead = true;
+      await connections.close();
+      await database.close();
+    },
+    groups: () => cluster.groups,
+  };
+}
+
+function isEven(members: readonly SimulatedMember[], groups: number): boolean {
+  const shares = members.map((member) => member.groups().length);
+  const sum = shares.reduce((total, share) => total + share, 0);
+  return sum === groups && Math.max(...shares) - Math.min(...shares) <= 1;
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  const end = performance.now() + PATIENCE_MS;
+  while (!isSo()) {
+    if (performance.now() > end) throw new Error('the processes do not come to rest');
+    await wait(LOOK_EVERY_MS);
+  }
+}
+
+async function transactionsOf({ query }: Database): Promise<number> {
+  const [row] = await query('SELECT xact_commit AS count FROM pg_stat_database WHERE datname = current_database()');
+  return Number(row?.count);
+}

@@ -1,0 +1,82 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '@cinnabar/sdk';
+
+/** What falls due within this time counts as simultaneous. */
+const GRAIN_MS = 0.25;
+
+export interface VirtualTime extends Clock {
+  /** Lets time pass, with all that falls due on the way and what follows from it, as fast as the machine can. */
+  pass(ms: number): Promise<void>;
+}
+
+interface Timer {
+  readonly due: number;
+  readonly task: () => void;
+  isCancelled: boolean;
+}
+
+/** A clock for many thousand timers a second, on which asynchronous code runs as if nothing but waiting took time. */
+export function createVirtualTime(): VirtualTime {
+  let now = 0;
+  const heap = createHeap();
+
+  return {
+    now: () => now,
+    after(delayMs, task) {
+      const due = Math.ceil((now + Math.max(0, delayMs)) / GRAIN_MS) * GRAIN_MS;
+      const timer: Timer = { due, task, isCancelled: false };
+      heap.push(timer);
+      return () => {
+        timer.isCancelled = true;
+      };
+    },
+    async pass(ms) {
+      const until = now + ms;
+      for (let first = heap.first(); first !== undefined && first.due <= until; first = heap.first()) {
+        now = first.due;
+        for (let next = heap.first(); next !== undefined && next.due <= now; next = heap.first()) {
+          heap.shift();
+          if (!next.isCancelled) next.task();
+        }
+        // Whatever waits for promises alone goes on before time does.
+        await setImmediate();
+      }
+      now = until;
+    },
+  };
+}
+
+/** A binary heap: what is due first comes first. */
+function createHeap() {
+  const timers: Timer[] = [];
+  const dueAt = (index: number) => timers[index]?.due ?? Number.POSITIVE_INFINITY;
+  const swap = (one: number, other: number) => {
+    const [first, second] = [timers[one], timers[other]];
+    if (first === undefined || second === undefined) return;
+    timers[one] = second;
+    timers[other] = first;
+  };
+  return {
+    first: () => timers[0],
+    push(timer: Timer) {
+      timers.push(timer);
+      for (let at = timers.length - 1; at > 0; ) {
+        const parent = (at - 1) >> 1;
+        if (dueAt(parent) <= dueAt(at)) break;
+        swap(parent, at);
+        at = parent;
+      }
+    },
+    shift() {
+      swap(0, timers.length - 1);
+      timers.pop();
+      for (let at = 0; ; ) {
+        const [left, right] = [2 * at + 1, 2 * at + 2];
+        const least = dueAt(right) < dueAt(left) ? right : left;
+        if (dueAt(at) <= dueAt(least)) break;
+        swap(at, least);
+        at = least;
+      }
+    },
+  };
+}
