@@ -37,7 +37,8 @@ export interface SessionStore {
   /** Ids of the servers that are stored for a shard. */
   guildsOf(shardId: number): Promise<readonly string[]>;
   /**
-   * Writes all of it as one, after what members asked for in these events was claimed.
+   * Writes all of it as one, after what members asked for in these events was claimed. Of very many servers, as after a new session began, most are
+   * written before: a large bot's are some hundred MB.
    * @param guilds by id; `undefined` for one that the bot is not in any more
    * @throws CINNABAR_LEASE_LOST, DatabaseError
    */
@@ -49,6 +50,9 @@ export interface GuildChange {
   readonly guild: StoredGuild | undefined;
 }
 
+/** Servers that are written by one statement. They are some 30 KB each, and nothing else goes on in the process while they are made into text. */
+const AT_ONCE = 50;
+
 export function createSessionStore(
   database: Pick<Database, 'schema' | 'query' | 'writer'>,
   lease: WriteLease,
@@ -58,6 +62,24 @@ export function createSessionStore(
   const sessions = `${database.schema}.shard_sessions`;
   const snapshots = `${database.schema}.guild_snapshots`;
   const { write } = database.writer(lease);
+
+  const changesOf = (guilds: readonly (readonly [string, GuildChange])[], bind: (value: unknown) => string) => {
+    const gone = guilds.filter(([, { guild }]) => guild === undefined).map(([id]) => id);
+    const kept = guilds.flatMap(([id, { shardId, guild }]) => {
+      if (guild === undefined) return [];
+      // Characters that PostgreSQL has no text for stay escaped. Values of their own: in an array, each quote would be escaped once more.
+      const body = guild === null ? null : JSON.stringify(guild);
+      return `(${bind(id)}::bigint, ${bind(shardId)}::int, ${bind(body)}::json)`;
+    });
+    return [
+      gone.length === 0 ? '' : `gone AS (DELETE FROM ${snapshots} USING fence WHERE guild_id = ANY(${bind(gone)})), `,
+      kept.length === 0
+        ? ''
+        : `kept AS (INSERT INTO ${snapshots} (guild_id, shard, body)
+             SELECT one.id, one.shard, one.body FROM fence, (VALUES ${kept.join(', ')}) AS one (id, shard, body)
+             ON CONFLICT (guild_id) DO UPDATE SET shard = EXCLUDED.shard, body = EXCLUDED.body), `,
+    ].join('');
+  };
 
   return {
     async load(shardIds) {
@@ -97,39 +119,33 @@ export function createSessionStore(
     },
     async save(shards, guilds) {
       await claims.begun();
-      const gone = [...guilds].filter(([, { guild }]) => guild === undefined).map(([id]) => id);
-      const kept = [...guilds].filter(([, { guild }]) => guild !== undefined);
-      const guildChanges =
-        guilds.size === 0
-          ? ''
-          : `gone AS (DELETE FROM ${snapshots} USING fence WHERE guild_id = ANY($3)),
-             kept AS (INSERT INTO ${snapshots} (guild_id, shard, body)
-               SELECT one.id, one.shard, one.body::json FROM fence, unnest($4::bigint[], $5::int[], $6::text[]) AS one (id, shard, body)
-               ON CONFLICT (guild_id) DO UPDATE SET shard = EXCLUDED.shard, body = EXCLUDED.body), `;
+      const changed = [...guilds];
+      const last = Math.max(0, changed.length - AT_ONCE);
+      for (let at = 0; at < last; at += AT_ONCE) {
+        const { values, bind } = createValues();
+        const some = changesOf(changed.slice(at, Math.min(at + AT_ONCE, last)), bind);
+        await write(`${some}done AS (SELECT 1 AS result FROM fence)`, values);
+      }
+      const { values, bind } = createValues();
+      const rest = changesOf(changed.slice(last), bind);
       await write(
-        `${guildChanges} done AS (INSERT INTO ${sessions} AS old (shard, shard_count, session_id, resume_url, sequence, intents, ready)
-           SELECT one.shard, $1::int, one.session_id, one.resume_url, one.sequence, one.intents, one.ready
-           FROM fence, json_to_recordset($2) AS one (shard int, session_id text, resume_url text, sequence bigint, intents int, ready json)
+        `${rest}done AS (INSERT INTO ${sessions} AS old (shard, shard_count, session_id, resume_url, sequence, intents, ready)
+           SELECT one.shard, ${bind(shardCount)}::int, one.session_id, one.resume_url, one.sequence, one.intents, one.ready
+           FROM fence, json_to_recordset(${bind(JSON.stringify(shards.map(rowOf)))}) AS one (shard int, session_id text, resume_url text, sequence bigint, intents int, ready json)
            ON CONFLICT (shard) DO UPDATE SET shard_count = EXCLUDED.shard_count, session_id = EXCLUDED.session_id,
              resume_url = EXCLUDED.resume_url, sequence = EXCLUDED.sequence,
              intents = coalesce(EXCLUDED.intents, old.intents), ready = coalesce(EXCLUDED.ready, old.ready), saved_at = now()
            RETURNING shard AS result)`,
-        [
-          shardCount,
-          JSON.stringify(shards.map(rowOf)),
-          ...(guilds.size === 0
-            ? []
-            : [
-                gone,
-                kept.map(([id]) => id),
-                kept.map(([, { shardId }]) => shardId),
-                // Characters that PostgreSQL has no text for stay escaped.
-                kept.map(([, { guild }]) => (guild === null ? null : JSON.stringify(guild))),
-              ]),
-        ],
+        values,
       );
     },
   };
+}
+
+/** The values of a statement, named in it as they come. */
+function createValues() {
+  const values: unknown[] = [];
+  return { values, bind: (value: unknown) => `$${values.push(value)}` };
 }
 
 function rowOf({ shardId, session, intents, ready }: ShardChange) {

@@ -37,10 +37,9 @@ export function createSimulatedDatabase(
     schema: 'simulated',
     query,
     writer: () => ({
-      async write(changes, values) {
+      async write(changes) {
         if (changes.includes('.shard_sessions')) {
-          const [, , , kept] = values;
-          await server.run(['session', 1], ['guild', Array.isArray(kept) ? kept.length : 0]);
+          await server.run(['session', 1], ['guild', changes.split('::json)').length - 1]);
         } else if (changes.includes('.claims'))
           await server.run([changes.includes('INSERT') ? 'claim' : 'claim-end', 1]);
         else throw new Error(`the simulation does not know what this takes: ${changes}`);
