@@ -32,7 +32,7 @@ import { publishHostMetrics } from './observability/metrics.js';
 import { createMonitoring, createMonitoringPages, createReadiness, probeSchema } from './observability/monitoring.js';
 import type { BootReport } from './plugins/lifecycle/load.js';
 import { IN_MEMORY } from './plugins/lifecycle/records.js';
-import type { BuiltPlugins } from './plugins/loader.js';
+import type { BuiltPlugins, LoaderOptions } from './plugins/loader.js';
 import type { PluginChange, PluginManager } from './plugins/manager.js';
 import { createUncaught, type UncaughtKind } from './process/errors.js';
 import type { Watchdog } from './process/watchdog.js';
@@ -58,6 +58,8 @@ export interface HostOptions {
   readonly only?: readonly string[];
   /** Bundles of plugins that are used as they are, without a look at the sources. */
   readonly builtPlugins?: BuiltPlugins;
+  /** See `LoaderOptions.reuse`. */
+  readonly reusePlugin?: LoaderOptions['reuse'];
   /** What is spoken where neither member nor guild has chosen; English when it is left out. */
   readonly language?: Language;
   /** Called when the plugins run, and the login begins. Must not throw. */
@@ -151,7 +153,7 @@ export function createHost(options: HostOptions): Host {
     if (change.guildId === null) container.resolve(KEYS.languages).reread();
     discordSync.pluginsChanged(change);
   };
-  registerServices(container, onPluginChange, options.builtPlugins);
+  registerServices(container, onPluginChange, { builtPlugins: options.builtPlugins, reuse: options.reusePlugin });
   const diskWatch = container.resolve(KEYS.diskWatch);
   container.register(KEYS.driver, { useValue: watchedDriver(driver, diskWatch) });
 

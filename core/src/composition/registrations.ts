@@ -47,7 +47,7 @@ import { alertsSchema, createOwnerNotices } from '../observability/owner-notices
 import { createContext, createDiagnoses, createSetupNeeds, createSilences } from '../plugins/context.js';
 import { discoveryOf } from '../plugins/discovery.js';
 import { createInstaller, unchanging } from '../plugins/install/installer.js';
-import { type BuiltPlugins, createLoader } from '../plugins/loader.js';
+import { createLoader, type LoaderOptions } from '../plugins/loader.js';
 import { createGuardStore, createPluginManager, type PluginChange, type PluginManager } from '../plugins/manager.js';
 import { createServices } from '../plugins/services.js';
 import { createResponders } from '../responders/responders.js';
@@ -76,6 +76,9 @@ const partitionOf = (get: Get): Partition => get(KEYS.assignment).of?.partition 
 /** The key of a document that each host of a cluster has for itself: none writes over what another one knows. */
 const keyOfGroup = (key: string, { group }: Partition): string => (group === 0 ? key : `${key}@${group}`);
 
+/** How plugins are loaded otherwise than from their sources. */
+type Loading = Pick<LoaderOptions, 'builtPlugins' | 'reuse'>;
+
 /**
  * Registers how every service is built. Each is built once, when it is first asked for. Where two services need one another, the one that
  * needs the other only later asks for it then.
@@ -83,7 +86,7 @@ const keyOfGroup = (key: string, { group }: Partition): string => (group === 0 ?
 export function registerServices(
   container: DependencyContainer,
   onChange: (change: PluginChange) => void,
-  builtPlugins: BuiltPlugins | undefined,
+  loading: Loading,
 ): void {
   const service = <T>(key: InjectionToken<T>, build: (get: Get) => T) =>
     container.register<T>(key, {
@@ -93,7 +96,7 @@ export function registerServices(
   registerState(service, onChange);
   registerGateway(service);
   registerSurfaces(service);
-  registerPlugins(service, onChange, builtPlugins);
+  registerPlugins(service, onChange, loading);
   provideHostServices(container);
 }
 
@@ -500,11 +503,7 @@ function registerSurfaces(service: Register): void {
   );
 }
 
-function registerPlugins(
-  service: Register,
-  onChange: (change: PluginChange) => void,
-  builtPlugins: BuiltPlugins | undefined,
-): void {
+function registerPlugins(service: Register, onChange: (change: PluginChange) => void, loading: Loading): void {
   service(KEYS.services, (get) => createServices(get(KEYS.container)));
   service(KEYS.workers, (get) =>
     createWorkers(createWorkerPool({ log: get(KEYS.logs).logger('workers') }), {
@@ -567,7 +566,7 @@ function registerPlugins(
     };
     return createPluginManager({
       discover: get(KEYS.discover),
-      loader: createLoader({ cacheDir: join(buildCacheDir, 'plugins'), hostVersion: HOST_VERSION, builtPlugins }),
+      loader: createLoader({ cacheDir: join(buildCacheDir, 'plugins'), hostVersion: HOST_VERSION, ...loading }),
       services: services.services,
       createContext: (owner) => createContext(owner, services),
       boundary: services.boundary,

@@ -16,7 +16,7 @@ import type { DiscoveredPlugin } from './discovery.js';
 /** Turns a folder into a validated plugin definition. */
 export interface PluginLoader {
   /**
-   * Builds (or takes from the cache), evaluates and validates a plugin. Each call evaluates it anew.
+   * Builds (or takes from the cache), evaluates and validates a plugin. Each call evaluates it anew, unless `reuse` has one for it.
    * @param options.verify compares the content of every input with the cache, not only its time and size
    * @throws CINNABAR_PLUGIN_BUILD, CINNABAR_PLUGIN_INVALID, CINNABAR_PLUGIN_HOST_VERSION
    */
@@ -31,8 +31,10 @@ export interface BuiltPlugins {
   readonly onChange: () => void;
 }
 
-interface LoaderOptions {
+export interface LoaderOptions {
   readonly builtPlugins?: BuiltPlugins | undefined;
+  /** Has the definition of a bundled plugin, by its bundle, where nothing asks for a new version of it; by default `evaluate` makes it. */
+  readonly reuse?: ((file: string, evaluate: () => Plugin) => Plugin) | undefined;
   /** `<dataDir>/cache/plugins` */
   readonly cacheDir: string;
   /** Semantic version that manifests' `host` ranges are held against. */
@@ -40,7 +42,7 @@ interface LoaderOptions {
 }
 
 /** Builds the loader. Stack traces point at the TypeScript line of the plugins that it loads. */
-export function createLoader({ cacheDir, hostVersion, builtPlugins }: LoaderOptions): PluginLoader {
+export function createLoader({ cacheDir, hostVersion, builtPlugins, reuse }: LoaderOptions): PluginLoader {
   const ahead = new Map(builtPlugins?.files);
   const find = async (found: DiscoveredPlugin, verify: boolean): Promise<string> => {
     const known = ahead.get(found.entry);
@@ -57,7 +59,8 @@ export function createLoader({ cacheDir, hostVersion, builtPlugins }: LoaderOpti
   return {
     async load(found, { verify = false } = {}) {
       const file = await find(found, verify);
-      return definitionIn(file, found, hostVersion);
+      const evaluate = () => definitionIn(file, found, hostVersion);
+      return reuse === undefined || verify || found.source !== 'bundled' ? evaluate() : reuse(file, evaluate);
     },
   };
 }

@@ -31,6 +31,7 @@ import { bundledFolders } from '../plugins/discovery.js';
 import type { PluginManager } from '../plugins/manager.js';
 import type { Driver } from '../storage/driver.js';
 import { openDriver } from '../storage/drivers/open-driver.js';
+import { borrowDefinitions } from './definitions.js';
 import { createTrackedDriver, type TrackedDriver } from './tracked-driver.js';
 
 export interface TestHostOptions {
@@ -161,6 +162,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
   const log: TestLogEntry[] = [];
   const trouble = new Map<string, string>();
   const { printErrors = printsErrors } = options;
+  const definitions = borrowDefinitions();
   const host = createHost({
     clock: world.clock,
     ...defined({ random: options.random }),
@@ -198,6 +200,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
       env: options.env ?? {},
       ...defined({ storage }),
     },
+    reusePlugin: definitions.reuse,
     plugins: options.plugins.filter((plugin) => typeof plugin !== 'string'),
     only: options.plugins.map((plugin) => (typeof plugin === 'string' ? plugin : plugin.manifest.id)),
     ...defined({ driver: options.driver ?? tracked?.driver, assignment: options.assignment }),
@@ -209,8 +212,12 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
     do await settledBot();
     while ((await tracked?.idle()) === true);
   };
-  const close = async () => {
+  const stop = async () => {
     await host.stop();
+    definitions.giveBack();
+  };
+  const close = async () => {
+    await stop();
     // What the caller has passed belongs to the caller.
     if (options.world === undefined) await world.discord.close();
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
@@ -244,9 +251,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
       world.clock.advance(ms);
       await settled();
     },
-    stop: async () => {
-      await host.stop();
-    },
+    stop,
     [Symbol.asyncDispose]: close,
   };
 }

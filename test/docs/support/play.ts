@@ -7,6 +7,7 @@ import { createSettled, setStage } from '@cinnabar/core/internal/cli/console/sta
 import { reloadedLine, watchingLine } from '@cinnabar/core/internal/cli/dev';
 import { createShiftableClock } from '@cinnabar/core/internal/clock/clock';
 import { createHost, type Host } from '@cinnabar/core/internal/host';
+import { borrowDefinitions } from '@cinnabar/core/internal/testing/definitions';
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import type { Block, Page, Problem } from './markdown.js';
@@ -36,8 +37,10 @@ export async function openConsole(folder: string, pluginFolders: readonly string
   const clock = createShiftableClock(createManualClock(TODAY));
   const stage = await setStage(clock, ['alice', 'bob']);
   const { token } = stage.application;
+  const definitions = borrowDefinitions();
   const host = createHost({
     clock,
+    reusePlugin: definitions.reuse,
     driver: createMemoryDriver(),
     config: {
       token,
@@ -71,6 +74,7 @@ export async function openConsole(folder: string, pluginFolders: readonly string
   });
   const close = async () => {
     await host.stop();
+    definitions.giveBack();
     await stage.discord.close();
   };
   try {
