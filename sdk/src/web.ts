@@ -265,11 +265,41 @@ export interface WebPageInfo {
   readonly hasCard: boolean;
 }
 
+/** What the ids in a view are called, as far as the person may know it. */
+export interface WebNames {
+  readonly users: Readonly<Record<string, string>>;
+  readonly channels: Readonly<Record<string, string>>;
+  readonly roles: Readonly<Record<string, { readonly name: string; readonly color: string | null }>>;
+}
+
+/** A channel, role or member that a field may be filled in with. */
+export interface WebChoice {
+  readonly id: string;
+  readonly name: string;
+  readonly hint?: string;
+}
+
+export type WebChoiceKind = 'channel' | 'role' | 'user';
+
+/** A guild as the dashboard lists it. */
+export interface WebGuild {
+  readonly id: string;
+  readonly name: string;
+  /** Address of its picture. */
+  readonly icon: string | null;
+}
+
 /**
  * Every page and route of every plugin, for the server that shows them. Each call is decided anew by the one authorization path, for the person who has
- * signed in; a page that a person may not see is not there for them.
+ * signed in; a page that a person may not see is not there for them. In a cluster, the host that serves the guild decides and answers.
  */
 export interface WebPages {
+  /** The guilds where both the person and the bot are, and where at least one page is theirs, by name. */
+  guilds(userId: string): Promise<readonly WebGuild[]>;
+  /** Names the users, channels and roles that blocks show. */
+  names(blocks: readonly WebBlock[], actor: Actor): Promise<WebNames>;
+  /** Channels, roles or members of the actor's guild whose names contain what was typed, as far as the person can see them. */
+  choices(kind: WebChoiceKind, search: string, actor: Actor): Promise<readonly WebChoice[]>;
   list(actor: Actor): Promise<readonly WebPageInfo[]>;
   /** @throws CINNABAR_PAGE_UNKNOWN, CINNABAR_ACCESS_DENIED, and what the page throws */
   view(page: string, request: WebRequest): Promise<WebView>;

@@ -11,8 +11,9 @@ export interface OpenChannel extends ClusterChannel {
   close(): void;
 }
 
-/** NOTIFY may be missed: so often an asker looks for itself. */
+/** NOTIFY may be missed: so often an asker looks for itself, at first and later. */
 const LOOK_MS = 1_000;
+const LATER_LOOK_MS = 8_000;
 const KEPT = "interval '1 hour'";
 
 const failureSchema = z.object({
@@ -70,8 +71,11 @@ export function createClusterChannel(options: {
       if (handle === undefined) throw new Error('this process does not answer such requests');
       return { answer: await handle(body, closing.signal) };
     } catch (error) {
-      log.warn('a request of another process failed', { error });
-      return { failure: failureOf(error) };
+      const failure = failureOf(error);
+      // What the asker is told in words is no news here.
+      if (Object.keys(failure).length > 0) log.debug('a request of another process was refused', { error });
+      else log.warn('a request of another process failed', { error });
+      return { failure };
     }
   };
   const carryOutAll = async () => {
@@ -90,6 +94,11 @@ export function createClusterChannel(options: {
     else if (Number(group) === lease.group && !closing.signal.aborted) void safely(id);
   };
 
+  const missed = async () => {
+    for (const look of waiting.values()) look();
+    await carryOutAll();
+  };
+
   const endOf = async (id: string) => {
     const [row] = await query(`SELECT state, answer, failure FROM ${requests} WHERE id = $1`, [id]);
     return row === undefined ? undefined : endSchema.parse(row);
@@ -104,6 +113,7 @@ export function createClusterChannel(options: {
        SELECT pg_notify($6, $7) FROM asked`,
       [id, group, kind.name, JSON.stringify(kind.body.parse(body)), deadlineMs, news, `ask ${id} ${group}`],
     );
+    let lookMs = LOOK_MS;
     try {
       while (clock.now() < until) {
         signal?.throwIfAborted();
@@ -111,13 +121,16 @@ export function createClusterChannel(options: {
         waiting.set(id, () => done.abort());
         const end = await endOf(id);
         if (end?.state === 'done') return answerOf(kind, end);
-        await sleep(clock, Math.min(LOOK_MS, until - clock.now()), done.signal);
+        await sleep(clock, Math.min(lookMs, until - clock.now()), done.signal);
+        lookMs = Math.min(2 * lookMs, LATER_LOOK_MS);
       }
-      // Nobody begins it now; who has begun it may still end it.
-      await query(`UPDATE ${requests} SET state = 'void' WHERE id = $1 AND state = 'asked'`, [id]);
       throw new CinnabarError('CINNABAR_CLUSTER_NO_ANSWER', { group: String(group) });
     } finally {
       waiting.delete(id);
+      // What was answered is read, and may be somebody's data; nobody begins the others now. Who has begun may still end it.
+      await query(`DELETE FROM ${requests} WHERE id = $1 AND state <> 'taken'`, [id]).catch((error: unknown) =>
+        log.debug('a request stays until it is old', { error }),
+      );
     }
   };
 
@@ -138,7 +151,7 @@ export function createClusterChannel(options: {
       return () => void handlers.delete(kind.name);
     },
     async open() {
-      stopListening = database.listen(news, { heard, missed: carryOutAll });
+      stopListening = database.listen(news, { heard, missed });
       await query(`DELETE FROM ${requests} WHERE deadline < now() - ${KEPT}`);
       await carryOutAll();
     },

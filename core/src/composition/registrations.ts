@@ -12,6 +12,7 @@ import { createBackups } from '../backup/backups.js';
 import { SECRETS_FILE } from '../backup/paths.js';
 import { EVERYTHING, type Partition } from '../cluster/assignment.js';
 import { NO_CLAIMS } from '../cluster/claims.js';
+import { sharePages } from '../cluster/pages.js';
 import { sharePersonalData } from '../cluster/personal-data.js';
 import { notice } from '../commands/answers.js';
 import { createCommands } from '../commands/commands.js';
@@ -435,17 +436,20 @@ function registerSurfaces(service: Register): void {
       pluginsIdle: () => get(KEYS.plugins).idle(),
     }),
   );
-  service(KEYS.pages, (get) =>
-    createPages({
+  service(KEYS.pages, (get) => {
+    const own = createPages({
       ...basics(get, 'web'),
       audit: get(KEYS.audit),
+      client: get(KEYS.gateway).client,
       languages: get(KEYS.languages),
       enabledIn: get(KEYS.enabledIn),
       access: get(KEYS.access),
       boundary: get(KEYS.boundary),
       commands: get(KEYS.commands),
-    }),
-  );
+    });
+    const { of: assignment } = get(KEYS.assignment);
+    return assignment === undefined ? own : sharePages(own, assignment, get(KEYS.clock));
+  });
   service(KEYS.messageDecisions, () => createMessageDecisions());
   service(KEYS.messageOrigins, (get) => createMessageOrigins(get(KEYS.logs).logger('tools')));
   service(KEYS.accessRules, (get) => createAccessRules(get(KEYS.guildStates), get(KEYS.ownerState)));

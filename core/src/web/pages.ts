@@ -4,10 +4,12 @@ import {
   type Actor,
   type AuditLog,
   CinnabarError,
+  type Clock,
   type Commands,
   type Decision,
   type Disposer,
   issueLanguage,
+  NO_CHANNEL,
   plainIssue,
   type Random,
   sentenceOf,
@@ -16,6 +18,8 @@ import {
   UserError,
   type WebAccess,
   type WebAct,
+  type WebGuild,
+  type WebNames,
   type WebPage,
   type WebPageInfo,
   type WebPages,
@@ -23,15 +27,20 @@ import {
   type WebResult,
   type WebRoute,
 } from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
 import { denial, explain, isReadByOperator } from '../commands/answers.js';
 import { outcomeOf } from '../commands/execute.js';
 import type { Boundary, EnabledIn, Owner } from '../contracts.js';
 import type { LanguageService } from '../languages/languages.js';
+import { createMemberships } from './memberships.js';
+import { choicesFor, idsIn, namesOf, type ShownIds } from './names.js';
 
 interface PageServices {
   readonly access: Access;
   readonly audit: Pick<AuditLog, 'record'>;
   readonly boundary: Boundary;
+  readonly client: Client;
+  readonly clock: Clock;
   readonly commands: Pick<Commands, 'explain'>;
   readonly enabledIn: EnabledIn;
   readonly languages: Pick<LanguageService, 'serve'>;
@@ -42,6 +51,7 @@ interface PageServices {
 export interface PageService extends WebPages {
   page(owner: Owner, definition: WebPage): Disposer;
   addRoute(owner: Owner, definition: WebRoute): Disposer;
+  namesOf(ids: ShownIds, actor: Actor): Promise<WebNames>;
 }
 
 interface Registered {
@@ -68,7 +78,8 @@ export const RESERVED_PATHS = [
 
 /** Builds the registry of pages. Every call is decided anew: the browser is told nothing that a member could not have read, and does nothing else. */
 export function createPages(services: PageServices): PageService {
-  const { access, audit, boundary, commands, enabledIn, languages, random } = services;
+  const { access, audit, boundary, client, clock, commands, enabledIn, languages, random } = services;
+  const guildsOf = createMemberships(client, clock);
   const pages = new Map<string, Registered>();
   const routes = new Map<string, WebRoute['handle']>();
   let served: { readonly url: string } | undefined;
@@ -147,6 +158,15 @@ export function createPages(services: PageServices): PageService {
     }
   };
 
+  const list = async (actor: Actor): Promise<readonly WebPageInfo[]> => {
+    const about = [...pages.values()].filter((entry) => isAbout(entry, actor));
+    const decisions = await Promise.all(about.map((entry) => decide(entry, entry.page.access, entry.page.name, actor)));
+    const seen = about.filter(
+      ({ owner }, index) => decisions[index]?.allowed === true && enabledIn(actor.guildId, owner.plugin),
+    );
+    return languages.serve({ guildId: actor.guildId, userId: actor.userId }, undefined, () => seen.map(asInfo));
+  };
+
   return {
     page(owner, page) {
       const id = `${owner.id}/${page.name}`;
@@ -184,16 +204,19 @@ export function createPages(services: PageServices): PageService {
       };
     },
     route: (path) => routes.get(path),
-    async list(actor) {
-      const about = [...pages.values()].filter((entry) => isAbout(entry, actor));
-      const decisions = await Promise.all(
-        about.map((entry) => decide(entry, entry.page.access, entry.page.name, actor)),
-      );
-      const seen = about.filter(
-        ({ owner }, index) => decisions[index]?.allowed === true && enabledIn(actor.guildId, owner.plugin),
-      );
-      return languages.serve({ guildId: actor.guildId, userId: actor.userId }, undefined, () => seen.map(asInfo));
+    list,
+    async guilds(userId) {
+      const found: WebGuild[] = [];
+      for (const guild of await guildsOf(userId)) {
+        const { id, name } = guild;
+        const seen = await list({ userId, guildId: id, channelId: NO_CHANNEL });
+        if (seen.length > 0) found.push({ id, name, icon: guild.iconURL({ size: 64 }) });
+      }
+      return found;
     },
+    names: (blocks, actor) => namesOf(idsIn(blocks), actor, { access, client }),
+    namesOf: (ids, actor) => namesOf(ids, actor, { access, client }),
+    choices: (kind, search, actor) => choicesFor(kind, search, actor, { access, client }),
     view: (id, request) => serve(id, request.actor, async ({ page }) => page.view(request)),
     card: (id, request) => serve(id, request.actor, async ({ page }) => (await page.card?.(request)) ?? []),
     act: (id, act, input, request) => serve(id, request.actor, (entry) => runAct(entry, act, input, request)),

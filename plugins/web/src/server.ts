@@ -24,12 +24,10 @@ import {
   z,
 } from '@cinnabar/sdk';
 import cookie from '@fastify/cookie';
-import type { Client, Guild } from 'discord.js';
+import type { Client } from 'discord.js';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import { type DiscordSignIn, STATE_LIVES_MS } from './discord-sign-in.js';
 import { createPageEvents } from './events.js';
-import { choicesFor, namesIn } from './names.js';
 import { isSameSecret, type Session, type Sessions, type SignInLinks } from './sessions.js';
 import { readStaticFiles, type StaticFile } from './static-files.js';
 
@@ -73,9 +71,6 @@ const REQUESTS_PER_MINUTE = 600;
 const SIGN_INS_PER_MINUTE = 20;
 const ACTS_PER_MINUTE = 120;
 const MOST_KEYS = 10_000;
-/** Guilds in which it is asked of Discord whether the person is a member. */
-const MOST_ASKED = 100;
-const MEMBERSHIPS_MS = 5 * MINUTE_MS;
 
 const id = z.string().regex(/^\d{15,22}$/);
 const pageParams = z.object({ plugin: z.string().max(64), page: z.string().max(64) });
@@ -130,7 +125,6 @@ export async function startServer(parts: Parts): Promise<Server> {
   const signIns = createRateLimiter(clock, MINUTE_MS, MOST_KEYS);
   const acts = createRateLimiter(clock, MINUTE_MS, MOST_KEYS);
   const events = createPageEvents(pages, clock, log);
-  const guildsOf = createMemberships(client, clock);
   const shown = publicUrl === undefined ? undefined : new URL(publicUrl);
   const allowed = {
     hosts: [address.host, ...(shown === undefined ? [] : [shown.hostname])],
@@ -218,7 +212,7 @@ export async function startServer(parts: Parts): Promise<Server> {
     return { actor: actorFor(userId, guild === undefined ? null : id.parse(guild)), query };
   };
   const named = async (blocks: readonly WebBlock[], actor: Actor) => ({
-    names: await namesIn(blocks, actor, { access, client }),
+    names: await pages.names(blocks, actor),
   });
 
   app.setErrorHandler((error, request, reply) => {
@@ -253,10 +247,7 @@ export async function startServer(parts: Parts): Promise<Server> {
     const { csrf, userId } = session;
     const user = await client.users.fetch(userId);
     const isOwner = (await access.owners()).includes(userId);
-    const guilds = [];
-    for (const guild of await guildsOf(userId))
-      if ((await pages.list(actorFor(userId, guild.id))).length > 0)
-        guilds.push({ id: guild.id, name: guild.name, icon: guild.iconURL({ size: 64 }) });
+    const guilds = await pages.guilds(userId);
     const language = await languages.speak({ guildId: null, userId }, async () => currentLocale());
     return {
       user: { id: userId, name: user.displayName, avatar: user.displayAvatarURL({ size: 64 }) },
@@ -301,7 +292,7 @@ export async function startServer(parts: Parts): Promise<Server> {
   app.get('/api/choices', async (request) => {
     const { userId } = await signedIn(request);
     const { guild, kind, search } = choiceQuery.parse(request.query);
-    return { choices: await choicesFor(kind, search, actorFor(userId, guild), { access, client }) };
+    return { choices: await pages.choices(kind, search, actorFor(userId, guild)) };
   });
 
   app.get('/api/events', async (request, reply) => {
@@ -445,6 +436,7 @@ function sendFile(
 
 const STATUS: Readonly<Partial<Record<CinnabarError['code'], number>>> = {
   CINNABAR_ACCESS_DENIED: 403,
+  CINNABAR_CLUSTER_NO_ANSWER: 503,
   CINNABAR_IGNORED: 403,
   CINNABAR_PAGE_UNKNOWN: 404,
   CINNABAR_SETTING_CHANGED: 409,
@@ -467,28 +459,3 @@ function answerTo(error: unknown): {
   if (status >= 400 && status < 500) return { status, body: { error: t('That request is not as it should be.') } };
   return { status: 500, body: { error: t('Something went wrong, and it is in the log.') } };
 }
-
-/** The guilds that a person and the bot are both in. Where it is not in memory, Discord is asked, for some of them, and the answer is kept for minutes. */
-function createMemberships(client: Client, clock: Clock) {
-  const known = new LRUCache<string, { readonly ids: ReadonlySet<string>; readonly until: number }>({ max: 1_000 });
-  return async (userId: string): Promise<readonly Guild[]> => {
-    const all = [...client.guilds.cache.values()];
-    const kept = known.get(userId);
-    if (kept !== undefined && kept.until > clock.now())
-      return sorted(all.filter(({ id: guildId }) => kept.ids.has(guildId)));
-    let asked = 0;
-    const found: Guild[] = [];
-    for (const guild of all) {
-      if (guild.ownerId === userId || guild.members.cache.has(userId)) found.push(guild);
-      else if (asked < MOST_ASKED) {
-        asked += 1;
-        if ((await guild.members.fetch(userId).catch(() => undefined)) !== undefined) found.push(guild);
-      }
-    }
-    known.set(userId, { ids: new Set(found.map((guild) => guild.id)), until: clock.now() + MEMBERSHIPS_MS });
-    return sorted(found);
-  };
-}
-
-const sorted = (guilds: readonly Guild[]): readonly Guild[] =>
-  guilds.toSorted((one, other) => one.name.localeCompare(other.name));

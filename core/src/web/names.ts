@@ -1,17 +1,17 @@
-import type { Access, Actor, WebBlock } from '@cinnabar/sdk';
+import type { Access, Actor, WebBlock, WebChoice, WebChoiceKind, WebNames } from '@cinnabar/sdk';
 import type { Client, Guild } from 'discord.js';
-
-/** What the ids in a view are called, as far as the person may know it. */
-export interface Names {
-  readonly users: Readonly<Record<string, string>>;
-  readonly channels: Readonly<Record<string, string>>;
-  readonly roles: Readonly<Record<string, { readonly name: string; readonly color: string | null }>>;
-}
 
 /** Ids of one view that are looked up at Discord; the others stay ids. */
 const MOST_FETCHED = 25;
 const MENTION = /<(@!?|@&|#)(\d{15,22})>/g;
 const ID = /^\d{15,22}$/;
+
+/** Users, channels and roles that a view shows. */
+export interface ShownIds {
+  readonly users: readonly string[];
+  readonly channels: readonly string[];
+  readonly roles: readonly string[];
+}
 
 interface Ids {
   readonly users: Set<string>;
@@ -19,14 +19,19 @@ interface Ids {
   readonly roles: Set<string>;
 }
 
-/** Names the users, channels and roles that a view shows. */
-export async function namesIn(
-  blocks: readonly WebBlock[],
-  actor: Actor,
-  { access, client }: { readonly access: Access; readonly client: Client },
-): Promise<Names> {
+export function idsIn(blocks: readonly WebBlock[]): ShownIds {
   const ids: Ids = { users: new Set(), channels: new Set(), roles: new Set() };
   collect(blocks, ids);
+  return { users: [...ids.users], channels: [...ids.channels], roles: [...ids.roles] };
+}
+
+interface Looked {
+  readonly access: Pick<Access, 'mayEnter'>;
+  readonly client: Client;
+}
+
+/** Names what a view shows. */
+export async function namesOf(ids: ShownIds, actor: Actor, { access, client }: Looked): Promise<WebNames> {
   const guild = actor.guildId === null ? undefined : client.guilds.cache.get(actor.guildId);
   const users: Record<string, string> = {};
   let fetched = 0;
@@ -49,8 +54,8 @@ export async function namesIn(
   return { users, channels, roles: rolesIn(guild, ids.roles) };
 }
 
-function rolesIn(guild: Guild | undefined, ids: ReadonlySet<string>): Names['roles'] {
-  const found = [...ids].flatMap((id) => guild?.roles.cache.get(id) ?? []);
+function rolesIn(guild: Guild | undefined, ids: readonly string[]): WebNames['roles'] {
+  const found = ids.flatMap((id) => guild?.roles.cache.get(id) ?? []);
   return Object.fromEntries(
     found.map(({ id, name, color, hexColor }) => [id, { name, color: color === 0 ? null : hexColor }]),
   );
@@ -95,21 +100,15 @@ function collectChosen(field: object, ids: Ids): void {
   for (const id of [field.value].flat()) if (isId(id)) into?.add(id);
 }
 
-export interface Choice {
-  readonly id: string;
-  readonly name: string;
-  readonly hint?: string;
-}
-
 const MOST_CHOICES = 25;
 
 /** Channels, roles or members of a guild whose names contain what was typed, as far as the person can see them. */
 export async function choicesFor(
-  kind: 'channel' | 'role' | 'user',
+  kind: WebChoiceKind,
   search: string,
   actor: Actor,
-  { access, client }: { readonly access: Access; readonly client: Client },
-): Promise<readonly Choice[]> {
+  { access, client }: Looked,
+): Promise<readonly WebChoice[]> {
   const guild = actor.guildId === null ? undefined : client.guilds.cache.get(actor.guildId);
   if (guild === undefined || !(await access.mayEnter(actor, { guildId: guild.id }))) return [];
   const wanted = search.trim().toLowerCase().replace(/^[@#]/, '');
@@ -126,7 +125,7 @@ export async function choicesFor(
     const found = await guild.members.search({ query: wanted, limit: MOST_CHOICES });
     return [...found.values()].map(memberChoice);
   }
-  const choices: Choice[] = [];
+  const choices: WebChoice[] = [];
   for (const channel of guild.channels.cache.values()) {
     if (choices.length === MOST_CHOICES) break;
     if (!fits(channel.name) || !(await access.mayEnter(actor, { guildId: guild.id, channelId: channel.id }))) continue;
@@ -144,7 +143,7 @@ const memberChoice = ({
   readonly id: string;
   readonly displayName: string;
   readonly user: { readonly username: string };
-}): Choice => ({
+}): WebChoice => ({
   id,
   name: displayName,
   hint: user.username,

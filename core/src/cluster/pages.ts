@@ -1,0 +1,178 @@
+import {
+  type Actor,
+  type Clock,
+  type Decision,
+  sleep,
+  type WebBlock,
+  type WebChoice,
+  type WebChoiceKind,
+  type WebGuild,
+  type WebNames,
+  type WebPageInfo,
+  type WebRequest,
+  type WebResult,
+  type WebView,
+  z,
+} from '@cinnabar/sdk';
+import { denial } from '../commands/answers.js';
+import { idsIn, type ShownIds } from '../web/names.js';
+import type { PageService } from '../web/pages.js';
+import { type Assignment, groupOf, type RequestKind } from './assignment.js';
+
+/** What is shown is waited for. */
+const SHOWN_MS = 15_000;
+/** Groups that change their process at the moment are left out of a person's list. */
+const LISTED_MS = 4_000;
+/** Acts may ask models, and Discord often. */
+const DONE_MS = 60_000;
+/** So long the owner watches a page for another process at a time. */
+const WATCHED_MS = 20_000;
+const RETRY_MS = 5_000;
+
+interface Asked {
+  readonly page: string;
+  readonly request: WebRequest;
+}
+
+/** What goes on to a browser as it is: its members are checked by nobody. */
+const objectWith = <T>(member: string) =>
+  z.custom<T>((value) => typeof value === 'object' && value !== null && member in value);
+
+const actor = objectWith<Actor>('userId');
+const asked = z.object({ page: z.string(), request: objectWith<WebRequest>('actor') });
+
+const LIST: RequestKind<Actor, readonly WebPageInfo[]> = {
+  name: 'web.list',
+  body: actor,
+  answer: z.array(objectWith<WebPageInfo>('id')),
+};
+const GUILDS: RequestKind<{ readonly userId: string }, readonly WebGuild[]> = {
+  name: 'web.guilds',
+  body: z.object({ userId: z.string() }),
+  answer: z.array(z.object({ id: z.string(), name: z.string(), icon: z.string().nullable() })),
+};
+const NAMES: RequestKind<{ readonly ids: ShownIds; readonly actor: Actor }, WebNames> = {
+  name: 'web.names',
+  body: z.object({
+    ids: z.object({ users: z.array(z.string()), channels: z.array(z.string()), roles: z.array(z.string()) }),
+    actor,
+  }),
+  answer: objectWith<WebNames>('users'),
+};
+interface Wanted {
+  readonly kind: WebChoiceKind;
+  readonly search: string;
+  readonly actor: Actor;
+}
+const CHOICES: RequestKind<Wanted, readonly WebChoice[]> = {
+  name: 'web.choices',
+  body: z.object({ kind: z.enum(['channel', 'role', 'user']), search: z.string(), actor }),
+  answer: z.array(objectWith<WebChoice>('id')),
+};
+const VIEW: RequestKind<Asked, WebView> = { name: 'web.view', body: asked, answer: objectWith<WebView>('blocks') };
+const CARD: RequestKind<Asked, readonly WebBlock[]> = {
+  name: 'web.card',
+  body: asked,
+  answer: z.array(objectWith<WebBlock>('kind')),
+};
+const ACT: RequestKind<Asked & { readonly act: string; readonly input: unknown }, WebResult> = {
+  name: 'web.act',
+  body: asked.extend({ act: z.string(), input: z.unknown() }),
+  answer: objectWith<WebResult>('said'),
+};
+const EXPLAIN: RequestKind<{ readonly page: string; readonly actor: Actor }, Decision> = {
+  name: 'web.explain',
+  body: z.object({ page: z.string(), actor }),
+  answer: objectWith<Decision>('allowed'),
+};
+/** Whether it changed while the owner watched. */
+const WATCH: RequestKind<Asked, boolean> = { name: 'web.watch', body: asked, answer: z.boolean() };
+
+/**
+ * Pages of all servers of the bot: what is about a server of another group is asked of its host, which decides whether the person may, does it once,
+ * and records it.
+ */
+export function sharePages(own: PageService, { channel, partition }: Assignment, clock: Clock): PageService {
+  /** Answers for the own group, and asks the others. */
+  const carried = <B, T>(kind: RequestKind<B, T>, run: (body: B, signal?: AbortSignal) => Promise<T>) => {
+    channel.answer(kind, run);
+    return ({ guildId }: Actor, body: B, deadlineMs = SHOWN_MS, signal?: AbortSignal) =>
+      partition.owns(guildId)
+        ? run(body, signal)
+        : channel.ask(groupOf(guildId, partition.groups), kind, body, {
+            deadlineMs,
+            ...(signal === undefined ? {} : { signal }),
+          });
+  };
+
+  const list = carried(LIST, own.list);
+  const names = carried(NAMES, ({ ids, actor: by }) => own.namesOf(ids, by));
+  const choices = carried(CHOICES, ({ kind, search, actor: by }) => own.choices(kind, search, by));
+  const view = carried(VIEW, ({ page, request }) => own.view(page, request));
+  const card = carried(CARD, ({ page, request }) => own.card(page, request));
+  const act = carried(ACT, ({ page, act: name, input, request }) => own.act(page, name, input, request));
+  const explain = carried(EXPLAIN, ({ page, actor: by }) => own.explain(page, by));
+  const watch = carried(WATCH, async ({ page, request }, signal) => {
+    const over = new AbortController();
+    const end = () => over.abort();
+    signal?.addEventListener('abort', end, { once: true });
+    let hasChanged = false;
+    const stop = await own.watch(page, request, () => {
+      hasChanged = true;
+      end();
+    });
+    try {
+      await sleep(clock, WATCHED_MS, over.signal);
+      return hasChanged;
+    } finally {
+      stop();
+      signal?.removeEventListener('abort', end);
+    }
+  });
+  channel.answer(GUILDS, ({ userId }) => own.guilds(userId));
+
+  /** Again and again, until `over`; after a change of its host it may show something else. */
+  const follow = async (page: string, request: WebRequest, changed: () => void, over: AbortSignal) => {
+    while (!over.aborted) {
+      try {
+        if (await watch(request.actor, { page, request }, WATCHED_MS + SHOWN_MS, over)) changed();
+      } catch {
+        await sleep(clock, RETRY_MS, over);
+        if (!over.aborted) changed();
+      }
+    }
+  };
+
+  return {
+    page: own.page,
+    addRoute: own.addRoute,
+    namesOf: (ids, by) => names(by, { ids, actor: by }),
+    get url() {
+      return own.url;
+    },
+    serveAt: own.serveAt,
+    route: own.route,
+    list: (by) => list(by, by),
+    async guilds(userId) {
+      const answers = await channel.askAll(GUILDS, { userId }, { deadlineMs: LISTED_MS });
+      return answers
+        .flatMap((one) => (one.ok ? one.answer : []))
+        .toSorted((one, other) => one.name.localeCompare(other.name));
+    },
+    names: (blocks, by) => names(by, { ids: idsIn(blocks), actor: by }),
+    choices: (kind, search, by) => choices(by, { kind, search, actor: by }),
+    view: (page, request) => view(request.actor, { page, request }),
+    card: (page, request) => card(request.actor, { page, request }),
+    act: (page, name, input, request) => act(request.actor, { page, act: name, input, request }, DONE_MS),
+    explain: (page, by) => explain(by, { page, actor: by }),
+    async watch(page, request, changed) {
+      const { actor: by } = request;
+      if (partition.owns(by.guildId)) return own.watch(page, request, changed);
+      const decision = await explain(by, { page, actor: by });
+      if (!decision.allowed) throw denial(decision);
+      const over = new AbortController();
+      void follow(page, request, changed, over.signal);
+      return () => over.abort();
+    },
+  };
+}
