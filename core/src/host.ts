@@ -29,7 +29,13 @@ import { createDiscordSync } from './gateway/discord-sync.js';
 import { createRedactor, type Entry as LogEntry, secretsIn } from './observability/log-entry.js';
 import { createLogs } from './observability/logs.js';
 import { publishHostMetrics } from './observability/metrics.js';
-import { createMonitoring, createMonitoringPages, createReadiness, probeSchema } from './observability/monitoring.js';
+import {
+  createMonitoring,
+  createMonitoringPages,
+  createReadiness,
+  type MonitoringPages,
+  probeSchema,
+} from './observability/monitoring.js';
 import type { BootReport } from './plugins/lifecycle/load.js';
 import { IN_MEMORY } from './plugins/lifecycle/records.js';
 import type { BuiltPlugins, LoaderOptions } from './plugins/loader.js';
@@ -81,6 +87,8 @@ export interface Host {
   readonly notConnectedSince: number | undefined;
   /** Resolves when Discord has ended the connection for a reason that waiting cannot mend: the bot has to stop. */
   readonly ended: Promise<CinnabarError>;
+  /** Health and metrics of this host. */
+  readonly monitoring: MonitoringPages;
   /** Where health and metrics are served, while they are. */
   readonly monitoringUrl: string | undefined;
   /** A service, as a plugin would inject it. @throws when nothing provides it */
@@ -205,7 +213,7 @@ export function createHost(options: HostOptions): Host {
       clock,
     }),
   });
-  container.register(KEYS.monitoring, { useValue: pages });
+  container.register(KEYS.monitoring, { useValue: options.assignment?.monitoring ?? pages });
   const monitoring = createMonitoring({ address: config.monitoring, pages, log });
   let running = false;
   let lock: DataLock | undefined;
@@ -302,6 +310,7 @@ export function createHost(options: HostOptions): Host {
     get notConnectedSince() {
       return gateway.status.notReadySince;
     },
+    monitoring: pages,
     get monitoringUrl() {
       return monitoring.url;
     },

@@ -1,4 +1,4 @@
-import type { Cluster, z } from '@cinnabar/sdk';
+import type { Cluster, Monitoring, z } from '@cinnabar/sdk';
 import type { OpenChannel } from './channel.js';
 import type { SharedClaims } from './claims.js';
 import type { SharedLimits } from './limits.js';
@@ -70,6 +70,8 @@ export interface Assignment {
   readonly claims: SharedClaims;
   readonly channel: OpenChannel;
   readonly status: Cluster['status'];
+  /** Of the whole process. */
+  readonly monitoring: Monitoring;
 }
 
 /** Asks hosts of other groups, wherever they run. */

@@ -1,4 +1,4 @@
-import { CinnabarError, createKeyedMutex, type TakeoverReason } from '@cinnabar/sdk';
+import { CinnabarError, createKeyedMutex, type TakeoverReason, z } from '@cinnabar/sdk';
 import type { Connections, Row } from '../storage/drivers/postgres/connection.js';
 import type { Lease } from './assignment.js';
 import type { ClusterView, GroupLease, Member } from './balance.js';
@@ -24,6 +24,11 @@ const TAKEOVERS_KEPT = "interval '7 days'";
 /** Why a process gives a group back. */
 export type ReleaseReason = Exclude<TakeoverReason, 'expired' | 'released'>;
 
+/** A later version may know more of them. */
+export const takeoverReason = z
+  .enum(['expired', 'drained', 'rebalanced', 'unreachable', 'failed', 'released'])
+  .catch('released');
+
 /** What a member says of itself. */
 export interface MemberState {
   readonly isDraining: boolean;
@@ -35,6 +40,8 @@ export interface LeaseOptions {
   readonly schema: string;
   readonly member: { readonly id: string; readonly name: string; readonly version: string };
   readonly groups: number;
+  /** Called when a group was taken from another process. */
+  readonly onTakeover?: (reason: TakeoverReason) => void;
   /** Clocks that show how much time has passed, in milliseconds; the one that shows most is believed. */
   readonly elapsed?: () => readonly number[];
 }
@@ -45,7 +52,7 @@ export type Leases = ReturnType<typeof createLeases>;
  * A process's leases on groups, in a table that all processes of the cluster share. Times are those of the database; what a process believes of its
  * own leases it measures itself, from the moment in which it asked for the renewal.
  */
-export function createLeases({ connections, schema, member, groups, elapsed = ownClocks }: LeaseOptions) {
+export function createLeases({ connections, schema, member, groups, onTakeover, elapsed = ownClocks }: LeaseOptions) {
   const leases = `${schema}.leases`;
   const members = `${schema}.members`;
   const takeovers = `${schema}.takeovers`;
@@ -105,7 +112,7 @@ export function createLeases({ connections, schema, member, groups, elapsed = ow
     take: (group: number): Promise<Lease | undefined> =>
       inTurn(async () => {
         const asked = elapsed();
-        const token = await connections.transaction(async (query) => {
+        const won = await connections.transaction(async (query) => {
           // The strongest lock on the row: writes under the old token that are under way end first, and later ones see the new token.
           const [free] = await query(
             `SELECT holder, released_by, release_reason FROM ${leases} WHERE group_number = $1 AND until < now()
@@ -118,17 +125,19 @@ export function createLeases({ connections, schema, member, groups, elapsed = ow
                wanted_by = NULL, released_by = NULL, release_reason = NULL WHERE group_number = $1 RETURNING token`,
             [group, member.id, LASTS_MS],
           );
+          // At the very first nobody had it.
+          const reason = takeoverReason.parse(free.holder === null ? free.release_reason : 'expired');
           await query(
-            // At the very first nobody had it.
             `INSERT INTO ${takeovers} (group_number, token, given_by, taken_by, reason)
-             SELECT $1, $2, coalesce((SELECT name FROM ${members} WHERE id = $3), $4), $5,
-               CASE WHEN $3::text IS NOT NULL THEN 'expired' ELSE coalesce($6, 'released') END WHERE $2::bigint > 1`,
-            [group, taken?.token, free.holder, free.released_by, member.name, free.release_reason],
+             SELECT $1, $2, coalesce((SELECT name FROM ${members} WHERE id = $3), $4), $5, $6 WHERE $2::bigint > 1`,
+            [group, taken?.token, free.holder, free.released_by, member.name, reason],
           );
           await query(`DELETE FROM ${takeovers} WHERE at < now() - ${TAKEOVERS_KEPT}`);
-          return taken === undefined ? undefined : BigInt(String(taken.token));
+          return taken === undefined ? undefined : { token: BigInt(String(taken.token)), reason };
         });
-        if (token === undefined) return undefined;
+        if (won === undefined) return undefined;
+        const { token, reason } = won;
+        if (token > 1n) onTakeover?.(reason);
         const lease = createOwnLease(group, token, asked, elapsed);
         own.set(group, lease);
         return lease;

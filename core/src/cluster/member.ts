@@ -9,6 +9,7 @@ import { openDataDir } from '../config/load.js';
 import { type DataLock, lockData } from '../data-lock/lock.js';
 import { createGatewayInformation } from '../gateway/session-limits.js';
 import { createHost, type Host, type HostOptions } from '../host.js';
+import { createMonitoring } from '../observability/monitoring.js';
 import { createConnections } from '../storage/drivers/postgres/connection.js';
 import { openDatabase } from '../storage/drivers/postgres/database.js';
 import { placeDocuments } from '../storage/drivers/postgres/placing.js';
@@ -20,6 +21,7 @@ import { createCluster, type GroupHost } from './cluster.js';
 import { agreeOnLayout, type Layout } from './layout.js';
 import { createLeases, newsOf } from './leases.js';
 import { createSharedLimits } from './limits.js';
+import { createMemberMonitoring } from './monitoring.js';
 import { createSessionStore } from './sessions.js';
 import { readStatus } from './status.js';
 
@@ -48,6 +50,8 @@ export interface Member {
   groups(): readonly number[];
   /** The hosts of these groups. */
   hosts(): Iterable<Host>;
+  /** Where health and metrics of the process are served, while they are. */
+  readonly monitoringUrl: string | undefined;
   /** Resolves when Discord refuses the bot. */
   readonly ended: Promise<CinnabarError>;
 }
@@ -65,11 +69,21 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
   const { schema } = storage;
   const name = config.cluster?.name ?? hostname();
   const closing = new AbortController();
-  const hosts = new Set<Host>();
+  const hosts = new Map<number, Host>();
+  let phase: 'starting' | 'running' | 'stopping' = 'starting';
   const database = openDatabase({ ...storage, use: 'cluster', clock, log });
   const limits = createSharedLimits(database, clock);
   const connections = createConnections({ ...storage, poolSize: LEASE_CONNECTIONS });
   const discord = askDiscord(config, { clock, signal: closing.signal, onUnreachable });
+  const status = () => readStatus(database.query, schema);
+  const monitoring = createMemberMonitoring({
+    name,
+    phase: () => phase,
+    hosts: () => [...hosts].map(([group, host]) => ({ group, monitoring: host.monitoring })),
+    status,
+    log,
+  });
+  const monitoringServer = createMonitoring({ address: config.monitoring, pages: monitoring, log });
   let cluster: ReturnType<typeof createCluster> | undefined;
   let lock: DataLock | undefined;
   let fail: (error: CinnabarError) => void = () => undefined;
@@ -100,18 +114,20 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
         limits,
         claims,
         channel: createClusterChannel({ database, lease, partition, clock, log }),
-        status: () => readStatus(database.query, schema),
+        status,
+        monitoring,
       },
     });
     return {
       async start() {
         openDataDir(groupConfig.dataDir);
-        hosts.add(host);
+        hosts.set(partition.group, host);
+        await monitoring.join(host.monitoring);
         await host.start(config.token);
       },
       async stop() {
         await host.stop();
-        hosts.delete(host);
+        if (hosts.get(partition.group) === host) hosts.delete(partition.group);
       },
       get notConnectedSince() {
         return host.notConnectedSince;
@@ -124,7 +140,10 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
     name,
     ended,
     groups: () => cluster?.groups ?? [],
-    hosts: () => hosts,
+    hosts: () => hosts.values(),
+    get monitoringUrl() {
+      return monitoringServer.url;
+    },
     async start() {
       openDataDir(config.dataDir);
       lock = await lockData(config.dataDir, clock, {
@@ -132,6 +151,7 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
         onLost: (error) => log.error('the folder of data belongs to another process now', { error }),
         signal: closing.signal,
       });
+      await monitoringServer.open();
       await database.open();
       const layout = await agreeOnLayout(connections, schema, {
         wanted: config.cluster?.groups ?? DEFAULT_GROUPS,
@@ -146,6 +166,7 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
           schema,
           member: { id: randomUUID(), name, version: HOST_VERSION },
           groups: layout.groups,
+          onTakeover: monitoring.taken,
         }),
         groups: layout.groups,
         clock,
@@ -156,13 +177,16 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
       });
       void cluster.ended.then(fail);
       await cluster.start();
+      if (phase === 'starting') phase = 'running';
       return layout;
     },
     async stop() {
+      phase = 'stopping';
       closing.abort(new UserError('The bot was stopped before it was ready.'));
       await cluster?.stop();
       await database.close();
       await connections.close();
+      await monitoringServer.close();
       lock?.release();
     },
   };

@@ -1,6 +1,6 @@
 import { type ClusterStatus, z } from '@cinnabar/sdk';
 import type { Connections } from '../storage/drivers/postgres/connection.js';
-import { LASTS_MS, readView } from './leases.js';
+import { LASTS_MS, readView, takeoverReason } from './leases.js';
 
 const MOST_TAKEOVERS = 10;
 /** What takes longer is work of another kind, or was left; an index bounds what is looked through. */
@@ -19,8 +19,7 @@ const takeoverSchema = z.object({
   at: milliseconds,
   from: z.string().nullable(),
   to: z.string(),
-  // A later version may know more of them.
-  reason: z.enum(['expired', 'drained', 'rebalanced', 'unreachable', 'failed', 'released']).catch('released'),
+  reason: takeoverReason,
 });
 
 /** What people are shown of a cluster, by `!cluster` and `cinnabar cluster status` alike. */

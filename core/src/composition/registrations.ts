@@ -152,7 +152,9 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
         }),
     }),
   );
-  service(KEYS.metrics, (get) => createMetrics(get(KEYS.logs).logger('metrics')));
+  service(KEYS.metrics, (get) =>
+    createMetrics(get(KEYS.logs).logger('metrics'), get(KEYS.assignment).of?.partition.group),
+  );
   service(KEYS.notices, (get) =>
     createOwnerNotices({
       client: get(KEYS.gateway).client,

@@ -60,8 +60,11 @@ const OTHER = 'other';
 /** How exactly the lag of the event loop is measured. */
 const LAG_PRECISION_MS = 20;
 
-/** @param log gets an entry for each metric that fails */
-export function createMetrics(log: Logger): MetricsService {
+/**
+ * @param log gets an entry for each metric that fails
+ * @param group of the bots in one process, the one that this counts for: each line says so, and what is the process's is left to the process
+ */
+export function createMetrics(log: Logger, group?: number): MetricsService {
   const declared = new Map<string, Declared>();
   let opened: { readonly prom: Prom; readonly registry: Registry } | undefined;
 
@@ -94,7 +97,9 @@ export function createMetrics(log: Logger): MetricsService {
       if (opened !== undefined) return;
       const { default: prom } = await import('prom-client');
       const registry = new prom.Registry();
-      prom.collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_PRECISION_MS });
+      if (group === undefined)
+        prom.collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_PRECISION_MS });
+      else registry.setDefaultLabels({ group: String(group) });
       opened = { prom, registry };
       for (const metric of declared.values()) metric.attach(prom, registry);
     },

@@ -37,6 +37,8 @@ interface MonitoringServer {
 export interface MonitoringPages extends Monitoring {
   /** Begins to count. Idempotent. */
   open(): Promise<void>;
+  /** Why the bot cannot serve people at the moment; empty when it can. */
+  reasons(): Promise<readonly string[]>;
 }
 
 interface PageParts {
@@ -70,6 +72,7 @@ export function createMonitoringPages({ metrics, publish, readiness }: PageParts
   return {
     paths: Object.keys(pages),
     open,
+    reasons: () => readiness.reasons(),
     async page(path) {
       return Object.hasOwn(pages, path) ? pages[path]?.() : undefined;
     },

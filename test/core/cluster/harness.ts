@@ -39,10 +39,10 @@ export async function createClusterWorld({ groups, guilds }: { readonly groups: 
       while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
     },
     /** A process of the cluster, as far as database and Discord can tell. @param plugins ids of bundled ones, or plugins */
-    member(name: string, plugins: readonly (string | Plugin)[]) {
+    member(name: string, plugins: readonly (string | Plugin)[], env: Readonly<Record<string, string>> = {}) {
       const folder = mkdtempSync(join(tmpdir(), 'cinnabar-member-'));
       folders.push(folder);
-      return memberOn({ database, discord, token: application.token, folder, name, plugins, groups });
+      return memberOn({ database, discord, token: application.token, folder, name, plugins, groups, env });
     },
     async [Symbol.asyncDispose]() {
       await discord.close();
@@ -60,10 +60,16 @@ function memberOn(options: {
   readonly name: string;
   readonly plugins: readonly (string | Plugin)[];
   readonly groups: number;
+  readonly env: Readonly<Record<string, string>>;
 }) {
-  const { database, discord, token, folder, name, plugins, groups } = options;
+  const { database, discord, token, folder, name, plugins, groups, env } = options;
   const log = recordingLogger();
-  const config = loadConfig(folder, { DISCORD_API: discord.api, DISCORD_TOKEN: token, DATABASE_URL: database.url });
+  const config = loadConfig(folder, {
+    DISCORD_API: discord.api,
+    DISCORD_TOKEN: token,
+    DATABASE_URL: database.url,
+    ...env,
+  });
   const member = createMember({
     config: {
       ...config,
@@ -81,5 +87,5 @@ function memberOn(options: {
     log,
     onUnreachable: () => undefined,
   });
-  return { ...member, log };
+  return Object.assign(member, { log });
 }

@@ -74,6 +74,7 @@ function assignmentOf(group: number, groups: number): Assignment {
       close: () => undefined,
     },
     status: async () => ({ processes: [], groups: [], takeovers: [] }),
+    monitoring: { paths: [], page: async () => undefined },
   };
 }
 
