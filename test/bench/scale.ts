@@ -31,11 +31,12 @@ const TURNS = 5;
 const PER_TURN = 2_000;
 const BATCH = 250;
 const PATIENCE_MS = 300_000;
+const IDLE_MS = 5_000;
 const LOOK_EVERY_MS = 250;
 /** A machine may be busy with other things. */
 const SETTLED_MS = 60_000;
-/** It has settled when all processes together need less of a processor than that, so often in a row. */
-const IDLE_SHARE = 0.15;
+/** It has settled when each process needs less of a processor than that, so often in a row. */
+const IDLE_SHARE = 0.08;
 const IDLE_LOOKS = 6;
 /** What members of 200 servers may wait for, in the campaign `cluster`. */
 const TAKEN_OVER_S = 10;
@@ -47,8 +48,10 @@ type Shape = 'files' | (typeof PROCESSES)[number];
 const SHAPES: readonly Shape[] = ['files', ...PROCESSES];
 
 interface Measured {
-  /** Of a message that is not for the bot, in all processes together. */
+  /** Of a message that is not for the bot, in all processes together, beside what they need when nothing is said. */
   readonly cpuUs: number;
+  /** That, in a second. */
+  readonly idleUs: number;
   readonly heapBytes: number;
   readonly rssBytes: number;
   /** From the death of one of several processes until the others serve what it served; with what passes until its leases are void. */
@@ -86,6 +89,13 @@ function* figuresOf(size: number, of: (shape: Shape) => Measured | undefined): G
     const where = `${nameOf(shape)} in ${size.toLocaleString('en-US')} guilds`;
     const peerName = 'one process on files';
     yield compare({ name: `${where}: a message`, unit: 'µs CPU', ours: ours.cpuUs, peer: files.cpuUs, peerName });
+    yield compare({
+      name: `${where}: all processes, in quiet`,
+      unit: 'ms CPU/s',
+      ours: ours.idleUs / 1_000,
+      peer: files.idleUs / 1_000,
+      peerName,
+    });
     const memory = [
       ['heap', 'heapBytes'],
       ['resident memory', 'rssBytes'],
@@ -145,20 +155,27 @@ async function measure(shape: Shape, world: World): Promise<Measured> {
     await talk(world, WARM_UP * bots.length);
     // With the first message of a guild, what is stored of it is read.
     await settled(bots);
+    const idleUs = (await spentIn(bots, () => wait(IDLE_MS))).cpuUs / (IDLE_MS / 1_000);
     const spent: number[] = [];
     for (let turn = 0; turn < TURNS; turn++) {
-      const before = await cpuOf(bots);
-      await talk(world, PER_TURN);
-      spent.push(((await cpuOf(bots)) - before) / PER_TURN);
+      const { cpuUs, seconds } = await spentIn(bots, () => talk(world, PER_TURN));
+      spent.push((cpuUs - idleUs * seconds) / PER_TURN);
     }
     const memories = await Promise.all(bots.map((bot) => bot.memory()));
     const sum = (of: 'heapBytes' | 'rssBytes') => memories.reduce((total, memory) => total + memory[of], 0);
     const takeoverMs = database === undefined || bots.length === 1 ? undefined : await takeover(database, bots);
-    return { cpuUs: median(spent), heapBytes: sum('heapBytes'), rssBytes: sum('rssBytes'), takeoverMs };
+    return { cpuUs: median(spent), idleUs, heapBytes: sum('heapBytes'), rssBytes: sum('rssBytes'), takeoverMs };
   } finally {
     await Promise.allSettled(bots.map((bot) => bot.stop()));
     for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   }
+}
+
+async function spentIn(bots: readonly BotProcess[], task: () => Promise<unknown>) {
+  const started = performance.now();
+  const before = await cpuOf(bots);
+  await task();
+  return { cpuUs: (await cpuOf(bots)) - before, seconds: (performance.now() - started) / 1_000 };
 }
 
 async function takeover(database: TestServer, bots: BotProcess[]): Promise<number> {
@@ -243,15 +260,19 @@ const cpuOf = async (bots: readonly BotProcess[]) =>
 
 async function settled(bots: readonly BotProcess[]): Promise<void> {
   const end = Date.now() + PATIENCE_MS;
-  let last = await cpuOf(bots);
-  let looks = 0;
-  while (looks < IDLE_LOOKS && Date.now() < end) {
+  let last = { cpuUs: await cpuOf(bots), at: performance.now() };
+  let share = 1;
+  for (let looks = 0; looks < IDLE_LOOKS; ) {
+    if (Date.now() > end)
+      throw new Error(
+        `after ${PATIENCE_MS / 1_000} s each process still needs ${Math.round(share * 100)} % of a processor`,
+      );
     await wait(LOOK_EVERY_MS);
-    const now = await cpuOf(bots);
-    looks = (now - last) / 1_000 / LOOK_EVERY_MS < IDLE_SHARE ? looks + 1 : 0;
+    const now = { cpuUs: await cpuOf(bots), at: performance.now() };
+    share = (now.cpuUs - last.cpuUs) / 1_000 / (now.at - last.at) / bots.length;
+    looks = share < IDLE_SHARE ? looks + 1 : 0;
     last = now;
   }
-  if (looks < IDLE_LOOKS) throw new Error(`after ${PATIENCE_MS / 1_000} s the processes still have something to do`);
 }
 
 const WRITERS = 32;

@@ -2,6 +2,7 @@ import { testServer } from '../support/postgres.js';
 import { type Figure, found, limit, median, percentile } from './report.js';
 import { type Measured, measureCosts, OPERATIONS, type Operation } from './simulation/costs.js';
 import { type Membership, measureMembership } from './simulation/membership.js';
+import { heapOfGuild } from './simulation/memory.js';
 import { type Plant, type Simulated, simulateTraffic, type Traffic } from './simulation/traffic.js';
 
 /**
@@ -42,11 +43,14 @@ const WHAT: Readonly<Record<Operation, string>> = {
 };
 /** A host's start without its guilds, as `npm run bench -- scale` finds it. */
 const HOST_STARTS_MS = 1_000;
+/** As `exampleGuild` is. */
+const ORDINARY = { channels: 30, roles: 20 };
 const KIB = 1_024;
 const MIB = KIB * KIB;
 
 /** What 100,000 guilds on 40 machines ask of one database: the bot's own code, with what its statements take on a real PostgreSQL. */
 export async function* simulation(): AsyncGenerator<Figure> {
+  yield found('a guild of 30 channels and 20 roles, in memory', 'KiB heap', (await heapOfGuild(ORDINARY)) / KIB);
   const measured = await withServer(measureCosts);
   yield* costFigures(measured);
   const guildsPerGroup = LARGE.guilds / LARGE.groups;
