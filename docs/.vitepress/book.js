@@ -37,6 +37,7 @@ const CHAPTERS = [
       'docker',
       'postgresql',
       'cluster',
+      'scale',
       'monitoring',
       'web',
       'upgrades-and-backups',
