@@ -112,10 +112,10 @@ describe('worker modules', () => {
     const { documents } = open(pool);
     const controller = new AbortController();
     await documents.run('where', 'v');
-    const spinning = documents.run('spin', null, { signal: controller.signal }).catch((error: unknown) => error);
+    const blocked = documents.run('starve', 60_000, { signal: controller.signal }).catch((error: unknown) => error);
     await documents.run('where', 'v');
     controller.abort(new UserError('Never mind.'));
-    expect(await spinning).to.have.property('message', 'Never mind.');
+    expect(await blocked).to.have.property('message', 'Never mind.');
   });
 
   it('leave no thread when there has been nothing to do', async () => {
@@ -130,11 +130,11 @@ describe('worker modules', () => {
   it('end with the run of their plugin, and are the new version in the next', async () => {
     const first = open(pool);
     await first.documents.run('where', 'v');
-    const spinning = first.documents.run('spin', null).catch((error: unknown) => error);
+    const blocked = first.documents.run('starve', 60_000).catch((error: unknown) => error);
     await first.documents.run('where', 'v');
     await first.scope.close();
     expect(pool.size).to.equal(0);
-    expect(await spinning)
+    expect(await blocked)
       .to.be.instanceOf(CinnabarError)
       .and.have.property('code', 'CINNABAR_PLUGIN_STATE');
     await failure('CINNABAR_PLUGIN_STATE', () => first.documents.run('where', 'v'));
