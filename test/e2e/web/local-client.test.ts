@@ -86,6 +86,18 @@ describeChromium('the page of the local Discord', () => {
     await window.getByRole('listitem').getByText('so am I').waitFor();
   });
 
+  it('keeps the newest messages of a channel that is read at its end, and loads older ones again', async () => {
+    const { discord, you, alice, general } = await start();
+    await using _ = discord;
+    const window = await visit(discord.clientAddress(you));
+    for (let number = 0; number < 120; number++) alice.say(general, `message ${number}`);
+    await window.getByText('message 119', { exact: true }).waitFor();
+    expect(await window.locator('.messages > ol > li').count()).to.equal(100);
+    await window.getByRole('button', { name: 'Older messages' }).click();
+    await window.getByText('message 0', { exact: true }).waitFor();
+    expect(await window.locator('.messages > ol > li').count()).to.equal(120);
+  });
+
   it('has nothing that stands in the way of people without eyes or mouse', async () => {
     const { discord, you, general } = await start();
     await using _ = discord;

@@ -266,16 +266,15 @@ function Messages() {
   const store = useStore();
   const history = store.histories.get(store.channelId ?? '');
   const box = useRef<HTMLDivElement>(null);
-  const isAtEnd = useRef(true);
   useLayoutEffect(() => {
-    isAtEnd.current = true;
+    store.isAtEnd = true;
   }, [store.channelId]);
   useLayoutEffect(() => {
-    if (isAtEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
+    if (store.isAtEnd && box.current) box.current.scrollTop = box.current.scrollHeight;
   });
   const older = async () => {
     const before = box.current?.scrollHeight ?? 0;
-    isAtEnd.current = false;
+    store.isAtEnd = false;
     await store.older();
     requestAnimationFrame(() => {
       if (box.current) box.current.scrollTop += box.current.scrollHeight - before;
@@ -289,7 +288,7 @@ function Messages() {
       tabIndex={0}
       ref={box}
       onScroll={({ currentTarget: at }) => {
-        isAtEnd.current = at.scrollHeight - at.scrollTop - at.clientHeight < 40;
+        store.isAtEnd = at.scrollHeight - at.scrollTop - at.clientHeight < 40;
       }}
     >
       {history?.more && (

@@ -18,6 +18,8 @@ interface History {
 const ANSWER_WITHIN_MS = 3_000;
 const TYPING_MS = 10_000;
 const NOTICE_MS = 8_000;
+/** Of a channel whose end is shown: what is older can be asked for again. */
+const KEPT_MESSAGES = 100;
 
 /** All that the page shows, for one member. */
 export class Store {
@@ -31,6 +33,8 @@ export class Store {
   notice: string | undefined;
   /** How far the server's clock is ahead of the browser's, in milliseconds. */
   aheadMs = 0;
+  /** Whether the newest message is in view, and older ones need not be kept. */
+  isAtEnd = true;
   readonly histories = new Map<string, History>();
   /** By channel: who is typing, until when. */
   readonly typing = new Map<string, Map<string, number>>();
@@ -223,7 +227,7 @@ export class Store {
     const history = this.histories.get(channelId);
     const at = history?.messages.findIndex(({ id }) => id === message.id) ?? -1;
     if (history && at >= 0) history.messages = history.messages.with(at, message);
-    else if (history && isNew) history.messages = [...history.messages, message];
+    else if (history && isNew) this.#append(history, message);
     const channel = this.channels.find(({ id }) => id === channelId);
     if (channel === undefined) {
       void this.refresh().catch(() => undefined);
@@ -231,6 +235,14 @@ export class Store {
       channel.unread += 1;
       if (channelId === this.channelId) this.#ack();
     }
+  }
+
+  #append(history: History, message: APIMessage): void {
+    const messages = [...history.messages, message];
+    const isRead = message.channel_id === this.channelId && !this.isAtEnd;
+    const isFull = messages.length > KEPT_MESSAGES && !isRead;
+    history.messages = isFull ? messages.slice(-KEPT_MESSAGES) : messages;
+    history.more ||= isFull;
   }
 }
 
