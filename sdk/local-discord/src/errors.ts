@@ -89,6 +89,18 @@ export class LocalDiscordError extends Error {
   }
 }
 
+/** For people. Discord's "Invalid Form Body" says nothing by itself; its complaints about the fields do. */
+export function refusalSentence(error: Error): string {
+  const complaints = error instanceof LocalDiscordError ? complaintsIn(error.errors ?? {}) : [];
+  return complaints.length > 0 ? complaints.join(' ') : error.message;
+}
+
+function complaintsIn(tree: ErrorTree): readonly string[] {
+  return Object.values(tree).flatMap((branch) =>
+    Array.isArray(branch) ? branch.map(({ message }) => message) : complaintsIn(branch),
+  );
+}
+
 /** A refusal of OAuth2, which has a form of its own: https://datatracker.ietf.org/doc/html/rfc6749#section-5.2 */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';

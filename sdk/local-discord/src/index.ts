@@ -1,4 +1,4 @@
-export { LocalDiscordError } from './errors.js';
+export { LocalDiscordError, refusalSentence } from './errors.js';
 export type { ExpectedMessage } from './expect-message.js';
 export type { Faults } from './faults.js';
 export type { ApplicationInit, UserInit } from './people/account.js';

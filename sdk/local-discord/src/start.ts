@@ -21,6 +21,8 @@ import { createUsersApi, type UsersApiOptions } from './users-api/server.js';
 import { createWorld } from './world.js';
 
 const DAY_MS = 86_400_000;
+/** Paths of requests are read against it. */
+const ORIGIN = 'http://localhost';
 
 export interface LocalDiscordOptions {
   /** The computer's clock unless told. Ids, slowmode, rate limits, the 3-second rule and token lifetimes follow it. */
@@ -112,14 +114,19 @@ export async function startLocalDiscord(options: LocalDiscordOptions = {}): Prom
     port,
     close: closeServer,
   } = await listenOnLoopback((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://localhost');
+    if (!URL.canParse(request.url ?? '/', ORIGIN)) {
+      response.writeHead(400).end();
+      return;
+    }
+    const url = new URL(request.url ?? '/', ORIGIN);
     if (page !== undefined && url.pathname.startsWith('/client/')) void servePage(page, response, url.pathname);
     else if (fromBrowser(request)) response.writeHead(403).end('This is no place for web pages.');
     else if (url.pathname.startsWith('/cdn/')) serveFile(world, response, url);
     else rest(request, response, url);
   }, options.port);
   server.on('upgrade', (request, socket, head) => {
-    if (request.url?.startsWith('/local/users?') && options.users) users.handleUpgrade(request, socket, head);
+    if (!URL.canParse(request.url ?? '/', ORIGIN)) socket.destroy();
+    else if (request.url?.startsWith('/local/users?') && options.users) users.handleUpgrade(request, socket, head);
     else if (fromBrowser(request)) socket.destroy();
     else gateway.handleUpgrade(request, socket, head);
   });

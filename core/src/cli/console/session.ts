@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import {
   type LocalChannel,
-  LocalDiscordError,
   type LocalEvent,
   type LocalInteraction,
   type LocalMessage,
   type LocalUser,
+  refusalSentence,
 } from '@cinnabar/local-discord';
 import { optionValues } from './completion.js';
 import { type Act, ConsoleError, HELP, parseLine } from './instruction.js';
@@ -170,7 +170,7 @@ export function createSession({ stage, print, render = (text) => text, style, ad
         interaction = await act(person, instruction.act);
       } catch (error) {
         // What Discord would refuse is the person's to know, with Discord's reason.
-        throw error instanceof Error ? new ConsoleError(reasonOf(error), { cause: error }) : error;
+        throw error instanceof Error ? new ConsoleError(refusalSentence(error), { cause: error }) : error;
       }
       await settled();
       if (interaction !== undefined) {
@@ -203,16 +203,4 @@ function readUpload(file: string): { readonly name: string; readonly data: Buffe
   } catch (error) {
     throw new ConsoleError(`The file ${file} cannot be read.`, { cause: error });
   }
-}
-
-/** Discord's "Invalid Form Body" says nothing by itself; its complaints about the fields do. */
-function reasonOf(error: Error): string {
-  const complaints = error instanceof LocalDiscordError ? complaintsIn(error.errors ?? {}) : [];
-  return complaints.length > 0 ? complaints.join(' ') : error.message;
-}
-
-function complaintsIn(tree: NonNullable<LocalDiscordError['errors']>): readonly string[] {
-  return Object.values(tree).flatMap((branch) =>
-    Array.isArray(branch) ? branch.map(({ message }) => message) : complaintsIn(branch),
-  );
 }

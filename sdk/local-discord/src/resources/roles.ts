@@ -19,6 +19,7 @@ export function createRole(world: World, guild: LocalGuild, init: RoleInit): Loc
   role.botId = init.botId;
   guild.roles.set(role.id, role);
   broadcast(world, 'GUILD_ROLE_CREATE', { guild }, { guild_id: guild.id, role: rolePayload(role) });
+  world.notify({ type: 'roleCreate', role });
   return role;
 }
 
@@ -26,6 +27,7 @@ export function createRole(world: World, guild: LocalGuild, init: RoleInit): Loc
 export function announceRole(world: World, role: LocalRole): void {
   const { guild } = role;
   broadcast(world, 'GUILD_ROLE_UPDATE', { guild }, { guild_id: guild.id, role: rolePayload(role) });
+  world.notify({ type: 'roleEdit', role });
 }
 
 export function deleteRole(world: World, role: LocalRole): void {
@@ -34,6 +36,7 @@ export function deleteRole(world: World, role: LocalRole): void {
   for (const member of guild.members.values()) member.roles.delete(role);
   for (const channel of guild.channels.values()) channel.overwrites.delete(role.id);
   broadcast(world, 'GUILD_ROLE_DELETE', { guild }, { guild_id: guild.id, role_id: role.id });
+  world.notify({ type: 'roleDelete', role });
 }
 
 const roleForm = z.object({

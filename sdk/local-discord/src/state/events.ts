@@ -1,6 +1,6 @@
 import type { LocalApplication } from './applications.js';
 import type { LocalChannel } from './channels.js';
-import type { LocalGuild } from './guilds.js';
+import type { LocalGuild, LocalRole } from './guilds.js';
 import type { LocalInteraction } from './interactions.js';
 import type { EmojiRef, LocalMessage } from './messages.js';
 import type { LocalUser } from './users.js';
@@ -28,6 +28,7 @@ export type LocalEvent =
   | { type: 'typing'; channel: LocalChannel; user: LocalUser }
   | { type: 'pin' | 'unpin'; message: LocalMessage }
   | { type: 'channelCreate' | 'channelEdit' | 'channelDelete'; channel: LocalChannel }
+  | { type: 'roleCreate' | 'roleEdit' | 'roleDelete'; role: LocalRole }
   | { type: 'memberJoin' | 'memberLeave' | 'memberEdit'; guild: LocalGuild; user: LocalUser }
   | { type: 'interactionCreate' | 'interactionDefer' | 'interactionAnswer'; interaction: LocalInteraction }
   | { type: 'connect' | 'disconnect'; application: LocalApplication; shard: number };

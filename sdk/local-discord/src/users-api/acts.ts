@@ -41,7 +41,7 @@ export async function carryOut(context: ActContext, act: UserAct): Promise<objec
       user.typing(channelOf(context, act.channel));
       return {};
     case 'ack':
-      markRead(context, act.channel, act.message);
+      markRead(context, channelOf(context, act.channel).id, act.message);
       return {};
     case 'openDm':
       return { channel: user.openDm(userOf(world, act.user)).id };
@@ -98,7 +98,7 @@ async function interact(context: ActContext, act: Interacting): Promise<object> 
       return started(user.click(messageOf(context, act), act.button));
     case 'select': {
       const message = messageOf(context, act);
-      return started(user.select(message, act.menu, chosen(world, message, act.menu, act.values)));
+      return started(user.select(message, act.menu, chosen(context, message, act.menu, act.values)));
     }
     case 'submit': {
       const interaction = [...world.interactions.values()].find(
@@ -168,16 +168,23 @@ function toFile({ name, data, type }: GivenFile) {
 }
 
 /** A menu of people, roles or channels takes them, not their ids. */
-function chosen(world: World, message: LocalMessage, menu: string, values: readonly string[]): SelectValue[] {
+function chosen(context: ActContext, message: LocalMessage, menu: string, values: readonly string[]): SelectValue[] {
   for (const { component } of walkComponents(message.components))
     if (component.custom_id === menu && component.type !== ComponentKind.StringSelect)
-      return values.map((id) => named(world, message.channel, id));
+      return values.map((id) => named(context, message.channel, id));
   return [...values];
 }
 
-function named(world: World, channel: LocalChannel, id: string): LocalUser | Exclude<SelectValue, string> {
-  const found = world.users.get(id) ?? channel.guild?.roles.get(id) ?? world.channels.get(id);
-  if (found === undefined) throw new Error(`There is nobody and nothing with the id ${id}.`);
+function named(
+  { world, user }: ActContext,
+  channel: LocalChannel,
+  id: string,
+): LocalUser | Exclude<SelectValue, string> {
+  const known = world.users.get(id) ?? channel.guild?.roles.get(id);
+  if (known !== undefined) return known;
+  const found = world.channels.get(id);
+  if (found === undefined || !canView(found, user, world.clock.now()))
+    throw new Error(`There is nobody and nothing with the id ${id}.`);
   return found;
 }
 
@@ -201,7 +208,7 @@ function optionValues(
 const REFERRING: ReadonlySet<number> = new Set([6, 7, 8, 9]);
 
 function optionValue(
-  { world, user }: ActContext,
+  context: ActContext,
   channel: LocalChannel,
   declared: readonly APIApplicationCommandOption[],
   name: string,
@@ -210,7 +217,5 @@ function optionValue(
   if (typeof value === 'object') return toFile(value);
   const option = declared.find((one) => one.name === name);
   if (option === undefined || typeof value !== 'string' || !REFERRING.has(option.type)) return value;
-  const found = named(world, channel, value);
-  if ('messagesById' in found && !canView(found, user, world.clock.now())) throw new Error('There is no such channel.');
-  return found;
+  return named(context, channel, value);
 }

@@ -2,7 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
-import { LocalDiscordError } from '../errors.js';
+import { refusalSentence } from '../errors.js';
 import type { Observers } from '../expect-message.js';
 import { canView } from '../rules/permissions.js';
 import type { LocalEvent } from '../state/events.js';
@@ -117,7 +117,7 @@ async function answer(context: Parameters<typeof carryOut>[0], data: RawData): P
   const request = requestSchema.safeParse(json);
   if (!request.success) return { re: null, error: 'An act needs a whole number as its "id".' };
   const { id: re } = request.data;
-  const act = actSchema.safeParse(json);
+  const act = actSchema.safeParse(json, { error: ({ input }) => (input === undefined ? 'is missing' : undefined) });
   if (!act.success) {
     const [issue] = act.error.issues;
     return { re, error: `${issue?.path.join('.') || 'act'}: ${issue?.message ?? 'is not understood'}` };
@@ -125,21 +125,8 @@ async function answer(context: Parameters<typeof carryOut>[0], data: RawData): P
   try {
     return { re, ok: await carryOut(context, act.data) };
   } catch (error) {
-    return { re, error: sentence(error) };
+    return { re, error: error instanceof Error ? refusalSentence(error) : String(error) };
   }
-}
-
-/** Discord's "Invalid Form Body" says nothing by itself; its complaints about the fields do. */
-function sentence(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const complaints = error instanceof LocalDiscordError ? complaintsIn(error.errors ?? {}) : [];
-  return complaints.length > 0 ? complaints.join(' ') : error.message;
-}
-
-function complaintsIn(tree: NonNullable<LocalDiscordError['errors']>): readonly string[] {
-  return Object.values(tree).flatMap((branch) =>
-    Array.isArray(branch) ? branch.map(({ message }) => message) : complaintsIn(branch),
-  );
 }
 
 /** Tells a connection of an event, if its member may know of it. */
@@ -177,6 +164,9 @@ function tell(world: World, connection: Connection, event: LocalEvent, marks: Re
     case 'channelCreate':
     case 'channelEdit':
     case 'channelDelete':
+    case 'roleCreate':
+    case 'roleEdit':
+    case 'roleDelete':
     case 'memberJoin':
     case 'memberLeave':
     case 'memberEdit':
