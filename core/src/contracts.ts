@@ -198,6 +198,8 @@ export interface ToolService extends Tools {
   tellRecovered(): Promise<void>;
   /** Resolves when the end of every call has been announced and the call is archived. */
   idle(): Promise<void>;
+  /** Removes nothing any more, and waits as `idle` does. */
+  close(): Promise<void>;
 }
 
 export interface ResponderService extends Responders {

@@ -249,7 +249,7 @@ export function createHost(options: HostOptions): Host {
       name: SAVING,
       limitMs: 1_500,
       async run() {
-        await container.resolve(KEYS.tools).idle();
+        await container.resolve(KEYS.tools).close();
         await container.resolve(KEYS.notices).close();
         await container.resolve(KEYS.storage).flush();
         await driver.close();

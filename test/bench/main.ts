@@ -22,6 +22,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   hostile: async () => (await import('./hostile.js')).hostile,
   scale: async () => (await import('./scale.js')).scale,
   simulation: async () => (await import('./simulation.js')).simulation,
+  year: async () => (await import('./year.js')).year,
   soak: async () => (await import('./soak.js')).soak,
 };
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { hostEnvironment, loadConfig } from '@cinnabar/core/internal/config/load';
+import { hostEnvironment } from '@cinnabar/core/internal/config/load';
 import { createTestHost } from '@cinnabar/core/testing';
 import { parseListen, readYaml, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
@@ -53,7 +53,6 @@ const clusterSchema = z.object({
       read_only: z.boolean(),
       stop_grace_period: z.string(),
       environment: z.record(z.string(), z.string()),
-      volumes: z.array(z.string()),
       tmpfs: z.array(z.string()),
     }),
   }),
@@ -144,24 +143,6 @@ describe('the compose file of a cluster', () => {
     expect(bot.environment.DATABASE_URL).to.include('@database/');
     expect(bot.tmpfs).to.include(imageVariables.get('CINNABAR_DATA'));
     expect(database.image).to.match(/^postgres:\d+$/);
-  });
-
-  it('sets variables for a cluster that there are, as the host takes them, and leaves the health as the image has it', () => {
-    const reading = readYaml(read('config/cluster/compose.yaml'));
-    if (!reading.ok) throw new Error(reading.problem);
-    const { environment, volumes } = clusterSchema.parse(reading.values).services.bot;
-    expect(Object.keys(environment).filter((name) => !(name in hostEnvironment.shape))).to.deep.equal([]);
-    expect(volumes).to.deep.equal([`../../config:${last('WORKDIR')}/config:ro`]);
-    const filledIn = Object.fromEntries(
-      Object.entries(environment).map(([name, value]) => [
-        name,
-        value.replace(/\$\{\w+(:\?[^}]*)?\}/g, 'x'.repeat(20)),
-      ]),
-    );
-    const config = loadConfig(at('.'), { ...Object.fromEntries(imageVariables), ...filledIn });
-    expect(config.storage?.url).to.match(/^postgres:/);
-    expect(config.token).to.be.a('string');
-    expect(config.monitoring).to.include({ host: '127.0.0.1' });
   });
 });
 

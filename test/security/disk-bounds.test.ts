@@ -46,6 +46,7 @@ describe('security: bounds on disk', () => {
     rows.set('000000', clock.now() - 8 * DAY_MS);
     const store = {
       archived: async () => [...rows.keys()],
+      archivedOf: async () => [],
       endedAt: async (id: string) => rows.get(id),
       remove: async (id: string) => void rows.delete(id),
       get: async () => undefined,

@@ -6,7 +6,6 @@ import {
   type Logger,
   mayRefer,
   sendOnce,
-  sleep,
   t,
   z,
 } from '@cinnabar/sdk';
@@ -81,55 +80,34 @@ export interface SharedClaims extends Claims {
 const KEPT = "interval '1 day'";
 /** So often, what is older is deleted: a group may stay with one process for months. */
 const SWEPT_AFTER = 200;
-/** So soon it is tried again while the database is away. */
-const AGAIN_MS = 250;
 
 export function createClaims(
   database: Pick<Database, 'schema' | 'query' | 'writer'>,
   lease: WriteLease,
-  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+  log: Logger,
 ): SharedClaims {
   const claims = `${database.schema}.claims`;
   const { write } = database.writer(lease);
   const mutex = createKeyedMutex();
   const beginning = new Set<Promise<unknown>>();
-  /** Discord may send the same event to this process again. */
-  const underWay = new Set<string>();
   const old = `old AS (DELETE FROM ${claims} USING fence WHERE group_number = ${lease.group} AND claimed_at < now() - ${KEPT}), `;
   let untilSwept = SWEPT_AFTER;
 
-  /**
-   * Waits while the database is away, be it from this process alone: the next holder would begin what is not claimed once more.
-   * @returns `undefined` where the database is there and refuses to save anything: then nobody can take the group over either
-   * @throws CINNABAR_LEASE_LOST when another process has the group: it is theirs
-   */
-  const begin = async (asked: Claimed): Promise<boolean | undefined> => {
-    for (let isAgain = false; ; isAgain = true) {
-      try {
-        return await claim(asked, isAgain);
-      } catch (error) {
-        const trouble = diskTroubleOf(error);
-        if (trouble === undefined) throw error;
-        if (trouble.code !== 'DATABASE_AWAY') return undefined;
-        log.debug('what was asked for waits until the database can be asked whose it is', { id: asked.id, error });
-        await sleep(clock, AGAIN_MS);
-      }
-    }
-  };
-  /** @param isAgain the claim may be there: the database was away before it could say so */
-  const claim = async (
-    { id, guildId, channelId, userId, interactionToken }: Claimed,
-    isAgain: boolean,
-  ): Promise<boolean> => {
+  /** @returns `undefined` where that cannot be said, since the database is away: then nobody else can take it over either */
+  const begin = async ({ id, guildId, channelId, userId, interactionToken }: Claimed): Promise<boolean | undefined> => {
     untilSwept = untilSwept === 0 ? SWEPT_AFTER : untilSwept - 1;
-    const own = await write(
-      `${untilSwept === 0 ? old : ''}done AS (INSERT INTO ${claims} AS known (id, group_number, token, guild_id, channel_id, user_id, interaction_token)
+    try {
+      const own = await write(
+        `${untilSwept === 0 ? old : ''}done AS (INSERT INTO ${claims} (id, group_number, token, guild_id, channel_id, user_id, interaction_token)
            SELECT $1::bigint, ${lease.group}, ${lease.token}, $2::bigint, $3::bigint, $4::bigint, $5 FROM fence
-           ON CONFLICT (id) DO UPDATE SET claimed_at = now() WHERE $6 AND known.token = EXCLUDED.token AND known.done_at IS NULL
-           RETURNING id AS result)`,
-      [id, guildId, channelId, userId, interactionToken ?? null, isAgain],
-    );
-    return own !== undefined;
+           ON CONFLICT (id) DO NOTHING RETURNING id AS result)`,
+        [id, guildId, channelId, userId, interactionToken ?? null],
+      );
+      return own !== undefined;
+    } catch (error) {
+      if (diskTroubleOf(error) === undefined) throw error;
+      return undefined;
+    }
   };
   const end = async ({ id }: Claimed) => {
     try {
@@ -142,28 +120,18 @@ export function createClaims(
     }
   };
 
-  const runOnce: Claims['run'] = async (asked, task) => {
-    // What is said in a channel is begun in the order in which it was said.
-    const begins = mutex.run(asked.channelId ?? asked.userId, () => begin(asked));
-    beginning.add(begins);
-    const isOwn = await begins.finally(() => beginning.delete(begins));
-    if (isOwn === false) return;
-    let answered: Answered = 'answered';
-    try {
-      answered = await task();
-    } finally {
-      if (isOwn === true && answered === 'answered') await end(asked);
-    }
-  };
-
   return {
     async run(asked, task) {
-      if (underWay.has(asked.id)) return;
-      underWay.add(asked.id);
+      // What is said in a channel is begun in the order in which it was said.
+      const begins = mutex.run(asked.channelId ?? asked.userId, () => begin(asked));
+      beginning.add(begins);
+      const isOwn = await begins.finally(() => beginning.delete(begins));
+      if (isOwn === false) return;
+      let answered: Answered = 'answered';
       try {
-        await runOnce(asked, task);
+        answered = await task();
       } finally {
-        underWay.delete(asked.id);
+        if (isOwn === true && answered === 'answered') await end(asked);
       }
     },
     follows(reading) {

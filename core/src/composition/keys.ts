@@ -70,6 +70,7 @@ import type { PluginManager } from '../plugins/manager.js';
 import type { PluginServices } from '../plugins/services.js';
 import type { Watchdog } from '../process/watchdog.js';
 import type { DiskWatch, Driver } from '../storage/driver.js';
+import type { SubjectIndex } from '../storage/subjects.js';
 import type { PageService } from '../web/pages.js';
 import type { WorkerService } from '../workers/workers.js';
 
@@ -90,6 +91,7 @@ export const KEYS = {
   random: key<Random>('random'),
   logs: key<Logs>('logs'),
   driver: key<Driver>('driver'),
+  subjects: key<SubjectIndex>('subjects'),
   diskWatch: key<DiskWatch>('disk watch'),
   metrics: key<MetricsService>('metrics'),
   monitoring: key<Monitoring>('monitoring'),

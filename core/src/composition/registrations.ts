@@ -58,6 +58,7 @@ import { createFileDriver } from '../storage/drivers/file-driver.js';
 import { createFiles } from '../storage/files.js';
 import { createPersonalData } from '../storage/personal-data.js';
 import { createStorage } from '../storage/storage.js';
+import { createSubjectIndex } from '../storage/subjects.js';
 import { createLedgerStore } from '../tools/ledger-store.js';
 import { createToolPolicies, createTools } from '../tools/tools.js';
 import { HOST_VERSION } from '../version.js';
@@ -114,9 +115,11 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
       onProblem: (sentence) => get(KEYS.notices).tell(`${sentence} The last good content stays in force.`),
     }),
   );
+  service(KEYS.subjects, (get) => createSubjectIndex(get(KEYS.driver)));
   service(KEYS.storage, (get) =>
     createStorage({
       driver: get(KEYS.driver),
+      subjects: get(KEYS.subjects),
       journalsIn(folder) {
         const log = get(KEYS.logs).logger('storage');
         const files = createFileDriver({ root: folder, journals: folder, clock: get(KEYS.clock), log });
@@ -501,7 +504,7 @@ function registerSurfaces(service: Register): void {
       states: get(KEYS.guildStates),
       enabledIn: get(KEYS.enabledIn),
       guardsDown: (guildId) => get(KEYS.plugins).guards(guildId),
-      store: createLedgerStore(get(KEYS.driver), get(KEYS.logs).logger('ledger')),
+      store: createLedgerStore(get(KEYS.driver), get(KEYS.logs).logger('ledger'), get(KEYS.subjects)),
       ...ledgerOf(get(KEYS.config)),
       redact: (text) => get(KEYS.logs).redactor.text(text),
       audit: (entry) => get(KEYS.logs).audit({ ...entry }),

@@ -228,16 +228,22 @@ export interface Personal {
   readonly guildId: string | undefined;
 }
 
+/** Whose document it is, where its path says so: a user's, or a member's. */
+export function ownerOf([, kind, scope, ...rest]: DocumentPath): string | undefined {
+  const key = rest.at(-1);
+  if (key === undefined || (kind !== 'settings' && kind !== 'collections')) return undefined;
+  if (scope === 'user') return key;
+  return scope === 'member' ? key.split(':')[1] : undefined;
+}
+
 /** Whose and what a document is; `undefined` when it is not scoped to this user. */
 export function personalOf(path: DocumentPath, userId: string): Personal | undefined {
   const [plugin, kind, scope, ...rest] = path;
   const key = rest.at(-1);
   if (plugin === undefined || key === undefined || (kind !== 'settings' && kind !== 'collections')) return undefined;
   const name = kind === 'settings' ? scope : rest[0];
-  if (name === undefined || rest.length !== (kind === 'settings' ? 1 : 2)) return undefined;
-  if (scope === 'user' && key === userId) return { plugin, kind, name, guildId: undefined };
-  const [guildId, memberId] = key.split(':');
-  return scope === 'member' && memberId === userId ? { plugin, kind, name, guildId } : undefined;
+  if (name === undefined || rest.length !== (kind === 'settings' ? 1 : 2) || ownerOf(path) !== userId) return undefined;
+  return { plugin, kind, name, guildId: scope === 'member' ? key.split(':')[0] : undefined };
 }
 
 /** In UTF-8: whatever the driver, so that a key that works on one works on all. */

@@ -11,7 +11,8 @@ import {
 } from '@cinnabar/sdk';
 import type { PersonalDataService, StorageService } from '../contracts.js';
 import { type DocumentStore, storedIn } from './documents/document-store.js';
-import { type Personal, personalOf } from './driver.js';
+import { type DocumentPath, ownerOf, type Personal, personalOf } from './driver.js';
+import type { SubjectIndex } from './subjects.js';
 
 /**
  * Export and deletion of one person's data over all plugins.
@@ -83,14 +84,23 @@ export function createStoredPersonalData(options: {
   readonly withoutSecrets: (plugin: string, scope: SettingScope, data: unknown) => unknown;
   /** The collections of the plugins that run which declare whose their documents are. */
   readonly declared: () => Iterable<PersonalCollection>;
+  readonly subjects: SubjectIndex;
 }) {
-  const { store, withoutSecrets, declared } = options;
+  const { store, withoutSecrets, declared, subjects } = options;
 
-  const find = async (userId: string) =>
-    (await store.list([])).flatMap((path) => {
+  const among = (paths: readonly DocumentPath[], userId: string) =>
+    paths.flatMap((path) => {
       const personal = personalOf(path, userId);
       return personal === undefined ? [] : [{ path, personal }];
     });
+  const find = async (userId: string) => {
+    await subjects.complete('scopes', async function* () {
+      for (const path of await store.list([])) yield [path, [ownerOf(path) ?? []].flat()];
+    });
+    const paths = await subjects.find(userId);
+    await store.preload(paths);
+    return among(paths, userId);
+  };
 
   const shown = ({ plugin, kind, guildId }: Personal, data: unknown): unknown =>
     kind === 'collections'
@@ -133,13 +143,15 @@ export function createStoredPersonalData(options: {
           failures.push(error);
         }
       };
-      for (const { path } of await find(userId)) {
+      // What the index does not know of goes, too.
+      for (const { path } of among(await store.list([]), userId)) {
         await attempt(async () => {
           await store.erase(path);
           return 1;
         });
       }
       for (const collection of declared()) await attempt(() => collection.forget(userId));
+      if (failures.length === 0) await attempt(() => subjects.forget(userId).then(() => 0));
       if (failures.length === 1) throw failures[0];
       if (failures.length > 0) throw new AggregateError(failures, 'not everything could be deleted');
       return gone;
@@ -169,23 +181,21 @@ export function personalCollection(
   name: string,
   definition: CollectionDefinition,
   collection: Collection<Record<string, unknown>>,
-  /** Removes a document with every copy of it. */
-  erase: (key: string) => Promise<void>,
+  stored: {
+    /** Removes a document with every copy of it. */
+    erase(key: string): Promise<void>;
+    /** Keys of documents that may tell of a person. */
+    about(userId: string): Promise<readonly string[]>;
+  },
 ): PersonalCollection | undefined {
   const { personal, scope, schema } = definition;
   if (personal === undefined) assertNamesNobody(plugin, name, definition);
   if (personal === undefined || personal === 'handled' || personal === 'none') return undefined;
   const { each, forget } = personal;
   checkFields(plugin, name, personal, schema);
-  const isOf = ownedBy(personal);
+  const isOf = (part: object, userId: string) => ownersOf(part, personal).includes(userId);
   const documentOf = (key: string) => collection.of(keyOf(key, scope));
-
-  /** The parts of a document that can belong to different people. */
-  const partsOf = (document: Record<string, unknown>): readonly object[] => {
-    if (each === undefined) return [document];
-    const list = document[each];
-    return Array.isArray(list) ? list : [];
-  };
+  const partsOf = (document: Record<string, unknown>) => partsIn(document, personal);
 
   return {
     plugin,
@@ -193,9 +203,11 @@ export function personalCollection(
     async export(userId) {
       const shown = (part: object) => (personal.export === undefined ? part : personal.export(part, userId));
       const found: Record<string, unknown> = {};
-      for await (const [key, document] of collection.entries()) {
-        const theirs = partsOf(document).filter((part) => isOf(part, userId));
-        if (theirs.length > 0) found[key] = each === undefined ? shown(document) : theirs.map(shown);
+      for (const key of await stored.about(userId)) {
+        const document = await documentOf(key).find();
+        const theirs = document === undefined ? [] : partsOf(document).filter((part) => isOf(part, userId));
+        if (document !== undefined && theirs.length > 0)
+          found[key] = each === undefined ? shown(document) : theirs.map(shown);
       }
       return found;
     },
@@ -204,7 +216,7 @@ export function personalCollection(
       for await (const [key, document] of collection.entries()) {
         if (!partsOf(document).some((part) => isOf(part, userId))) continue;
         if (each === undefined && forget === undefined) {
-          await erase(key);
+          await stored.erase(key);
           gone += 1;
           continue;
         }
@@ -257,15 +269,24 @@ function fieldOfUsers(schema: unknown, path: string, seen: Set<unknown>): string
   return undefined;
 }
 
-function ownedBy({ by }: PersonalFields): (part: object, userId: string) => boolean {
-  if (typeof by === 'function') return (part, userId) => by(part).includes(userId);
-  const fields = by.split('.');
-  return (part, userId) => {
-    let at: unknown = part;
-    for (const field of fields) at = typeof at === 'object' && at !== null ? Reflect.get(at, field) : undefined;
-    return at === userId;
-  };
+/** The parts of a document that can belong to different people. */
+function partsIn(document: object, { each }: PersonalFields): readonly object[] {
+  if (each === undefined) return [document];
+  const list: unknown = Reflect.get(document, each);
+  return Array.isArray(list) ? list : [];
 }
+
+function ownersOf(part: object, { by }: PersonalFields): readonly string[] {
+  if (typeof by === 'function') return by(part);
+  let at: unknown = part;
+  for (const field of by.split('.')) at = typeof at === 'object' && at !== null ? Reflect.get(at, field) : undefined;
+  return typeof at === 'string' ? [at] : [];
+}
+
+/** All whose data a document holds. */
+export const peopleIn = (document: object, personal: PersonalFields): readonly string[] => [
+  ...new Set(partsIn(document, personal).flatMap((part) => ownersOf(part, personal))),
+];
 
 /** What stands between the quotes of a declaration is not checked by the compiler. */
 function checkFields(plugin: string, name: string, { each, by }: PersonalFields, schema: z.ZodObject): void {

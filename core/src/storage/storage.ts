@@ -38,7 +38,8 @@ import {
 } from './documents/settings.js';
 import { collectionPath, type Driver, journalPath, keyFor, settingsPath } from './driver.js';
 import { journalsRoot, openJournals } from './journals.js';
-import { createStoredPersonalData, type PersonalCollection, personalCollection } from './personal-data.js';
+import { createStoredPersonalData, type PersonalCollection, peopleIn, personalCollection } from './personal-data.js';
+import { createSubjectIndex, type SubjectIndex } from './subjects.js';
 
 /** Where the host's own documents lie: no plugin's id can look like this. */
 const HOST = '@host';
@@ -66,6 +67,8 @@ export interface StorageOptions {
   readonly guildOf?: GuildOf;
   /** Told of every document that had to be put aside, so that the owner hears of it. Must not throw. */
   readonly onProblem?: (problem: StorageProblem) => void;
+  /** By default one of its own: what else writes to the driver and notes people has to share it. */
+  readonly subjects?: SubjectIndex;
 }
 
 /** Builds the storage of all plugins over one driver. It does not close the driver: its maker does, after the last `flush`. */
@@ -83,12 +86,20 @@ export function createStorage(options: StorageOptions): StorageService {
     onProblem = () => undefined,
     guildOf,
     journalsIn = noFolder,
+    subjects = createSubjectIndex(driver),
   } = options;
-  const store = createDocumentStore({ driver, log, onProblem, ...(guildOf === undefined ? {} : { guildOf }) });
+  const store = createDocumentStore({
+    driver,
+    log,
+    onProblem,
+    subjects,
+    ...(guildOf === undefined ? {} : { guildOf }),
+  });
   const opened = new Map<string, OpenedPlugin>();
   const secrets = new Map<string, SecretKeys>();
   const personal = createStoredPersonalData({
     store,
+    subjects,
     withoutSecrets: (id, scope, data) => hideSecrets(secrets.get(id) ?? new Map(), scope, data),
     declared: () => [...opened.values()].flatMap((one) => one.personal),
   });
@@ -96,7 +107,7 @@ export function createStorage(options: StorageOptions): StorageService {
   return {
     open(plugin) {
       const { id } = plugin.manifest;
-      const one = openPlugin(store, plugin, presets[id] ?? {}, (key) => presetPlace(id, key), ceilings);
+      const one = openPlugin(store, subjects, plugin, presets[id] ?? {}, (key) => presetPlace(id, key), ceilings);
       opened.set(id, one);
       secrets.set(id, secretKeysOf(plugin));
       return one.storage;
@@ -105,7 +116,8 @@ export function createStorage(options: StorageOptions): StorageService {
       const { id } = plugin.manifest;
       const one = opened.get(id);
       if (one?.plugin === plugin) return one.storage.settings;
-      return openPlugin(store, plugin, presets[id] ?? {}, (key) => presetPlace(id, key), ceilings).storage.settings;
+      return openPlugin(store, subjects, plugin, presets[id] ?? {}, (key) => presetPlace(id, key), ceilings).storage
+        .settings;
     },
     close(plugin) {
       const { id } = plugin.manifest;
@@ -135,7 +147,10 @@ export function createStorage(options: StorageOptions): StorageService {
       await driver.eraseJournals(plugin);
     },
     onGap: store.onGap,
-    flush: () => store.idle(),
+    async flush() {
+      await store.idle();
+      await subjects.idle();
+    },
   };
 }
 
@@ -186,6 +201,7 @@ interface Problem {
  */
 function openPlugin(
   store: DocumentStore,
+  subjects: SubjectIndex,
   plugin: Plugin,
   presets: Presets,
   presetPlace: (key: string) => string,
@@ -293,8 +309,18 @@ function openPlugin(
   const collections = Object.entries(plugin.collections).map(([name, definition]) => {
     const path = collectionPath(id, definition.scope, name);
     const collection = openCollection(watched, definition, path);
-    const erase = (key: string) => store.erase([...path, key]);
-    return { name, collection, personal: personalCollection(id, name, definition, collection, erase) };
+    const { personal } = definition;
+    const about = async (userId: string) => {
+      await subjects.complete(`${path.join('/')} ${plugin.manifest.version}`, async function* () {
+        if (typeof personal !== 'object') return;
+        for await (const [key, document] of collection.entries()) yield [[...path, key], peopleIn(document, personal)];
+      });
+      const keys = await subjects.keysBelow(userId, path);
+      await store.preload(keys.map((key) => [...path, key]));
+      return keys;
+    };
+    const stored = { erase: (key: string) => store.erase([...path, key]), about };
+    return { name, collection, personal: personalCollection(id, name, definition, collection, stored) };
   });
 
   return {

@@ -10,7 +10,9 @@ import {
   toolSource,
   z,
 } from '@cinnabar/sdk';
+import { LRUCache } from 'lru-cache';
 import { DamagedDocument, type DocumentPath, type Driver } from '../storage/driver.js';
+import type { SubjectIndex } from '../storage/subjects.js';
 
 const VERSION = 1;
 const OPEN: DocumentPath = ['@host', 'ledger', 'open'];
@@ -53,7 +55,7 @@ const documentSchema = z.union([rowSchema, forgottenSchema]);
  * of that, so that a start reads only what it has to resolve. An archived document is changed by way of `replacing`: its copies have to be erased
  * before it is written anew, and a process that ends in between must not lose it.
  */
-export function createLedgerStore(driver: Driver, log: Logger) {
+export function createLedgerStore(driver: Driver, log: Logger, subjects: SubjectIndex) {
   const read = async (path: DocumentPath, again = true): Promise<LedgerEntry | Forgotten | undefined> => {
     try {
       const stored = await driver.read(path);
@@ -116,12 +118,24 @@ export function createLedgerStore(driver: Driver, log: Logger) {
     },
     /** Puts a call that has ended among the others that have. Changes nothing of what is known of it, and may be repeated. */
     async archive(entry: LedgerEntry): Promise<void> {
+      await subjects.note([...ENDED, entry.id], subjectsOf(entry));
       await driver.write([...ENDED, entry.id], { version: VERSION, data: entry });
       await driver.delete([...OPEN, entry.id]);
     },
     get,
     /** Ids of the archived calls, the oldest first: ids sort by time. */
     archived: async (): Promise<readonly string[]> => (await idsBelow(ENDED)).sort(),
+    /** Ids of the archived calls that were asked for by a member, or in a server; some may be gone, or erased. */
+    async archivedOf(id: string): Promise<readonly string[]> {
+      await subjects.complete('ledger', async function* () {
+        for (const callId of await idsBelow(ENDED)) {
+          const path = [...ENDED, callId];
+          const row = await readRow(path);
+          if (row !== undefined) yield [path, subjectsOf(row)];
+        }
+      });
+      return (await subjects.keysBelow(id, ENDED)).toSorted();
+    },
     /** When an archived call has ended, also one that was erased; ms since the epoch. */
     endedAt: async (callId: string): Promise<number | undefined> => (await read([...ENDED, callId]))?.updatedAt,
     /** The id of the latest call with that key. Its row may be lost or forgotten; without an id there has been none. */
@@ -155,6 +169,10 @@ export function createLedgerStore(driver: Driver, log: Logger) {
 
 /** Every method resolves once its change is on the disk. */
 export type LedgerStore = ReturnType<typeof createLedgerStore>;
+
+/** By whom an archived call is looked for. */
+const subjectsOf = ({ actor }: LedgerEntry): readonly string[] =>
+  actor.guildId === null ? [actor.userId] : [actor.userId, actor.guildId];
 
 function keyNameIn(found: LedgerEntry | Forgotten | undefined): string | undefined {
   if (found === undefined) return undefined;
@@ -219,19 +237,31 @@ export interface KeptCalls {
 }
 
 export const KEPT_CALLS: KeptCalls = { days: 30, calls: 10_000 };
-const DAY_MS = 24 * 60 * 60 * 1000;
+export const DAY_MS = 24 * 60 * 60 * 1000;
 /** Pruning lists a folder, so it is not done for each call. */
 const PRUNE_EVERY = 100;
-const READ_AT_ONCE = 50;
+const READ_AT_ONCE = 100;
+/** Calls that were looked up last: the audit of a server asks for the same ones each time. */
+const MOST_CACHED = 1_000;
 
 /** The archived calls: looked up newest first, and pruned. */
 export function createHistory(
-  store: Pick<LedgerStore, 'archived' | 'endedAt' | 'erase' | 'finishRewrites' | 'rewrite' | 'get' | 'remove'>,
+  store: Pick<
+    LedgerStore,
+    'archived' | 'archivedOf' | 'endedAt' | 'erase' | 'finishRewrites' | 'rewrite' | 'get' | 'remove'
+  >,
   clock: Clock,
   log: Logger,
   kept = KEPT_CALLS,
 ) {
   let sincePruned = 0;
+  const cached = new LRUCache<string, LedgerEntry>({ max: MOST_CACHED });
+  /** Calls that were rewritten: what was read before must not be kept after it. */
+  let rewritings = 0;
+  const dropCached = () => {
+    rewritings += 1;
+    cached.clear();
+  };
 
   const tooOld = async (callId: string) => {
     const endedAt = await store.endedAt(callId);
@@ -245,6 +275,7 @@ export function createHistory(
       const excess = ids.length - index > kept.calls;
       // Ids sort by time: the first that may stay ends the sweep.
       if (!excess && !(await tooOld(id))) return;
+      cached.delete(id);
       await store.remove(id);
     }
   };
@@ -272,7 +303,8 @@ export function createHistory(
       const found = others.filter(wanted);
       const ids = new Set(others.map(({ id }) => id));
       const enough = found.length + filter.limit;
-      for await (const entry of newestArchived()) {
+      const of = filter.userId ?? filter.guildId;
+      for await (const entry of newestOf(await (of === undefined ? store.archived() : store.archivedOf(of)))) {
         if (found.length >= enough) break;
         if (wanted(entry) && !ids.has(entry.id)) found.push(entry);
       }
@@ -281,19 +313,33 @@ export function createHistory(
     /** Removes what one person asked for. Calls under way go on, and are kept. */
     async forget(userId: string): Promise<void> {
       await store.finishRewrites();
-      for await (const entry of newestArchived()) {
-        if (entry.actor.userId === userId) await store.erase(entry.id);
-        else if (isOf(entry.sources, userId)) await store.rewrite(withoutWords(entry));
+      try {
+        for await (const entry of newestOf(await store.archived())) {
+          if (entry.actor.userId === userId) await store.erase(entry.id);
+          else if (isOf(entry.sources, userId)) await store.rewrite(withoutWords(entry));
+        }
+      } finally {
+        dropCached();
       }
     },
   };
 
-  async function* newestArchived(): AsyncGenerator<LedgerEntry> {
-    const ids = [...(await store.archived())].reverse();
+  /** @param oldestFirst their ids */
+  async function* newestOf(oldestFirst: readonly string[]): AsyncGenerator<LedgerEntry> {
+    const ids = oldestFirst.toReversed();
     for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
-      const read = await Promise.all(ids.slice(at, at + READ_AT_ONCE).map((id) => store.get(id)));
+      const read = await Promise.all(ids.slice(at, at + READ_AT_ONCE).map(lookUp));
       yield* read.filter((entry) => entry !== undefined);
     }
+  }
+
+  async function lookUp(id: string): Promise<LedgerEntry | undefined> {
+    const known = cached.get(id);
+    if (known !== undefined) return known;
+    const before = rewritings;
+    const entry = await store.get(id);
+    if (entry !== undefined && before === rewritings) cached.set(id, entry);
+    return entry;
   }
 }
 

@@ -12,7 +12,7 @@ import {
 } from '@cinnabar/sdk';
 import PQueue from 'p-queue';
 import { failed, outcomeOf, readArguments } from './call.js';
-import { createHistory, KEPT_CALLS } from './ledger-store.js';
+import { createHistory, DAY_MS, KEPT_CALLS } from './ledger-store.js';
 import type { ToolParts, ToolRegistry } from './tools.js';
 
 type FirstRow = Omit<LedgerEntry, 'state' | 'createdAt' | 'updatedAt' | keyof RowDetails>;
@@ -46,6 +46,8 @@ export interface CallLedger extends Ledger {
    * have been announced.
    */
   recover(): Promise<readonly LedgerEntry[]>;
+  /** Removes calls that are too old, once a day: new ones may not come. @returns ends that */
+  keepPruned(): () => void;
 }
 
 export function createLedger({
@@ -143,6 +145,19 @@ export function createLedger({
       }
       await history.prune();
       return left.flatMap(({ id }) => ended.get(id) ?? []);
+    },
+    keepPruned() {
+      let cancel = () => {};
+      const wait = () => {
+        cancel = clock.after(DAY_MS, () => {
+          wait();
+          archiving
+            .add(history.prune)
+            .catch((error: unknown) => log.warn('old calls could not be removed from the ledger', { error }));
+        });
+      };
+      wait();
+      return () => cancel();
     },
   };
 }

@@ -75,7 +75,11 @@ export function createTools(parts: ToolParts): ToolService {
     return tools.flat();
   };
 
+  const idle = async () => {
+    while (finishing.size > 0) await Promise.all(finishing);
+  };
   let recovered: readonly LedgerEntry[] = [];
+  let stopPruning = () => {};
 
   return {
     tool: registry.add,
@@ -100,6 +104,8 @@ export function createTools(parts: ToolParts): ToolService {
     ledger: { get: ledger.get, recent: ledger.recent },
     async recover() {
       recovered = await ledger.recover();
+      stopPruning();
+      stopPruning = ledger.keepPruned();
       return recovered.length;
     },
     async tellRecovered() {
@@ -109,8 +115,10 @@ export function createTools(parts: ToolParts): ToolService {
       }
       recovered = [];
     },
-    async idle() {
-      while (finishing.size > 0) await Promise.all(finishing);
+    idle,
+    close() {
+      stopPruning();
+      return idle();
     },
     personalData: {
       ...ledger.personalData,

@@ -3,7 +3,11 @@ import { budgetsConfiguration, createLimitsInForce } from './budgets.js';
 import { registerCommands } from './commands.js';
 import { budgetsOfFile, registerBudgetCommands } from './guild-budgets.js';
 import { registerPages } from './pages.js';
+import { sweepAccounts, sweepReceipts } from './receipts.js';
 import { collections, createAccounts, inject, settings } from './service.js';
+
+/** Of what nobody asks for any more. */
+const SWEEP_MS = 6 * 60 * 60_000;
 
 export default definePlugin({
   manifest: {
@@ -20,12 +24,24 @@ export default definePlugin({
   provides: [Accounts],
   guildFile: budgetsOfFile,
   setup(context) {
-    const { provide, personalData } = context;
+    const { every, personalData, provide, services } = context;
     const ofFiles = createLimitsInForce(context.services.configuration, context.log);
     provide(Accounts, createAccounts(context, ofFiles));
     registerCommands(context);
     registerBudgetCommands(context, ofFiles);
     registerPages(context);
+    every(SWEEP_MS, async () => {
+      const { clock } = services;
+      const { channelAccounts, guildAccounts, memberAccounts, receipts } = context.collections;
+      await sweepReceipts(receipts, clock.now(), await context.settings.global.get());
+      for (const accounts of [channelAccounts, guildAccounts])
+        await sweepAccounts(accounts.entries(), accounts.of, clock.now());
+      const memberOf = (key: string) => {
+        const [guildId = '', userId = ''] = key.split(':');
+        return memberAccounts.of({ guildId, userId });
+      };
+      await sweepAccounts(memberAccounts.entries(), memberOf, clock.now());
+    });
     personalData({
       stays: ['how many tokens and how much money a server has used on a day, which counts nobody’s words'],
     });

@@ -1,4 +1,13 @@
-import { addUsage, type BilledUsage, type Collection, NO_USAGE, type Receipt, tokensOf, z } from '@cinnabar/sdk';
+import {
+  addUsage,
+  type BilledUsage,
+  type Collection,
+  type Document,
+  NO_USAGE,
+  type Receipt,
+  tokensOf,
+  z,
+} from '@cinnabar/sdk';
 
 const usageSchema = z.object({
   inputTokens: z.number(),
@@ -65,6 +74,32 @@ export async function keepReceipt(store: ReceiptStore, receipt: Receipt, retenti
 
 function isSame(one: Receipt, other: Receipt): boolean {
   return one.id === other.id && one.mind === other.mind;
+}
+
+/** Removes receipts that are too old, also where nobody asks any more. */
+export async function sweepReceipts(store: ReceiptStore, now: number, { receiptDays }: Retention): Promise<void> {
+  const isOld = (receipt: Receipt) => receipt.at <= now - receiptDays * DAY_MS;
+  for await (const [channelId, { receipts }] of store.entries()) {
+    if (!receipts.some(isOld)) continue;
+    await store.of(channelId).update((draft) => {
+      draft.receipts = draft.receipts.filter((one) => !isOld(one));
+    });
+    await store.of(channelId).delete(({ receipts: left }) => left.length === 0);
+  }
+}
+
+/** Removes accounts that have counted nothing for longer than days are kept. */
+export async function sweepAccounts(
+  entries: AsyncIterable<readonly [key: string, account: Account]>,
+  documentOf: (key: string) => Pick<Document<Account>, 'delete'>,
+  now: number,
+): Promise<void> {
+  const oldest = dayOf(now - KEPT_DAYS * DAY_MS);
+  const isOver = ({ days, held }: Account) =>
+    held.every(({ until }) => until < now) && Object.keys(days).every((day) => day < oldest);
+  for await (const [key, account] of entries) {
+    if (isOver(account)) await documentOf(key).delete(isOver);
+  }
 }
 
 /** The newest first. */

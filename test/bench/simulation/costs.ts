@@ -94,7 +94,7 @@ export async function measureCosts(server: TestServer): Promise<Measured> {
 async function measure(database: Database): Promise<Measured> {
   const clock = createSystemClock();
   const lease = { group: 0, token: 1n, isHeld: () => true, held: async () => undefined };
-  const claims = createClaims(database, lease, { clock: createSystemClock(), log: NO_LOG });
+  const claims = createClaims(database, lease, NO_LOG);
   const store = createSessionStore(database, lease, SHARD_COUNT, { begun: async () => undefined });
   const driver = database.driver({ lease, partition: EVERYTHING });
   const limits = createSharedLimits(database, clock);

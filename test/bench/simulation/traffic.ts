@@ -1,4 +1,3 @@
-import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
 import { type Answered, createClaims } from '@cinnabar/core/internal/cluster/claims';
 import { createSharedLimits, type SharedLimits } from '@cinnabar/core/internal/cluster/limits';
 import { createSessionStore } from '@cinnabar/core/internal/cluster/sessions';
@@ -117,7 +116,7 @@ interface Group {
 function playGroup({ group, traffic, database, server, time, chance, limits, commands }: Group): () => void {
   const { groups, shards, guilds, eventsPerShard } = traffic;
   const lease = { group, token: 1n, isHeld: () => true, held: async () => undefined };
-  const claims = createClaims(database, lease, { clock: createSystemClock(), log: NO_LOG });
+  const claims = createClaims(database, lease, NO_LOG);
   const store = createSessionStore(database, lease, shards, claims);
   const ready = Promise.resolve();
   const recorder = createSessionRecorder({ store, ready, ownId: () => BOT, clock: time, log: NO_LOG });

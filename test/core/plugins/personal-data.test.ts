@@ -1,4 +1,4 @@
-import { createTestHost } from '@cinnabar/core/testing';
+import { createMemoryDriver, createTestHost } from '@cinnabar/core/testing';
 import { AccessRules, definePlugin, type PersonalData, PersonalDataStore, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 
@@ -49,6 +49,86 @@ describe('A plugin that keeps ids of users', () => {
     expect(await refusal('handled')).to.include('call personalData(');
     await load({ by: 'userId' });
     await load('none');
+  });
+});
+
+describe('Documents that declare whose they are', () => {
+  const plugin = definePlugin({
+    manifest: { id: 'notes', version: '1.0.0', description: 'Keeps notes' },
+    collections: {
+      boards: {
+        scope: 'channel',
+        version: 1,
+        schema: z.object({ notes: z.array(z.object({ userId: z.string(), text: z.string() })).default([]) }),
+        personal: { each: 'notes', by: 'userId' },
+      },
+      counts: { scope: 'member', version: 1, schema: z.object({ count: z.number() }) },
+    },
+    setup({ collections, command }) {
+      command({
+        name: 'note',
+        description: 'Keeps a note',
+        options: { text: z.string() },
+        async run(ctx, { text }) {
+          const { userId, channelId, guildId } = ctx.actor;
+          await collections.boards.of(channelId).update(({ notes }) => void notes.push({ userId, text }));
+          if (guildId !== null) await collections.counts.of({ guildId, userId }).set({ count: text.length });
+        },
+      });
+    },
+  });
+
+  it('are exported without reading those of others, also after a restart, and what an earlier version wrote', async () => {
+    const memory = createMemoryDriver();
+    const read = new Set<string>();
+    const driver = {
+      ...memory,
+      read: (path: readonly string[]) => {
+        read.add(path.join('/'));
+        return memory.read(path);
+      },
+    };
+    await using host = await createTestHost({ plugins: [plugin], driver });
+    const { alice, bob, guild } = host;
+    const boards = ['notes', 'collections', 'channel', 'boards'];
+    const written = (userId: string, text: string) => ({ version: 1, data: { notes: [{ userId, text }] } });
+    await memory.write([...boards, '1'], written(alice.id, 'from before'));
+    await memory.write([...boards, '2'], written(bob.id, 'his from before'));
+    alice.say(host.general, '!note hers');
+    const other = guild.createChannel({ name: 'other' });
+    bob.say(other, '!note his');
+    await host.settled();
+    const held = (userId: string) => host.resolve(PersonalDataStore).export(userId);
+    const hers = {
+      notes: {
+        collections: {
+          boards: {
+            '1': [{ userId: alice.id, text: 'from before' }],
+            [host.general.id]: [{ userId: alice.id, text: 'hers' }],
+          },
+          counts: { [guild.id]: { count: 4 } },
+        },
+      },
+    };
+    expect(await held(alice.id)).to.deep.equal(hers);
+    await host.stop();
+    await using again = await createTestHost({ plugins: [plugin], driver, world: host });
+    read.clear();
+    expect(await again.resolve(PersonalDataStore).export(alice.id)).to.deep.equal(hers);
+    expect([...read].filter((path) => path.startsWith('notes/')).sort()).to.deep.equal(
+      [
+        [...boards, '1'],
+        [...boards, host.general.id],
+        ['notes', 'collections', 'member', 'counts', `${guild.id}:${alice.id}`],
+      ]
+        .map((path) => path.join('/'))
+        .sort(),
+    );
+    await again.resolve(PersonalDataStore).forget(alice.id);
+    expect(await again.resolve(PersonalDataStore).export(alice.id)).to.deep.equal({});
+    expect(JSON.stringify(await again.resolve(PersonalDataStore).export(bob.id))).to.include('his from before');
+    const index = await Promise.all((await memory.journals(['@host'])).map(({ path }) => memory.journal(path).read()));
+    expect(index.join('')).to.include(bob.id).and.not.include(alice.id);
   });
 });
 

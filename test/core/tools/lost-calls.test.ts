@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { createSubjectIndex } from '@cinnabar/core/internal/storage/subjects';
 import { createLedgerStore } from '@cinnabar/core/internal/tools/ledger-store';
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import { expect } from 'chai';
@@ -90,7 +91,8 @@ describe('a call with a key, of which something got lost,', () => {
   });
 
   it('keeps its key when an earlier call of that key goes', async () => {
-    const store = createLedgerStore(createMemoryDriver(), recordingLogger());
+    const driver = createMemoryDriver();
+    const store = createLedgerStore(driver, recordingLogger(), createSubjectIndex(driver));
     const row = { tool: 'roll', plugin: 'dice', origin: 'chat', input: {}, argumentsHash: 'abc', actor: alice };
     const times = { createdAt: 0, updatedAt: 0 };
     for (const id of ['1', '2']) {

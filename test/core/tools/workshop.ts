@@ -5,6 +5,7 @@ import { createBoundary, createInFlight } from '@cinnabar/core/internal/gateway/
 import { createEnabledIn } from '@cinnabar/core/internal/gateway/guild-states';
 import { createLanguages } from '@cinnabar/core/internal/languages/languages';
 import { createScope } from '@cinnabar/core/internal/plugins/scope';
+import { createSubjectIndex } from '@cinnabar/core/internal/storage/subjects';
 import { createLedgerStore } from '@cinnabar/core/internal/tools/ledger-store';
 import type { AuditEntry } from '@cinnabar/core/internal/tools/presentation';
 import { createToolPolicies, createTools } from '@cinnabar/core/internal/tools/tools';
@@ -94,7 +95,7 @@ export function openWorkshop({ driver = createMemoryDriver(), ids = countingIds(
     states,
     enabledIn: createEnabledIn(states, memoryOwnerState()),
     guardsDown: () => guardsDown,
-    store: createLedgerStore(driver, log),
+    store: createLedgerStore(driver, log, createSubjectIndex(driver)),
     redact: (text) => text.replaceAll('hunter2', '[secret]'),
     audit: (entry) => void audits.push(entry),
   });

@@ -29,6 +29,7 @@ describe('accounts: what is counted', () => {
       accounts: host.resolve(Accounts),
       step,
       asked,
+      documents: () => memory.list(['accounts']),
       leaveRoomFor(documents: number) {
         room = documents;
       },
@@ -63,6 +64,19 @@ describe('accounts: what is counted', () => {
       for (let other = 0; other < 40; other++) await accounts.record(step({ id: `${round}-${other}` }));
     }
     expect(await asked('!cost channel')).to.contain('161 runs, 161,000 tokens');
+  });
+
+  it('is gone when it is too old, also where nobody asks any more', async () => {
+    const { host, accounts, step, documents } = await till();
+    await using _ = host;
+    await accounts.record(step());
+    expect(await documents()).to.have.length(4);
+    for (const days of [40, 1]) {
+      await host.advance(days * 24 * 60 * 60_000);
+      await host.settled();
+    }
+    expect(await accounts.receipts(host.general.id)).to.deep.equal([]);
+    expect(await documents()).to.deep.equal([]);
   });
 
   it('once, when the same is recorded twice at the same time', async () => {

@@ -9,6 +9,7 @@ import {
   type z,
 } from '@cinnabar/sdk';
 import { type DocumentPath, keyFor, nameOf, type Stored, type Whose } from '../driver.js';
+import { peopleIn } from '../personal-data.js';
 import {
   createEntries,
   type DocumentStore,
@@ -117,7 +118,9 @@ async function saved<T>(
 /** A collection's documents: `undefined` when never saved, else validated, defaults merged, migrated in memory until it is saved again. */
 function collectionShape<S extends z.ZodObject>(definition: CollectionDefinition<S>): Shape<z.output<S> | undefined> {
   const next = definition.version + 1;
+  const { personal } = definition;
   return {
+    people: (value) => (value === undefined || typeof personal !== 'object' ? [] : peopleIn(value, personal)),
     version: definition.version,
     remedy: `If the plugin's schema of it has changed: raise the collection's version to ${next}, and add migrations[${next}]`,
     read(stored, name) {

@@ -8,10 +8,12 @@ import {
   type Driver,
   nameOf,
   OutdatedDocument,
+  ownerOf,
   type SharedDocuments,
   type Stored,
   type Whose,
 } from '../driver.js';
+import type { SubjectIndex } from '../subjects.js';
 
 /** A document that could not be used, for the log and for the owner. */
 export interface StorageProblem {
@@ -55,10 +57,16 @@ export interface DocumentStore {
   /**
    * Inside `exclusive`. Saved when it resolves; when it rejects, the next `load` finds what the medium then holds.
    * @param before what was loaded, and is to be replaced
+   * @param people those whose data it holds now, and did not before
    * @throws CINNABAR_STORAGE_WRITE
    * @throws OutdatedDocument when another process has replaced it already
    */
-  save(path: DocumentPath, stored: Stored | undefined, before: CachedDocument): Promise<CachedDocument>;
+  save(
+    path: DocumentPath,
+    stored: Stored | undefined,
+    before: CachedDocument,
+    people: readonly string[],
+  ): Promise<CachedDocument>;
   /** Inside `exclusive`. Keeps a copy of what is stored, under a label. @throws CINNABAR_STORAGE_WRITE */
   keep(path: DocumentPath, label: string): Promise<void>;
   /** Inside `exclusive`. Puts a document aside and reports it. The next `load` finds the last good copy, or nothing. */
@@ -116,8 +124,9 @@ export function createDocumentStore(options: {
   /** Must not throw. */
   readonly onProblem: (problem: StorageProblem) => void;
   readonly guildOf?: GuildOf;
+  readonly subjects: Pick<SubjectIndex, 'note'>;
 }): DocumentStore {
-  const { driver, log, onProblem, guildOf = () => undefined } = options;
+  const { driver, log, onProblem, guildOf = () => undefined, subjects } = options;
   const { shared } = driver;
   const queue = createKeyedQueue();
   const cache = new LRUCache<string, CachedDocument>({
@@ -236,7 +245,9 @@ export function createDocumentStore(options: {
     },
     stored: async (path) => storedIn(await load(path)),
     exclusive,
-    async save(path, stored, { revision }) {
+    async save(path, stored, { json, revision }, people) {
+      const owner = json === undefined ? ownerOf(path) : undefined;
+      if (stored !== undefined) await subjects.note(path, owner === undefined ? people : [owner, ...people]);
       if (shared !== undefined) {
         const placed = stored && { ...stored, ...placeOf(path) };
         return remember(path, stored, await writing(path, () => shared.replace(path, placed, revision)));
@@ -382,7 +393,14 @@ export function createEntries<T>(store: DocumentStore, shape: Shape<T>): OpenEnt
       }
     });
 
-  const save = async (path: DocumentPath, before: CachedDocument, data: unknown): Promise<T> => {
+  const peopleIn = (value: T): readonly string[] => shape.people?.(value) ?? [];
+
+  const save = async (
+    path: DocumentPath,
+    before: CachedDocument,
+    known: readonly string[],
+    data: unknown,
+  ): Promise<T> => {
     const stored = data === undefined ? undefined : { version: shape.version, data: asJson(data) };
     // Before it is saved: what the shape does not take is not written.
     const value = shape.read(stored, nameOf(path));
@@ -392,7 +410,8 @@ export function createEntries<T>(store: DocumentStore, shape: Shape<T>): OpenEnt
     if (old !== undefined && stored !== undefined && old.version < stored.version) {
       await store.keep(path, `v${old.version}`);
     }
-    keepView(await store.save(path, stored, before), value);
+    const people = peopleIn(value).filter((id) => !known.includes(id));
+    keepView(await store.save(path, stored, before, people), value);
     return copy;
   };
 
@@ -410,7 +429,8 @@ export function createEntries<T>(store: DocumentStore, shape: Shape<T>): OpenEnt
       store.exclusive(path, () =>
         untilCurrent(path, async () => {
           const { cached, draft } = await usable(path);
-          return save(path, cached, await body(draft, () => storedIn(cached)));
+          const known = peopleIn(draft);
+          return save(path, cached, known, await body(draft, () => storedIn(cached)));
         }),
       ),
   });
@@ -437,6 +457,8 @@ export interface Shape<T> {
   readonly remedy?: string;
   /** @throws InvalidDocument when what is stored is not valid, CINNABAR_DOCUMENT_NEWER when it may not be touched */
   read(stored: Stored | undefined, document: string): T;
+  /** Those whose data a document holds, where its path does not say so. @default nobody */
+  people?(value: T): readonly string[];
 }
 
 /** What is stored can be read, but is not what its schema asks for. The message is a clause for people. */

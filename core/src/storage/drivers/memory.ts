@@ -8,7 +8,7 @@ export interface MemoryDriver extends Driver {
   damage(path: DocumentPath, text: string, options?: { readonly lastGood?: boolean }): void;
   /** What was put aside or kept of a document, oldest first. */
   aside(path: DocumentPath): readonly string[];
-  /** Writes that were carried out. */
+  /** Writes of documents that were carried out. */
   readonly writes: number;
 }
 
@@ -22,7 +22,8 @@ interface Shelf {
 export function createMemoryDriver(): MemoryDriver {
   const shelves = new Map<string, { readonly path: DocumentPath; readonly shelf: Shelf }>();
   const failures: { readonly error: Error; left: number; readonly id: string | undefined }[] = [];
-  const journals = new Map<string, string>();
+  /** As they were added: to join them each time would take longer with each. */
+  const journals = new Map<string, string[]>();
   let copies: readonly { readonly id: string; readonly text: string }[] = [];
   let writes = 0;
 
@@ -90,20 +91,20 @@ export function createMemoryDriver(): MemoryDriver {
     },
     journal(path) {
       const id = JSON.stringify(path);
-      const text = () => journals.get(id) ?? '';
+      const text = () => (journals.get(id) ?? []).join('');
       return {
         name: path.join('/'),
         read: async () => text(),
         async add(lines) {
           mayWrite(path);
-          const before = text();
-          journals.set(id, `${before}${before === '' || before.endsWith('\n') ? '' : '\n'}${lines}`);
-          writes += 1;
+          const before = journals.get(id) ?? [];
+          if (before.at(-1)?.endsWith('\n') === false) before.push('\n');
+          before.push(lines);
+          journals.set(id, before);
         },
         async replace(lines) {
           mayWrite(path);
-          journals.set(id, lines);
-          writes += 1;
+          journals.set(id, [lines]);
         },
         get size() {
           return Buffer.byteLength(text());
@@ -126,7 +127,9 @@ export function createMemoryDriver(): MemoryDriver {
       };
     },
     async journals(prefix = []) {
-      const filled = [...journals].filter(([, text]) => text !== '');
+      const filled = [...journals]
+        .map(([id, parts]) => [id, parts.join('')] as const)
+        .filter(([, text]) => text !== '');
       return filled
         .map(([id, text]) => ({
           path: z.array(z.string()).parse(JSON.parse(id)),

@@ -1,3 +1,4 @@
+import { createSubjectIndex } from '@cinnabar/core/internal/storage/subjects';
 import { createLedger } from '@cinnabar/core/internal/tools/ledger';
 import { createLedgerStore } from '@cinnabar/core/internal/tools/ledger-store';
 import { createMemoryDriver } from '@cinnabar/core/testing';
@@ -25,7 +26,7 @@ function dyingAfter(driver: MemoryDriver, changes: number): MemoryDriver {
 
 function openLedger(driver = createMemoryDriver(), clock = createManualClock()) {
   const log = recordingLogger();
-  const ledger = createLedger({ store: createLedgerStore(driver, log), clock, log });
+  const ledger = createLedger({ store: createLedgerStore(driver, log, createSubjectIndex(driver)), clock, log });
   const row = (id: string, userId = '1', guildId = '900') => ({
     id,
     tool: 'roll',
@@ -70,6 +71,52 @@ describe('the ledger', () => {
       ledger.move('a', ['proposed'], 'denied'),
     ]);
     expect(moves.map((entry) => entry?.state)).to.deep.equal(['executing', undefined, undefined]);
+  });
+
+  it('lets go of old calls by itself, also where no new ones come', async () => {
+    const { ledger, ended, clock, driver } = openLedger();
+    await ended('a');
+    const stop = ledger.keepPruned();
+    for (let day = 0; day < 32; day++) {
+      clock.advance(DAY_MS);
+      await ledger.recent({ limit: 1 });
+    }
+    stop();
+    expect(await driver.list(['@host', 'ledger'])).to.deep.equal([]);
+  });
+
+  it('finds the calls of a server and of a member without reading those of others', async () => {
+    const { driver, ended, ledger } = openLedger();
+    for (const [id, userId, guildId] of [
+      ['a', '1', '900'],
+      ['b', '2', '900'],
+      ['c', '1', '901'],
+    ] as const)
+      await ended(id, userId, guildId);
+    const read: string[] = [];
+    const watching = {
+      ...driver,
+      read: (path: readonly string[]) => {
+        read.push(path.at(-1) ?? '');
+        return driver.read(path);
+      },
+    };
+    const second = openLedger(watching);
+    const idsOf = async (filter: { readonly userId?: string; readonly guildId?: string }) =>
+      (await second.ledger.recent({ ...filter, limit: 10 })).map(({ id }) => id);
+    expect(await idsOf({ guildId: '900' })).to.deep.equal(['b', 'a']);
+    expect([...new Set(read)].sort(), 'with the calls of an earlier version looked through').to.deep.equal([
+      'a',
+      'b',
+      'c',
+    ]);
+    read.length = 0;
+    const third = openLedger(watching);
+    expect((await third.ledger.recent({ userId: '1', guildId: '901', limit: 10 })).map(({ id }) => id)).to.deep.equal([
+      'c',
+    ]);
+    expect(read).to.not.include('b');
+    expect(await ledger.recent({ limit: 10 })).to.have.length(3);
   });
 
   it('makes no move that the state machine does not have', async () => {

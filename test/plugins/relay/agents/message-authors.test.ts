@@ -1,5 +1,6 @@
 import { openCollection } from '@cinnabar/core/internal/storage/documents/collections';
 import { createDocumentStore } from '@cinnabar/core/internal/storage/documents/document-store';
+import { createSubjectIndex } from '@cinnabar/core/internal/storage/subjects';
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import { posts as collection, createMessageAuthors } from '@cinnabar/plugin-relay/dist/agents/message-authors.js';
 import { expect } from 'chai';
@@ -8,8 +9,10 @@ import { recordingLogger } from '../../../support/logs.js';
 
 describe('relay: what agents have written', () => {
   it('is known by channel, agent and time', async () => {
+    const driver = createMemoryDriver();
     const vault = createDocumentStore({
-      driver: createMemoryDriver(),
+      driver,
+      subjects: createSubjectIndex(driver),
       log: recordingLogger(),
       onProblem: () => undefined,
     });

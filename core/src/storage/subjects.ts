@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto';
+import { createJournal, createKeyedMutex, type Journal, z } from '@cinnabar/sdk';
+import { LRUCache } from 'lru-cache';
+import type { DocumentPath, Driver } from './driver.js';
+
+/**
+ * Which documents tell of a person or a server, so that they are found without reading what is kept of all others. An id is noted before the document is
+ * written, and stays when the document changes: what is found has told of them at some time, and has to be looked at.
+ */
+export interface SubjectIndex {
+  /** Durable when it resolves. @throws CINNABAR_STORAGE_WRITE */
+  note(path: DocumentPath, ids: Iterable<string>): Promise<void>;
+  /** Notes once what was written before there was an index. @param part names those documents */
+  complete(
+    part: string,
+    scan: () => AsyncIterable<readonly [path: DocumentPath, ids: Iterable<string>]>,
+  ): Promise<void>;
+  /** Documents that tell of them, or have. */
+  find(id: string): Promise<readonly DocumentPath[]>;
+  /** The keys of those right below a path. */
+  keysBelow(id: string, prefix: DocumentPath): Promise<readonly string[]>;
+  /** Removes an id, once its documents are gone. */
+  forget(id: string): Promise<void>;
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void>;
+}
+
+const ROOT: DocumentPath = ['@host', 'subjects'];
+const PARTS = 'parts';
+/** Journals that stay in memory once they were read. */
+const MOST_READ = 16;
+/** Lines beyond twice what was left by the last rewriting, at which a journal is written anew without documents that are gone. */
+const SLACK_LINES = 2_000;
+const NOTED_AT_ONCE = 200;
+
+const lineSchema = z.union([
+  z.object({ of: z.string(), in: z.array(z.string()) }),
+  /** How many lines follow that were there when the journal was written anew. */
+  z.object({ kept: z.number() }),
+]);
+type Line = z.output<typeof lineSchema>;
+
+/** By id, then by the path of the folder as JSON: the keys of documents. */
+type Known = Map<string, Map<string, Set<string>>>;
+
+/** Some of the ids: to find one, a small part of the index is read. */
+interface Shard {
+  readonly journal: Journal<Line>;
+  /** `undefined` before it was read. */
+  known: Known | undefined;
+  /** Lines that are being written: what is written anew must not miss them. */
+  readonly underWay: Set<Promise<void>>;
+}
+
+/** Keeps the index in journals of the host's own, beside the documents: a backup has both. */
+export function createSubjectIndex(driver: Pick<Driver, 'journal' | 'list'>): SubjectIndex {
+  const mutex = createKeyedMutex();
+  const shards = new LRUCache<string, Shard>({ max: MOST_READ });
+  const parts = createJournal(driver.journal([...ROOT, PARTS]), z.object({ part: z.string() }));
+  let complete: Set<string> | undefined;
+
+  /** Alone with the ids of one shard. */
+  const withShard = <T>(id: string, task: (shard: Shard) => Promise<T>): Promise<T> => {
+    const name = shardOf(id);
+    return mutex.run(name, () => {
+      const shard = shards.get(name) ?? {
+        journal: createJournal(driver.journal([...ROOT, name]), lineSchema),
+        known: undefined,
+        underWay: new Set(),
+      };
+      shards.set(name, shard);
+      return task(shard);
+    });
+  };
+
+  const load = async (shard: Shard): Promise<Known> => {
+    await Promise.allSettled(shard.underWay);
+    if (shard.known !== undefined) return shard.known;
+    const { records } = await shard.journal.read();
+    const known: Known = new Map();
+    let kept = 0;
+    for (const line of records) {
+      if ('kept' in line) kept = line.kept;
+      else add(known, line.of, line.in);
+    }
+    shard.known = known;
+    if (records.length > 2 * kept + SLACK_LINES) await rewrite(shard, await removeGone(known, driver));
+    return shard.known;
+  };
+
+  const rewrite = async (shard: Shard, known: Known) => {
+    const lines = [...known].flatMap(([of, folders]) => pathsIn(folders).map((path) => ({ of, in: [...path] })));
+    await shard.journal.rewrite([{ kept: lines.length }, ...lines]);
+    await shard.journal.release();
+    shard.known = known;
+  };
+
+  const note: SubjectIndex['note'] = async (path, ids) => {
+    const [folder, key] = [folderOf(path), path.at(-1) ?? ''];
+    const begin = async (shard: Shard, id: string): Promise<void> => {
+      if (shard.known?.get(id)?.get(folder)?.has(key) === true) return;
+      await shard.journal.append({ of: id, in: [...path] });
+      if (shard.known !== undefined) add(shard.known, id, path);
+      // Most are not written to again soon.
+      if (shard.underWay.size === 1) await shard.journal.release();
+    };
+    const noteOne = async (id: string) => {
+      // The next one does not wait for the disk: what comes together is written together.
+      const { written } = await withShard(id, async (shard) => {
+        const written = begin(shard, id);
+        shard.underWay.add(written);
+        const done = () => shard.underWay.delete(written);
+        written.then(done, done);
+        return { written };
+      });
+      await written;
+    };
+    await Promise.all([...new Set(ids)].map(noteOne));
+  };
+
+  return {
+    note,
+    complete: (part, scan) =>
+      mutex.run(PARTS, async () => {
+        complete ??= new Set((await parts.read()).records.map((line) => line.part));
+        if (complete.has(part)) return;
+        let batch: Promise<void>[] = [];
+        for await (const [path, ids] of scan()) {
+          batch.push(note(path, ids));
+          if (batch.length < NOTED_AT_ONCE) continue;
+          await Promise.all(batch);
+          batch = [];
+        }
+        await Promise.all(batch);
+        await parts.append({ part });
+        await parts.release();
+        complete.add(part);
+      }),
+    find: (id) => withShard(id, async (shard) => pathsIn((await load(shard)).get(id) ?? new Map())),
+    keysBelow: (id, prefix) =>
+      withShard(id, async (shard) => [...((await load(shard)).get(id)?.get(JSON.stringify(prefix)) ?? [])]),
+    forget: (id) =>
+      withShard(id, async (shard) => {
+        const known = await load(shard);
+        if (known.delete(id)) await rewrite(shard, known);
+      }),
+    async idle() {
+      await mutex.idle();
+      await Promise.allSettled([...shards.values()].flatMap(({ underWay }) => [...underWay]));
+    },
+  };
+}
+
+/** One of 256. */
+const shardOf = (id: string): string => `s${createHash('sha256').update(id).digest('hex').slice(0, 2)}`;
+const folderOf = (path: DocumentPath): string => JSON.stringify(path.slice(0, -1));
+const pathOf = (text: string): DocumentPath => z.array(z.string()).parse(JSON.parse(text));
+
+function pathsIn(folders: ReadonlyMap<string, ReadonlySet<string>>): readonly DocumentPath[] {
+  return [...folders].flatMap(([folder, keys]) => {
+    const above = pathOf(folder);
+    return [...keys].map((key) => [...above, key]);
+  });
+}
+
+function add(known: Known, id: string, path: DocumentPath): void {
+  const folders = known.get(id) ?? new Map<string, Set<string>>();
+  const folder = folderOf(path);
+  const keys = folders.get(folder) ?? new Set();
+  known.set(id, folders.set(folder, keys.add(path.at(-1) ?? '')));
+}
+
+/** Without documents that are not stored any more: each folder is listed once. */
+async function removeGone(known: Known, driver: Pick<Driver, 'list'>): Promise<Known> {
+  const stored = new Map<string, ReadonlySet<string>>();
+  const left: Known = new Map();
+  for (const [id, folders] of known)
+    for (const [folder, keys] of folders) {
+      const listed =
+        stored.get(folder) ?? new Set((await driver.list(pathOf(folder), 'all')).flatMap((path) => path.at(-1) ?? []));
+      stored.set(folder, listed);
+      for (const key of keys) if (listed.has(key)) add(left, id, [...pathOf(folder), key]);
+    }
+  return left;
+}
