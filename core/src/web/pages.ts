@@ -167,6 +167,16 @@ export function createPages(services: PageServices): PageService {
     return languages.serve({ guildId: actor.guildId, userId: actor.userId }, undefined, () => seen.map(asInfo));
   };
 
+  /** Ends at the first page: in thousands of guilds, each further decision is thousands. */
+  const seesAny = async (actor: Actor): Promise<boolean> => {
+    for (const entry of pages.values()) {
+      if (!isAbout(entry, actor)) continue;
+      const { allowed } = await decide(entry, entry.page.access, entry.page.name, actor);
+      if (allowed && enabledIn(actor.guildId, entry.owner.plugin)) return true;
+    }
+    return false;
+  };
+
   return {
     page(owner, page) {
       const id = `${owner.id}/${page.name}`;
@@ -209,8 +219,8 @@ export function createPages(services: PageServices): PageService {
       const found: WebGuild[] = [];
       for (const guild of await guildsOf(userId)) {
         const { id, name } = guild;
-        const seen = await list({ userId, guildId: id, channelId: NO_CHANNEL });
-        if (seen.length > 0) found.push({ id, name, icon: guild.iconURL({ size: 64 }) });
+        const isSeen = await seesAny({ userId, guildId: id, channelId: NO_CHANNEL });
+        if (isSeen) found.push({ id, name, icon: guild.iconURL({ size: 64 }) });
       }
       return found;
     },
