@@ -20,6 +20,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   memory: async () => (await import('./memory.js')).memory,
   repetition: async () => (await import('./repetition.js')).repetition,
   hostile: async () => (await import('./hostile.js')).hostile,
+  web: async () => (await import('./web.js')).web,
   scale: async () => (await import('./scale.js')).scale,
   simulation: async () => (await import('./simulation.js')).simulation,
   year: async () => (await import('./year.js')).year,
