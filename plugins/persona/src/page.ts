@@ -160,7 +160,13 @@ export function registerPage({ page }: Pick<Registrar, 'page'>, persona: Persona
         audit: ({ id }) => `persona memories correct ${id}`,
         async run({ id, text }, request) {
           const actor = await actorOf(request);
-          const { subject, subjectName, importance, visibility } = await assertTheirs(id, actor);
+          const { at, importance, speaker, subject, subjectName, visibility } = await assertTheirs(id, actor);
+          if (speaker === subject && speaker !== actor.userId)
+            throw new UserError(
+              t(
+                'That is what a member has said of themselves, and stands until they say otherwise. You can have it forgotten.',
+              ),
+            );
           const place = await store.memoryPlace(actor);
           const { memory: added } = await memories.add({
             place,
@@ -171,6 +177,8 @@ export function registerPage({ page }: Pick<Registrar, 'page'>, persona: Persona
             importance,
             visibility,
             supersedes: [id],
+            // By the clock of Discord it may have been said just now.
+            at: Math.max(persona.clock.now(), at + 1),
           });
           if (added === undefined) throw new UserError(t('That cannot be remembered: nothing readable is in it.'));
           return {
