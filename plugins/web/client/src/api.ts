@@ -40,9 +40,12 @@ export type Result = WebResult & { readonly names?: Names };
 /** What the server refused, as a sentence; `status` 0 while it cannot be reached. */
 export class Refusal extends Error {
   readonly status: number;
-  constructor(status: number, sentence: string) {
+  /** What of the input is not right, where the server says it. */
+  readonly field: string | undefined;
+  constructor(status: number, sentence: string, field?: string) {
     super(sentence);
     this.status = status;
+    this.field = field;
   }
 }
 
@@ -51,8 +54,14 @@ async function ask<T>(path: string, init?: RequestInit): Promise<T> {
   if (response === undefined) throw new Refusal(0, '');
   const body = await response.json().catch(() => undefined);
   if (response.ok) return body;
-  const sentence = typeof body?.error === 'string' ? body.error : response.statusText;
-  throw new Refusal(response.status, sentence);
+  const sentence = typeof body?.error === 'string' ? body.error : undefined;
+  // A proxy says that nothing is behind it.
+  if (sentence === undefined && response.status >= 500) throw new Refusal(0, '');
+  throw new Refusal(
+    response.status,
+    sentence ?? response.statusText,
+    typeof body?.field === 'string' ? body.field : undefined,
+  );
 }
 
 /** Where a page is: about which guild (`null`: the bot), and what its address says. */
@@ -102,6 +111,9 @@ export const signIn = (token: string): Promise<unknown> => post('/auth/link', un
 
 export const signOut = (csrf: string): Promise<unknown> => post('/auth/sign-out', csrf, {});
 
+const FIRST_RETRY_MS = 2_000;
+const MOST_RETRY_MS = 60_000;
+
 /** Calls back when the page may show something else, and when the connection is there or gone. @returns ends it */
 export function watchPage(
   page: string,
@@ -114,23 +126,40 @@ export function watchPage(
     page,
     ...(place.guildId === null ? {} : { guild: place.guildId }),
   });
-  const source = new EventSource(`/api/events?${given}`);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let source: EventSource | undefined;
+  let retryMs = FIRST_RETRY_MS;
   let wasLost = false;
-  source.addEventListener('open', () => {
-    onConnection(true);
-    // What changed meanwhile was not told.
-    if (wasLost) onChange();
-    wasLost = false;
-  });
-  source.addEventListener('changed', onChange);
-  // Loading it again says why.
-  source.addEventListener('gone', () => {
-    source.close();
-    onChange();
-  });
-  source.addEventListener('error', () => {
-    wasLost = true;
-    onConnection(false);
-  });
-  return () => source.close();
+  const connect = () => {
+    const opened = new EventSource(`/api/events?${given}`);
+    source = opened;
+    opened.addEventListener('open', () => {
+      retryMs = FIRST_RETRY_MS;
+      onConnection(true);
+      // What changed meanwhile was not told.
+      if (wasLost) onChange();
+      wasLost = false;
+    });
+    opened.addEventListener('changed', onChange);
+    // Loading it again says why.
+    opened.addEventListener('gone', () => {
+      opened.close();
+      onChange();
+    });
+    opened.addEventListener('error', () => {
+      wasLost = true;
+      onConnection(false);
+      if (opened.readyState !== EventSource.CLOSED) return;
+      // After an answer that is no stream, as a proxy gives while the bot is away, the browser does not try again by itself. Loading the page says
+      // whether it is still there for this person.
+      onChange();
+      timer = setTimeout(connect, retryMs);
+      retryMs = Math.min(retryMs * 2, MOST_RETRY_MS);
+    });
+  };
+  connect();
+  return () => {
+    clearTimeout(timer);
+    source?.close();
+  };
 }

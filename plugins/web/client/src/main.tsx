@@ -17,7 +17,7 @@ import {
 import { Blocks, sentenceFor } from './blocks.js';
 import { NO_NAMES, Page, type PageContext } from './context.js';
 import { addressOf, type Route, SIGN_IN, useRoute } from './router.js';
-import { FollowLink, Servers, Shell, SignIn } from './shell.js';
+import { FollowLink, Heading, type Said, Servers, Shell, SignIn } from './shell.js';
 import { speak, t } from './texts.js';
 import { Text } from './values.js';
 
@@ -27,8 +27,8 @@ const SAID_MS = 8_000;
 function App() {
   const route = useRoute();
   const [session, setSession] = useState<Session>();
-  const [pages, setPages] = useState<readonly WebPageInfo[]>([]);
   const [problem, setProblem] = useState<string>();
+  const [said, say] = useSaid();
   const { guildId } = route;
 
   useEffect(() => {
@@ -50,14 +50,7 @@ function App() {
     return () => clearTimeout(timer);
   }, []);
   const isSignedIn = session !== undefined && session.user !== null;
-  useEffect(() => {
-    setPages([]);
-    if (guildId === undefined || !isSignedIn) return;
-    loadPages(guildId).then(
-      (loaded) => setPages(loaded.pages),
-      () => setPages([]),
-    );
-  }, [guildId, isSignedIn]);
+  const { pages, refused, reload } = usePages(isSignedIn ? guildId : undefined);
 
   if (session === undefined)
     return (
@@ -68,39 +61,102 @@ function App() {
   if (location.pathname === SIGN_IN && location.hash !== '') return <FollowLink session={session} />;
   if (!isSignedIn) return <SignIn session={session} />;
   return (
-    <Shell session={session} route={route} pages={pages}>
+    <Shell session={session} route={route} pages={pages ?? []} said={said} onRead={() => say(undefined)}>
       {guildId === undefined ? (
         <Servers session={session} />
       ) : route.page === undefined ? (
-        <Overview key={String(guildId)} guildId={guildId} session={session} pages={pages} />
+        <Overview key={String(guildId)} guildId={guildId} session={session} pages={pages} refused={refused} />
       ) : (
         <PageView
           key={`${guildId} ${route.page}`}
           page={route.page}
           route={route}
           guildId={guildId}
-          csrf={session.csrf ?? ''}
-          pages={pages}
+          session={session}
+          pages={pages ?? []}
+          say={say}
+          onActed={reload}
         />
       )}
     </Shell>
   );
 }
 
-function Overview({
-  guildId,
-  session,
-  pages,
-}: {
+/** The pages of a guild or of the bot; `undefined` until they are there. */
+function usePages(guildId: string | null | undefined) {
+  const [pages, setPages] = useState<readonly WebPageInfo[]>();
+  const [refused, setRefused] = useState<string>();
+  const [turn, setTurn] = useState(0);
+  const reload = useCallback(() => setTurn((before) => before + 1), []);
+  useEffect(() => {
+    setPages(undefined);
+    setRefused(undefined);
+  }, [guildId]);
+  useEffect(() => {
+    if (guildId === undefined) return undefined;
+    let isOver = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    loadPages(guildId).then(
+      (loaded) => {
+        if (isOver) return;
+        setPages(loaded.pages);
+        setRefused(undefined);
+      },
+      (error: unknown) => {
+        if (isOver) return;
+        if (error instanceof Refusal && error.status === 401) location.assign('/');
+        setRefused(sentenceFor(error));
+        if (!(error instanceof Refusal) || error.status === 0) timer = setTimeout(reload, RETRY_MS);
+      },
+    );
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [guildId, turn]);
+  return { pages, refused, reload };
+}
+
+const nameOf = (guildId: string | null, session: Session): string =>
+  guildId === null ? t('The bot') : (session.guilds.find(({ id }) => id === guildId)?.name ?? t('Server'));
+
+interface OverviewParts {
   readonly guildId: string | null;
   readonly session: Session;
-  readonly pages: readonly WebPageInfo[];
-}) {
-  const name = guildId === null ? t('The bot') : (session.guilds.find(({ id }) => id === guildId)?.name ?? t('Server'));
-  useTitle(name);
+  readonly pages: readonly WebPageInfo[] | undefined;
+  readonly refused: string | undefined;
+}
+
+function Overview({ guildId, session, pages, refused }: OverviewParts) {
   return (
     <>
-      <h1>{name}</h1>
+      <Heading text={nameOf(guildId, session)} />
+      {refused === undefined ? null : (
+        <p class="notice warning" role="status">
+          <Text text={refused} />
+        </p>
+      )}
+      {pages === undefined ? (
+        refused === undefined ? (
+          <p class="empty">{t('Loading …')}</p>
+        ) : null
+      ) : (
+        <Tiles guildId={guildId} pages={pages} />
+      )}
+    </>
+  );
+}
+
+function Tiles({ guildId, pages }: { readonly guildId: string | null; readonly pages: readonly WebPageInfo[] }) {
+  if (pages.length === 0)
+    return (
+      <p class="empty">
+        {t('Nothing here is yours to see. In a server where the bot is, its admins decide what you may do.')}{' '}
+        <a href="/">{t('Choose a server')}</a>
+      </p>
+    );
+  return (
+    <>
       <div class="cards">
         {pages
           .filter(({ hasCard }) => hasCard)
@@ -154,31 +210,37 @@ interface PageParts {
   readonly page: string;
   readonly route: Route;
   readonly guildId: string | null;
-  readonly csrf: string;
+  readonly session: Session;
   readonly pages: readonly WebPageInfo[];
+  say: PageContext['say'];
+  onActed(): void;
 }
 
-function PageView({ page, route, guildId, csrf, pages }: PageParts) {
+function PageView({ page, route, guildId, session, pages, say, onActed }: PageParts) {
   const query = JSON.stringify(route.query);
   const place: Place = useMemo(() => ({ guildId, query: route.query }), [guildId, query]);
   const [shown, setShown] = useState<{ readonly view: WebView; readonly names: Names }>();
   const [refused, setRefused] = useState<string>();
   const [isThere, setThere] = useState(true);
-  const [said, say] = useSaid();
   const [known, setKnown] = useState<Names>(NO_NAMES);
   const lookedAt = useMemo(() => lookAt(`${guildId} ${page}`), [guildId, page]);
-  const heading = useRef<HTMLHeadingElement>(null);
   const info = pages.find(({ id }) => id === page);
-  const title = shown?.view.title ?? info?.title ?? '';
-  useTitle(title);
+  const ownTitle = shown?.view.title;
+  const title = ownTitle ?? info?.title ?? '';
 
+  const latest = useRef(0);
   const load = useCallback(async () => {
+    const number = ++latest.current;
     try {
-      setShown(await loadView(page, place));
+      const loaded = await loadView(page, place);
+      // Answers may come in another order than they were asked for.
+      if (number !== latest.current) return;
+      setShown(loaded);
       setRefused(undefined);
       setThere(true);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
+      if (number !== latest.current) return;
       if (error.status === 0) setThere(false);
       else if (error.status === 401) location.assign('/');
       else setRefused(error.message);
@@ -188,12 +250,6 @@ function PageView({ page, route, guildId, csrf, pages }: PageParts) {
     void load();
     return watchPage(page, place, () => void load(), setThere);
   }, [load]);
-  useEffect(() => {
-    // A new page: the reader begins at its heading, and what was focused is gone.
-    if (document.activeElement === document.body || document.activeElement?.closest('nav') !== null)
-      heading.current?.focus();
-  }, [shown === undefined, query]);
-
   const context: PageContext = {
     page,
     place,
@@ -201,20 +257,20 @@ function PageView({ page, route, guildId, csrf, pages }: PageParts) {
     say,
     lookedAt,
     async act(name, input) {
-      const result = await sendAct(page, name, input, place, csrf);
-      if (result.names !== undefined) setKnown(joined(known, result.names));
+      const result = await sendAct(page, name, input, place, session.csrf ?? '');
+      const { names } = result;
+      if (names !== undefined) setKnown((before) => joined(before, names));
       await load();
+      // It may have brought a page, or taken one away.
+      onActed();
       return result;
     },
   };
   return (
     <Page.Provider value={context}>
-      <h1 ref={heading} tabIndex={-1}>
-        {title}
-      </h1>
-      {info?.description === undefined || shown?.view.title !== undefined ? null : (
-        <p class="lead">{info.description}</p>
-      )}
+      <Trail guildId={guildId} session={session} info={ownTitle === undefined ? undefined : info} />
+      <Heading text={title} />
+      {info?.description === undefined || ownTitle !== undefined ? null : <p class="lead">{info.description}</p>}
       {isThere ? null : (
         <p class="notice warning" role="status">
           {t('The bot cannot be reached. Trying again …')}
@@ -232,14 +288,33 @@ function PageView({ page, route, guildId, csrf, pages }: PageParts) {
       ) : (
         <Blocks blocks={shown.view.blocks} />
       )}
-      <div class="said" role="status" aria-live="polite">
-        {said === undefined ? null : (
-          <p class={said.tone}>
-            <Text text={said.sentence} />
-          </p>
-        )}
-      </div>
     </Page.Provider>
+  );
+}
+
+/** What is above the page: the server, and for a page about one thing the page that lists them. */
+function Trail({
+  guildId,
+  session,
+  info,
+}: {
+  readonly guildId: string | null;
+  readonly session: Session;
+  readonly info: WebPageInfo | undefined;
+}) {
+  return (
+    <nav class="trail" aria-label={t('Where this page is')}>
+      <ol>
+        <li>
+          <a href={addressOf({ guildId })}>{nameOf(guildId, session)}</a>
+        </li>
+        {info === undefined || info.group === 'hidden' ? null : (
+          <li>
+            <a href={addressOf({ guildId, page: info.id })}>{info.title}</a>
+          </li>
+        )}
+      </ol>
+    </nav>
   );
 }
 
@@ -251,15 +326,19 @@ function joined(one: Names, other: Names): Names {
   };
 }
 
-/** A sentence that is shown for a while. */
+/** A sentence that is shown for a while, on whatever page one is meanwhile. */
 function useSaid() {
-  const [said, setSaid] = useState<{ readonly sentence: string; readonly tone: 'good' | 'bad' }>();
+  const [said, setSaid] = useState<Said>();
   useEffect(() => {
     if (said === undefined) return undefined;
     const timer = setTimeout(() => setSaid(undefined), SAID_MS);
     return () => clearTimeout(timer);
   }, [said]);
-  const say = useCallback((sentence: string, tone: 'good' | 'bad' = 'good') => setSaid({ sentence, tone }), []);
+  const say = useCallback(
+    (sentence: string | undefined, tone: Said['tone'] = 'good') =>
+      setSaid(sentence === undefined ? undefined : { sentence, tone }),
+    [],
+  );
   return [said, say] as const;
 }
 
@@ -269,12 +348,6 @@ function lookAt(page: string): number {
   const before = Number(localStorage.getItem(key) ?? 0);
   localStorage.setItem(key, String(Date.now()));
   return before;
-}
-
-function useTitle(title: string): void {
-  useEffect(() => {
-    document.title = title === '' ? 'Cinnabar' : `${title} · Cinnabar`;
-  }, [title]);
 }
 
 const root = document.getElementById('app');

@@ -1,12 +1,15 @@
 import type { WebBlock } from '@cinnabar/sdk';
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { locale, t } from './texts.js';
 import { formatBytes, formatMs, formatNumber, formatUsd, Text } from './values.js';
 
 type PlotBlock = Extract<WebBlock, { kind: 'plot' }>;
 
-const [WIDTH, HEIGHT] = [640, 180];
-const [LEFT, BOTTOM, TOP] = [56, 22, 10];
+/** In pixels; as wide as there is room, so that its words are as large as others. */
+const HEIGHT = 180;
+const FIRST_WIDTH = 640;
+const [LEFT, BOTTOM, TOP] = [64, 22, 10];
+const MOST_BAR = 48;
 const GRID_LINES = 3;
 
 const FORMATS: Readonly<Record<PlotBlock['unit'], (value: number) => string>> = {
@@ -25,10 +28,20 @@ const dayAndTime = (time: number): string =>
 /** Series over time, with every value in a table beside it. */
 export function Plot({ block: { title, style, unit, series, empty } }: { readonly block: PlotBlock }) {
   const [shown, setShown] = useState<number>();
+  const frame = useRef<SVGSVGElement>(null);
+  const [width, setWidth] = useState(FIRST_WIDTH);
   const times = [...new Set(series.flatMap(({ points }) => points.map(([time]) => time)))].sort(
     (one, other) => one - other,
   );
-  if (times.length === 0)
+  const isEmpty = times.length === 0;
+  useLayoutEffect(() => {
+    const { current } = frame;
+    if (current === null) return undefined;
+    const observer = new ResizeObserver(() => setWidth(Math.max(current.clientWidth, 2 * LEFT)));
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, [isEmpty]);
+  if (isEmpty)
     return (
       <section class="card">
         <h2>{title}</h2>
@@ -47,8 +60,10 @@ export function Plot({ block: { title, style, unit, series, empty } }: { readonl
           : Math.max(...series.map((_, index) => at(index, time))),
       ),
     ),
+    unit === 'number',
   );
-  const step = (WIDTH - LEFT) / times.length;
+  const step = (width - LEFT) / times.length;
+  const bar = Math.min(step * 0.72, MOST_BAR);
   const x = (index: number) => LEFT + step * (index + 0.5);
   const y = (value: number) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / most);
   const timeText = style === 'bars' ? day : dayAndTime;
@@ -68,53 +83,67 @@ export function Plot({ block: { title, style, unit, series, empty } }: { readonl
         {point === undefined ? null : <span>{timeText(point)}</span>}
       </p>
       <svg
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        ref={frame}
+        height={HEIGHT}
         role="img"
         aria-label={title}
         onMouseLeave={() => setShown(undefined)}
         onMouseMove={({ currentTarget, clientX }) => {
-          const { left, width } = currentTarget.getBoundingClientRect();
-          const index = Math.floor((((clientX - left) / width) * WIDTH - LEFT) / step);
+          const index = Math.floor((clientX - currentTarget.getBoundingClientRect().left - LEFT) / step);
           setShown(index >= 0 && index < times.length ? index : undefined);
         }}
       >
         {lines.map((value) => (
           <g key={value}>
-            <line class="grid" x1={LEFT} x2={WIDTH} y1={y(value)} y2={y(value)} />
+            <line class="grid" x1={LEFT} x2={width} y1={y(value)} y2={y(value)} />
             <text x={LEFT - 6} y={y(value) + 4} text-anchor="end">
               {format(value)}
             </text>
           </g>
         ))}
-        {[0, times.length - 1].map((index) => (
-          <text key={index} x={index === 0 ? LEFT : WIDTH} y={HEIGHT - 4} text-anchor={index === 0 ? 'start' : 'end'}>
+        {[...new Set([0, times.length - 1])].map((index) => (
+          <text key={index} x={index === 0 ? LEFT : width} y={HEIGHT - 4} text-anchor={index === 0 ? 'start' : 'end'}>
             {timeText(times[index] ?? 0)}
           </text>
         ))}
         {style === 'lines'
-          ? series.map(({ name, points }, index) => (
-              <polyline
-                key={name}
-                class={`series s${index % 4}`}
-                points={points.map(([time, value]) => `${x(times.indexOf(time))},${y(value)}`).join(' ')}
-              />
-            ))
+          ? series.map(({ name, points }, index) => {
+              const [first] = points;
+              // A line of one point is none.
+              if (points.length === 1 && first !== undefined)
+                return (
+                  <circle
+                    key={name}
+                    class={`series s${index % 4}`}
+                    cx={x(times.indexOf(first[0]))}
+                    cy={y(first[1])}
+                    r={3}
+                  />
+                );
+              return (
+                <polyline
+                  key={name}
+                  class={`series s${index % 4}`}
+                  points={points.map(([time, value]) => `${x(times.indexOf(time))},${y(value)}`).join(' ')}
+                />
+              );
+            })
           : times.map((time, column) => {
               let below = 0;
               return series.map(({ name }, index) => {
                 const value = at(index, time);
-                const bar = (
+                const drawn = (
                   <rect
                     key={`${name} ${time}`}
                     class={`series s${index % 4}`}
-                    x={x(column) - step * 0.36}
-                    width={step * 0.72}
+                    x={x(column) - bar / 2}
+                    width={bar}
                     y={y(below + value)}
                     height={y(below) - y(below + value)}
                   />
                 );
                 below += value;
-                return bar;
+                return drawn;
               });
             })}
         {shown === undefined ? null : <line class="cursor" x1={x(shown)} x2={x(shown)} y1={TOP} y2={HEIGHT - BOTTOM} />}
@@ -154,9 +183,13 @@ export function Plot({ block: { title, style, unit, series, empty } }: { readonl
 
 const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
 
-/** The next of 1, 2, 3, 6 times a power of ten: then the grid has round values. */
-function niceAbove(value: number): number {
-  if (value <= 0) return 1;
+/** The next value above that `GRID_LINES` divide into round ones; into whole ones where things are counted. */
+function niceAbove(value: number, isCount: boolean): number {
+  if (value <= 0) return GRID_LINES;
   const power = 10 ** Math.floor(Math.log10(value));
-  return ([1, 2, 3, 6, 10].find((one) => one * power >= value) ?? 10) * power;
+  const tops = [1.2, 1.5, 3, 6, 9, 12].map((one) => one * power);
+  return Math.max(
+    isCount ? GRID_LINES : 0,
+    tops.find((one) => one >= value && (!isCount || one % GRID_LINES === 0)) ?? 12 * power,
+  );
 }

@@ -49,10 +49,16 @@ export function hrefOf(link: WebLink, guildId: string | null): string {
 }
 
 const listeners = new Set<() => void>();
+let moved = false;
 
-export function navigate(href: string, { replaces = false } = {}): void {
-  if (replaces) history.replaceState(null, '', href);
-  else history.pushState(null, '', href);
+/** Whether the person has come to this page from another one: then the focus goes along. */
+export const hasMoved = (): boolean => moved;
+
+export function navigate(href: string): void {
+  const { pathname } = location;
+  history.pushState(null, '', href);
+  moved = true;
+  if (location.pathname !== pathname) scrollTo(0, 0);
   for (const changed of listeners) changed();
 }
 
@@ -60,20 +66,26 @@ export function useRoute(): Route {
   const [route, setRoute] = useState(() => routeOf(location));
   useEffect(() => {
     const changed = () => setRoute(routeOf(location));
+    const wentBack = () => {
+      moved = true;
+      changed();
+    };
     const follow = (event: MouseEvent) => {
       const link = event.target instanceof Element ? event.target.closest('a') : null;
       if (link === null || link.origin !== location.origin || link.target !== '' || link.hasAttribute('download'))
         return;
       if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
+      // Within the page, as the link past the navigation: the browser moves the focus.
+      if (link.hash !== '' && link.pathname === location.pathname && link.search === location.search) return;
       event.preventDefault();
       navigate(link.href);
     };
     listeners.add(changed);
-    addEventListener('popstate', changed);
+    addEventListener('popstate', wentBack);
     document.addEventListener('click', follow);
     return () => {
       listeners.delete(changed);
-      removeEventListener('popstate', changed);
+      removeEventListener('popstate', wentBack);
       document.removeEventListener('click', follow);
     };
   }, []);

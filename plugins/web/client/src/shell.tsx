@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Session, signIn, signOut } from './api.js';
 import { sentenceFor } from './blocks.js';
-import { addressOf, navigate, type Route } from './router.js';
+import { addressOf, hasMoved, navigate, type Route } from './router.js';
 import { t } from './texts.js';
 import { Text } from './values.js';
 
@@ -17,28 +17,66 @@ interface ShellParts {
   readonly session: Session;
   readonly route: Route;
   readonly pages: readonly WebPageInfo[];
+  readonly said: Said | undefined;
+  /** The sentence has been read. */
+  onRead(): void;
   readonly children: ComponentChildren;
 }
 
-/** What surrounds every page: the servers, the pages of the one that is chosen, and who has signed in. */
-export function Shell({ session, route, pages, children }: ShellParts) {
-  const [isOpen, setOpen] = useState(false);
-  useEffect(() => setOpen(false), [route]);
+export interface Said {
+  readonly sentence: string;
+  readonly tone: 'good' | 'bad';
+}
+
+/** The title of a page, and where its reader begins: it takes the focus when what was focused is gone, or lies outside of the page. */
+export function Heading({ text }: { readonly text: string }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = text === '' ? 'Cinnabar' : `${text} · Cinnabar`;
+    const isElsewhere = document.activeElement?.closest('main, dialog[open], select') == null;
+    if (hasMoved() && isElsewhere && text !== '') heading.current?.focus({ preventScroll: true });
+  }, [text]);
   return (
-    <div class="shell">
+    <h1 ref={heading} tabIndex={-1}>
+      {text}
+    </h1>
+  );
+}
+
+/** What surrounds every page: the servers, the pages of the one that is chosen, and who has signed in. */
+export function Shell({ session, route, pages, said, onRead, children }: ShellParts) {
+  const [isOpen, setOpen] = useState(false);
+  const menu = useRef<HTMLButtonElement>(null);
+  useEffect(() => setOpen(false), [route]);
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    const close = ({ key }: KeyboardEvent) => {
+      if (key !== 'Escape') return;
+      setOpen(false);
+      menu.current?.focus();
+    };
+    addEventListener('keydown', close);
+    return () => removeEventListener('keydown', close);
+  }, [isOpen]);
+  const hasPages = route.guildId !== undefined;
+  return (
+    <div class={hasPages ? 'shell' : 'shell wide'}>
       <a class="skip" href="#page">
         {t('Skip to the page')}
       </a>
       <header>
-        <button
-          type="button"
-          class="menu"
-          aria-expanded={isOpen}
-          aria-controls="navigation"
-          onClick={() => setOpen(!isOpen)}
-        >
-          {t('Menu')}
-        </button>
+        {hasPages ? (
+          <button
+            ref={menu}
+            type="button"
+            class="menu"
+            aria-expanded={isOpen}
+            aria-controls="navigation"
+            onClick={() => setOpen(!isOpen)}
+          >
+            {t('Menu')}
+          </button>
+        ) : null}
         <a class="brand" href="/">
           {session.bot?.name ?? 'Cinnabar'}
         </a>
@@ -62,12 +100,26 @@ export function Shell({ session, route, pages, children }: ShellParts) {
           </button>
         </details>
       </header>
-      <nav id="navigation" class={isOpen ? 'open' : ''} aria-label={t('Pages')}>
-        {route.guildId === undefined ? null : <Navigation route={route} guildId={route.guildId} pages={pages} />}
-      </nav>
+      {route.guildId === undefined ? null : (
+        <nav id="navigation" class={isOpen ? 'open' : ''} aria-label={t('Pages')}>
+          <Navigation route={route} guildId={route.guildId} pages={pages} />
+        </nav>
+      )}
       <main id="page" tabIndex={-1}>
         {children}
       </main>
+      <div class="said" role="status" aria-live="polite">
+        {said === undefined ? null : (
+          <div class={said.tone}>
+            <p>
+              <Text text={said.sentence} />
+            </p>
+            <button type="button" aria-label={t('Close')} onClick={onRead}>
+              ×
+            </button>
+          </div>
+        )}
+      </div>
     </div>
   );
 }
@@ -165,6 +217,7 @@ function Palette({
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [search, setSearch] = useState('');
+  const [at, setAt] = useState(0);
   useEffect(() => {
     const open = (event: KeyboardEvent) => {
       if (event.key !== 'k' || !(event.ctrlKey || event.metaKey)) return;
@@ -180,53 +233,72 @@ function Palette({
       ? []
       : pages
           .filter(({ group }) => group !== 'hidden')
-          .map(({ id, title }) => ({ text: title, href: addressOf({ guildId, page: id }) }))),
-    ...session.guilds.map(({ id, name }) => ({ text: name, href: addressOf({ guildId: id }) })),
-    ...(session.isOwner ? [{ text: t('The bot'), href: addressOf({ guildId: null }) }] : []),
+          .map(({ id, title }) => ({ text: title, kind: t('Page'), href: addressOf({ guildId, page: id }) }))),
+    ...session.guilds.map(({ id, name }) => ({ text: name, kind: t('Server'), href: addressOf({ guildId: id }) })),
+    ...(session.isOwner ? [{ text: t('The bot'), kind: '', href: addressOf({ guildId: null }) }] : []),
   ];
   const found = targets.filter(({ text }) => text.toLowerCase().includes(search.toLowerCase())).slice(0, MOST_FOUND);
   const go = (href: string | undefined) => {
     if (href === undefined) return;
     dialog.current?.close();
-    setSearch('');
     navigate(href);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
+    event.preventDefault();
+    setAt((at + (event.key === 'ArrowDown' ? 1 : -1) + found.length) % Math.max(1, found.length));
+  };
+  const forget = () => {
+    setSearch('');
+    setAt(0);
   };
   return (
     <>
       <button type="button" class="palette" onClick={() => dialog.current?.showModal()}>
         {t('Go to …')} <kbd>Ctrl K</kbd>
       </button>
-      <dialog ref={dialog} class="palette" aria-label={t('Go to …')}>
+      <dialog ref={dialog} class="palette" aria-label={t('Go to …')} onClose={forget}>
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            go(found[0]?.href);
+            go(found[at]?.href);
           }}
         >
           <input
-            type="search"
+            type="text"
+            role="combobox"
+            autocomplete="off"
             aria-label={t('Go to …')}
+            aria-expanded={true}
+            aria-controls="palette"
+            aria-activedescendant={found.length === 0 ? undefined : `palette-${at}`}
             placeholder={t('Go to …')}
             value={search}
-            onInput={({ currentTarget }) => setSearch(currentTarget.value)}
+            onInput={({ currentTarget }) => {
+              setSearch(currentTarget.value);
+              setAt(0);
+            }}
+            onKeyDown={onKeyDown}
           />
         </form>
-        <ul>
-          {found.map(({ text, href }) => (
-            <li key={href}>
-              <a
-                href={href}
-                onClick={(event) => {
-                  event.preventDefault();
-                  go(href);
-                }}
-              >
-                {text}
-              </a>
-            </li>
+        <div id="palette" class="choices" role="listbox" tabIndex={-1} aria-label={t('Go to …')}>
+          {found.map(({ text, kind, href }, index) => (
+            <div
+              key={href}
+              id={`palette-${index}`}
+              role="option"
+              tabIndex={-1}
+              aria-selected={index === at}
+              onClick={() => go(href)}
+              onKeyDown={({ key }) => (key === 'Enter' ? go(href) : undefined)}
+            >
+              {text} <small>{kind}</small>
+            </div>
           ))}
-        </ul>
-        {found.length === 0 ? <p class="empty">{t('Nothing found')}</p> : null}
+        </div>
+        <p class="empty" role="status">
+          {found.length === 0 ? t('Nothing found') : ''}
+        </p>
         <button type="button" onClick={() => dialog.current?.close()}>
           {t('Close')}
         </button>
@@ -289,10 +361,10 @@ export function FollowLink({ session }: { readonly session: Session }) {
 export function Servers({ session }: { readonly session: Session }) {
   return (
     <>
-      <h1>{t('Choose a server')}</h1>
+      <Heading text={t('Choose a server')} />
       {session.guilds.length === 0 && !session.isOwner ? (
         <p class="empty">
-          {t('Nothing here is yours to see yet. In a server where the bot is, its admins decide what you may do.')}
+          {t('Nothing here is yours to see. In a server where the bot is, its admins decide what you may do.')}
         </p>
       ) : null}
       <ul class="servers">

@@ -11,8 +11,8 @@ const GERMAN: Readonly<Record<string, string>> = {
   'Sign in': 'Anmelden',
   'Sign in with Discord': 'Mit Discord anmelden',
   'Choose a server': 'Wähle einen Server',
-  'Nothing here is yours to see yet. In a server where the bot is, its admins decide what you may do.':
-    'Hier gibt es noch nichts für dich zu sehen. Auf einem Server, auf dem der Bot ist, entscheiden dessen Admins, was du darfst.',
+  'Nothing here is yours to see. In a server where the bot is, its admins decide what you may do.':
+    'Hier gibt es nichts für dich zu sehen. Auf einem Server, auf dem der Bot ist, entscheiden dessen Admins, was du darfst.',
   'You need a link to sign in. The owner of the bot gets one with the command `!web link`.':
     'Zum Anmelden brauchst du einen Link. Der Eigentümer des Bots bekommt einen mit dem Befehl `!web link`.',
   'Or by a link: the owner of the bot gets one with the command `!web link`.':
@@ -29,6 +29,8 @@ const GERMAN: Readonly<Record<string, string>> = {
   'Nothing found': 'Nichts gefunden',
   'Go to …': 'Gehe zu …',
   Pages: 'Seiten',
+  Page: 'Seite',
+  'Where this page is': 'Wo diese Seite ist',
   Menu: 'Menü',
   Optional: 'Freiwillig',
   'new': 'neu',

@@ -1,5 +1,6 @@
 import type { WebLink, WebValue } from '@cinnabar/sdk';
 import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { usePage } from './context.js';
 import { hrefOf } from './router.js';
 import { locale, t } from './texts.js';
@@ -58,7 +59,19 @@ export function formatMs(ms: number): string {
 export const formatNumber = (number: number): string =>
   new Intl.NumberFormat(locale(), { maximumFractionDigits: 2 }).format(number);
 
+const TICK_MS = 30_000;
+const tickers = new Set<() => void>();
+setInterval(() => {
+  for (const tick of tickers) tick();
+}, TICK_MS);
+
 export function Time({ at }: { readonly at: number }) {
+  const [, setNow] = useState(0);
+  useEffect(() => {
+    const tick = () => setNow(Date.now());
+    tickers.add(tick);
+    return () => void tickers.delete(tick);
+  }, []);
   return (
     <time dateTime={new Date(at).toISOString()} title={exact(at)}>
       {relative(at)}
@@ -150,11 +163,15 @@ function Marked({ match }: { readonly match: RegExpMatchArray }) {
   }
   if (seconds !== undefined) return <Time at={Number(seconds) * 1_000} />;
   const target = href ?? url;
-  if (target !== undefined)
+  if (target !== undefined && URL.canParse(target))
     return (
-      <a href={target} target="_blank" rel="noreferrer noopener">
-        {label ?? target}
-      </a>
+      <>
+        <a href={target} target="_blank" rel="noreferrer noopener">
+          {label ?? target}
+        </a>
+        {/* Anybody may have written it: a name says nothing about where it leads. */}
+        {label === undefined ? null : <small> ({new URL(target).host})</small>}
+      </>
     );
   return <>{escaped ?? whole}</>;
 }
