@@ -1,6 +1,7 @@
 import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startLocalDiscord } from '@cinnabar/local-discord';
+import { withoutStalls } from '../../support/stalls.js';
 import type { Place } from '../stranger.js';
 import { createWorld } from './world.js';
 
@@ -94,12 +95,9 @@ async function tryStarts({ machine, folder, check, count }: Place): Promise<void
     }
     const { code, err } = await running.stop();
     check(code === 0, `the ${which} start ended with ${code}: ${err}`);
-    check(!/ (warn|error) |cannot be used/.test(err.replace(STOOD_STILL, '')), `the ${which} start complained: ${err}`);
+    check(!/ (warn|error) |cannot be used/.test(withoutStalls(err)), `the ${which} start complained: ${err}`);
   }
 }
-
-/** A busy machine makes any process stand still for a while. */
-const STOOD_STILL = /^\S+ warn +host: the event loop stood still for .*\n/gm;
 
 const modifiedAt = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 

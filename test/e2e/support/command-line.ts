@@ -2,14 +2,12 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { recordExchanges } from '../../support/discord-openapi/record.js';
+import { withoutStalls } from '../../support/stalls.js';
 import { leaveUnwatched } from '../../support/untranslated/hooks.js';
 
 const MAIN = fileURLToPath(import.meta.resolve('@cinnabar/core/internal/cli/main'));
 /** What a developer may have set for themselves must not decide a test. */
 const NOT_INHERITED = /^(DISCORD|CINNABAR|OPENAI|ANTHROPIC|LETTA|LOG_LEVEL)/;
-
-/** A busy machine makes any process stand still for a while; that it says so must not decide a test. */
-const STOOD_STILL = /^\S+ warn +host: the event loop stood still for .*\n/gm;
 
 export interface Run {
   readonly code: number | null;
@@ -82,7 +80,7 @@ export function startCommandLine(env: Environment, args: readonly string[]): Com
     recording.publish();
     return {
       out: seen.out,
-      err: seen.err.replace(STOOD_STILL, ''),
+      err: withoutStalls(seen.err),
       code: child.exitCode,
       signal: child.signalCode,
     };

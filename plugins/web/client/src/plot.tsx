@@ -28,6 +28,7 @@ const dayAndTime = (time: number): string =>
 /** Series over time, with every value in a table beside it. */
 export function Plot({ block: { title, style, unit, series, empty } }: { readonly block: PlotBlock }) {
   const [shown, setShown] = useState<number>();
+  const [isListed, setListed] = useState(false);
   const frame = useRef<SVGSVGElement>(null);
   const [width, setWidth] = useState(FIRST_WIDTH);
   const times = [...new Set(series.flatMap(({ points }) => points.map(([time]) => time)))].sort(
@@ -148,34 +149,37 @@ export function Plot({ block: { title, style, unit, series, empty } }: { readonl
             })}
         {shown === undefined ? null : <line class="cursor" x1={x(shown)} x2={x(shown)} y1={TOP} y2={HEIGHT - BOTTOM} />}
       </svg>
-      <details class="values">
+      <details class="values" onToggle={({ currentTarget }) => setListed(currentTarget.open)}>
         <summary>{t('As a table')}</summary>
-        <div class="table">
-          <table>
-            <thead>
-              <tr>
-                <td />
-                {series.map(({ name }) => (
-                  <th key={name} scope="col" class="numeric">
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {times.toReversed().map((time) => (
-                <tr key={time}>
-                  <td>{timeText(time)}</td>
-                  {series.map(({ name }, index) => (
-                    <td key={name} class="numeric">
-                      {format(at(index, time))}
-                    </td>
+        {/* It has a row for each point: only for whom wants it. */}
+        {isListed ? (
+          <div class="table">
+            <table>
+              <thead>
+                <tr>
+                  <td />
+                  {series.map(({ name }) => (
+                    <th key={name} scope="col" class="numeric">
+                      {name}
+                    </th>
                   ))}
                 </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+              </thead>
+              <tbody>
+                {times.toReversed().map((time) => (
+                  <tr key={time}>
+                    <td>{timeText(time)}</td>
+                    {series.map(({ name }, index) => (
+                      <td key={name} class="numeric">
+                        {format(at(index, time))}
+                      </td>
+                    ))}
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        ) : null}
       </details>
     </section>
   );
