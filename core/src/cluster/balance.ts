@@ -19,6 +19,8 @@ export interface GroupLease {
   readonly holder: string | undefined;
   /** Whether its time is over, so that another one may take it. */
   readonly isFree: boolean;
+  /** How much longer it lasts unless it is renewed; 0 when it is over. */
+  readonly endsInMs: number;
   /** Whether its holder has begun to serve it. */
   readonly isReady: boolean;
   /** Who is to have it next. */

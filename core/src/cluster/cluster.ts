@@ -39,6 +39,8 @@ interface Seat {
 
 /** Hosts that start side by side: a group that waits a little is served earlier than all of them slowly. */
 const STARTING_AT_ONCE = 2;
+/** So long after its end a lease is free for sure. */
+const AFTER_END_MS = 20;
 /** A group is given up after it could not be started, and left to others for so long. */
 const AFTER_FAILURE_MS = 15_000;
 /** Without Discord for longer, groups move to a process that reaches it; resuming takes a few seconds. */
@@ -70,6 +72,7 @@ export function createCluster({ leases, groups, clock, log, open, reachesDiscord
   let cancelTimer: () => void = () => undefined;
   let running: Promise<void> | undefined;
   let isDue = false;
+  let lookInMs = RENEW_MS;
   const waiting = new Set<() => void>();
   let fail: (error: CinnabarError) => void = () => undefined;
   const ended = new Promise<CinnabarError>((resolve) => {
@@ -84,17 +87,27 @@ export function createCluster({ leases, groups, clock, log, open, reachesDiscord
         isDue = false;
         cancelTimer();
         await round();
-        cancelTimer = clock.after(RENEW_MS, soon);
+        cancelTimer = clock.after(lookInMs, soon);
       }
     })().finally(() => {
       running = undefined;
     });
   };
 
+  /** Leases are renewed in time, and what a process that died has left is taken when it is free, not up to a renewal later. */
+  const untilNextEnd = (): number => {
+    const ends = view.leases.flatMap(({ endsInMs, holder }) =>
+      endsInMs > 0 && holder !== leases.memberId ? [endsInMs + AFTER_END_MS] : [],
+    );
+    return Math.min(RENEW_MS, ...ends);
+  };
+
   const round = async () => {
     try {
       view = await leases.beat({ isDraining, isConnected: await isConnected() });
+      lookInMs = untilNextEnd();
     } catch (error) {
+      lookInMs = RENEW_MS;
       log.warn('leases could not be renewed', { error });
     }
     for (const [group, seat] of seats) if (seat.lease.lost.aborted) leave(group, seat, 'lost');

@@ -220,7 +220,8 @@ export async function readView(query: Connections['query'], schema: string): Pro
     [ALIVE_MS],
   );
   const leases = await query(
-    `SELECT group_number, token, holder, until < now() AS free, ready_at IS NOT NULL AS ready, wanted_by FROM ${schema}.leases ORDER BY taken_at, group_number`,
+    `SELECT group_number, token, holder, until < now() AS free,
+       CASE WHEN until > now() THEN extract(epoch FROM until - now()) * 1000 ELSE 0 END AS ends_in, ready_at IS NOT NULL AS ready, wanted_by FROM ${schema}.leases ORDER BY taken_at, group_number`,
   );
   return { members: members.map(memberOf), leases: leases.map(leaseOf) };
 }
@@ -237,12 +238,21 @@ function memberOf({ id, name, version, draining, state, alive }: Row): Member {
   };
 }
 
-function leaseOf({ group_number: group, token, holder, free, ready, wanted_by: wantedBy }: Row): GroupLease {
+function leaseOf({
+  group_number: group,
+  token,
+  holder,
+  free,
+  ends_in: endsIn,
+  ready,
+  wanted_by: wantedBy,
+}: Row): GroupLease {
   return {
     group: Number(group),
     token: BigInt(String(token)),
     holder: typeof holder === 'string' ? holder : undefined,
     isFree: free === true,
+    endsInMs: Number(endsIn),
     isReady: ready === true,
     wantedBy: typeof wantedBy === 'string' ? wantedBy : undefined,
   };

@@ -9,6 +9,7 @@ function simulate(groups: number) {
     token: 0n,
     holder: undefined,
     isFree: true,
+    endsInMs: 0,
     isReady: false,
     wantedBy: undefined,
   }));

@@ -6,6 +6,7 @@ import { createLeases } from '@cinnabar/core/internal/cluster/leases';
 import { createConnections } from '@cinnabar/core/internal/storage/drivers/postgres/connection';
 import { migrate } from '@cinnabar/core/internal/storage/drivers/postgres/migrations';
 import type { CinnabarError } from '@cinnabar/sdk';
+import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
 import { recordingLogger } from '../../support/logs.js';
@@ -130,6 +131,63 @@ describePostgres('cluster: leases', () => {
     await letPass(database, 6_001);
     const { leases } = await same.beat();
     expect(leases.find(({ group }) => group === 0)?.isFree).to.equal(true);
+  });
+});
+
+describe('cluster: what a process that died has left', () => {
+  /** One process beside a dead one whose lease ends after so long. Resolves with when it looked, and when it tried to take it. */
+  const watch = async (endsAfterMs: number, isAway: (look: number) => boolean = () => false) => {
+    const clock = createManualClock();
+    const start = clock.now();
+    const looks: number[] = [];
+    const takes: number[] = [];
+    const none = async () => undefined;
+    const cluster = createCluster({
+      leases: {
+        memberId: 'one',
+        async beat() {
+          looks.push(clock.now() - start);
+          if (isAway(looks.length)) throw new Error('the database is away');
+          const endsInMs = Math.max(0, start + endsAfterMs - clock.now());
+          const lease = { group: 0, token: 1n, holder: 'dead', isFree: endsInMs === 0, endsInMs, isReady: true };
+          const member = { id: 'one', name: 'one', version: '1', isAlive: true, isDraining: false, isConnected: true };
+          return { members: [member], leases: [{ ...lease, wantedBy: undefined }] };
+        },
+        async take() {
+          takes.push(clock.now() - start);
+          return none();
+        },
+        ready: none,
+        want: none,
+        release: none,
+        prepare: none,
+        leave: none,
+      },
+      groups: 1,
+      clock,
+      log: recordingLogger(),
+      open: () => {
+        throw new Error('nothing was taken');
+      },
+      reachesDiscord: async () => true,
+      onNews: () => () => undefined,
+    });
+    await cluster.start();
+    while (takes.length === 0) {
+      clock.advance(10);
+      await new Promise(setImmediate);
+    }
+    await cluster.stop();
+    return { looks: looks.slice(0, -1), takenAt: takes[0] };
+  };
+
+  it('is looked for when it is free, while leases are renewed as ever', async () => {
+    expect(await watch(2_700)).to.deep.equal({ looks: [0, 2_000, 2_720], takenAt: 2_720 });
+  });
+
+  it('is not asked for all the time while the database is away', async () => {
+    const { looks } = await watch(500, (look) => look > 1 && look < 4);
+    expect(looks).to.deep.equal([0, 520, 2_520, 4_520]);
   });
 });
 
