@@ -194,8 +194,8 @@ export interface ToolService extends Tools {
   readonly personalData: PersonalData;
   /** At start: what was pending becomes expired, what was executing becomes unknown. Returns how many. */
   recover(): Promise<number>;
-  /** Once the plugins run and the bot is logged in: announces the ends of the calls that `recover` found. */
-  tellRecovered(): Promise<void>;
+  /** Once the plugins run and the bot is logged in: prunes the ledger daily from now on, and announces the ends of the calls that `recover` found. */
+  serve(): Promise<void>;
   /** Resolves when the end of every call has been announced and the call is archived. */
   idle(): Promise<void>;
   /** Removes nothing any more, and waits as `idle` does. */

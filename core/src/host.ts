@@ -336,10 +336,12 @@ export function createHost(options: HostOptions): Host {
       await monitoring.open();
       assertGoing();
       await onData(() => container.resolve(KEYS.ownerState).open());
+      assertGoing();
       await onData(() => container.resolve(KEYS.tools).recover());
       for (const plugin of inMemory) plugins.add(plugin, { path: IN_MEMORY });
       assertGoing();
       const report = await plugins.boot(only === undefined ? {} : { only });
+      assertGoing();
       // A plugin that fails is skipped; a mistake in the configuration is the person's to mend before anything runs.
       const mistake = report.problems.find(({ code }) => code === 'CINNABAR_CONFIG_INVALID');
       if (mistake !== undefined) throw new UserError(mistake.problem);
@@ -353,7 +355,7 @@ export function createHost(options: HostOptions): Host {
       assertGoing();
       running = true;
       discordSync.loggedIn();
-      await container.resolve(KEYS.tools).tellRecovered();
+      await container.resolve(KEYS.tools).serve();
       await onData(async () => options.assignment?.channel.open());
       const claims = options.assignment?.claims;
       if (claims !== undefined) {

@@ -104,11 +104,11 @@ export function createTools(parts: ToolParts): ToolService {
     ledger: { get: ledger.get, recent: ledger.recent },
     async recover() {
       recovered = await ledger.recover();
-      stopPruning();
-      stopPruning = ledger.keepPruned();
       return recovered.length;
     },
-    async tellRecovered() {
+    async serve() {
+      stopPruning();
+      stopPruning = ledger.keepPruned();
       for (const entry of recovered) {
         const { id, tool, input, actor, origin, messageId } = entry;
         await finish({ id, tool, input, actor, origin, messageId, outcome: outcomeOf(entry) });

@@ -85,8 +85,8 @@ describe('who listens to calls', () => {
     room.onSettled((call) => void heard.push(call));
     expect(await room.recover()).to.equal(2);
     expect(heard).to.deep.equal([]);
-    await room.tellRecovered();
-    await room.tellRecovered();
+    await room.serve();
+    await room.serve();
     expect(heard.map(({ id, messageId }) => [id, messageId])).to.have.deep.members([
       [waiting.callId, '77'],
       [running.callId, '77'],
