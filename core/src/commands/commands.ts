@@ -27,6 +27,7 @@ import {
   nearest,
   visibleAmong,
 } from './registry.js';
+import type { SlashPace } from './slash-pace.js';
 import { createSlashSync, type SyncedListsDocument } from './slash-sync.js';
 
 /** Builds the command service: registry, parser, routers, slash sync and directory. */
@@ -136,6 +137,8 @@ export interface CommandServices {
   readonly metrics: Metrics;
   /** Where it is kept what Discord's lists of slash commands hold; in memory alone when left out. Asked for once the bot is logged in. */
   readonly syncedLists?: () => SyncedListsDocument;
+  /** How fast Discord's lists of slash commands are brought in line; its own when left out. */
+  readonly slashPace?: SlashPace | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;

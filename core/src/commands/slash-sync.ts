@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { CinnabarError, type Clock, type Document, isTransient, type Logger, sleep, z } from '@cinnabar/sdk';
+import { CinnabarError, type Clock, type Document, isTransient, type Logger, z } from '@cinnabar/sdk';
 import { ApplicationCommandType, type Client, Routes } from 'discord.js';
 import { LRUCache } from 'lru-cache';
 import PQueue from 'p-queue';
 import type { Localizations } from '../languages/languages.js';
 import type { CommandServices } from './commands.js';
 import type { Entry, Registry } from './registry.js';
+import { createSlashPace } from './slash-pace.js';
 import {
   type CommandPayload,
   commandDifferences,
@@ -18,17 +19,16 @@ import {
 
 /** Guilds that are brought in line at once: Discord's rate limits make more of them pointless. */
 const CONCURRENCY = 3;
-/** So many lists are brought in line without a pause, … */
-const BURST = 30;
-/** … and more of them at this pace: the bot's answers come out of the same limit of 50 requests a second, and out of the same processor. */
-const PAUSE_MS = 200;
 /** What is known is saved after so many lists: to bring all of them in line may take many minutes. */
 const SAVED_AFTER = 100;
 /** A list that could not be brought in line because Discord was away is tried again, each time later. */
 const FIRST_RETRY_MS = 30_000;
 const LONGEST_RETRY_MS = 30 * 60_000;
 
-type Parts = Pick<CommandServices, 'owns' | 'client' | 'enabledIn' | 'languages' | 'clock' | 'log' | 'syncedLists'>;
+type Parts = Pick<
+  CommandServices,
+  'owns' | 'client' | 'enabledIn' | 'languages' | 'clock' | 'log' | 'syncedLists' | 'slashPace'
+>;
 
 /** What one list should be. */
 interface Wanted extends Fitted {
@@ -38,13 +38,12 @@ interface Wanted extends Fitted {
 
 /** Keeps Discord's lists of slash commands the same as the registry. Nothing is sent that Discord knows already, or while not logged in. */
 export function createSlashSync(
-  { owns, client, enabledIn, languages, clock, log, syncedLists }: Parts,
+  { owns, client, enabledIn, languages, clock, log, syncedLists, slashPace: pace = createSlashPace(clock) }: Parts,
   registry: Registry,
 ) {
   const warned = new LRUCache<string, true>({ max: 100 });
   const synced = createSyncedLists(syncedLists, client.rest.options.api, clock, log);
   const closing = new AbortController();
-  const turn = createPace(clock, closing.signal);
   const wantedIn = createWanted(registry, enabledIn, languages.forDiscord);
 
   const warnOnce = (error: CinnabarError) => {
@@ -63,7 +62,7 @@ export function createSlashSync(
   const bringInLine = async (guildId: string | null) => {
     if (!owns(guildId)) return;
     await synced.open();
-    if (!client.isReady() || isSynced(guildId) || !(await turn())) return;
+    if (!client.isReady() || isSynced(guildId) || !(await pace(closing.signal))) return;
     const wanted = wantedIn(guildId);
     wanted.overflow.forEach(warnOnce);
     const { chatInput, others } = await fetchCommands(client, guildId);
@@ -162,16 +161,6 @@ function createWanted(
       known.set(key, found);
     }
     return found;
-  };
-}
-
-/** Lets one list after another be brought in line. @returns `false` when the bot stops meanwhile */
-function createPace(clock: Clock, signal: AbortSignal): () => Promise<boolean> {
-  let next = Number.NEGATIVE_INFINITY;
-  return async () => {
-    const now = clock.now();
-    next = Math.max(next, now - BURST * PAUSE_MS) + PAUSE_MS;
-    return next <= now ? !signal.aborted : sleep(clock, next - now, signal);
   };
 }
 

@@ -16,6 +16,7 @@ import { sharePages } from '../cluster/pages.js';
 import { sharePersonalData } from '../cluster/personal-data.js';
 import { notice } from '../commands/answers.js';
 import { createCommands } from '../commands/commands.js';
+import { createSharedSlashPace } from '../commands/slash-pace.js';
 import { syncedListsSchema } from '../commands/slash-sync.js';
 import { createComponents } from '../components/components.js';
 import { createConfiguration } from '../config/configuration.js';
@@ -398,10 +399,13 @@ function registerSurfaces(service: Register): void {
   service(KEYS.provenance, (get) =>
     createProvenance(get(KEYS.gateway).client, get(KEYS.access), get(KEYS.logs).logger('access')),
   );
-  service(KEYS.commands, (get) =>
-    createCommands({
-      ...basics(get, 'commands'),
+  service(KEYS.commands, (get) => {
+    const { of: assignment } = get(KEYS.assignment);
+    const parts = basics(get, 'commands');
+    return createCommands({
+      ...parts,
       owns: partitionOf(get).owns,
+      slashPace: assignment && createSharedSlashPace(assignment.limits, parts.clock, parts.log),
       syncedLists: () =>
         get(KEYS.storage)
           .collection('slash-commands', { scope: 'global', version: 1, schema: syncedListsSchema })
@@ -417,11 +421,11 @@ function registerSurfaces(service: Register): void {
           .map(({ id }) => id),
       access: get(KEYS.access),
       boundary: get(KEYS.boundary),
-      claims: get(KEYS.assignment).of?.claims ?? NO_CLAIMS,
+      claims: assignment?.claims ?? NO_CLAIMS,
       languages: get(KEYS.languages),
       metrics: get(KEYS.metrics).host,
-    }),
-  );
+    });
+  });
   service(KEYS.components, (get) =>
     createComponents({
       ...basics(get, 'components'),

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
 import { createSharedLimits } from '@cinnabar/core/internal/cluster/limits';
+import { createSharedSlashPace } from '@cinnabar/core/internal/commands/slash-pace';
 import { createFairRequests, REQUESTS_PER_SECOND } from '@cinnabar/core/internal/gateway/rest';
 import { createSharedIdentifyLimits } from '@cinnabar/core/internal/gateway/session-limits';
 import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
@@ -13,6 +14,9 @@ import { describePostgres, type TestDatabase, testDatabase } from '../../support
 
 const PROCESSES = 3;
 const REQUESTS = 180;
+/** Lists of slash commands that are brought in line at once, and then in a second. */
+const BURST = 30;
+const A_SECOND = 5;
 
 async function processesOn(place: TestDatabase) {
   const clock = createSystemClock();
@@ -53,6 +57,27 @@ describePostgres('cluster: limits of Discord', () => {
     expect(discord.requests.all.filter(({ status }) => status === 429)).to.deep.equal([]);
     expect(discord.requests.all).to.have.length(REQUESTS);
     expect(seconds).to.be.at.least(3);
+  });
+
+  it('of slash commands: the hosts of all groups bring no more lists in line than one bot alone', async () => {
+    await using place = await testDatabase();
+    await using processes = await processesOn(place);
+    const clock = createSystemClock();
+    const paces = processes.limits.map((limits) => createSharedSlashPace(limits, clock, recordingLogger()));
+    const stopping = new AbortController();
+    const began = performance.now();
+    const passed: number[] = [];
+    const hosts = paces.map(async (pace) => {
+      while (await pace(stopping.signal)) {
+        passed.push(performance.now() - began);
+        if (passed.length === BURST + 2 * A_SECOND) stopping.abort();
+      }
+    });
+    await Promise.all(hosts);
+    const { length } = passed;
+    const lastOfBurst = passed[BURST - 1] ?? Number.NaN;
+    expect(lastOfBurst, 'without a pause').to.be.below(1_000);
+    expect((passed[length - 1] ?? 0) - lastOfBurst, 'ten more').to.be.above(900);
   });
 
   it('are left to the others where a process has no request for them', async () => {
