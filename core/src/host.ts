@@ -331,8 +331,10 @@ export function createHost(options: HostOptions): Host {
       assertGoing();
       if (lock.abandonedAt !== undefined) {
         log.info('the last run did not stop cleanly', { lastSeen: new Date(lock.abandonedAt).toISOString() });
-        container.resolve(KEYS.notices).alert(CRASH_ALERT);
       }
+      const member = options.assignment?.member;
+      if (member === undefined ? lock.abandonedAt !== undefined : member.takeCrash())
+        container.resolve(KEYS.notices).alert(crashAlert(member?.name));
       await monitoring.open();
       assertGoing();
       await onData(() => container.resolve(KEYS.ownerState).open());
@@ -390,14 +392,20 @@ export function createHost(options: HostOptions): Host {
 const MEMBERS_ARE_ASKED =
   'no plugin asks for the Server Members Intent, so Discord does not tell of roles taken away or members who leave: who may read what is asked of Discord with each call';
 
-const CRASH_ALERT: OwnerAlert = {
+/** @param process what it is called in a cluster */
+const crashAlert = (process: string | undefined): OwnerAlert => ({
   kind: 'restart-after-crash',
   text: () =>
-    t(
-      'The bot was started again after a run that did not stop cleanly: it crashed, was killed, ran out of memory, or the power failed.',
-    ),
+    process === undefined
+      ? t(
+          'The bot was started again after a run that did not stop cleanly: it crashed, was killed, ran out of memory, or the power failed.',
+        )
+      : t(
+          'The process {process} was started again after a run that did not stop cleanly: it crashed, was killed, ran out of memory, or the power failed.',
+          { process },
+        ),
   remedy: () => t('The end of the error log, and the log of the system (`journalctl`, `docker logs`), say which.'),
-};
+});
 
 /** A step of stopping. */
 interface Phase {

@@ -127,6 +127,11 @@ export interface OwnerAlert {
   readonly text: Wording;
   /** What to do about it, as a sentence. */
   readonly remedy: Wording;
+  /**
+   * What the trouble is, where the text says more than that, such as since when: several processes of one bot that notice it within ten minutes
+   * tell the owners once. The text, when left out.
+   */
+  readonly reason?: string;
 }
 
 /** A sentence, or with `t` for each language that an owner may read it in: it is called at once, in one language after the other. */

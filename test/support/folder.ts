@@ -1,5 +1,5 @@
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 /** A folder that is gone after the test. */
@@ -27,4 +27,10 @@ export function makeFolder(files: Readonly<Record<string, string>> = {}): Folder
     remove: (name) => rmSync(join(path, name), { recursive: true }),
     [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
   };
+}
+
+/** Leaves a folder of data as a process does that was killed. */
+export function leaveLocked(dataDir: string): void {
+  mkdirSync(dataDir, { recursive: true });
+  writeFileSync(join(dataDir, 'lock'), JSON.stringify({ pid: 4_194_303, host: hostname() }));
 }

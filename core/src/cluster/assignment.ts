@@ -70,6 +70,8 @@ export interface Assignment {
   readonly claims: SharedClaims;
   readonly channel: OpenChannel;
   readonly status: Cluster['status'];
+  /** What the process is called, and whether its last run did not stop cleanly: `true` for the first host that asks. */
+  readonly member: { readonly name: string; takeCrash(): boolean };
   /** Of the whole process. */
   readonly monitoring: Monitoring;
 }

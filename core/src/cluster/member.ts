@@ -91,6 +91,14 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
     fail = resolve;
   });
 
+  let hasCrashed = false;
+  /** Hosts have locks of their own, of which those of groups that another process has now stay abandoned. */
+  const takeCrash = () => {
+    const isNews = hasCrashed;
+    hasCrashed = false;
+    return isNews;
+  };
+
   /** The bot of one group: its files are caches and logs, and lie apart from those of other groups. */
   const openGroup = (partition: Partition, lease: Lease, { shardCount }: Layout): GroupHost => {
     const folder = join('groups', String(partition.group));
@@ -115,6 +123,7 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
         claims,
         channel: createClusterChannel({ database, lease, partition, clock, log }),
         status,
+        member: { name, takeCrash },
         monitoring,
       },
     });
@@ -151,6 +160,7 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
         onLost: (error) => log.error('the folder of data belongs to another process now', { error }),
         signal: closing.signal,
       });
+      hasCrashed = lock.abandonedAt !== undefined;
       await monitoringServer.open();
       await database.open();
       const layout = await agreeOnLayout(connections, schema, {

@@ -12,6 +12,7 @@ import { createBackups } from '../backup/backups.js';
 import { SECRETS_FILE } from '../backup/paths.js';
 import { EVERYTHING, type Partition } from '../cluster/assignment.js';
 import { NO_CLAIMS } from '../cluster/claims.js';
+import { createHandedNotices, takeNotices } from '../cluster/notices.js';
 import { sharePages } from '../cluster/pages.js';
 import { sharePersonalData } from '../cluster/personal-data.js';
 import { notice } from '../commands/answers.js';
@@ -45,7 +46,7 @@ import { createLanguages } from '../languages/languages.js';
 import { createMessageDecisions } from '../observability/decisions.js';
 import { auditSchema, createAuditLog } from '../observability/logs.js';
 import { createMetrics } from '../observability/metrics.js';
-import { alertsSchema, createOwnerNotices } from '../observability/owner-notices.js';
+import { alertsSchema, createOwnerNotices, languagesOf } from '../observability/owner-notices.js';
 import { createContext, createDiagnoses, createSetupNeeds, createSilences } from '../plugins/context.js';
 import { discoveryOf } from '../plugins/discovery.js';
 import { createInstaller, unchanging } from '../plugins/install/installer.js';
@@ -159,21 +160,36 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
   service(KEYS.metrics, (get) =>
     createMetrics(get(KEYS.logs).logger('metrics'), get(KEYS.assignment).of?.partition.group),
   );
-  service(KEYS.notices, (get) =>
-    createOwnerNotices({
-      client: get(KEYS.gateway).client,
-      owners: () => get(KEYS.access).owners(),
+  service(KEYS.notices, (get) => {
+    const { of: assignment } = get(KEYS.assignment);
+    const partition = partitionOf(get);
+    const parts = {
       document: () =>
         get(KEYS.storage)
           .collection('notices', { scope: 'global', version: 1, schema: alertsSchema })
-          // Each host of a cluster sends its own.
-          .of(keyOfGroup('owners', partitionOf(get))),
-      redact: (text) => get(KEYS.logs).redactor.text(text),
-      languages: () => get(KEYS.languages),
+          // Each host of a cluster keeps its own.
+          .of(keyOfGroup('owners', partition)),
+      redact: (text: string) => get(KEYS.logs).redactor.text(text),
       clock: get(KEYS.clock),
       log: get(KEYS.logs).logger('host'),
-    }),
-  );
+    };
+    if (assignment !== undefined && !partition.owns(null)) {
+      const { channel } = assignment;
+      return createHandedNotices({
+        ...parts,
+        channel,
+        group: partition.group,
+        languages: () => languagesOf(get(KEYS.languages)),
+      });
+    }
+    const own = createOwnerNotices({
+      ...parts,
+      client: get(KEYS.gateway).client,
+      owners: () => get(KEYS.access).owners(),
+      languages: () => get(KEYS.languages),
+    });
+    return assignment === undefined ? own : takeNotices(own, assignment.channel);
+  });
   service(KEYS.audit, (get) =>
     createAuditLog(
       get(KEYS.storage).collection('audit', { scope: 'guild', version: 1, schema: auditSchema }),

@@ -258,6 +258,7 @@ export function alertOfAbsence(status: GatewayStatus, clock: Clock, alert: (aler
     };
     alert({
       kind: 'gateway-away',
+      reason: values.close,
       text: () =>
         t(
           "{shards, plural, one {The bot was} other {{away} of # shards were}} without a connection to Discord's gateway for more than 5 minutes, from {from} on{closed, select, yes { (last close: {close})} other {}}.",

@@ -21,13 +21,31 @@ import type { LanguageService } from '../languages/languages.js';
 const LONGEST_MESSAGE = 1_900;
 
 /** The owners' notices, and what only the host may do with them. */
-export type HostNotices = Pick<AlertQueue, 'alert' | 'sendWhere' | 'tell' | 'open' | 'idle' | 'close'>;
+export interface HostNotices extends OwnerNotices {
+  /** Sends a sentence with the next message, however often: for what answers a change that an owner has just made. */
+  tell(sentence: string): void;
+  /** Reads what an earlier run has left to send. Alerts raised before are kept. */
+  open(): Promise<void>;
+  /** Resolves when nothing is being sent; `true` when it had to wait. */
+  idle(): Promise<boolean>;
+  /** Begins to send nothing more; resolves when what was begun is sent and what is unsent is saved. */
+  close(): Promise<void>;
+}
+
+/** Those of the host that sends them. */
+export interface SendingNotices extends HostNotices {
+  /**
+   * Takes what the host of another group has to tell. What it has told already, and what this or another host has told within ten minutes, counts once.
+   * @throws Error when it could not be saved: it is to be handed over again
+   */
+  take(from: number, handed: Handed): Promise<void>;
+}
 
 interface Parts {
   readonly client: Client;
   readonly owners: () => Promise<readonly string[]>;
   /** Where alerts are kept. */
-  readonly document: () => Document<z.output<typeof alertsSchema>>;
+  readonly document: () => Document<Alerts>;
   /** Takes secrets out of a text. */
   readonly redact: (text: string) => string;
   readonly languages: () => Pick<LanguageService, 'available' | 'find' | 'speak'>;
@@ -36,7 +54,7 @@ interface Parts {
 }
 
 /** Builds the way to the owners, by direct message, for what they would not see in time in a log file. */
-export function createOwnerNotices({ client, owners, document, redact, languages, clock, log }: Parts): HostNotices {
+export function createOwnerNotices({ client, owners, document, redact, languages, clock, log }: Parts): SendingNotices {
   const sendTo = async (userId: string, content: string) => {
     const channel = await client.users.createDM(userId);
     for (const part of splitMessage(content, LONGEST_MESSAGE)) {
@@ -66,7 +84,7 @@ export function createOwnerNotices({ client, owners, document, redact, languages
     reachable: async () => client.token !== null && (await owners()).length > 0,
     send,
     document,
-    languages: () => languages().available.flatMap((locale) => languages().find(locale) ?? []),
+    languages: () => languagesOf(languages()),
     clock,
     log,
   });
@@ -77,6 +95,7 @@ export function createOwnerNotices({ client, owners, document, redact, languages
     alert: queue.alert,
     sendWhere: queue.sendWhere,
     tell: queue.tell,
+    take: queue.take,
     open: queue.open,
     idle: queue.idle,
     async close() {
@@ -85,6 +104,10 @@ export function createOwnerNotices({ client, owners, document, redact, languages
     },
   };
 }
+
+/** In which owners may read, beside English. */
+export const languagesOf = ({ available, find }: Pick<LanguageService, 'available' | 'find'>): readonly Language[] =>
+  available.flatMap((locale) => find(locale) ?? []);
 
 /** What goes wrong in a burst is sent as one message. */
 const COLLECT_MS = 5_000;
@@ -95,6 +118,14 @@ const LATE_MS = 60_000;
 const FIRST_RETRY_MS = 60_000;
 const LONGEST_RETRY_MS = 10 * 60_000;
 const LONGEST_PART = 500;
+/** What several hosts of a cluster notice within so long of one another is one thing. */
+const SAME_MS = 10 * 60_000;
+/** Of a kind; the oldest are forgotten. */
+const MOST_SEEN = 20;
+/** Ids of what was taken from other hosts: one that got no answer hands it over again. */
+const MOST_TAKEN = 500;
+/** The group that what belongs to no server belongs to. */
+const OWN_GROUP = 0;
 /** A message that some owners have and others not is sent to those again for so long. */
 const REDELIVER_MS = 24 * 60 * 60_000;
 /** Such messages in all; the oldest are given up. */
@@ -116,12 +147,23 @@ const raisedSchema = wordsSchema.extend({
 });
 type Raised = z.output<typeof raisedSchema>;
 
+const seenSchema = z.object({
+  reason: z.string(),
+  /** When it was first raised. */
+  since: z.number(),
+  /** How often, by group. */
+  by: z.record(z.string(), z.number()),
+});
+type Seen = z.output<typeof seenSchema>;
+
 const kindSchema = z.object({
   /** When a message of this kind was last sent; 0: never. */
   sentAt: z.number(),
   waiting: z.array(raisedSchema),
   /** Raised beside those that are worded. */
   more: z.int().min(0),
+  /** What was raised within the last minutes. */
+  seen: z.array(seenSchema).default([]),
 });
 type Kind = z.output<typeof kindSchema>;
 
@@ -136,11 +178,23 @@ const undeliveredSchema = z.object({
 });
 type Undelivered = z.output<typeof undeliveredSchema>;
 
+/** What the host of one group hands over to the one that sends. */
+export const handedSchema = z.object({
+  alerts: z.array(raisedSchema.extend({ id: z.string(), kind: z.string(), reason: z.string() })).default([]),
+  sentences: z.array(z.object({ id: z.string(), sentence: z.string(), at: z.number() })).default([]),
+});
+export type Handed = z.output<typeof handedSchema>;
+
 /** What is kept of alerts over a restart, so that a crash loop does not send a message a start. */
 export const alertsSchema = z.object({
   kinds: z.record(z.string(), kindSchema).default({}),
   undelivered: z.array(undeliveredSchema).default([]),
+  /** Of a host that sends: ids of what it has taken from others. */
+  taken: z.array(z.string()).default([]),
+  /** Of another one: what it has not handed over yet. */
+  handing: handedSchema.default({ alerts: [], sentences: [] }),
 });
+export type Alerts = z.output<typeof alertsSchema>;
 
 /** A message that an owner does not have, in the language of the owner. */
 type Missed = Pick<Undelivered, 'userId' | 'content'>;
@@ -154,17 +208,9 @@ interface Delivery {
 }
 
 /** Alerts on their way to the bot's owners. */
-interface AlertQueue extends OwnerNotices {
-  /** Sends a sentence with the next message, however often: for what answers a change that an owner has just made. */
-  tell(sentence: string): void;
-  /** Reads what an earlier run has left to send. Alerts raised before are kept. */
-  open(): Promise<void>;
+interface AlertQueue extends SendingNotices {
   /** What could not be sent may go now. */
   retry(): void;
-  /** Resolves when nothing is being sent; `true` when it had to wait. */
-  idle(): Promise<boolean>;
-  /** Begins to send nothing more; resolves when what was begun is sent and what is unsent is saved. */
-  close(): Promise<void>;
 }
 
 interface AlertQueueParts {
@@ -175,7 +221,7 @@ interface AlertQueueParts {
   /** In which owners may read, beside English. */
   readonly languages: () => readonly Language[];
   /** Where alerts are kept. */
-  readonly document: () => Document<z.output<typeof alertsSchema>>;
+  readonly document: () => Document<Alerts>;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -195,43 +241,20 @@ export function createAlertQueue({ reachable, send, document, languages, clock, 
   let notBefore = 0;
   let cancel: () => void = () => undefined;
   let delivering: Promise<void> | undefined;
-  let saving: Promise<void> | undefined;
-  let unsaved = false;
-  let saveNotBefore = 0;
+  let taken: string[] = [];
+  const heard: Seen[] = [];
   let opened = false;
   let closed = false;
   let isWanted = always;
 
-  const saveAll = async () => {
-    while (unsaved) {
-      unsaved = false;
-      try {
-        await document().set({ kinds: Object.fromEntries(kinds), undelivered });
-      } catch (error) {
-        // Perhaps this is what the alert is about, and the next attempt would raise it again. The hour still holds in this run.
-        unsaved = false;
-        saveNotBefore = clock.now() + FIRST_RETRY_MS;
-        log.warn('alerts to the owners could not be saved', { error });
-      }
-    }
-    saving = undefined;
-  };
-  const save = (): Promise<void> => {
-    // Before `open` the document on the disk is the truer one.
-    if (!opened || clock.now() < saveNotBefore) return Promise.resolve();
-    unsaved = true;
-    saving ??= saveAll();
-    return saving;
-  };
-
-  const readKept = async (): Promise<z.output<typeof alertsSchema>> => {
-    try {
-      return await document().get();
-    } catch (error) {
-      log.warn('alerts of the last run could not be read', { error });
-      return { kinds: {}, undelivered: [] };
-    }
-  };
+  const saver = createSaver(
+    () =>
+      document().set({ kinds: Object.fromEntries(kinds), undelivered, taken, handing: { alerts: [], sentences: [] } }),
+    clock,
+    log,
+  );
+  // Before `open` the document on the disk is the truer one.
+  const save = async (): Promise<boolean> => opened && saver.save();
 
   const schedule = () => {
     cancel();
@@ -254,7 +277,7 @@ export function createAlertQueue({ reachable, send, document, languages, clock, 
     const due = [...kinds].filter(([name, { waiting }]) => waiting.length > 0 && (dueAt.get(name) ?? 0) <= now);
     const told = sentences;
     sentences = [];
-    for (const [name] of due) kinds.set(name, { sentAt: now, waiting: [], more: 0 });
+    for (const [name] of due) kinds.set(name, { sentAt: now, waiting: [], more: 0, seen: kinds.get(name)?.seen ?? [] });
     for (const [name, { sentAt, waiting }] of kinds) {
       if (waiting.length > 0 || sentAt > now - EVERY_MS) continue;
       kinds.delete(name);
@@ -266,7 +289,7 @@ export function createAlertQueue({ reachable, send, document, languages, clock, 
     sentences = [...told, ...sentences];
     for (const [name, before] of due) {
       const since = kinds.get(name);
-      const kind = { ...before, more: before.more + (since?.more ?? 0) };
+      const kind = { ...before, more: before.more + (since?.more ?? 0), seen: since?.seen ?? before.seen };
       for (const raised of since?.waiting ?? []) add(kind, raised);
       kinds.set(name, kind);
       dueAt.set(name, 0);
@@ -351,25 +374,37 @@ export function createAlertQueue({ reachable, send, document, languages, clock, 
     return delivering;
   };
 
+  const raise = (name: string, reason: string, raised: Raised, group: number) => {
+    const kind = kinds.get(name) ?? { sentAt: 0, waiting: [], more: 0, seen: [] };
+    const count = newOf(kind.seen, { reason, group, at: raised.at, count: raised.count });
+    if (kind.waiting.length === 0) setDue(name, kind);
+    kinds.set(name, kind);
+    if (count > 0) add(kind, { ...raised, count });
+  };
+  const say = (sentence: string, at: number, group: number) => {
+    if (newOf(heard, { reason: sentence, group, at, count: 1 }) === 0) return;
+    if (sentences.length === 0) sentencesDue = clock.now() + COLLECT_MS;
+    sentences.push(sentence);
+  };
+
   return {
     alert(alert) {
-      const { kind: name } = alert;
-      const words = speaking(undefined, () => worded(alert));
-      log.warn(`${words.text} ${words.remedy}`, { alert: name });
+      const { reason, ...raised } = raisedOf(alert, languages(), clock.now());
+      log.warn(`${raised.text} ${raised.remedy}`, { alert: alert.kind });
       if (closed) return;
-      const kind = kinds.get(name) ?? { sentAt: 0, waiting: [], more: 0 };
-      if (kind.waiting.length === 0) setDue(name, kind);
-      kinds.set(name, kind);
-      add(kind, {
-        ...bounded(words),
-        translated: Object.fromEntries(
-          languages().map((language) => [language.locale, bounded(speaking(language, () => worded(alert)))]),
-        ),
-        at: clock.now(),
-        count: 1,
-      });
+      raise(alert.kind, reason, raised, OWN_GROUP);
       void save();
       schedule();
+    },
+    async take(from, handed) {
+      if (closed || !opened) throw new Error('notices to the owners are not taken at the moment');
+      const isNew = ({ id }: { readonly id: string }) => !taken.includes(id);
+      const [alerts, told] = [handed.alerts.filter(isNew), handed.sentences.filter(isNew)];
+      for (const { id: _, kind, reason, ...raised } of alerts) raise(kind, reason, raised, from);
+      for (const { sentence, at } of told) say(sentence, at, from);
+      taken = [...taken, ...[...alerts, ...told].map(({ id }) => id)].slice(-MOST_TAKEN);
+      schedule();
+      if (!(await save())) throw new Error('notices to the owners could not be saved');
     },
     sendWhere(ask) {
       isWanted = ask;
@@ -378,18 +413,22 @@ export function createAlertQueue({ reachable, send, document, languages, clock, 
       };
     },
     tell(sentence) {
-      if (sentences.length === 0) sentencesDue = clock.now() + COLLECT_MS;
-      sentences.push(sentence);
+      say(sentence, clock.now(), OWN_GROUP);
       schedule();
     },
     async open() {
       const isEarly = kinds.size > 0;
-      const kept = await readKept();
+      const kept = await readKept(document, log);
       undelivered = [...kept.undelivered];
+      taken = [...kept.taken, ...taken];
       for (const [name, kind] of Object.entries(kept.kinds)) {
         const raised = kinds.get(name);
         for (const one of raised?.waiting ?? []) add(kind, one);
-        kinds.set(name, { ...kind, more: kind.more + (raised?.more ?? 0) });
+        kinds.set(name, {
+          ...kind,
+          more: kind.more + (raised?.more ?? 0),
+          seen: [...kind.seen, ...(raised?.seen ?? [])],
+        });
         setDue(name, kind);
       }
       opened = true;
@@ -413,9 +452,92 @@ export function createAlertQueue({ reachable, send, document, languages, clock, 
       cancel();
       // It is saved as sent already.
       await delivering;
-      await saving;
+      await saver.idle();
     },
   };
+}
+
+/** What is kept; nothing when it cannot be read. Never rejects. */
+export async function readKept(document: () => Document<Alerts>, log: Logger): Promise<Alerts> {
+  try {
+    return await document().get();
+  } catch (error) {
+    log.warn('alerts of the last run could not be read', { error });
+    return alertsSchema.parse({});
+  }
+}
+
+/** Saves what there is, one write at a time: what changes meanwhile is in one more. */
+export function createSaver(write: () => Promise<unknown>, clock: Clock, log: Logger) {
+  let saving: Promise<boolean> | undefined;
+  let isDue = false;
+  let notBefore = 0;
+  const run = async (): Promise<boolean> => {
+    let isSaved = true;
+    while (isDue) {
+      isDue = false;
+      try {
+        await write();
+        isSaved = true;
+      } catch (error) {
+        // Perhaps this is what the alert is about, and the next attempt would raise it again. The hour still holds in this run.
+        isDue = false;
+        isSaved = false;
+        notBefore = clock.now() + FIRST_RETRY_MS;
+        log.warn('alerts to the owners could not be saved', { error });
+      }
+    }
+    saving = undefined;
+    return isSaved;
+  };
+  return {
+    /** Never rejects. @returns whether all that there was at the call is saved */
+    async save(): Promise<boolean> {
+      if (clock.now() < notBefore) return false;
+      isDue = true;
+      saving ??= run();
+      return saving;
+    },
+    idle: async (): Promise<unknown> => saving,
+  };
+}
+
+/** An alert as it is kept, in the languages of its readers. @param redact takes secrets out of a text */
+export function raisedOf(
+  alert: OwnerAlert,
+  languages: readonly Language[],
+  at: number,
+  redact: (text: string) => string = (text) => text,
+): Raised & { readonly reason: string } {
+  const said = (language: Language | undefined): Words => {
+    const { text, remedy } = speaking(language, () => worded(alert));
+    return { text: redact(text).slice(0, LONGEST_PART), remedy: redact(remedy).slice(0, LONGEST_PART) };
+  };
+  const words = said(undefined);
+  return {
+    ...words,
+    translated: Object.fromEntries(languages.map((language) => [language.locale, said(language)])),
+    at,
+    count: 1,
+    reason: alert.reason ?? words.text,
+  };
+}
+
+/**
+ * Notes what one host has noticed. Each host of a cluster may notice the same thing: it has happened as often as the one has noticed it that has
+ * noticed it most.
+ * @returns how many of them nobody has noticed before
+ */
+function newOf(seen: Seen[], one: { reason: string; group: number; at: number; count: number }): number {
+  const isOld = ({ since }: Seen) => Math.abs(one.at - since) >= SAME_MS;
+  const others = seen.filter((known) => !isOld(known) && known.reason !== one.reason);
+  const same = seen.find((known) => !isOld(known) && known.reason === one.reason);
+  const by = same?.by ?? {};
+  const most = Math.max(0, ...Object.values(by));
+  const count = (by[one.group] ?? 0) + one.count;
+  const noted = { reason: one.reason, since: same?.since ?? one.at, by: { ...by, [one.group]: count } };
+  seen.splice(0, seen.length, ...others.slice(1 - MOST_SEEN), noted);
+  return Math.max(0, count - most);
 }
 
 function add(kind: Kind, raised: Raised): void {
@@ -428,11 +550,6 @@ function add(kind: Kind, raised: Raised): void {
 const wordingOf = (wording: Wording) => (typeof wording === 'string' ? wording : wording());
 
 const worded = ({ text, remedy }: OwnerAlert): Words => ({ text: wordingOf(text), remedy: wordingOf(remedy) });
-
-const bounded = ({ text, remedy }: Words): Words => ({
-  text: text.slice(0, LONGEST_PART),
-  remedy: remedy.slice(0, LONGEST_PART),
-});
 
 /** In the current language. */
 function wordsOf({ waiting, more }: Kind, now: number): string {

@@ -6,6 +6,7 @@ import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
 import { createMember } from '@cinnabar/core/internal/cluster/member';
 import { type LocalChannel, type LocalDiscord, type LocalMessage, startLocalDiscord } from '@cinnabar/local-discord';
 import type { Plugin } from '@cinnabar/sdk';
+import { leaveLocked } from '../../support/folder.js';
 import { recordingLogger } from '../../support/logs.js';
 import { type TestDatabase, testDatabase } from '../../support/postgres.js';
 
@@ -34,14 +35,28 @@ export async function createClusterWorld({ groups, guilds }: { readonly groups: 
     application,
     channels,
     answersTo,
+    /** What the owner of the bot was sent. */
+    notices: () => owner.openDm(application).messages.map(({ content }) => content),
     /** Waits for something that people would see; the test's own time limit ends it. */
     async until(isSo: () => boolean) {
       while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
     },
-    /** A process of the cluster, as far as database and Discord can tell. @param plugins ids of bundled ones, or plugins */
-    member(name: string, plugins: readonly (string | Plugin)[], env: Readonly<Record<string, string>> = {}) {
+    /**
+     * A process of the cluster, as far as database and Discord can tell.
+     * @param plugins ids of bundled ones, or plugins
+     * @param hasCrashed its last run on this folder was killed
+     */
+    member(
+      name: string,
+      plugins: readonly (string | Plugin)[],
+      env: Readonly<Record<string, string>> = {},
+      hasCrashed = false,
+    ) {
       const folder = mkdtempSync(join(tmpdir(), 'cinnabar-member-'));
       folders.push(folder);
+      if (hasCrashed)
+        for (const of of ['', ...Array.from({ length: groups }, (_, group) => `groups/${group}`)])
+          leaveLocked(join(folder, 'data', of));
       return memberOn({ database, discord, token: application.token, folder, name, plugins, groups, env });
     },
     async [Symbol.asyncDispose]() {

@@ -1,6 +1,6 @@
 import { runCluster } from '@cinnabar/core/internal/cli/cluster-status';
 import type { LocalMessage } from '@cinnabar/local-discord';
-import { definePlugin, option, PersonalDataStore, UserError, z } from '@cinnabar/sdk';
+import { definePlugin, OwnerNotices, option, PersonalDataStore, UserError, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { describePostgres } from '../../support/postgres.js';
 import { createClusterWorld } from './harness.js';
@@ -38,6 +38,25 @@ const counter = definePlugin({
     });
     on('messageCreate', async (message) => {
       if (message.content.startsWith('echo')) await message.reply(message.content);
+    });
+  },
+});
+
+/** Tells the owners what members say of the disk; a host tells it once. */
+const watchman = definePlugin({
+  manifest: {
+    id: 'watchman',
+    version: '1.0.0',
+    description: 'Warns.',
+    intents: ['Guilds', 'GuildMessages', 'MessageContent'],
+  },
+  inject: { notices: OwnerNotices },
+  setup({ on, services }) {
+    const told = new Set<string>();
+    on('messageCreate', ({ content, author }) => {
+      if (author.bot || told.has(content)) return;
+      told.add(content);
+      services.notices.alert({ kind: `disk-${told.size}`, text: `The disk is ${content}.`, remedy: 'Look at it.' });
     });
   },
 });
@@ -259,5 +278,24 @@ describePostgres('cluster: processes that serve a bot together', () => {
       meanwhile.map(() => ['2']),
     );
     await second.stop();
+  }).timeout(60_000);
+
+  it('tell the owner of the bot once what the hosts of several groups notice', async () => {
+    await using world = await createClusterWorld({ groups: GROUPS, guilds: 6 });
+    const one = world.member('one', [watchman]);
+    const other = world.member('other', [watchman], {}, true);
+    await one.start();
+    await other.start();
+    await world.until(() => other.groups().length === 1 && one.groups().length === 1);
+    for (const channel of world.channels) world.owner.say(channel, 'full');
+    const told = () => world.notices().join('\n');
+    const expected = ['The disk is full.', 'The process other was started again after a run that did not stop cleanly'];
+    await world.until(() => expected.every((words) => told().includes(words)));
+    for (const channel of world.channels) world.owner.say(channel, 'read only');
+    await world.until(() => told().includes('The disk is read only.'));
+    await one.stop();
+    await other.stop();
+    for (const words of expected) expect(told().split(words)).to.have.length(2);
+    expect(told()).not.to.include('more time');
   }).timeout(60_000);
 });

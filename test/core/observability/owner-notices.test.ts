@@ -1,12 +1,11 @@
 import { readdirSync, writeFileSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createMemoryDriver, createTestHost, type TestHost, type TestWorld } from '@cinnabar/core/testing';
 import { type LocalUser, startLocalDiscord } from '@cinnabar/local-discord';
 import { definePlugin, OwnerNotices, Plugins } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
-import { makeFolder } from '../../support/folder.js';
+import { leaveLocked, makeFolder } from '../../support/folder.js';
 import { ownerOf } from '../../support/owners.js';
 
 const MINUTE = 60_000;
@@ -49,11 +48,6 @@ async function createTeamWorld(): Promise<TestWorld> {
   guild.join(alice);
   const general = guild.createChannel({ name: 'general' });
   return { clock, discord, application, guild, general, you, alice, bob };
-}
-
-/** Leaves the data as a process does that was killed. */
-function leaveLocked(dataDir: string): void {
-  writeFileSync(join(dataDir, 'lock'), JSON.stringify({ pid: 4_194_303, host: hostname() }));
 }
 
 describe("notices to the bot's owner", () => {

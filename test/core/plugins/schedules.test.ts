@@ -74,6 +74,7 @@ function assignmentOf(group: number, groups: number): Assignment {
       close: () => undefined,
     },
     status: async () => ({ processes: [], groups: [], takeovers: [] }),
+    member: { name: 'one', takeCrash: () => false },
     monitoring: { paths: [], page: async () => undefined },
   };
 }
