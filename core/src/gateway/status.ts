@@ -258,7 +258,6 @@ export function alertOfAbsence(status: GatewayStatus, clock: Clock, alert: (aler
     };
     alert({
       kind: 'gateway-away',
-      reason: values.close,
       text: () =>
         t(
           "{shards, plural, one {The bot was} other {{away} of # shards were}} without a connection to Discord's gateway for more than 5 minutes, from {from} on{closed, select, yes { (last close: {close})} other {}}.",
@@ -268,6 +267,7 @@ export function alertOfAbsence(status: GatewayStatus, clock: Clock, alert: (aler
         t(
           'The bot goes on trying by itself. Look at https://discordstatus.com; when Discord is well, look at the network of the machine.',
         ),
+      reason: values.close,
     });
   };
 

@@ -344,9 +344,9 @@ export function createDiskWatch(options: {
     const { words, code } = trouble;
     alert({
       kind: 'disk',
-      reason: `${hostname()} ${code} ${file}`,
       text: () => t('I could not save {file}: {trouble} ({code}).', { file, trouble: translated(words), code }),
       remedy: () => remedyFor(trouble),
+      reason: `${hostname()} ${code} ${file}`,
     });
   };
   const removed = (file: string) => {
@@ -368,9 +368,9 @@ export function createDiskWatch(options: {
       condition = undefined;
       alert({
         kind: 'disk-recovered',
-        reason: hostname(),
         text: () => t('I could save data again.'),
         remedy: () => t('What members read could not be saved has to be done again.'),
+        reason: hostname(),
       });
     },
     failed(error, file) {
@@ -384,8 +384,6 @@ export function createDiskWatch(options: {
         if (isNew) condition = { ...trouble, since: clock.now() };
         alert({
           kind: FULL.includes(trouble.code) ? 'disk-full' : 'disk',
-          // Hosts of one process meet it at files of their own.
-          reason: `${hostname()} ${trouble.code}`,
           text: () =>
             t('I could not save anything: {trouble} ({code}, {file}).', {
               trouble: translated(trouble.words),
@@ -393,6 +391,8 @@ export function createDiskWatch(options: {
               file,
             }),
           remedy: () => remedyFor(trouble),
+          // Hosts of one process meet it at files of their own.
+          reason: `${hostname()} ${trouble.code}`,
         });
       }
     },

@@ -280,6 +280,24 @@ describePostgres('cluster: processes that serve a bot together', () => {
     await second.stop();
   }).timeout(60_000);
 
+  it('carry out a slash command that came while nobody served its server, and answer it in the channel', async () => {
+    await using world = await createClusterWorld({ groups: 1, guilds: 1 });
+    const one = world.member('one', [counter]);
+    await one.start();
+    const [channel] = world.channels;
+    if (channel === undefined) throw new Error('there is no channel');
+    await world.until(() => world.application.guildCommands.get(channel.guild?.id ?? '') !== undefined);
+    await one.stop();
+    const asked = world.owner.slash(channel, 'count');
+    await world.until(() => asked.expired);
+    const other = world.member('other', [counter]);
+    await other.start();
+    const said = () => [...channel.messagesById.values()].map(({ content }) => content);
+    await world.until(() => said().includes('1'));
+    await other.stop();
+    expect(said().join()).to.include('`/count`:');
+  }).timeout(60_000);
+
   it('tell the owner of the bot once what the hosts of several groups notice', async () => {
     await using world = await createClusterWorld({ groups: GROUPS, guilds: 6 });
     const one = world.member('one', [watchman]);
