@@ -1,6 +1,6 @@
 /**
- * `npm test`: lint, then every test; with CINNABAR_TEST_STORAGE=postgres whole bots that keep their data in PostgreSQL. Types are checked by the build
- * that came before. Exits with the first failure's code.
+ * `npm test`: lint, then every test; with CINNABAR_TEST_STORAGE=postgres whole bots and every plugin's tests, with their data in PostgreSQL. Types are
+ * checked by the build that came before. Exits with the first failure's code.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs';

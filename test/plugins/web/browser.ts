@@ -21,7 +21,9 @@ export function openBrowser(host: TestHost) {
     for (const line of response.headers.getSetCookie()) cookie = line.replace(/;.*$/s, '');
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
-    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+    // What answers HEAD has the headers alone.
+    const body: unknown = isJson && init.method !== 'HEAD' ? JSON.parse(text) : text;
+    return { status: response.status, headers: response.headers, body };
   };
   const follow = (link: string) =>
     send('/auth/link', {
