@@ -89,8 +89,9 @@ export function planFor(self: string, { members, leases }: ClusterView): Plan {
     // What others have asked for already is as good as gone.
     const staysWith = (id: string) => heldBy(id).filter(isUnclaimed);
     const [richest = []] = [...able].map(staysWith).sort((one, other) => other.length - one.length);
-    // The last group is asked for: what it has had longest stays.
-    if (richest.length - (own.length + take.length + coming) >= 2) want.push(...richest.slice(-1));
+    // What has just moved stays: its servers would wait twice.
+    if (richest.length - (own.length + take.length + coming) >= 2)
+      want.push(...richest.filter(({ isReady }) => isReady).slice(0, 1));
   }
   return { take, want: want.map(groupOf), handOver };
 }

@@ -10,6 +10,9 @@ import { type DataLock, lockData } from '../data-lock/lock.js';
 import { createGatewayInformation } from '../gateway/session-limits.js';
 import { createHost, type Host, type HostOptions } from '../host.js';
 import { createMonitoring } from '../observability/monitoring.js';
+import { createDefinitionPool } from '../plugins/definition-pool.js';
+import { discoveryOf } from '../plugins/discovery.js';
+import { createLoader } from '../plugins/loader.js';
 import { createConnections } from '../storage/drivers/postgres/connection.js';
 import { openDatabase } from '../storage/drivers/postgres/database.js';
 import { placeDocuments } from '../storage/drivers/postgres/placing.js';
@@ -70,6 +73,7 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
   const name = config.cluster?.name ?? hostname();
   const closing = new AbortController();
   const hosts = new Map<number, Host>();
+  const definitions = createDefinitionPool();
   let phase: 'starting' | 'running' | 'stopping' = 'starting';
   const database = openDatabase({ ...storage, use: 'cluster', clock, log });
   const limits = createSharedLimits(database, clock);
@@ -99,6 +103,18 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
     return isNews;
   };
 
+  /** The servers of the first group that comes need not wait for the plugins to be evaluated. */
+  const evaluatePlugins = async () => {
+    const { reuse, giveBack } = definitions.borrow();
+    const cacheDir = join(config.buildCacheDir, 'plugins');
+    const loader = createLoader({ cacheDir, hostVersion: HOST_VERSION, builtPlugins: common.builtPlugins, reuse });
+    const { plugins } = await discoveryOf(config)();
+    const wanted = plugins.filter(({ id, source }) => source === 'bundled' && !config.disabledPlugins.includes(id));
+    // One that cannot be loaded is told of by the host that wants it.
+    await Promise.allSettled(wanted.map((plugin) => loader.load(plugin)));
+    giveBack();
+  };
+
   /** The bot of one group: its files are caches and logs, and lie apart from those of other groups. */
   const openGroup = (partition: Partition, lease: Lease, { shardCount }: Layout): GroupHost => {
     const folder = join('groups', String(partition.group));
@@ -110,8 +126,10 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
       logDir: join(config.logDir, folder),
     };
     const claims = createClaims(database, lease, log);
+    const { reuse, giveBack } = definitions.borrow();
     const host = createHost({
       ...common,
+      reusePlugin: reuse,
       config: groupConfig,
       driver: database.driver({ lease, partition }),
       assignment: {
@@ -135,7 +153,9 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
         await host.start(config.token);
       },
       async stop() {
-        await host.stop();
+        const { unfinished } = await host.stop();
+        // What may still be at work keeps its plugins to itself.
+        if (unfinished.length === 0) giveBack();
         if (hosts.get(partition.group) === host) hosts.delete(partition.group);
       },
       get notConnectedSince() {
@@ -186,6 +206,7 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
         onNews: (listener) => database.listen(newsOf(schema), { heard: listener, missed: async () => listener() }),
       });
       void cluster.ended.then(fail);
+      await evaluatePlugins();
       await cluster.start();
       if (phase === 'starting') phase = 'running';
       return layout;

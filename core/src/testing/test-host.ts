@@ -27,11 +27,11 @@ import type { HostConfig } from '../config/host-config.js';
 import { createHost } from '../host.js';
 import { NO_LOG } from '../observability/no-log.js';
 import { placeForAuthor, rootMessage } from '../plugins/author-error.js';
+import { createDefinitionPool } from '../plugins/definition-pool.js';
 import { bundledFolders } from '../plugins/discovery.js';
 import type { PluginManager } from '../plugins/manager.js';
 import type { Driver } from '../storage/driver.js';
 import { openDriver } from '../storage/drivers/open-driver.js';
-import { borrowDefinitions } from './definitions.js';
 import { createTrackedDriver, type TrackedDriver } from './tracked-driver.js';
 
 export interface TestHostOptions {
@@ -118,6 +118,7 @@ export interface TestHost extends TestWorld, AsyncDisposable {
   stop(): Promise<void>;
 }
 
+const pool = createDefinitionPool();
 let defaultLanguage: Language | undefined;
 
 /** In which language the hosts that are created from now on speak where nothing was chosen: for the hooks of a test runner. `undefined` for English. */
@@ -162,7 +163,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
   const log: TestLogEntry[] = [];
   const trouble = new Map<string, string>();
   const { printErrors = printsErrors } = options;
-  const definitions = borrowDefinitions();
+  const definitions = pool.borrow();
   const host = createHost({
     clock: world.clock,
     ...defined({ random: options.random }),

@@ -120,4 +120,26 @@ describe('cluster: who serves which groups', () => {
     allStep(cluster, 20);
     expect(cluster.held('b')).to.equal(16);
   });
+
+  it('leaves what has just moved where it is, and what still starts', () => {
+    const members = ['a', 'b'].map((id) => ({
+      id,
+      name: id,
+      version: '1',
+      isAlive: true,
+      isDraining: false,
+      isConnected: true,
+    }));
+    // As the database tells them: what was taken longest ago comes first.
+    const leases = [4, 2, 3, 1].map((group, index) => ({
+      group,
+      token: 1n,
+      holder: 'a',
+      isFree: false,
+      endsInMs: 5_000,
+      isReady: index > 0,
+      wantedBy: undefined,
+    }));
+    expect(planFor('b', { members, leases }).want).to.eql([2]);
+  });
 });

@@ -7,7 +7,7 @@ import { createSettled, setStage } from '@cinnabar/core/internal/cli/console/sta
 import { reloadedLine, watchingLine } from '@cinnabar/core/internal/cli/dev';
 import { createShiftableClock } from '@cinnabar/core/internal/clock/clock';
 import { createHost, type Host } from '@cinnabar/core/internal/host';
-import { borrowDefinitions } from '@cinnabar/core/internal/testing/definitions';
+import { createDefinitionPool } from '@cinnabar/core/internal/plugins/definition-pool';
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import type { Block, Page, Problem } from './markdown.js';
@@ -19,6 +19,8 @@ import { differenceOf, type Line, stepsOf } from './transcript.js';
 const PLUGINS = 'plugins';
 /** The day on which the pages are played: a Monday. */
 const TODAY = Date.UTC(2026, 10, 23, 10);
+
+const pool = createDefinitionPool();
 
 /** A bot at the local console, as `cinnabar start` opens it without a token. */
 export interface Console extends AsyncDisposable {
@@ -37,7 +39,7 @@ export async function openConsole(folder: string, pluginFolders: readonly string
   const clock = createShiftableClock(createManualClock(TODAY));
   const stage = await setStage(clock, ['alice', 'bob']);
   const { token } = stage.application;
-  const definitions = borrowDefinitions();
+  const definitions = pool.borrow();
   const host = createHost({
     clock,
     reusePlugin: definitions.reuse,
