@@ -34,7 +34,7 @@ export function rank(wanted: Wanted): readonly Recalled[] {
   const isQuestion = query.trim() !== '';
   const weights = isQuestion ? TIE_BREAKERS : WITHOUT_QUESTION;
   const best: Recalled[] = [];
-  for (const [memory, relevance] of isQuestion ? relevant(wanted, isWanted) : everything(index, isWanted)) {
+  for (const { memory, relevance } of isQuestion ? relevant(wanted, isWanted) : everything(index, isWanted)) {
     const last = best[limit * CHOICE - 1];
     if (last !== undefined && relevance < last.score) continue;
     const one = scored(memory, relevance, weights, now);
@@ -66,31 +66,41 @@ function distinct(ranked: readonly Recalled[], limit: number): readonly Recalled
   return [...byWording.values()].slice(0, limit);
 }
 
-function everything(index: MemoryIndex, isWanted: (memory: Memory) => boolean): ReadonlyMap<Memory, number> {
-  return new Map([...index.all()].filter(isWanted).map((memory) => [memory, 1]));
+/** A memory that was found, and how well it fits. */
+export interface Hit {
+  readonly memory: Memory;
+  relevance: number;
+}
+
+function everything(index: MemoryIndex, isWanted: (memory: Memory) => boolean): readonly Hit[] {
+  return [...index.all()].filter(isWanted).map((memory) => ({ memory, relevance: 1 }));
 }
 
 /** How well each fits the query, above 0 and at most 1: by words, whom and when it names, and by its meaning. */
-function relevant(wanted: Wanted, isWanted: (memory: Memory) => boolean): ReadonlyMap<Memory, number> {
+function relevant(wanted: Wanted, isWanted: (memory: Memory) => boolean): readonly Hit[] {
   const { search, query = '', now, vector, limit } = wanted;
   const prefer = preferences(wanted);
   const isAtTheTime = timesIn(query, now);
-  const scores = search.find(query, isWanted);
-  for (const [memory, score] of scores) {
-    const time = isAtTheTime?.(memory.at) === true ? 1 + AT_THE_TIME : 1;
-    scores.set(memory, score * prefer(memory) * time);
+  const hits = search.find(query, isWanted);
+  for (const hit of hits) {
+    const time = isAtTheTime?.(hit.memory.at) === true ? 1 + AT_THE_TIME : 1;
+    hit.relevance *= prefer(hit.memory) * time;
   }
-  const relevance = normalised(scores, 0);
-  if (relevance.size < limit) {
-    for (const memory of candidates(wanted, isWanted)) relevance.set(memory, relevance.get(memory) ?? LEAST_RELEVANCE);
+  normalise(hits, 0);
+  if (hits.length < limit) {
+    const found = new Set(hits.map(({ memory }) => memory));
+    const others = new Set(candidates(wanted, isWanted).filter((memory) => !found.has(memory)));
+    for (const memory of others) hits.push({ memory, relevance: LEAST_RELEVANCE });
   }
-  if (vector === undefined) return relevance;
-  const closeness = closenessTo(vector, wanted, isWanted);
-  for (const memory of closeness.keys()) {
-    const both = (1 - MEANING) * (relevance.get(memory) ?? 0) + MEANING * (closeness.get(memory) ?? 0);
-    relevance.set(memory, Math.max(LEAST_RELEVANCE, both));
+  if (vector === undefined) return hits;
+  const byWords = new Map(hits.map(({ memory, relevance }) => [memory, relevance]));
+  const close = closeTo(vector, wanted, isWanted);
+  for (const hit of close) {
+    const both = (1 - MEANING) * (byWords.get(hit.memory) ?? 0) + MEANING * hit.relevance;
+    hit.relevance = Math.max(LEAST_RELEVANCE, both);
+    byWords.delete(hit.memory);
   }
-  return relevance;
+  return [...close, ...hits.filter(({ memory }) => byWords.has(memory))];
 }
 
 /** What comes up rather than nothing, although it has no word in common with the query: of those whom it mentions, or who are asked about. */
@@ -109,23 +119,25 @@ function preferences({ index, query = '', askedBy, people = [] }: Wanted): (memo
 }
 
 /** How close each memory's vector is to the query's, against how close they are on average. */
-function closenessTo(vector: Int8Array, { index, search }: Wanted, isWanted: (memory: Memory) => boolean) {
-  const cosines = new Map<Memory, number>();
+function closeTo(vector: Int8Array, { index, search }: Wanted, isWanted: (memory: Memory) => boolean): readonly Hit[] {
+  const hits: Hit[] = [];
   for (const memory of index.all()) {
     const known = index.vector(memory.id);
-    if (known !== undefined && isWanted(memory)) cosines.set(memory, cosine(vector, known));
+    if (known !== undefined && isWanted(memory)) hits.push({ memory, relevance: cosine(vector, known) });
   }
-  const average = [...cosines.values()].reduce((sum, value) => sum + value, 0) / Math.max(1, cosines.size);
-  return normalised(search.inContext(normalised(cosines, average)), 0);
+  const average = hits.reduce((sum, { relevance }) => sum + relevance, 0) / Math.max(1, hits.length);
+  normalise(hits, average);
+  search.addContext(hits);
+  normalise(hits, 0);
+  return hits;
 }
 
-/** From 0 for the least to 1 for the highest. Changes the values where they are. */
-function normalised(values: Map<Memory, number>, least: number): Map<Memory, number> {
+/** From 0 for the least to 1 for the highest. */
+function normalise(hits: readonly Hit[], least: number): void {
   let highest = least;
-  for (const value of values.values()) highest = Math.max(highest, value);
+  for (const { relevance } of hits) highest = Math.max(highest, relevance);
   const range = highest - least || 1;
-  for (const [memory, value] of values) values.set(memory, Math.max(0, value - least) / range);
-  return values;
+  for (const hit of hits) hit.relevance = Math.max(0, hit.relevance - least) / range;
 }
 
 export type Search = ReturnType<typeof createSearch>;
@@ -166,7 +178,9 @@ export function createSearch(index: MemoryIndex) {
   const latest = new Map<string, number>();
   let totalLength = 0;
   let isBuilt = false;
+  /** By slot, 0 but while a search is made: of one term, and of all. */
   let near = new Float64Array(0);
+  let scores = new Float64Array(0);
 
   const follows = (slot: number, memory: Memory): boolean => {
     const other = memories[slot];
@@ -264,66 +278,72 @@ export function createSearch(index: MemoryIndex) {
   };
 
   /** Raises what has the term, and its neighbours; returns their slots. */
-  const raiseWith = (term: string, wanted: readonly boolean[]): readonly number[] => {
+  const raiseWith = (term: string, isWantedAt: (slot: number) => boolean): readonly number[] => {
     const touched: number[] = [];
     const averageLength = totalLength / Math.max(1, slots.size);
     const [places = [], named = []] = [texts.get(term), labels.get(term)];
     for (let at = 0; at < places.length; at += 2) {
       const slot = places[at] ?? NONE;
-      if (wanted[slot] !== true) continue;
+      if (!isWantedAt(slot)) continue;
       const length = (lengths[slot] ?? 0) / averageLength;
       spread(slot, (places[at + 1] ?? 0) / (1 - LENGTH + LENGTH * length), touched);
     }
     for (let at = 0; at < named.length; at += 2) {
       const slot = named[at] ?? NONE;
-      if (wanted[slot] === true) raise(slot, 1, touched);
+      if (isWantedAt(slot)) raise(slot, 1, touched);
     }
     return touched;
   };
 
-  const addScores = (term: string, wanted: readonly boolean[], scores: Float64Array) => {
-    const touched = raiseWith(term, wanted);
+  /** Adds those that have a score now, and had none, to what was found. */
+  const addScores = (term: string, isWantedAt: (slot: number) => boolean, found: number[]) => {
+    const touched = raiseWith(term, isWantedAt);
     let uses = 0;
     for (const slot of touched) uses += Math.min(1, near[slot] ?? 0);
     const rarity = Math.log(1 + (Math.max(0, slots.size - uses) + 0.5) / (uses + 0.5));
     for (const slot of touched) {
       const weight = near[slot] ?? 0;
       near[slot] = 0;
+      if (scores[slot] === 0) found.push(slot);
       scores[slot] = (scores[slot] ?? 0) + (rarity * weight * (SATURATION + 1)) / (weight + SATURATION);
     }
   };
 
   const prepare = () => {
     if (!isBuilt) build();
-    if (near.length < memories.length) near = new Float64Array(2 * memories.length);
+    if (near.length >= memories.length) return;
+    near = new Float64Array(2 * memories.length);
+    scores = new Float64Array(2 * memories.length);
   };
 
   return {
-    /** Each value with, in part, those of the memories right before and after in the same conversation. */
-    inContext(values: ReadonlyMap<Memory, number>): Map<Memory, number> {
+    /** Adds to each, in part, what those right before and after it in the same conversation have. */
+    addContext(hits: readonly Hit[]): void {
       prepare();
       const touched: number[] = [];
-      for (const [memory, value] of values) {
+      for (const { memory, relevance } of hits) {
         const slot = slots.get(memory.id);
-        if (slot !== undefined && value > 0) spread(slot, value, touched);
+        if (slot !== undefined && relevance > 0) spread(slot, relevance, touched);
       }
-      const found = new Map<Memory, number>();
-      for (const memory of values.keys()) found.set(memory, near[slots.get(memory.id) ?? NONE] ?? 0);
+      for (const hit of hits) hit.relevance = near[slots.get(hit.memory.id) ?? NONE] ?? 0;
       for (const slot of touched) near[slot] = 0;
-      return found;
     },
-    /** Scores above 0 of those that have anything of the query and are wanted. What is not wanted has no influence on the scores of what is. */
-    find(query: string, isWanted: (memory: Memory) => boolean): Map<Memory, number> {
+    /** Those that have anything of the query and are wanted. What is not wanted has no influence on the scores of what is. */
+    find(query: string, isWanted: (memory: Memory) => boolean): Hit[] {
       prepare();
-      const wanted = memories.map((memory) => memory !== undefined && isWanted(memory));
-      const scores = new Float64Array(memories.length);
-      for (const term of telling([...new Set(termsOf(query.slice(0, MAX_QUERY)))])) addScores(term, wanted, scores);
-      const found = new Map<Memory, number>();
-      for (const [slot, memory] of memories.entries()) {
-        const score = scores[slot] ?? 0;
-        if (memory !== undefined && score > 0 && wanted[slot] === true) found.set(memory, score);
+      const isWantedAt = (slot: number) => {
+        const memory = memories[slot];
+        return memory !== undefined && isWanted(memory);
+      };
+      const found: number[] = [];
+      for (const term of telling([...new Set(termsOf(query.slice(0, MAX_QUERY)))])) addScores(term, isWantedAt, found);
+      const hits: Hit[] = [];
+      for (const slot of found) {
+        const [memory, relevance] = [memories[slot], scores[slot] ?? 0];
+        scores[slot] = 0;
+        if (memory !== undefined && isWanted(memory)) hits.push({ memory, relevance });
       }
-      return found;
+      return hits;
     },
   };
 }

@@ -196,11 +196,12 @@ function monthsIn(text: string, now: number): readonly Span[] {
   const names = monthNames();
   const tokens = text.normalize('NFKC').match(/\p{L}[\p{L}\p{M}]*|\p{N}+/gu) ?? [];
   return tokens.flatMap((token, index) => {
-    const numbered = names.get(folded(`${tokens[index - 1] ?? ''}${token}`));
-    const month = numbered ?? monthCalled(folded(token), names);
     const numbers = tokens.slice(Math.max(0, index - NEAR), index + NEAR + 1).filter((one) => /^\p{N}+$/u.test(one));
     const isName = numbers.length > 0 || (index > 0 && /^\p{Lu}/u.test(token));
-    if (month === undefined || !isName) return [];
+    if (!isName) return [];
+    const numbered = names.get(folded(`${tokens[index - 1] ?? ''}${token}`));
+    const month = numbered ?? monthCalled(folded(token), names);
+    if (month === undefined) return [];
     const year = numbers.map(Number).find((number) => number >= 1900 && number < 2200);
     const today = new Date(now);
     const latest = today.getUTCFullYear() - (month > today.getUTCMonth() ? 1 : 0);
