@@ -42,13 +42,6 @@ export interface Plan {
 }
 
 /**
- * Groups that a member asks for at the same time: nobody answers the servers of one while it moves. A process that serves nobody yet takes longest for
- * the first.
- */
-const WANTED_AT_ONCE = 2;
-const WANTED_AT_FIRST = 1;
-
-/**
  * What a member does next, from what all of them see. Free groups are taken up to an even share. Who has less than that asks for groups one after the
  * other, first of those who cannot serve theirs: who leaves, or does not reach Discord while others do. Nobody is asked for a group only to get it back,
  * so that when nobody comes or goes, nothing moves.
@@ -81,8 +74,8 @@ export function planFor(self: string, { members, leases }: ClusterView): Plan {
 
   const coming = leases.filter(({ wantedBy, holder }) => wantedBy === self && holder !== self).length;
   const starting = own.filter(({ isReady }) => !isReady).length;
-  const atOnce = own.some(({ isReady }) => isReady) ? WANTED_AT_ONCE : WANTED_AT_FIRST;
-  const room = Math.min(most - own.length - take.length, atOnce - starting - take.length) - coming;
+  // One at a time: nobody answers the servers of a group while it moves, and two that start beside each other both take longer.
+  const room = Math.min(most - own.length - take.length, 1 - starting - take.length) - coming;
   const stranded = leases.filter(({ holder, isFree }) => holder !== undefined && !isFree && !able.has(holder));
   const want = stranded.filter(isUnclaimed).slice(0, Math.max(0, room));
   if (want.length === 0 && stranded.length === 0 && room > 0) {
