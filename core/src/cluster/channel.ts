@@ -1,8 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { CinnabarError, type Clock, ERRORS, type ErrorCode, type Logger, sleep, UserError, z } from '@cinnabar/sdk';
+import {
+  type Actor,
+  CinnabarError,
+  type Clock,
+  ERRORS,
+  type ErrorCode,
+  type Logger,
+  sleep,
+  UserError,
+  z,
+} from '@cinnabar/sdk';
 import type { Database } from '../storage/drivers/postgres/database.js';
 import type { WriteLease } from '../storage/drivers/postgres/writer.js';
-import type { AskOptions, ClusterChannel, Partition, RequestKind } from './assignment.js';
+import { type AskOptions, type ClusterChannel, groupOf, type Partition, type RequestKind } from './assignment.js';
 
 /** A channel that can be closed with its host. */
 export interface OpenChannel extends ClusterChannel {
@@ -159,6 +169,30 @@ export function createClusterChannel(options: {
       closing.abort();
       stopListening();
     },
+  };
+}
+
+/** What a host made that runs the same program, or one next to it: its members are checked by nobody. */
+export const objectWith = <T>(member: string) =>
+  z.custom<T>((value) => typeof value === 'object' && value !== null && member in value);
+
+/**
+ * Kinds of requests about servers: each is answered for those of the own group, and for others their host is asked.
+ * @param byDefaultMs the deadline where a request gives none
+ */
+export function createCarrier(
+  { channel, partition }: { readonly channel: ClusterChannel; readonly partition: Partition },
+  byDefaultMs: number,
+) {
+  return <B, T>(kind: RequestKind<B, T>, run: (body: B, signal?: AbortSignal) => Promise<T>) => {
+    channel.answer(kind, run);
+    return ({ guildId }: Actor, body: B, deadlineMs = byDefaultMs, signal?: AbortSignal): Promise<T> =>
+      partition.owns(guildId)
+        ? run(body, signal)
+        : channel.ask(groupOf(guildId, partition.groups), kind, body, {
+            deadlineMs,
+            ...(signal === undefined ? {} : { signal }),
+          });
   };
 }
 

@@ -17,7 +17,8 @@ import {
 import { denial } from '../commands/answers.js';
 import { idsIn, type ShownIds } from '../web/names.js';
 import type { PageService } from '../web/pages.js';
-import { type Assignment, groupOf, type RequestKind } from './assignment.js';
+import type { Assignment, RequestKind } from './assignment.js';
+import { createCarrier, objectWith } from './channel.js';
 
 /** What is shown is waited for. */
 const SHOWN_MS = 15_000;
@@ -33,10 +34,6 @@ interface Asked {
   readonly page: string;
   readonly request: WebRequest;
 }
-
-/** What goes on to a browser as it is: its members are checked by nobody. */
-const objectWith = <T>(member: string) =>
-  z.custom<T>((value) => typeof value === 'object' && value !== null && member in value);
 
 const actor = objectWith<Actor>('userId');
 const asked = z.object({ page: z.string(), request: objectWith<WebRequest>('actor') });
@@ -93,18 +90,7 @@ const WATCH: RequestKind<Asked, boolean> = { name: 'web.watch', body: asked, ans
  * and records it.
  */
 export function sharePages(own: PageService, { channel, partition }: Assignment, clock: Clock): PageService {
-  /** Answers for the own group, and asks the others. */
-  const carried = <B, T>(kind: RequestKind<B, T>, run: (body: B, signal?: AbortSignal) => Promise<T>) => {
-    channel.answer(kind, run);
-    return ({ guildId }: Actor, body: B, deadlineMs = SHOWN_MS, signal?: AbortSignal) =>
-      partition.owns(guildId)
-        ? run(body, signal)
-        : channel.ask(groupOf(guildId, partition.groups), kind, body, {
-            deadlineMs,
-            ...(signal === undefined ? {} : { signal }),
-          });
-  };
-
+  const carried = createCarrier({ channel, partition }, SHOWN_MS);
   const list = carried(LIST, own.list);
   const names = carried(NAMES, ({ ids, actor: by }) => own.namesOf(ids, by));
   const choices = carried(CHOICES, ({ kind, search, actor: by }) => own.choices(kind, search, by));

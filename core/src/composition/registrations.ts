@@ -15,6 +15,7 @@ import { NO_CLAIMS } from '../cluster/claims.js';
 import { createHandedNotices, takeNotices } from '../cluster/notices.js';
 import { sharePages } from '../cluster/pages.js';
 import { sharePersonalData } from '../cluster/personal-data.js';
+import { shareTools } from '../cluster/tools.js';
 import { notice } from '../commands/answers.js';
 import { createCommands } from '../commands/commands.js';
 import { createSharedSlashPace } from '../commands/slash-pace.js';
@@ -514,9 +515,10 @@ function registerSurfaces(service: Register): void {
     isFirst: partitionOf(get).owns(null),
   }));
   service(KEYS.toolPolicies, (get) => createToolPolicies(get(KEYS.guildStates)));
-  service(KEYS.tools, (get) =>
-    createTools({
-      ...basics(get, 'tools'),
+  service(KEYS.tools, (get) => {
+    const parts = basics(get, 'tools');
+    const own = createTools({
+      ...parts,
       languages: get(KEYS.languages),
       access: get(KEYS.access),
       provenance: get(KEYS.provenance),
@@ -528,8 +530,10 @@ function registerSurfaces(service: Register): void {
       ...ledgerOf(get(KEYS.config)),
       redact: (text) => get(KEYS.logs).redactor.text(text),
       audit: (entry) => get(KEYS.logs).audit({ ...entry }),
-    }),
-  );
+    });
+    const { of: assignment } = get(KEYS.assignment);
+    return assignment === undefined ? own : shareTools(own, assignment, parts);
+  });
 }
 
 function registerPlugins(service: Register, onChange: (change: PluginChange) => void, loading: Loading): void {

@@ -14,6 +14,7 @@ import {
   ToolHistory,
   Tools,
   t,
+  urlOf,
   WebPages,
 } from '@cinnabar/sdk';
 import { serverCommands, tokenCommands } from './commands.js';
@@ -179,8 +180,10 @@ export default definePlugin({
     }
 
     async function openServer() {
-      const address = services.host.isFirst ? parseListen(values.listen) : undefined;
+      const address = parseListen(values.listen);
       if (address === undefined || address === 'off') return undefined;
+      // Of a cluster's processes one listens; the others tell where.
+      if (!services.host.isFirst) return { url: `${urlOf(address, address.port)}/mcp` };
       const { startServer } = await import('./endpoint/server.js');
       const { hosts, origins } = values;
       const started = await startServer({ address, hosts, origins, endpoint: await openEndpoint(), log });

@@ -11,6 +11,7 @@ import {
   subcommand,
   t,
   UserError,
+  urlOf,
   WebPages,
   WebServer,
 } from '@cinnabar/sdk';
@@ -45,11 +46,14 @@ export default definePlugin({
     const global = () => context.settings.global.get();
     const { listen, publicUrl, trustProxy } = await global();
     const links = createSignInLinks(clock);
-    // Of a cluster's processes one listens.
-    const address = host.isFirst ? parseListen(context.env.CINNABAR_WEB ?? listen) : 'off';
+    const address = parseListen(context.env.CINNABAR_WEB ?? listen);
     const server = await open();
 
     const signInLink = (userId: string): string => {
+      if (server === undefined && services.pages.url !== undefined)
+        throw new UserError(
+          t('Another part of me serves the dashboard. Please write `web link` to me in a direct message.'),
+        );
       if (server === undefined)
         throw new UserError(
           t('The dashboard is off. The owner of the bot sets `set web listen 8080`, then `plugin reload web`.'),
@@ -82,6 +86,13 @@ export default definePlugin({
     /** The server's library is large: who does not use it does not pay for it. */
     async function open() {
       if (address === undefined || address === 'off') return undefined;
+      // Of a cluster's processes one listens; the others tell where.
+      if (!host.isFirst) {
+        context.defer(
+          services.pages.serveAt(publicUrl === undefined ? urlOf(address, address.port) : new URL(publicUrl).origin),
+        );
+        return undefined;
+      }
       const [{ startServer }, { createDiscordSignIn }, { createHealthHistory, registerHealthPage }] = await Promise.all(
         [import('./server.js'), import('./discord-sign-in.js'), import('./health.js')],
       );

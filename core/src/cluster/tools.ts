@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type Actor,
+  type Clock,
+  type ExplainedTool,
+  type Logger,
+  type Outcome,
+  type SettledOutcome,
+  sleep,
+  type ToolInfo,
+  type ToolRequest,
+  withinLimit,
+  z,
+} from '@cinnabar/sdk';
+import type { ToolService } from '../contracts.js';
+import { failed, outcomeOf, thrownOutcome } from '../tools/call.js';
+import { type Assignment, groupOf, type RequestKind } from './assignment.js';
+import { createCarrier, objectWith } from './channel.js';
+
+/** What is offered is waited for. */
+const OFFERED_MS = 15_000;
+/** Longer than any tool may take. */
+const CALLED_MS = 15 * 60_000;
+/** A call waits for its decision for hours: so long for one request. */
+const SETTLED_MS = 20_000;
+const ANSWERED_MS = 10_000;
+const RETRY_MS = 5_000;
+/** How long the whole outcome of a call that was held is kept for who asks for it; later what the ledger has of it is told. */
+const KEPT_MS = 10 * 60_000;
+
+/** What can be said in JSON: steps, progress and an abort belong to the process that asks. */
+type CarriedRequest = Omit<ToolRequest, 'signal' | 'step' | 'onProgress'>;
+type CarriedOutcome = SettledOutcome | Omit<Extract<Outcome, { status: 'deferred' }>, 'settled'>;
+
+const actor = objectWith<Actor>('userId');
+const tools = z.array(objectWith<ToolInfo>('name'));
+
+const OFFERED: RequestKind<Actor, readonly ToolInfo[]> = { name: 'tools.offered', body: actor, answer: tools };
+const AVAILABLE: RequestKind<Actor, readonly ToolInfo[]> = { name: 'tools.available', body: actor, answer: tools };
+interface Questioned {
+  readonly actor: Actor;
+  readonly name: string;
+}
+const EXPLAIN: RequestKind<Questioned, ExplainedTool | null> = {
+  name: 'tools.explain',
+  body: z.object({ actor, name: z.string() }),
+  answer: objectWith<ExplainedTool>('allowed').nullable(),
+};
+/** `id` names the call to `ABORT` before it has an outcome. */
+const INVOKE: RequestKind<{ readonly id: string; readonly request: CarriedRequest }, CarriedOutcome> = {
+  name: 'tools.invoke',
+  body: z.object({ id: z.string(), request: objectWith<CarriedRequest>('actor') }),
+  answer: objectWith<CarriedOutcome>('status'),
+};
+const ABORT: RequestKind<{ readonly id: string }, boolean> = {
+  name: 'tools.abort',
+  body: z.object({ id: z.string() }),
+  answer: z.boolean(),
+};
+/** How a call that was held has ended; `null` while it has not. */
+const SETTLED: RequestKind<{ readonly callId: string; readonly tool: string }, SettledOutcome | null> = {
+  name: 'tools.settled',
+  body: z.object({ callId: z.string(), tool: z.string() }),
+  answer: objectWith<SettledOutcome>('status').nullable(),
+};
+
+/**
+ * Tools for the servers of all groups: a program reaches one host, and may act in any server. What is for a server of another group is asked of its
+ * host, which decides whether the actor may, holds the call where a member has to confirm it, runs it once, and records it.
+ */
+export function shareTools(
+  own: ToolService,
+  { channel, partition }: Pick<Assignment, 'channel' | 'partition'>,
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+): ToolService {
+  const carried = createCarrier({ channel, partition }, OFFERED_MS);
+  const running = new Map<string, AbortController>();
+  const held = new Map<string, Promise<SettledOutcome>>();
+  const closing = new AbortController();
+
+  const offered = carried(OFFERED, own.offered);
+  const available = carried(AVAILABLE, own.available);
+  const explain = carried(EXPLAIN, async ({ actor: by, name }) => (await own.explain(by, name)) ?? null);
+
+  channel.answer(INVOKE, async ({ id, request }, signal) => {
+    const abort = new AbortController();
+    running.set(id, abort);
+    try {
+      const outcome = await own.invoke({ ...request, signal: AbortSignal.any([abort.signal, signal]) });
+      if (outcome.status !== 'deferred') return outcome;
+      const { settled, ...told } = outcome;
+      held.set(told.callId, settled);
+      void settled
+        .then(() => sleep(clock, KEPT_MS, closing.signal))
+        .finally(() => held.delete(told.callId))
+        .catch(() => undefined);
+      return told;
+    } finally {
+      running.delete(id);
+    }
+  });
+  channel.answer(ABORT, async ({ id }) => {
+    const call = running.get(id);
+    call?.abort();
+    return call !== undefined;
+  });
+  channel.answer(SETTLED, async ({ callId, tool }, signal) => {
+    const settled = held.get(callId);
+    if (settled !== undefined) {
+      const end = await withinLimit(clock, SETTLED_MS, settled, signal);
+      return end.inTime ? end.value : null;
+    }
+    // Held by an earlier host of the group.
+    const row = await own.ledger.get(callId);
+    return row === undefined ? failed(callId, 'CINNABAR_TOOL_UNKNOWN_OUTCOME', { tool }) : outcomeOf(row);
+  });
+
+  /** Asks again until it has ended, through changes of its host. */
+  const endOf = async (group: number, callId: string, tool: string): Promise<SettledOutcome> => {
+    while (!closing.signal.aborted) {
+      try {
+        const deadlineMs = SETTLED_MS + ANSWERED_MS;
+        const outcome = await channel.ask(group, SETTLED, { callId, tool }, { deadlineMs, signal: closing.signal });
+        if (outcome !== null) return outcome;
+      } catch (error) {
+        log.debug('how a call ended is asked again', { callId, error });
+        await sleep(clock, RETRY_MS, closing.signal);
+      }
+    }
+    return failed(callId, 'CINNABAR_TOOL_UNKNOWN_OUTCOME', { tool });
+  };
+
+  const invokeIn = async (group: number, { signal, step: _step, onProgress: _onProgress, ...request }: ToolRequest) => {
+    const id = randomUUID();
+    const abort = () =>
+      void channel
+        .ask(group, ABORT, { id }, { deadlineMs: ANSWERED_MS })
+        .catch((error: unknown) => log.debug('a call of another process goes on', { tool: request.name, error }));
+    try {
+      signal?.throwIfAborted();
+      signal?.addEventListener('abort', abort, { once: true });
+      const outcome = await channel.ask(group, INVOKE, { id, request }, { deadlineMs: CALLED_MS });
+      if (outcome.status !== 'deferred') return outcome;
+      return { ...outcome, settled: endOf(group, outcome.callId, request.name) };
+    } catch (error) {
+      return thrownOutcome('', request.name, error, log);
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
+  };
+
+  return {
+    ...own,
+    offered: (by) => offered(by, by),
+    available: (by) => available(by, by),
+    explain: async (by, name) => (await explain(by, { actor: by, name })) ?? undefined,
+    invoke: (request) =>
+      partition.owns(request.actor.guildId)
+        ? own.invoke(request)
+        : invokeIn(groupOf(request.actor.guildId, partition.groups), request),
+    close() {
+      closing.abort();
+      return own.close();
+    },
+  };
+}
