@@ -76,7 +76,8 @@ describe('cluster: who serves which groups', () => {
         cluster.join('a');
         for (const { what, id } of events) cluster[what](id);
         cluster.join('a');
-        allStep(cluster, groups + 6);
+        // Each moves in two steps: asked for, then handed over.
+        allStep(cluster, 2 * groups + 6);
 
         const able = cluster.able();
         const shares = able.map(({ id }) => cluster.held(id));
