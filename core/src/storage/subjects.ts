@@ -101,19 +101,22 @@ export function createSubjectIndex(driver: Pick<Driver, 'journal' | 'list'>): Su
       if (shard.known?.get(id)?.get(folder)?.has(key) === true) return;
       await shard.journal.append({ of: id, in: [...path] });
       if (shard.known !== undefined) add(shard.known, id, path);
-      // Most are not written to again soon.
-      if (shard.underWay.size === 1) await shard.journal.release();
     };
     const noteOne = async (id: string) => {
       // The next one does not wait for the disk: what comes together is written together.
-      const { written } = await withShard(id, async (shard) => {
+      const { shard, written } = await withShard(id, async (shard) => {
         const written = begin(shard, id);
         shard.underWay.add(written);
         const done = () => shard.underWay.delete(written);
         written.then(done, done);
-        return { written };
+        return { shard, written };
       });
-      await written;
+      try {
+        await written;
+      } finally {
+        // Most are not written to again soon.
+        if (shard.underWay.size === 0) await shard.journal.release();
+      }
     };
     await Promise.all([...new Set(ids)].map(noteOne));
   };

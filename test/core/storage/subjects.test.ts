@@ -84,4 +84,32 @@ describe('the index of whom documents tell', () => {
     const sizes = (await driver.journals(['@host', 'subjects'])).map(({ bytes }) => bytes);
     expect(Math.max(...sizes)).to.be.below(1_000);
   });
+
+  it('keeps no journal open that nothing is written to', async () => {
+    const driver = createMemoryDriver();
+    const open = new Set<object>();
+    const watched: Pick<typeof driver, 'journal' | 'list'> = {
+      list: driver.list,
+      journal(path) {
+        const journal = driver.journal(path);
+        return {
+          ...journal,
+          async add(text) {
+            open.add(journal);
+            // As on a disk: what comes meanwhile is written together.
+            await new Promise(setImmediate);
+            await journal.add(text);
+          },
+          async release() {
+            await journal.release();
+            open.delete(journal);
+          },
+        };
+      },
+    };
+    const index = createSubjectIndex(watched);
+    const path = [...(TREES[0] ?? []), 'k'];
+    await Promise.all(Array.from({ length: 5 }, () => index.note(path, ['1', '2'])));
+    expect(open.size).to.equal(0);
+  });
 });
