@@ -115,6 +115,21 @@ describe('local Discord: what pages in a browser may do', () => {
     expect(general.messages).to.deep.equal([message]);
   });
 
+  it('opens a DM with people of the same server, and with those who have written', async () => {
+    const { alice, discord, guild } = city;
+    const hers = await visit(alice);
+    const stranger = discord.createUser({ name: 'stranger' });
+    const open = (user: string) => hers.act({ act: 'openDm', user });
+    expect((await open(stranger.id)).error).to.equal('You can write to people with whom you share a server.');
+    expect((await open('1')).error).to.equal('There is no such person.');
+    expect(alice.dms.size).to.equal(0);
+    const { id } = stranger.openDm(alice);
+    expect((await open(stranger.id)).ok).to.deep.equal({ channel: id });
+    const neighbour = discord.createUser({ name: 'neighbour' });
+    guild.join(neighbour);
+    expect((await open(neighbour.id)).ok).to.have.property('channel');
+  });
+
   it('tells nobody else of a DM or an ephemeral note', async () => {
     const { alice, you, general } = city;
     const client = await city.login();

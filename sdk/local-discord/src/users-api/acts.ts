@@ -44,7 +44,7 @@ export async function carryOut(context: ActContext, act: UserAct): Promise<objec
       markRead(context, channelOf(context, act.channel).id, act.message);
       return {};
     case 'openDm':
-      return { channel: user.openDm(userOf(world, act.user)).id };
+      return { channel: user.openDm(recipientOf(context, act.user)).id };
     case 'startThread':
       return { channel: user.startThread(messageOf(context, act), act.name).id };
     case 'advance':
@@ -155,6 +155,14 @@ function userOf(world: World, id: string): LocalUser {
   const found = world.users.get(id);
   if (found === undefined) throw new Error('There is no such person.');
   return found;
+}
+
+/** As in Discord, one writes to those with whom one shares a server, or has written before. */
+function recipientOf({ world, user }: ActContext, id: string): LocalUser {
+  const other = userOf(world, id);
+  const isKnown = [...world.guilds.values()].some(({ members }) => members.has(user.id) && members.has(id));
+  if (isKnown || other === user || user.dms.has(id)) return other;
+  throw new Error('You can write to people with whom you share a server.');
 }
 
 interface GivenFile {
