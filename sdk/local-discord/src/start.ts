@@ -119,7 +119,8 @@ export async function startLocalDiscord(options: LocalDiscordOptions = {}): Prom
       return;
     }
     const url = new URL(request.url ?? '/', ORIGIN);
-    if (page !== undefined && url.pathname.startsWith('/client/')) void servePage(page, response, url.pathname);
+    if (page !== undefined && url.pathname.startsWith('/client/'))
+      void servePage(page, request, response, url.pathname);
     else if (fromBrowser(request)) response.writeHead(403).end('This is no place for web pages.');
     else if (url.pathname.startsWith('/cdn/')) serveFile(world, response, url);
     else rest(request, response, url);

@@ -1,6 +1,11 @@
 import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import type { UserAct } from '@cinnabar/local-discord';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliDecompressSync } from 'node:zlib';
+import { startLocalDiscord, type UserAct } from '@cinnabar/local-discord';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { WebSocket } from 'ws';
@@ -245,5 +250,39 @@ describe('local Discord: what pages in a browser may do', () => {
         await once(socket, 'close');
       }
     expect((await mine.act({ act: 'ping' })).ok).to.have.property('now');
+  });
+});
+
+describe('local Discord: the page in a browser', () => {
+  it('comes compressed to who takes that, and nothing beside it comes', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'cinnabar-page-'));
+    mkdirSync(join(folder, 'public', 'assets'), { recursive: true });
+    const script = 'console.log("hello");'.repeat(500);
+    writeFileSync(join(folder, 'public', 'assets', 'index-1.js'), script);
+    writeFileSync(join(folder, 'beside.js'), 'secret');
+    const discord = await startLocalDiscord({ users: { page: join(folder, 'public') } });
+    const fetched = async (path: string, encoding: string) => {
+      const request = get(`${discord.url}${path}`, { headers: { 'accept-encoding': encoding } });
+      const [response]: IncomingMessage[] = await once(request, 'response');
+      const chunks: Buffer[] = [];
+      for await (const chunk of response ?? []) chunks.push(chunk);
+      return { response, body: Buffer.concat(chunks) };
+    };
+    try {
+      for (const _ of ['the first', 'the second']) {
+        const { response, body } = await fetched('/client/assets/index-1.js', 'gzip, br');
+        expect(response?.headers).to.include({ 'content-encoding': 'br', vary: 'accept-encoding' });
+        expect(body.length).to.be.lessThan(script.length / 10);
+        expect(brotliDecompressSync(body).toString()).to.equal(script);
+      }
+      const plain = await fetched('/client/assets/index-1.js', 'gzip');
+      expect(plain.response?.headers).not.to.have.property('content-encoding');
+      expect(plain.body.toString()).to.equal(script);
+      for (const path of ['/client/..%2fbeside.js', '/client/assets/../../beside.js', '/client/none.js'])
+        expect((await fetched(path, 'br')).body.toString(), path).not.to.include('secret');
+    } finally {
+      await discord.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join, normalize } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants } from 'node:zlib';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -28,8 +30,13 @@ const HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
 };
 
-/** Serves the files of the page below `/client/`. Those in `assets` have names that follow from their content. */
-export async function servePage(folder: string, response: ServerResponse, pathname: string): Promise<void> {
+/** Serves the files of the page below `/client/`. Those in `assets` have names that follow from their content, and are compressed once. */
+export async function servePage(
+  folder: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  pathname: string,
+): Promise<void> {
   const path = pathname.slice('/client/'.length) || 'index.html';
   const file = normalize(join(folder, path));
   const type = TYPES[extname(file)];
@@ -38,6 +45,21 @@ export async function servePage(folder: string, response: ServerResponse, pathna
     response.writeHead(404, { ...HEADERS, 'content-type': 'text/plain' }).end('There is no such page.');
     return;
   }
-  const cached = path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
-  response.writeHead(200, { ...HEADERS, 'content-type': type, 'cache-control': cached }).end(body);
+  if (!path.startsWith('assets/')) {
+    response.writeHead(200, { ...HEADERS, 'content-type': type, 'cache-control': 'no-cache' }).end(body);
+    return;
+  }
+  const headers = { ...HEADERS, 'content-type': type, 'cache-control': IMMUTABLE, vary: 'accept-encoding' };
+  if (!/\bbr\b/.test(String(request.headers['accept-encoding']))) response.writeHead(200, headers).end(body);
+  else response.writeHead(200, { ...headers, 'content-encoding': 'br' }).end(await compressed(file, body));
+}
+
+const IMMUTABLE = 'public, max-age=31536000, immutable';
+const brotli = promisify(brotliCompress);
+const compressedFiles = new Map<string, Promise<Buffer>>();
+
+function compressed(file: string, body: Buffer): Promise<Buffer> {
+  const known = compressedFiles.get(file) ?? brotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } });
+  compressedFiles.set(file, known);
+  return known;
 }
