@@ -41,6 +41,11 @@ export async function createClusterWorld({ groups, guilds }: { readonly groups: 
     async until(isSo: () => boolean) {
       while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
     },
+    /** Waits until members can use the slash command in this channel: the lists go to Discord after the start. */
+    async slashable(channel: LocalChannel, name: string) {
+      const listed = () => [...(application.guildCommands.get(channel.guild?.id ?? '')?.values() ?? [])];
+      while (!listed().some((command) => command.name === name)) await new Promise((resolve) => setTimeout(resolve, 5));
+    },
     /**
      * A process of the cluster, as far as database and Discord can tell.
      * @param plugins ids of bundled ones, or plugins

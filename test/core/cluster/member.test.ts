@@ -162,6 +162,7 @@ describePostgres('cluster: processes that serve a bot together', () => {
     await one.start();
     const [channel] = world.channels;
     if (channel === undefined) throw new Error('there is no channel');
+    await world.slashable(channel, 'ponder');
     const asked = world.owner.slash(channel, 'ponder');
     await world.until(() => asked.messages.length > 0);
     world.discord.faults.rest.fail(503, { times: Number.POSITIVE_INFINITY });
@@ -286,7 +287,7 @@ describePostgres('cluster: processes that serve a bot together', () => {
     await one.start();
     const [channel] = world.channels;
     if (channel === undefined) throw new Error('there is no channel');
-    await world.until(() => world.application.guildCommands.get(channel.guild?.id ?? '') !== undefined);
+    await world.slashable(channel, 'count');
     await one.stop();
     const asked = world.owner.slash(channel, 'count');
     await world.until(() => asked.expired);
