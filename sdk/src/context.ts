@@ -12,6 +12,7 @@ import type {
 import type { EnvSchema } from './definition.js';
 import type { Logger, Metrics } from './observability.js';
 import type { Diagnosis, SetupCheck, SilenceReasons } from './plugins.js';
+import type { Question, QuestionDefinition } from './questions.js';
 import type { ScheduleDefinition } from './schedules.js';
 import type { Settings, SettingsChange, SettingsSchemas } from './settings.js';
 import type { Journal, JournalDefinition, Journals, JournalsOptions } from './storage/journal.js';
@@ -104,8 +105,8 @@ export interface Registrar {
    */
   whySilent(reasons: SilenceReasons): Disposer;
   /**
-   * Runs after a change of the plugin's settings is saved, whatever made it, and before its author reads that it holds. In a plugin that runs in several
-   * processes it runs in the one that made the change.
+   * Runs after a change of the plugin's settings is saved, whatever made it, and before its author reads that it holds. Where several processes share the
+   * servers, it runs a little later in the others, too, unless the settings are of a server that is none of theirs.
    * @example settingsChanged(async ({ scope, of }) => scope === 'guild' && watch(of));
    */
   settingsChanged(handler: (change: SettingsChange) => unknown): Disposer;
@@ -152,6 +153,20 @@ export interface Registrar {
    * await journals.open([guildId, 'notes'], { schema: note }).append({ text });
    */
   journals(options?: JournalsOptions): Journals;
+  /**
+   * Asks for what is known, or can be done, only where a server is served: a bot may run in several processes, each with some of its servers in
+   * `client.guilds`. Most plugins need none: events, commands, tools and pages come to the process of their server by themselves.
+   * @throws CINNABAR_NAME_INVALID, CINNABAR_NAME_TAKEN
+   * @example
+   * const sizes = context.question({
+   *   name: 'sizes',
+   *   input: z.object({ least: z.number() }),
+   *   answer: z.array(z.number()),
+   *   run: ({ least }) => client.guilds.cache.map(({ memberCount }) => memberCount).filter((size) => size >= least),
+   * });
+   * const { answers, missing } = await sizes.everywhere({ least: 10 });
+   */
+  question<B, T>(definition: QuestionDefinition<B, T>): Question<B, T>;
   /** What monitoring shows of the plugin. */
   readonly metrics: Metrics;
   /** A cleanup of the plugin's own. */

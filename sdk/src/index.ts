@@ -172,6 +172,7 @@ export * from './persona.js';
 export * from './plugin-packages.js';
 export * from './plugins.js';
 export * from './provenance.js';
+export * from './questions.js';
 export * from './schedules.js';
 export * from './secrets.js';
 export * from './settings.js';

@@ -120,6 +120,8 @@ export interface HostInfo {
    * it, which alone may listen on a port.
    */
   readonly isFirst: boolean;
+  /** What the process is called in a cluster. */
+  readonly member?: string | undefined;
 }
 export const HostInfo = defineToken<HostInfo>('cinnabar.host');
 

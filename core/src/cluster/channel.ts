@@ -158,7 +158,11 @@ export function createClusterChannel(options: {
     },
     answer(kind, handle) {
       handlers.set(kind.name, async (body, signal) => handle(kind.body.parse(body), signal));
-      return () => void handlers.delete(kind.name);
+      const handler = handlers.get(kind.name);
+      return () => {
+        // A plugin that was started anew answers already.
+        if (handlers.get(kind.name) === handler) handlers.delete(kind.name);
+      };
     },
     async open() {
       stopListening = database.listen(news, { heard, missed });

@@ -15,6 +15,7 @@ import { NO_CLAIMS } from '../cluster/claims.js';
 import { createHandedNotices, takeNotices } from '../cluster/notices.js';
 import { sharePages } from '../cluster/pages.js';
 import { sharePersonalData } from '../cluster/personal-data.js';
+import { createQuestions } from '../cluster/questions.js';
 import { shareTools } from '../cluster/tools.js';
 import { notice } from '../commands/answers.js';
 import { createCommands } from '../commands/commands.js';
@@ -513,6 +514,7 @@ function registerSurfaces(service: Register): void {
     version: HOST_VERSION,
     startedAt: get(KEYS.clock).now(),
     isFirst: partitionOf(get).owns(null),
+    member: get(KEYS.assignment).of?.member.name,
   }));
   service(KEYS.toolPolicies, (get) => createToolPolicies(get(KEYS.guildStates)));
   service(KEYS.tools, (get) => {
@@ -585,6 +587,10 @@ function registerPlugins(service: Register, onChange: (change: PluginChange) => 
       setupNeeds,
       diagnoses,
       silences,
+      questions: createQuestions(get(KEYS.assignment).of, {
+        boundary: get(KEYS.boundary),
+        log: log.logger('plugins'),
+      }),
       boundary: get(KEYS.boundary),
       workers: get(KEYS.workers),
       metrics: get(KEYS.metrics),

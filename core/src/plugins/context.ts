@@ -16,6 +16,7 @@ import {
 } from '@cinnabar/sdk';
 import type { Client, Message } from 'discord.js';
 import type { Partition } from '../cluster/assignment.js';
+import type { QuestionService } from '../cluster/questions.js';
 import type { ConfigurationService } from '../config/configuration.js';
 import type {
   Boundary,
@@ -50,6 +51,7 @@ interface HostServices {
   readonly setupNeeds: SetupNeeds;
   readonly diagnoses: Diagnoses;
   readonly silences: Silences;
+  readonly questions: QuestionService;
   readonly boundary: Boundary;
   readonly workers: WorkerService;
   readonly metrics: MetricsService;
@@ -108,6 +110,7 @@ export function createContext(owner: Owner, host: HostServices): ErasedContext {
     after: (delayMs, task) => after(owner, host, delayMs, task),
     schedule: (collection, definition) => openSchedule(owner, host, collection, definition),
     worker: (url) => host.workers.module(owner, url),
+    question: (definition) => host.questions.question(owner, definition),
     metrics: host.metrics.of(owner),
     journal(name, definition) {
       const journal = host.storage.journal(plugin.manifest.id, name, definition);

@@ -1,6 +1,7 @@
 import {
   type Actor,
   homeChannelOf,
+  missingSentences,
   type Receipt,
   TIERS,
   t,
@@ -11,8 +12,9 @@ import {
   type WebRequest,
   type WebRow,
   type WebValue,
+  z,
 } from '@cinnabar/sdk';
-import { type Account, addSums, dayOf, lastDays, NO_USE, receiptsOf, type Sum, usedIn } from './receipts.js';
+import { type Account, addSums, dayOf, lastDays, NO_USE, receiptsOf, type Sum, sumSchema, usedIn } from './receipts.js';
 import type { AccountsContext } from './service.js';
 
 const DAYS = 31;
@@ -25,7 +27,9 @@ export function registerPages(context: AccountsContext): void {
   registerAnswerPages(context);
 }
 
-function registerCostPages({ page, client, collections: stores, services: { access, clock } }: AccountsContext): void {
+function registerCostPages(context: AccountsContext): void {
+  const { page, client, collections: stores, question, services } = context;
+  const { access, clock } = services;
   const isModerator = async (actor: Actor) => TIERS.indexOf(await access.tierOf(actor)) >= TIERS.indexOf('mod');
 
   page({
@@ -53,6 +57,29 @@ function registerCostPages({ page, client, collections: stores, services: { acce
     },
   });
 
+  const inServers = question({
+    name: 'cost',
+    input: z.object({}),
+    answer: z.object({ days: z.record(z.string(), sumSchema), servers: z.array(serverUse) }),
+    async run() {
+      const now = clock.now();
+      const accounts: (readonly [guildId: string, account: Account])[] = [];
+      for await (const entry of stores.guildAccounts.entries()) accounts.push(entry);
+      const month = accounts.map(([guildId, account]) => ({
+        guildId,
+        name: client.guilds.cache.get(guildId)?.name ?? guildId,
+        sum: usedIn(account, now, 'month'),
+      }));
+      return {
+        days: addDays(
+          accounts.map(([, account]) => account),
+          now,
+        ),
+        servers: mostUsed(month),
+      };
+    },
+  });
+
   page({
     name: 'bot-cost',
     title: 'Cost',
@@ -62,28 +89,18 @@ function registerCostPages({ page, client, collections: stores, services: { acce
     access: { tier: 'botOwner' },
     async view() {
       const now = clock.now();
-      const accounts: (readonly [guildId: string, account: Account])[] = [];
-      for await (const entry of stores.guildAccounts.entries()) accounts.push(entry);
-      const dates = lastDays(now, DAYS);
-      const days = Object.fromEntries(
-        dates.map((date) => [date, addSums(accounts.map(([, { days }]) => days[date] ?? NO_USE))]),
+      const known = await inServers.everywhere({});
+      const rows = mostUsed(known.answers.flatMap(({ servers }) => servers)).map(
+        ({ guildId, name, sum }): WebRow => ({
+          id: guildId,
+          cells: [name, ...sumCells(sum)],
+          link: { page: 'accounts/cost', guildId },
+        }),
       );
-      const month = accounts
-        .map(([guildId, account]) => ({ guildId, sum: usedIn(account, now, 'month') }))
-        .filter(({ sum }) => sum.runs > 0);
-      const rows = month
-        .sort((one, other) => other.sum.usd - one.sum.usd || other.sum.tokens - one.sum.tokens)
-        .slice(0, MOST_SERVERS)
-        .map(
-          ({ guildId, sum }): WebRow => ({
-            id: guildId,
-            cells: [client.guilds.cache.get(guildId)?.name ?? guildId, ...sumCells(sum)],
-            link: { page: 'accounts/cost', guildId },
-          }),
-        );
       return {
         blocks: [
-          ...accountBlocks({ days }, now),
+          ...missingSentences(known).map((text): WebBlock => ({ kind: 'notice', tone: 'warning', text })),
+          ...accountBlocks({ days: addDays(known.answers, now) }, now),
           {
             kind: 'table',
             title: t('This month by server'),
@@ -98,6 +115,22 @@ function registerCostPages({ page, client, collections: stores, services: { acce
 }
 
 type Days = Pick<Account, 'days'>;
+
+const serverUse = z.object({ guildId: z.string(), name: z.string(), sum: sumSchema });
+
+/** Those that have used the most in this month. */
+function mostUsed(servers: readonly z.output<typeof serverUse>[]) {
+  return servers
+    .filter(({ sum }) => sum.runs > 0)
+    .sort((one, other) => other.sum.usd - one.sum.usd || other.sum.tokens - one.sum.tokens)
+    .slice(0, MOST_SERVERS);
+}
+
+function addDays(accounts: readonly { readonly days: Readonly<Record<string, Sum>> }[], now: number): Days['days'] {
+  return Object.fromEntries(
+    lastDays(now, DAYS).map((date) => [date, addSums(accounts.map(({ days }) => days[date] ?? NO_USE))]),
+  );
+}
 
 function figures(account: Days, now: number): WebBlock {
   const today = account.days[dayOf(now)] ?? NO_USE;

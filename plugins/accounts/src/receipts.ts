@@ -127,7 +127,7 @@ const KEPT_DAYS = 31;
 /** Of more pieces of work than are ever under way at once in one place. */
 const COUNTED_KEPT = 64;
 
-const sum = z.object({
+export const sumSchema = z.object({
   /** Pieces of work: answers, and whatever else a mind has a receipt of. */
   runs: z.number().default(0),
   tokens: z.number().default(0),
@@ -136,18 +136,18 @@ const sum = z.object({
   unpriced: z.number().default(0),
   usage: usageSchema.default(NO_USAGE),
 });
-export type Sum = Readonly<z.output<typeof sum>>;
-export const NO_USE: Sum = sum.parse({});
+export type Sum = Readonly<z.output<typeof sumSchema>>;
+export const NO_USE: Sum = sumSchema.parse({});
 
 /** What an account has counted of a receipt. */
-const counted = z.object({ receipt: z.string(), sum });
+const counted = z.object({ receipt: z.string(), sum: sumSchema });
 
 const hold = z.object({ id: z.string(), tokens: z.number(), usd: z.number(), until: z.number() });
 
 /** The account of a guild, channel or member. */
 export const accountSchema = z.object({
   /** By day (UTC), `2026-11-21`. */
-  days: z.record(z.string(), sum).default({}),
+  days: z.record(z.string(), sumSchema).default({}),
   /** Of a guild: today's tokens by channel. */
   channels: z.object({ day: z.string(), tokens: z.record(z.string(), z.number()) }).optional(),
   /** The latest ones: a receipt that is recorded again, be it because a crash came between the accounts, is counted once in each. */

@@ -1,5 +1,6 @@
 import { createAskFirst, formatDuration, plainText, subcommand, t, UserError, z } from '@cinnabar/sdk';
 import { type Client, version as discordVersion, OAuth2Scopes, PermissionsBitField } from 'discord.js';
+import { type AllServers, missingNote } from './all-servers.js';
 import { messageCommands } from './bot-messages.js';
 import { processCommands } from './bot-process.js';
 import { profileCommands } from './bot-profile.js';
@@ -11,7 +12,7 @@ const OWNER = { tier: 'botOwner' } as const;
 const MOST_SERVERS = 100;
 
 /** `!bot …`: the bot itself. */
-export function registerBotCommands(context: AdminContext): void {
+export function registerBotCommands(context: AdminContext, servers: AllServers): void {
   const { group, component, client, services } = context;
   const { audit, clock, host, plugins } = services;
   const askFirst = createAskFirst({ component, ...services, name: 'bot-leave', access: OWNER });
@@ -87,17 +88,15 @@ export function registerBotCommands(context: AdminContext): void {
         reads: true,
         description: 'List the servers that the bot is in',
         access: OWNER,
-        run(ctx) {
-          const guilds = [...client.guilds.cache.values()].sort((a, b) => b.memberCount - a.memberCount);
-          const lines = guilds
-            .slice(0, MOST_SERVERS)
-            .map(({ id, name, memberCount }) =>
-              t('• {name} {id}: {count} members', { name: plainText(name), id: code(id), count: memberCount }),
-            );
-          const left = guilds.length - MOST_SERVERS;
+        async run(ctx) {
+          const { count, servers: shown, missing } = await servers.largest(MOST_SERVERS);
+          const lines = shown.map(({ id, name, members }) =>
+            t('• {name} {id}: {count} members', { name: plainText(name), id: code(id), count: members }),
+          );
+          const left = count - shown.length;
           const more = left > 0 ? [t('… and {count} more', { count: left })] : [];
-          return ctx.reply({
-            content: [t('**Servers** ({count})', { count: guilds.length }), ...lines, ...more].join('\n'),
+          await ctx.reply({
+            content: [t('**Servers** ({count})', { count }), ...lines, ...more, ...missingNote({ missing })].join('\n'),
             ephemeral: true,
           });
         },
@@ -109,22 +108,18 @@ export function registerBotCommands(context: AdminContext): void {
         access: OWNER,
         options: { server: z.string().optional().describe('Id of the server; by default this one') },
         examples: ['bot leave', 'bot leave 1456074443980800002'],
-        run(ctx, { server }) {
-          const guild = client.guilds.cache.get(server ?? guildOf(ctx.actor));
-          if (guild === undefined)
-            throw new UserError(
-              t('The bot is in no server with the id {id}. `bot servers` lists them.', { id: code(server) }),
-            );
+        async run(ctx, { server }) {
+          const { id, name, members } = await servers.find(server ?? guildOf(ctx.actor));
           return askFirst(ctx, {
             content: t('Leave **{name}** ({count} members)?', {
-              name: plainText(guild.name),
-              count: guild.memberCount,
+              name: plainText(name),
+              count: members,
             }),
             yes: t('Leave it'),
             async run() {
-              await guild.leave();
-              audit.record({ actor: ctx.actor, act: `bot leave ${guild.id} (agreed)`, outcome: 'done' });
-              return t('Left **{name}**.', { name: plainText(guild.name) });
+              if (!(await servers.leave(id))) throw new UserError(t('I am not there any more.'));
+              audit.record({ actor: ctx.actor, act: `bot leave ${id} (agreed)`, outcome: 'done' });
+              return t('Left **{name}**.', { name: plainText(name) });
             },
           });
         },

@@ -11,8 +11,10 @@ import {
   textMessages,
   UserError,
   visible,
+  z,
 } from '@cinnabar/sdk';
 import type { Guild, SendableChannels } from 'discord.js';
+import { type AllServers, missingNote } from './all-servers.js';
 import type { AdminContext } from './context.js';
 
 const OWNER = { tier: 'botOwner' } as const;
@@ -23,10 +25,11 @@ const LONGEST = 1_500;
 const AT_ONCE = 4;
 /** Names of servers in one answer. */
 const NAMED = 10;
+const LONGEST_ANNOUNCEMENT_MS = 30 * 60_000;
 
 /** `!bot contact`, `answer` and `announce`: words to the owner of the bot, and the owner's to a member or to all servers. */
 export function messageCommands(context: AdminContext): readonly Subcommand[] {
-  const { settings, services, client } = context;
+  const { settings, services, client, question } = context;
   const { audit, random } = services;
   const askFirst = createAskFirst({ component: context.component, ...services, name: 'bot-announce', access: OWNER });
   const { say, tell, tellOwners, attempt } = createMessenger(context);
@@ -36,6 +39,39 @@ export function messageCommands(context: AdminContext): readonly Subcommand[] {
     const id = (await settings.guild(guild).get()).announcements ?? guild.systemChannelId;
     return id === null ? undefined : findSendableIn(client, guild.id, id);
   };
+  const places = () => Promise.all(client.guilds.cache.map(async (guild) => [guild, await channelOf(guild)] as const));
+
+  const announceable = question({
+    name: 'announceable',
+    input: z.object({}),
+    answer: z.object({ places: z.number(), without: z.number() }),
+    async run() {
+      const found = await places();
+      const without = found.filter(([, channel]) => channel === undefined).length;
+      return { places: found.length - without, without };
+    },
+  });
+  const announcing = question({
+    name: 'announce',
+    input: z.object({ message: z.string(), key: z.string() }),
+    answer: z.object({ count: z.number(), missed: z.number(), names: z.array(z.string()) }),
+    deadlineMs: LONGEST_ANNOUNCEMENT_MS,
+    async run({ message, key }) {
+      const found = await places();
+      const missed = found.filter(([, channel]) => channel === undefined).map(([{ name }]) => name);
+      let count = 0;
+      const waiting = found.values();
+      const work = async () => {
+        for (const [guild, channel] of waiting) {
+          if (channel === undefined) continue;
+          if (await attempt(() => say(channel, message, `${key}:${channel.id}`), channel.id)) count += 1;
+          else missed.push(guild.name);
+        }
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, work));
+      return { count, missed: missed.length, names: missed.slice(0, NAMED) };
+    },
+  });
 
   return [
     subcommand({
@@ -82,49 +118,45 @@ export function messageCommands(context: AdminContext): readonly Subcommand[] {
       access: OWNER,
       options: { message: option.rest().max(LONGEST).describe('What is said') },
       async run(ctx, { message }) {
-        const found = await Promise.all(
-          client.guilds.cache.map(async (guild) => ({ guild, channel: await channelOf(guild) })),
-        );
-        const places = found.flatMap(({ channel }) => channel ?? []);
-        const without = found.length - places.length;
-        if (places.length === 0)
+        const { answers, missing } = await announceable.everywhere({});
+        const places = answers.reduce((sum, one) => sum + one.places, 0);
+        const without = answers.reduce((sum, one) => sum + one.without, 0);
+        if (places === 0)
           throw new UserError(
-            found.length === 0
+            without === 0
               ? t('I am in no server, so there is nobody to announce it to.')
               : t(
                   'I can write in no channel for announcements: none of my {count, plural, one {# server} other {# servers}} has one.',
-                  { count: found.length },
+                  { count: without },
                 ),
           );
         const key = `announce:${random.id()}`;
         return askFirst(ctx, {
-          content: t(
-            'Say this in {servers, plural, one {# server} other {# servers}}? {without, plural, one {# has} other {# have}} no channel for it.\n{message}',
-            {
-              servers: places.length,
-              without,
-              message: plainText(message),
-            },
-          ),
+          content: [
+            t(
+              'Say this in {servers, plural, one {# server} other {# servers}}? {without, plural, one {# has} other {# have}} no channel for it.\n{message}',
+              { servers: places, without, message: plainText(message) },
+            ),
+            ...missingNote({ missing }),
+          ].join('\n'),
           yes: t('Announce it'),
           async run() {
-            const missed = found.filter(({ channel }) => channel === undefined).map(({ guild }) => guild.name);
-            let count = 0;
-            const waiting = found.values();
-            const work = async () => {
-              for (const { guild, channel } of waiting) {
-                if (channel === undefined) continue;
-                if (await attempt(() => say(channel, message, `${key}:${channel.id}`), channel.id)) count += 1;
-                else missed.push(guild.name);
-              }
-            };
-            await Promise.all(Array.from({ length: AT_ONCE }, work));
+            const said = await announcing.everywhere({ message, key });
+            const count = said.answers.reduce((sum, one) => sum + one.count, 0);
+            const missed = said.answers.reduce((sum, one) => sum + one.missed, 0);
             audit.record({ actor: ctx.actor, act: `bot announce to ${count} servers (agreed)`, outcome: 'done' });
-            const said = t('Said in {count} of {all} servers.', { count, all: found.length });
-            if (missed.length === 0) return said;
-            const names = missed.slice(0, NAMED).map((name) => plainText(name));
-            const more = missed.length - names.length;
-            return `${said} ${t('Not in: {names}{more, plural, =0 {} other { and # more}}.', { names: names.join(', '), more })}`;
+            const names = said.answers
+              .flatMap((one) => one.names)
+              .slice(0, NAMED)
+              .map((name) => plainText(name));
+            const notIn = t('Not in: {names}{more, plural, =0 {} other { and # more}}.', {
+              names: names.join(', '),
+              more: missed - names.length,
+            });
+            return [
+              `${t('Said in {count} of {all} servers.', { count, all: count + missed })}${missed === 0 ? '' : ` ${notIn}`}`,
+              ...missingNote(said),
+            ].join('\n');
           },
         });
       },
@@ -133,32 +165,34 @@ export function messageCommands(context: AdminContext): readonly Subcommand[] {
 }
 
 /** Tells the owners of the bot of the servers that it is added to and removed from, unless they want none of that. */
-export function registerServerNotices(context: AdminContext): void {
+export function registerServerNotices(context: AdminContext, all: AllServers): void {
   const { on, settings, services } = context;
   const { random } = services;
   const { tellOwners } = createMessenger(context);
-  const notify = async (write: () => string) => {
-    if ((await settings.global.get()).serverNotices) await tellOwners(write, `server:${random.id()}`);
+  const notify = async (write: (servers: number) => string) => {
+    if (!(await settings.global.get()).serverNotices) return;
+    const servers = await all.count();
+    await tellOwners(() => write(servers), `server:${random.id()}`);
   };
-  on('guildCreate', ({ name, id, memberCount, client }) =>
-    notify(() =>
+  on('guildCreate', ({ name, id, memberCount }) =>
+    notify((servers) =>
       t(
         'I was added to **{name}** ({id}, {members, plural, one {# member} other {# members}}): {servers, plural, one {# server} other {# servers}} now.',
         {
           name: plainText(name),
           id,
           members: memberCount,
-          servers: client.guilds.cache.size,
+          servers,
         },
       ),
     ),
   );
-  on('guildDelete', ({ name, id, client }) =>
-    notify(() =>
+  on('guildDelete', ({ name, id }) =>
+    notify((servers) =>
       t('I am no longer in **{name}** ({id}): {servers, plural, one {# server} other {# servers}} now.', {
         name: plainText(name),
         id,
-        servers: client.guilds.cache.size,
+        servers,
       }),
     ),
   );

@@ -1,5 +1,6 @@
 import { definePlugin } from '@cinnabar/sdk';
 import { registerAccessCommands } from './access-commands.js';
+import { createAllServers } from './all-servers.js';
 import { registerAuditCommand } from './audit-command.js';
 import { registerBackups } from './backup-commands.js';
 import { registerBotCommands } from './bot-commands.js';
@@ -45,7 +46,8 @@ export default definePlugin({
     const { services, settings: stored } = context;
     context.defer(services.commands.suggestWhere(async (guildId) => (await stored.guild(guildId).get()).suggestions));
     context.defer(services.notices.sendWhere(async (kind) => !(await stored.global.get()).mutedAlerts.includes(kind)));
-    registerServerNotices(context);
+    const servers = createAllServers(context);
+    registerServerNotices(context, servers);
     registerPluginCommands(context, installSubcommands(context));
     registerAuditCommand(context);
     context.ready(() => logMissingPermissions(context));
@@ -56,7 +58,7 @@ export default definePlugin({
     registerRoleCommands(context);
     registerServerCommands(context);
     registerLanguage(context);
-    registerBotCommands(context);
+    registerBotCommands(context, servers);
     registerCluster(context);
     registerBackups(context);
     registerSecrets(context);
@@ -68,6 +70,6 @@ export default definePlugin({
     registerDiagnose(context);
     registerDoctor(context);
     registerMyData(context);
-    registerPages(context);
+    registerPages(context, servers);
   },
 });

@@ -1,6 +1,8 @@
-import { type AccessRule, createAskFirst, EVERYTHING, plainText, subcommand, t } from '@cinnabar/sdk';
-import type { Guild } from 'discord.js';
+import { type AccessRule, createAskFirst, EVERYTHING, plainText, subcommand, t, z } from '@cinnabar/sdk';
+import { missingNote } from './all-servers.js';
 import type { AdminContext } from './context.js';
+
+const LONGEST_LEAVING_MS = 10 * 60_000;
 
 /** Whether the bot's owner has the bot ignore a whole server: by a rule for it, else by one for all servers. */
 export function isRefused(rules: readonly AccessRule[], guildId: string): boolean {
@@ -22,34 +24,61 @@ export function leaveRefusedServers({ on, settings, services, log }: AdminContex
 
 /** `!access global leave`: leaves the servers that are refused, after a question. */
 export function leaveCommand(context: AdminContext) {
-  const { client, component, services } = context;
+  const { client, component, question, services } = context;
   const access = { tier: 'botOwner' } as const;
   const askFirst = createAskFirst({ component, ...services, name: 'refused-servers', access });
-  const refused = async (): Promise<readonly Guild[]> => {
+  const refused = async () => {
     const rules = await services.accessRules.list(null);
     return [...client.guilds.cache.values()].filter(({ id }) => isRefused(rules, id));
   };
+  const listing = question({
+    name: 'refused-servers',
+    input: z.object({}),
+    answer: z.array(z.string()),
+    run: async () => (await refused()).map(({ name }) => name),
+  });
+  const leaving = question({
+    name: 'leave-refused-servers',
+    input: z.object({}),
+    answer: z.number(),
+    deadlineMs: LONGEST_LEAVING_MS,
+    async run() {
+      let left = 0;
+      for (const guild of await refused()) {
+        await guild.leave();
+        left += 1;
+      }
+      return left;
+    },
+  });
 
   return subcommand({
     name: 'leave',
     description: 'Leave the servers that the rules of the bot’s owner refuse',
     async run(ctx) {
-      const guilds = await refused();
-      if (guilds.length === 0) return ctx.reply(t('No server is refused.'));
-      return askFirst(ctx, {
-        content: t('I leave {count, plural, one {one server} other {# servers}}: {names}', {
-          count: guilds.length,
-          names: guilds.map(({ name }) => plainText(name)).join(', '),
-        }),
+      const { answers, missing } = await listing.everywhere({});
+      const names = answers.flat();
+      if (names.length === 0) {
+        await ctx.reply([t('No server is refused.'), ...missingNote({ missing })].join('\n'));
+        return;
+      }
+      await askFirst(ctx, {
+        content: [
+          t('I leave {count, plural, one {one server} other {# servers}}: {names}', {
+            count: names.length,
+            names: names.map((name) => plainText(name)).join(', '),
+          }),
+          ...missingNote({ missing }),
+        ].join('\n'),
         yes: t('Leave'),
         async run() {
-          let left = 0;
-          for (const guild of await refused()) {
-            await guild.leave();
-            left += 1;
-          }
+          const done = await leaving.everywhere({});
+          const left = done.answers.reduce((sum, one) => sum + one, 0);
           services.audit.record({ actor: ctx.actor, act: `access global leave ${left} (agreed)`, outcome: 'done' });
-          return t('I have left {count, plural, one {one server} other {# servers}}.', { count: left });
+          return [
+            t('I have left {count, plural, one {one server} other {# servers}}.', { count: left }),
+            ...missingNote(done),
+          ].join('\n');
         },
       });
     },

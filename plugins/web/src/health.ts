@@ -1,5 +1,15 @@
-import { type Clock, type Monitoring, type Registrar, t, type WebBlock, type WebRow } from '@cinnabar/sdk';
-import { type Client, Status } from 'discord.js';
+import {
+  type Clock,
+  type Monitoring,
+  missingSentences,
+  type Question,
+  type Registrar,
+  t,
+  type WebBlock,
+  type WebRow,
+  type WebValue,
+} from '@cinnabar/sdk';
+import type { Connections } from './connections.js';
 
 /** Three hours, at four samples a minute. */
 const SAMPLE_MS = 15_000;
@@ -60,12 +70,17 @@ export function readMetrics(text: string): Omit<Sample, 'at'> {
   };
 }
 
-/** How the process is doing, for the owner of the bot. */
+/** How the bot is doing, for its owner: connections of all of it, the rest of the process that serves the dashboard. */
 export function registerHealthPage(
-  { page, every, client }: Pick<Registrar, 'page' | 'every' | 'client'>,
+  { page, every }: Pick<Registrar, 'page' | 'every'>,
   history: History,
+  connections: Question<Record<never, never>, Connections>,
 ): void {
   every(SAMPLE_MS, history.sample);
+  const look = async () => {
+    const [all] = await Promise.all([connections.everywhere({}), history.sample()]);
+    return all;
+  };
   page({
     name: 'health',
     title: 'Health',
@@ -74,39 +89,79 @@ export function registerHealthPage(
     group: 'operation',
     access: { tier: 'botOwner' },
     async view() {
-      await history.sample();
+      const all = await look();
       const { samples } = history;
-      return { blocks: [figures(client, samples), ...plots(samples), shards(client)] };
+      return {
+        blocks: [
+          ...missingSentences(all).map((text): WebBlock => ({ kind: 'notice', tone: 'warning', text })),
+          figures(all.answers, samples),
+          ...processes(all.answers),
+          ...plots(samples),
+          shards(all.answers),
+        ],
+      };
     },
     watch(_, changed) {
       const end = every(SAMPLE_MS, changed);
       return () => void end();
     },
     async card() {
-      await history.sample();
-      return [figures(client, history.samples)];
+      const { answers } = await look();
+      return [figures(answers, history.samples)];
     },
   });
 }
 
-function figures(client: Client, samples: readonly Sample[]): WebBlock {
+function figures(all: readonly Connections[], samples: readonly Sample[]): WebBlock {
   const latest = samples.at(-1);
-  const all = [...client.ws.shards.values()];
-  const ready = all.filter(({ status }) => status === Status.Ready).length;
-  const isWhole = ready === all.length && ready > 0;
   return {
     kind: 'figures',
     figures: [
+      { name: t('Connections'), value: readyOf(all) },
       {
-        name: t('Connections'),
-        value: { badge: t('{ready} of {all}', { ready, all: all.length }), tone: isWhole ? 'good' : 'bad' },
+        name: t('Servers'),
+        value: all.reduce((sum, { servers }) => sum + servers, 0),
+        link: { page: 'admin/servers' },
       },
-      { name: t('Servers'), value: client.guilds.cache.size, link: { page: 'admin/servers' } },
       { name: t('Memory in use'), value: { bytes: latest?.residentBytes ?? 0 } },
       { name: t('Under way'), value: latest?.inFlight ?? 0 },
       { name: t('Wait of the event loop, 99 %'), value: { durationMs: Math.round((latest?.lagSeconds ?? 0) * 1_000) } },
     ],
   };
+}
+
+function readyOf(all: readonly Connections[]): WebValue {
+  const shards = all.flatMap((one) => one.shards);
+  const ready = shards.filter(({ isReady }) => isReady).length;
+  const isWhole = ready === shards.length && ready > 0;
+  return { badge: t('{ready} of {all}', { ready, all: shards.length }), tone: isWhole ? 'good' : 'bad' };
+}
+
+/** The processes of a cluster; nothing where one process serves the bot. */
+function processes(all: readonly Connections[]): readonly WebBlock[] {
+  const [own, ...others] = all;
+  if (own === undefined || own.process === '') return [];
+  const names = [...new Set([own, ...others].map((one) => one.process))];
+  return [
+    {
+      kind: 'table',
+      title: t('Processes'),
+      columns: [
+        { name: t('Process') },
+        { name: t('Connections') },
+        { name: t('Servers'), numeric: true },
+        { name: t('Memory in use'), numeric: true },
+      ],
+      rows: names.map((name): WebRow => {
+        const parts = all.filter((one) => one.process === name);
+        const bytes = Math.max(...parts.map(({ residentBytes }) => residentBytes));
+        const servers = parts.reduce((sum, one) => sum + one.servers, 0);
+        return { id: name, cells: [name, readyOf(parts), servers, { bytes }] };
+      }),
+      empty: t('There is no connection to Discord.'),
+    },
+    { kind: 'text', text: t('The plots, and what is under way, are of the process {name}.', { name: own.process }) },
+  ];
 }
 
 function plots(samples: readonly Sample[]): readonly WebBlock[] {
@@ -167,30 +222,33 @@ function plots(samples: readonly Sample[]): readonly WebBlock[] {
   ];
 }
 
-function shards(client: Client): WebBlock {
+function shards(all: readonly Connections[]): WebBlock {
+  const known = all.flatMap(({ process, shards: own }) => own.map((shard) => ({ ...shard, process })));
+  const isShared = known.some(({ process }) => process !== '');
   return {
     kind: 'table',
     title: t('Shards'),
     columns: [
       { name: t('Shard') },
+      ...(isShared ? [{ name: t('Process') }] : []),
       { name: t('State') },
       { name: t('Latency'), numeric: true },
       { name: t('Servers'), numeric: true },
     ],
-    rows: [...client.ws.shards.values()].map(
-      ({ id, ping, status }): WebRow => ({
-        id: String(id),
-        cells: [
-          id,
-          {
-            badge: status === Status.Ready ? t('connected') : t('not connected'),
-            tone: status === Status.Ready ? 'good' : 'bad',
-          },
-          ping < 0 ? null : { durationMs: ping },
-          client.guilds.cache.filter(({ shardId }) => shardId === id).size,
-        ],
-      }),
-    ),
+    rows: known
+      .sort((one, other) => one.id - other.id)
+      .map(
+        ({ id, isReady, latencyMs, servers, process }): WebRow => ({
+          id: String(id),
+          cells: [
+            id,
+            ...(isShared ? [process] : []),
+            { badge: isReady ? t('connected') : t('not connected'), tone: isReady ? 'good' : 'bad' },
+            latencyMs === null ? null : { durationMs: latencyMs },
+            servers,
+          ],
+        }),
+      ),
     empty: t('There is no connection to Discord.'),
   };
 }

@@ -14,7 +14,9 @@ import {
   urlOf,
   WebPages,
   WebServer,
+  z,
 } from '@cinnabar/sdk';
+import { askConnections } from './connections.js';
 import { createSessions, createSignInLinks, sessions } from './sessions.js';
 import { env, settings } from './settings.js';
 
@@ -45,24 +47,28 @@ export default definePlugin({
     const { access, clock, host } = services;
     const global = () => context.settings.global.get();
     const { listen, publicUrl, trustProxy } = await global();
-    const links = createSignInLinks(clock);
+    const known = createSignInLinks(clock);
     const address = parseListen(context.env.CINNABAR_WEB ?? listen);
+    const connections = askConnections(context, host);
     const server = await open();
 
     const signInLink = (userId: string): string => {
-      if (server === undefined && services.pages.url !== undefined)
-        throw new UserError(
-          t('Another part of me serves the dashboard. Please write `web link` to me in a direct message.'),
-        );
       if (server === undefined)
         throw new UserError(
           t('The dashboard is off. The owner of the bot sets `set web listen 8080`, then `plugin reload web`.'),
         );
       // What is behind the # stays in the browser: no server, no proxy and no preview of the link is told.
-      return `${server.url}/sign-in#${links.make(userId)}`;
+      return `${server.url}/sign-in#${known.make(userId)}`;
     };
 
     context.provide(WebServer, { url: server?.url, signInLink });
+    /** The process that serves the dashboard knows the links to it. */
+    const links = context.question({
+      name: 'sign-in-link',
+      input: z.object({ userId: z.string() }),
+      answer: z.string(),
+      run: ({ userId }) => signInLink(userId),
+    });
     context.group({
       name: 'web',
       description: 'The dashboard in a browser',
@@ -74,7 +80,7 @@ export default definePlugin({
           help: 'It comes as a direct message, and works for ten minutes.',
           ephemeral: true,
           async run(ctx) {
-            const link = signInLink(ctx.user.id);
+            const link = await links.of(null, { userId: ctx.user.id });
             await replyPrivately(ctx, {
               content: t('For your eyes alone, once, within ten minutes: {link}', { link }),
             });
@@ -96,7 +102,7 @@ export default definePlugin({
       const [{ startServer }, { createDiscordSignIn }, { createHealthHistory, registerHealthPage }] = await Promise.all(
         [import('./server.js'), import('./discord-sign-in.js'), import('./health.js')],
       );
-      registerHealthPage(context, createHealthHistory(services.monitoring, clock));
+      registerHealthPage(context, createHealthHistory(services.monitoring, clock), connections);
       const secret = context.env.DISCORD_CLIENT_SECRET;
       const store = createSessions(collections.sessions, clock, async () => (await global()).idleDays);
       context.every(SWEEP_MS, store.sweep);
@@ -110,7 +116,7 @@ export default definePlugin({
         client,
         languages: services.languages,
         sessions: store,
-        links,
+        links: known,
         monitoring: services.monitoring,
         metricsToken: context.env.CINNABAR_METRICS_TOKEN,
         discordSignIn: secret === undefined ? undefined : createDiscordSignIn(client, secret, clock),

@@ -1,11 +1,12 @@
-import { t, translated, UserError, type WebRow, webAct, z } from '@cinnabar/sdk';
+import { missingSentences, t, translated, UserError, type WebRow, webAct, z } from '@cinnabar/sdk';
+import type { AllServers } from '../all-servers.js';
 import { backupText } from '../backup-commands.js';
 import type { AdminContext } from '../context.js';
 import { outcomeWords, sourceWords } from '../secrets-command.js';
 
 /** For the owner of the bot: its servers, secrets and backups, and whether everything is there that it needs. */
-export function registerBotPages(context: AdminContext): void {
-  registerServersPage(context);
+export function registerBotPages(context: AdminContext, servers: AllServers): void {
+  registerServersPage(context, servers);
   registerSecretsPage(context);
   registerBackupsPage(context);
   registerDoctorPage(context);
@@ -13,7 +14,7 @@ export function registerBotPages(context: AdminContext): void {
 
 const SERVERS_A_PAGE = 100;
 
-function registerServersPage({ page, client }: AdminContext): void {
+function registerServersPage({ page }: AdminContext, servers: AllServers): void {
   page({
     name: 'servers',
     title: 'Servers',
@@ -21,12 +22,10 @@ function registerServersPage({ page, client }: AdminContext): void {
     about: 'bot',
     group: 'operation',
     access: { command: 'bot servers' },
-    view({ query }) {
+    async view({ query }) {
       const { name = '' } = query;
       const from = Math.max(0, Number.parseInt(query.from ?? '0', 10) || 0);
-      const found = [...client.guilds.cache.values()]
-        .filter((guild) => guild.name.toLowerCase().includes(name.toLowerCase()))
-        .sort((one, other) => other.memberCount - one.memberCount);
+      const found = await servers.largest(from + SERVERS_A_PAGE, name);
       const more = { page: 'admin/servers', query: { ...query, from: String(from + SERVERS_A_PAGE) } };
       return {
         blocks: [
@@ -43,15 +42,16 @@ function registerServersPage({ page, client }: AdminContext): void {
               { name: t('Here since') },
               { name: t('Id') },
             ],
-            rows: found.slice(from, from + SERVERS_A_PAGE).map(
-              (guild): WebRow => ({
-                id: guild.id,
-                cells: [guild.name, guild.memberCount, { time: guild.joinedTimestamp }, { code: guild.id }],
+            rows: found.servers.slice(from).map(
+              ({ id, name: called, members, since }): WebRow => ({
+                id,
+                cells: [called, members, { time: since }, { code: id }],
               }),
             ),
             empty: t('The bot is in no such server. `bot invite` says how it is added to one.'),
-            ...(found.length > from + SERVERS_A_PAGE ? { more } : {}),
+            ...(found.count > from + SERVERS_A_PAGE ? { more } : {}),
           },
+          ...missingSentences(found).map((text) => ({ kind: 'notice', tone: 'warning', text }) as const),
         ],
       };
     },

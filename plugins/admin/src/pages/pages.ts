@@ -1,3 +1,4 @@
+import type { AllServers } from '../all-servers.js';
 import type { AdminContext } from '../context.js';
 import { registerAccessPage } from './access.js';
 import { registerAuditPage } from './audit.js';
@@ -9,7 +10,7 @@ import { registerSettingsPages } from './settings.js';
 import { registerToolsPage } from './tools.js';
 
 /** What the commands of this plugin do, as pages of the dashboard: the same services, under the access rules of the same commands. */
-export function registerPages(context: AdminContext): void {
+export function registerPages(context: AdminContext, servers: AllServers): void {
   registerPluginsPage(context);
   registerSettingsPages(context);
   registerAccessPage(context);
@@ -17,5 +18,5 @@ export function registerPages(context: AdminContext): void {
   registerServerPages(context);
   registerAuditPage(context);
   registerBotPluginsPage(context);
-  registerBotPages(context);
+  registerBotPages(context, servers);
 }

@@ -52,6 +52,13 @@ export function createScopeContexts(services: PluginServices, clock: Clock): (ow
         effect('worker', pathname);
         return { run: () => Promise.reject(new Error('there are no workers here')) };
       },
+      question({ name, run }) {
+        effect('question', name);
+        return {
+          everywhere: async (input) => ({ answers: [await run(input, scope.signal)], missing: 0 }),
+          of: async (_, input) => run(input, scope.signal),
+        };
+      },
       metrics: createMetrics(log).of(owner),
       journals() {
         effect('journals', '');

@@ -1,0 +1,74 @@
+import { type Answers, CinnabarError, type Logger, type Question, type QuestionDefinition } from '@cinnabar/sdk';
+import type { Boundary, Owner } from '../contracts.js';
+import { type Assignment, groupOf, type RequestKind } from './assignment.js';
+
+export interface QuestionService {
+  question<B, T>(owner: Owner, definition: QuestionDefinition<B, T>): Question<B, T>;
+}
+
+const DEADLINE_MS = 10_000;
+const NAME = /^[a-z][a-z\d-]{0,31}$/;
+
+/** Carries questions of plugins to the hosts of the other groups, where there are any. */
+export function createQuestions(
+  assignment: Pick<Assignment, 'channel' | 'partition'> | undefined,
+  { boundary, log }: { readonly boundary: Pick<Boundary, 'track'>; readonly log: Logger },
+): QuestionService {
+  const names = new Set<string>();
+
+  return {
+    question<B, T>(owner: Owner, definition: QuestionDefinition<B, T>): Question<B, T> {
+      const { name, input, answer, run, deadlineMs = DEADLINE_MS } = definition;
+      const { scope } = owner;
+      if (!NAME.test(name)) {
+        const detail = 'lower case letters, digits and "-", at most 32';
+        throw new CinnabarError('CINNABAR_NAME_INVALID', { kind: 'question', name, detail });
+      }
+      const kind: RequestKind<B, T> = { name: `${owner.id}/${name}`, body: input, answer };
+      if (names.has(kind.name))
+        throw new CinnabarError('CINNABAR_NAME_TAKEN', { kind: 'question', name, plugin: owner.id });
+      const runHere = (body: B) => boundary.track(owner, async () => run(body, scope.signal));
+      const endAnswering = assignment?.channel.answer(kind, runHere);
+      names.add(kind.name);
+      scope.add(`question ${name}`, () => {
+        names.delete(kind.name);
+        endAnswering?.();
+      });
+      if (assignment === undefined)
+        return {
+          everywhere: async (body) => ({ answers: [await runHere(body)], missing: 0 }),
+          of: async (_, body) => runHere(body),
+        };
+
+      const { channel, partition } = assignment;
+      const ask = (group: number, body: B) => channel.ask(group, kind, body, { deadlineMs, signal: scope.signal });
+      return {
+        async everywhere(body): Promise<Answers<T>> {
+          const others = Array.from({ length: partition.groups }, (_, group) => group).filter(
+            (group) => group !== partition.group,
+          );
+          const [own, ...given] = await Promise.all([
+            runHere(body),
+            ...others.map((group) =>
+              ask(group, body).then(
+                (one) => [one],
+                (error: unknown) => {
+                  log.info('a question of a plugin was not answered for a group', {
+                    question: kind.name,
+                    group,
+                    error,
+                  });
+                  return [];
+                },
+              ),
+            ),
+          ]);
+          const answers = given.flat();
+          return { answers: [own, ...answers], missing: others.length - answers.length };
+        },
+        of: async (guildId, body) =>
+          partition.owns(guildId) ? runHere(body) : ask(groupOf(guildId, partition.groups), body),
+      };
+    },
+  };
+}

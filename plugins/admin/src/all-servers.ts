@@ -1,0 +1,81 @@
+import { missingSentences, t, UserError, z } from '@cinnabar/sdk';
+import type { Guild } from 'discord.js';
+import type { AdminContext } from './context.js';
+import { code } from './format.js';
+
+const server = z.object({ id: z.string(), name: z.string(), members: z.number(), since: z.number() });
+export type Server = z.output<typeof server>;
+
+const viewOf = ({ id, name, memberCount, joinedTimestamp }: Guild): Server => ({
+  id,
+  name,
+  members: memberCount,
+  since: joinedTimestamp,
+});
+
+export type AllServers = ReturnType<typeof createAllServers>;
+
+/** The servers of the bot, whichever process serves them. */
+export function createAllServers({ client, question }: AdminContext) {
+  const largest = question({
+    name: 'largest-servers',
+    input: z.object({ named: z.string(), most: z.number() }),
+    answer: z.object({ count: z.number(), servers: z.array(server) }),
+    run({ named, most }) {
+      const found = client.guilds.cache.filter(({ name }) => name.toLowerCase().includes(named.toLowerCase()));
+      return { count: found.size, servers: bySize(found.map(viewOf)).slice(0, most) };
+    },
+  });
+  const one = question({
+    name: 'server',
+    input: z.object({ id: z.string() }),
+    answer: server.nullable(),
+    run({ id }) {
+      const guild = client.guilds.cache.get(id);
+      return guild === undefined ? null : viewOf(guild);
+    },
+  });
+  const leaving = question({
+    name: 'leave-server',
+    input: z.object({ id: z.string() }),
+    answer: z.boolean(),
+    async run({ id }) {
+      const guild = client.guilds.cache.get(id);
+      await guild?.leave();
+      return guild !== undefined;
+    },
+  });
+
+  return {
+    /** @param named part of the name */
+    async largest(most: number, named = ''): Promise<{ count: number; servers: readonly Server[]; missing: number }> {
+      const { answers, missing } = await largest.everywhere({ named, most });
+      return {
+        count: answers.reduce((sum, { count }) => sum + count, 0),
+        servers: bySize(answers.flatMap(({ servers }) => servers)).slice(0, most),
+        missing,
+      };
+    },
+    async count(): Promise<number> {
+      return (await this.largest(0)).count;
+    },
+    /** @throws UserError when the bot is not there */
+    async find(id: string): Promise<Server> {
+      const found = ID.test(id) ? await one.of(id, { id }) : null;
+      if (found === null)
+        throw new UserError(t('The bot is in no server with the id {id}. `bot servers` lists them.', { id: code(id) }));
+      return found;
+    },
+    /** @returns whether it was still there */
+    leave: (id: string) => leaving.of(id, { id }),
+  };
+}
+
+/** Of Discord's ids. */
+const ID = /^\d{15,20}$/;
+
+const bySize = (servers: readonly Server[]) => servers.toSorted((one, other) => other.members - one.members);
+
+/** Below a list in a message. */
+export const missingNote = (answers: { readonly missing: number }): readonly string[] =>
+  missingSentences(answers).map((sentence) => `-# ${sentence}`);
