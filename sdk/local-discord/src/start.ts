@@ -16,6 +16,7 @@ import type { Clock } from './state/events.js';
 import type { LocalGuild } from './state/guilds.js';
 import type { LocalWebhook } from './state/messages.js';
 import type { LocalUser } from './state/users.js';
+import { createEntry, ENTRY } from './users-api/entry.js';
 import { servePage } from './users-api/page.js';
 import { createUsersApi, type UsersApiOptions } from './users-api/server.js';
 import { createWorld } from './world.js';
@@ -74,6 +75,8 @@ export interface LocalDiscord extends AsyncDisposable {
   readonly observe: Observers['observe'];
   /** Where a browser can be that member. The address holds the key: whoever has it may be anybody here. */
   clientAddress(user: LocalUser): string;
+  /** The same without the key, to give to another program: good for one visit within a minute, until the next is asked for. */
+  entryAddress(user: LocalUser): string;
   /** Resolves when every client has received every event and no request is under way. Rejects after `timeoutMs` (10,000) of real time. */
   settled(timeoutMs?: number): Promise<void>;
   /** Asks every client for a heartbeat, as Discord may at any time; resolves when each has sent one. Rejects after `timeoutMs` (10,000) of real time. */
@@ -107,6 +110,8 @@ export async function startLocalDiscord(options: LocalDiscordOptions = {}): Prom
   });
   const page = options.users?.page;
   const users = createUsersApi(world, observers, () => url, options.users ?? {});
+  const clientAddress = ({ id }: LocalUser) => `${url}/client/#key=${users.key}&as=${id}`;
+  const entry = createEntry(world.clock, clientAddress);
   const rest = createRestHandler({ world, faults: faults.rest, limits: rateLimits, log: requests, traffic });
   const {
     server,
@@ -119,7 +124,8 @@ export async function startLocalDiscord(options: LocalDiscordOptions = {}): Prom
       return;
     }
     const url = new URL(request.url ?? '/', ORIGIN);
-    if (page !== undefined && url.pathname.startsWith('/client/'))
+    if (page !== undefined && url.pathname.startsWith(ENTRY)) entry.serve(response, url.pathname);
+    else if (page !== undefined && url.pathname.startsWith('/client/'))
       void servePage(page, request, response, url.pathname);
     else if (fromBrowser(request)) response.writeHead(403).end('This is no place for web pages.');
     else if (url.pathname.startsWith('/cdn/')) serveFile(world, response, url);
@@ -157,7 +163,8 @@ export async function startLocalDiscord(options: LocalDiscordOptions = {}): Prom
     createGuild: (init) => createGuild(world, init),
     expectMessage: createExpectMessage(world, observers),
     observe: observers.observe,
-    clientAddress: ({ id }) => `${url}/client/#key=${users.key}&as=${id}`,
+    clientAddress,
+    entryAddress: (user) => `${url}${entry.pathFor(user)}`,
     heartbeats: (timeoutMs = 10_000) => heartbeats(world, timeoutMs),
     settled: (timeoutMs = 10_000) => settled(world, traffic, own, timeoutMs),
     close,

@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import { hasBrowser } from '@cinnabar/core/internal/cli/console/browser';
 import { createCompleter } from '@cinnabar/core/internal/cli/console/completion';
 import { ConsoleError, parseLine } from '@cinnabar/core/internal/cli/console/instruction';
 import { createSession } from '@cinnabar/core/internal/cli/console/session';
@@ -339,5 +340,65 @@ describe('the console’s places and people', () => {
     expect(await complete('@alice: !r')).to.deep.equal(['!relay ', '!remind ', '!r ']);
     expect(await complete('!slashonly')).to.deep.equal([]);
     expect(await complete('!nothing x')).to.deep.equal([]);
+  });
+});
+
+describe('the console’s page in a browser', () => {
+  let stage: Stage;
+  before(async () => {
+    stage = await setStage(createManualClock(Date.UTC(2026, 5, 1)), ['alice'], { page: '.' });
+  });
+  after(() => stage.discord.close());
+
+  /** @param openPage in place of the machine's browser */
+  const openSession = (openPage?: (address: string) => Promise<void>) => {
+    const lines: string[] = [];
+    const session = createSession({
+      stage,
+      print: (line) => lines.push(line),
+      now: Date.now,
+      advance: async () => undefined,
+      settled: async () => undefined,
+      ...(openPage && { openPage }),
+    });
+    return { session, lines };
+  };
+
+  it('opens as the member who asks, without the key, and the console goes on while the browser takes its time', async () => {
+    const opened: string[] = [];
+    const { session, lines } = openSession((address) => {
+      opened.push(address);
+      return new Promise(() => undefined);
+    });
+    await session.line('@alice: open');
+    await session.line('hello');
+    expect(lines).to.deep.equal(['Opening the page in your browser …', 'm1 you: hello']);
+    const [address = ''] = opened;
+    expect(address).not.to.include('key');
+    const answer = await fetch(address, { redirect: 'manual' });
+    expect(answer.headers.get('location')).to.equal(stage.discord.clientAddress(stage.member('alice')));
+  });
+
+  it('says why no browser opens, and where the page is', async () => {
+    const { session, lines } = openSession(() => Promise.reject(new Error('spawn xdg-open ENOENT')));
+    await session.line('open');
+    await new Promise(setImmediate);
+    expect(lines.at(-1)).to.equal(
+      `No browser could be opened (spawn xdg-open ENOENT). The page is at ${stage.discord.clientAddress(stage.you)}`,
+    );
+  });
+
+  it('is for people who sit at a terminal', async () => {
+    const refused = await openSession()
+      .session.line('open')
+      .catch((error: Error) => error);
+    expect(refused)
+      .to.be.instanceOf(ConsoleError)
+      .with.property('message')
+      .match(/from a terminal only/);
+    expect(hasBrowser({ isTTY: true }, {})).to.equal(true);
+    expect(hasBrowser({ isTTY: true }, { CI: 'false' })).to.equal(true);
+    expect(hasBrowser({ isTTY: true }, { CI: 'true' })).to.equal(false);
+    expect(hasBrowser({ isTTY: false }, {})).to.equal(false);
   });
 });

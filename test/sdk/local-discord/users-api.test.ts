@@ -285,4 +285,23 @@ describe('local Discord: the page in a browser', () => {
       rmSync(folder, { recursive: true, force: true });
     }
   });
+
+  it('is reached once, and for a minute, by an address that holds no key', async () => {
+    let now = Date.UTC(2026, 0, 1);
+    await using discord = await startLocalDiscord({ clock: { now: () => now }, users: { page: '.', key: KEY } });
+    const you = discord.createUser({ name: 'you' });
+    const visit = async (address: string) => {
+      const { status, headers } = await fetch(address, { redirect: 'manual' });
+      return { status, location: headers.get('location') };
+    };
+    const [first, second] = [discord.entryAddress(you), discord.entryAddress(you)];
+    expect(second).not.to.include(KEY);
+    const gone = { status: 410, location: null };
+    expect(await visit(first), 'another has been asked for').to.deep.equal(gone);
+    expect(await visit(second)).to.deep.equal({ status: 303, location: discord.clientAddress(you) });
+    expect(await visit(second), 'used').to.deep.equal(gone);
+    const late = discord.entryAddress(you);
+    now += 60_001;
+    expect(await visit(late), 'too old').to.deep.equal(gone);
+  });
 });

@@ -13,7 +13,7 @@ export type Act =
   | { readonly kind: 'channel'; readonly name: string }
   | { readonly kind: 'role'; readonly name: string; readonly words: readonly string[] }
   | { readonly kind: 'go'; readonly place: string }
-  | { readonly kind: 'where' | 'help' | 'exit' }
+  | { readonly kind: 'where' | 'open' | 'help' | 'exit' }
   | { readonly kind: 'wait'; readonly ms: number };
 
 export interface Instruction {
@@ -67,8 +67,8 @@ const FORMS: readonly { readonly pattern: RegExp; readonly read: (...groups: rea
     },
     { pattern: /^go\s+(#[\p{L}\p{N}_-]+|dm|m\d+)$/u, read: (place = '') => ({ kind: 'go', place }) },
     {
-      pattern: /^(where|help|exit|quit)$/,
-      read: (word) => ({ kind: word === 'where' || word === 'help' ? word : 'exit' }),
+      pattern: /^(where|open|help|exit|quit)$/,
+      read: (word) => ({ kind: word === 'where' || word === 'open' || word === 'help' ? word : 'exit' }),
     },
     {
       pattern: /^wait\s+(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/,
@@ -96,6 +96,7 @@ channel dev               make a channel            thread m3 a name      start 
 role Crew @alice          make a role, give it      role Mods KickMembers with permissions
 wait 61s                  let time pass             where                 channels and people
 \\wait 5                   a line that begins with \\ is said as it is
+open                      see it in a browser       @alice: open          as another member
 help · exit               Tab completes, ↑ brings earlier lines back
 `;
 
@@ -116,6 +117,7 @@ export const VERBS = [
   'go',
   'wait',
   'where',
+  'open',
   'help',
   'exit',
 ];

@@ -8,6 +8,7 @@ import { guardProcess } from '../../process/errors.js';
 import { listenToSignals } from '../../process/signals.js';
 import { startWatchdog } from '../../process/watchdog.js';
 import { HOST_VERSION } from '../../version.js';
+import { hasBrowser, openPage } from './browser.js';
 import { createCompleter } from './completion.js';
 import { ConsoleError } from './instruction.js';
 import { createSession, type Session } from './session.js';
@@ -69,6 +70,7 @@ export async function runConsole(config: HostConfig, terminal: NodeJS.Process, w
   });
   const { token } = stage.application;
   const interactive = terminal.stdin.isTTY === true;
+  const offersPage = hasBrowser(terminal.stdin, process.env);
   // Whoever sits before it may want to look at the dashboard; lines from a pipe do not.
   const env = { ...(interactive ? { CINNABAR_WEB: '0' } : {}), ...config.env };
   let restarting: Promise<unknown> | undefined;
@@ -116,10 +118,12 @@ export async function runConsole(config: HostConfig, terminal: NodeJS.Process, w
     advance,
     now: clock.now,
     settled,
+    ...(offersPage && { openPage }),
   });
   const prompt = async () => {
     terminal.stdout.write(WELCOME);
     terminal.stdout.write(`The same in a browser: ${stage.discord.clientAddress(stage.you)}\n`);
+    if (offersPage) terminal.stdout.write('Type open, and it opens there.\n');
     const link = dashboardLink(host, stage.you.id);
     if (link !== undefined) terminal.stdout.write(`The dashboard, as @you, once within ten minutes: ${link}\n`);
     if (clock.aheadMs > 0)

@@ -40,12 +40,15 @@ interface Parts {
   readonly now: () => number;
   /** Resolves when everything that was set off has happened. */
   readonly settled: () => Promise<void>;
+  /** Opens a page in the browser of whoever sits at the terminal; rejects with why it cannot. Absent where nobody sits. */
+  readonly openPage?: (address: string) => Promise<void>;
 }
 
 type Place = LocalChannel | 'dm';
 
 /** Plays lines on the stage. */
-export function createSession({ stage, print, render = (text) => text, style, advance, now, settled }: Parts): Session {
+export function createSession(parts: Parts): Session {
+  const { stage, print, render = (text) => text, style, advance, now, settled, openPage } = parts;
   /** The last interaction of each person: its form is what `submit` fills in. */
   const latest = new Map<LocalUser, LocalInteraction>();
   let place: Place = stage.channel;
@@ -120,6 +123,16 @@ export function createSession({ stage, print, render = (text) => text, style, ad
             .map(({ username }) => `@${username}`)
             .join(', ')}.${rolesIn(stage)}`,
         );
+        return undefined;
+      case 'open':
+        if (openPage === undefined)
+          throw new ConsoleError('A browser is opened from a terminal only. To say it, begin with \\.');
+        print('Opening the page in your browser …');
+        // A browser may take its time, or run as long as the process that was started: the console goes on.
+        openPage(stage.discord.entryAddress(person)).catch((error: unknown) => {
+          const why = error instanceof Error ? error.message : String(error);
+          print(`No browser could be opened (${why}). The page is at ${stage.discord.clientAddress(person)}`);
+        });
         return undefined;
       case 'help':
         print(HELP.trimEnd());
