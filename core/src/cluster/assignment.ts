@@ -86,8 +86,14 @@ export interface ClusterChannel {
   /** Asks all groups, the own one among them. */
   askAll<B, T>(kind: RequestKind<B, T>, body: B, options: AskOptions): Promise<readonly GroupAnswer<T>[]>;
   /** Answers requests of a kind to this host's group. @returns ends that */
-  answer<B, T>(kind: RequestKind<B, T>, handle: (body: B, signal: AbortSignal) => Promise<T>): () => void;
+  answer<B, T>(kind: RequestKind<B, T>, handle: RequestHandler<B, T>): () => void;
 }
+
+/**
+ * @param signal aborts when the host ends
+ * @param report tells who asks how far it is, as JSON; what comes faster than it can be told, or is longer than a few thousand characters, is left out
+ */
+export type RequestHandler<B, T> = (body: B, signal: AbortSignal, report: (sign: unknown) => void) => Promise<T>;
 
 /** A kind of request: what is asked, and what is answered, as JSON. Checked on either side, since processes may run different versions. */
 export interface RequestKind<B, T> {
@@ -99,6 +105,8 @@ export interface RequestKind<B, T> {
 export interface AskOptions {
   readonly deadlineMs: number;
   readonly signal?: AbortSignal;
+  /** What the other side reports meanwhile, unchecked. */
+  readonly onReport?: (sign: unknown) => void;
 }
 
 export type GroupAnswer<T> =

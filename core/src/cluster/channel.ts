@@ -12,7 +12,14 @@ import {
 } from '@cinnabar/sdk';
 import type { Database } from '../storage/drivers/postgres/database.js';
 import type { WriteLease } from '../storage/drivers/postgres/writer.js';
-import { type AskOptions, type ClusterChannel, groupOf, type Partition, type RequestKind } from './assignment.js';
+import {
+  type AskOptions,
+  type ClusterChannel,
+  groupOf,
+  type Partition,
+  type RequestHandler,
+  type RequestKind,
+} from './assignment.js';
 
 /** A channel that can be closed with its host. */
 export interface OpenChannel extends ClusterChannel {
@@ -36,7 +43,10 @@ const failureSchema = z.object({
 const requestSchema = z.object({ kind: z.string(), body: z.unknown() });
 const endSchema = z.object({ state: z.string(), answer: z.unknown(), failure: failureSchema.nullable() });
 
-type Handler = (body: unknown, signal: AbortSignal) => Promise<unknown>;
+/** PostgreSQL's limit is 8,000 bytes. */
+const LONGEST_REPORT = 2_000;
+
+type Handler = RequestHandler<unknown, unknown>;
 
 /**
  * Requests as rows of a table that the group's present host takes under its lease: each is carried out by one, once. Rows and not connections between the
@@ -56,6 +66,7 @@ export function createClusterChannel(options: {
   const { write } = database.writer(lease);
   const handlers = new Map<string, Handler>();
   const waiting = new Map<string, () => void>();
+  const reported = new Map<string, (sign: unknown) => void>();
   const closing = new AbortController();
   let stopListening: () => void = () => undefined;
   const notify = (text: string) => query('SELECT pg_notify($1, $2)', [news, text]);
@@ -69,17 +80,38 @@ export function createClusterChannel(options: {
     );
     if (taken === undefined) return;
     const { kind, body } = requestSchema.parse(JSON.parse(taken));
-    const { answer = null, failure = null } = await outcomeOf(handlers.get(kind), body);
+    const { report, idle } = reporting(id);
+    const { answer = null, failure = null } = await outcomeOf(handlers.get(kind), body, report);
+    await idle();
     await write(
       `done AS (UPDATE ${requests} SET state = 'done', answer = $2::json, failure = $3::json FROM fence WHERE id = $1 RETURNING id AS result)`,
       [id, JSON.stringify(answer), JSON.stringify(failure)],
     );
     await notify(`done ${id}`);
   };
-  const outcomeOf = async (handle: Handler | undefined, body: unknown) => {
+  /** One at a time, so that they come in order, and before the answer. */
+  const reporting = (id: string) => {
+    let sending: Promise<void> | undefined;
+    const send = async (text: string) => {
+      try {
+        await notify(`report ${id} ${text}`);
+      } catch (error) {
+        log.debug('how far a request is was not told', { error });
+      }
+      sending = undefined;
+    };
+    return {
+      report(sign: unknown) {
+        const text = JSON.stringify(sign);
+        if (sending === undefined && text.length <= LONGEST_REPORT) sending = send(text);
+      },
+      idle: async () => sending,
+    };
+  };
+  const outcomeOf = async (handle: Handler | undefined, body: unknown, report: (sign: unknown) => void) => {
     try {
       if (handle === undefined) throw new Error('this process does not answer such requests');
-      return { answer: await handle(body, closing.signal) };
+      return { answer: await handle(body, closing.signal, report) };
     } catch (error) {
       const failure = failureOf(error);
       // What the asker is told in words is no news here.
@@ -101,6 +133,7 @@ export function createClusterChannel(options: {
   const heard = (text: string) => {
     const [what, id = '', group] = text.split(' ');
     if (what === 'done') waiting.get(id)?.();
+    else if (what === 'report') reported.get(id)?.(JSON.parse(text.slice(`report ${id} `.length)));
     else if (Number(group) === lease.group && !closing.signal.aborted) void safely(id);
   };
 
@@ -114,9 +147,11 @@ export function createClusterChannel(options: {
     return row === undefined ? undefined : endSchema.parse(row);
   };
 
-  const ask = async <B, T>(group: number, kind: RequestKind<B, T>, body: B, { deadlineMs, signal }: AskOptions) => {
+  const ask = async <B, T>(group: number, kind: RequestKind<B, T>, body: B, options: AskOptions) => {
+    const { deadlineMs, signal, onReport } = options;
     const id = randomUUID();
     const until = clock.now() + deadlineMs;
+    if (onReport !== undefined) reported.set(id, onReport);
     await query(
       `WITH asked AS (INSERT INTO ${requests} (id, group_number, kind, body, deadline)
          VALUES ($1, $2, $3, $4, now() + $5 * interval '1 ms') RETURNING id)
@@ -137,6 +172,7 @@ export function createClusterChannel(options: {
       throw new CinnabarError('CINNABAR_CLUSTER_NO_ANSWER', { group: String(group) });
     } finally {
       waiting.delete(id);
+      reported.delete(id);
       // What was answered is read, and may be somebody's data; nobody begins the others now. Who has begun may still end it.
       await query(`DELETE FROM ${requests} WHERE id = $1 AND state <> 'taken'`, [id]).catch((error: unknown) =>
         log.debug('a request stays until it is old', { error }),
@@ -157,7 +193,7 @@ export function createClusterChannel(options: {
       return Promise.all(asked);
     },
     answer(kind, handle) {
-      handlers.set(kind.name, async (body, signal) => handle(kind.body.parse(body), signal));
+      handlers.set(kind.name, async (body, signal, report) => handle(kind.body.parse(body), signal, report));
       const handler = handlers.get(kind.name);
       return () => {
         // A plugin that was started anew answers already.

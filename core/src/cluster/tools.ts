@@ -8,6 +8,7 @@ import {
   type SettledOutcome,
   sleep,
   type ToolInfo,
+  type ToolProgress,
   type ToolRequest,
   withinLimit,
   z,
@@ -28,11 +29,12 @@ const RETRY_MS = 5_000;
 /** How long the whole outcome of a call that was held is kept for who asks for it; later what the ledger has of it is told. */
 const KEPT_MS = 10 * 60_000;
 
-/** What can be said in JSON: steps, progress and an abort belong to the process that asks. */
+/** What can be said in JSON: steps and an abort belong to the process that asks. */
 type CarriedRequest = Omit<ToolRequest, 'signal' | 'step' | 'onProgress'>;
 type CarriedOutcome = SettledOutcome | Omit<Extract<Outcome, { status: 'deferred' }>, 'settled'>;
 
 const actor = objectWith<Actor>('userId');
+const progress = objectWith<ToolProgress>('progress');
 const tools = z.array(objectWith<ToolInfo>('name'));
 
 const OFFERED: RequestKind<Actor, readonly ToolInfo[]> = { name: 'tools.offered', body: actor, answer: tools };
@@ -82,11 +84,15 @@ export function shareTools(
   const available = carried(AVAILABLE, own.available);
   const explain = carried(EXPLAIN, async ({ actor: by, name }) => (await own.explain(by, name)) ?? null);
 
-  channel.answer(INVOKE, async ({ id, request }, signal) => {
+  channel.answer(INVOKE, async ({ id, request }, signal, report) => {
     const abort = new AbortController();
     running.set(id, abort);
     try {
-      const outcome = await own.invoke({ ...request, signal: AbortSignal.any([abort.signal, signal]) });
+      const outcome = await own.invoke({
+        ...request,
+        signal: AbortSignal.any([abort.signal, signal]),
+        onProgress: report,
+      });
       if (outcome.status !== 'deferred') return outcome;
       const { settled, ...told } = outcome;
       held.set(told.callId, settled);
@@ -130,7 +136,7 @@ export function shareTools(
     return failed(callId, 'CINNABAR_TOOL_UNKNOWN_OUTCOME', { tool });
   };
 
-  const invokeIn = async (group: number, { signal, step: _step, onProgress: _onProgress, ...request }: ToolRequest) => {
+  const invokeIn = async (group: number, { signal, step: _step, onProgress, ...request }: ToolRequest) => {
     const id = randomUUID();
     const abort = () =>
       void channel
@@ -139,7 +145,18 @@ export function shareTools(
     try {
       signal?.throwIfAborted();
       signal?.addEventListener('abort', abort, { once: true });
-      const outcome = await channel.ask(group, INVOKE, { id, request }, { deadlineMs: CALLED_MS });
+      const outcome = await channel.ask(
+        group,
+        INVOKE,
+        { id, request },
+        {
+          deadlineMs: CALLED_MS,
+          onReport(sign) {
+            const known = progress.safeParse(sign);
+            if (known.success) onProgress?.(known.data);
+          },
+        },
+      );
       if (outcome.status !== 'deferred') return outcome;
       return { ...outcome, settled: endOf(group, outcome.callId, request.name) };
     } catch (error) {

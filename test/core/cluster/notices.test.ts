@@ -38,7 +38,7 @@ function setUp() {
       return kind.answer.parse(answer);
     },
     answer(kind, handle) {
-      wire.handle = async (body) => handle(kind.body.parse(body), new AbortController().signal);
+      wire.handle = async (body) => handle(kind.body.parse(body), new AbortController().signal, () => undefined);
       return () => undefined;
     },
   };

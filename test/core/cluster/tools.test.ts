@@ -27,6 +27,18 @@ const desk = definePlugin({
     tool({ ...plain, name: 'audit', risk: 'read', access: { tier: 'botOwner' }, run: () => 'audited' });
     tool({
       ...plain,
+      name: 'count',
+      risk: 'read',
+      async run(_, { progress }) {
+        for (let at = 1; at <= 3; at += 1) {
+          progress({ progress: at, total: 3, message: `at ${at}` });
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        return 'counted';
+      },
+    });
+    tool({
+      ...plain,
       name: 'wait',
       risk: 'read',
       run: (_, { signal }) =>
@@ -61,7 +73,8 @@ describePostgres('cluster: tools for servers that another process serves', () =>
         if (guild === undefined) throw new Error('a channel without a server');
         const actor = { userId: world.owner.id, guildId: guild.id, channelId: channel.id };
         const its = hosts().find(({ client }) => client.guilds.cache.has(guild.id));
-        for (const name of ['look', 'audit', 'wait']) await its?.resolve(ToolPolicies).set(guild.id, name, 'allow');
+        for (const name of ['look', 'audit', 'count', 'wait'])
+          await its?.resolve(ToolPolicies).set(guild.id, name, 'allow');
         const call = { actor, origin: 'mcp', arguments: { what: 'the door' } };
 
         expect((await tools.offered(actor)).map(({ name }) => name)).to.include.members(['look', 'burn', 'audit']);
@@ -69,6 +82,15 @@ describePostgres('cluster: tools for servers that another process serves', () =>
           status: 'done',
           text: `the door of ${guild.name}`,
         });
+        const signs: number[] = [];
+        const counted = await tools.invoke({
+          ...call,
+          name: 'count',
+          onProgress: ({ progress }) => signs.push(progress),
+        });
+        expect(counted).to.include({ status: 'done', text: 'counted' });
+        expect(signs[0], 'the first sign of progress').to.equal(1);
+        expect(signs).to.eql(signs.toSorted());
         guild.join(stranger);
         const other = { ...call, actor: { ...actor, userId: stranger.id } };
         expect((await tools.offered(other.actor)).map(({ name }) => name)).not.to.include('audit');
