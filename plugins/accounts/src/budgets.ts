@@ -197,10 +197,14 @@ function untilMidnight(now: number): string {
 
 /** The stricter of both limits. */
 export function strictest(a: BudgetLimits, b: BudgetLimits): BudgetLimits {
-  return { guild: both(a.guild, b.guild), channel: both(a.channel, b.channel), member: both(a.member, b.member) };
+  return {
+    guild: stricterLimit(a.guild, b.guild),
+    channel: stricterLimit(a.channel, b.channel),
+    member: stricterLimit(a.member, b.member),
+  };
 }
 
-function both(a: DayLimit = {}, b: DayLimit = {}): DayLimit {
+export function stricterLimit(a: DayLimit = {}, b: DayLimit = {}): DayLimit {
   return {
     tokensPerDay: least(a.tokensPerDay, b.tokensPerDay),
     usdPerDay: least(a.usdPerDay, b.usdPerDay),

@@ -1,27 +1,27 @@
 import {
   type Actor,
   type BudgetLimits,
-  type CommandContext,
   type DayLimit,
   formatCount,
   formatUsd,
   type GuildFileContext,
   guildFilePart,
-  option,
-  subcommand,
   t,
   UserError,
   z,
 } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import { createLimitsInForce, isLimited, type LimitsInForce, strictest } from './budgets.js';
-import { dayOf, NO_USE, usedIn } from './receipts.js';
 import type { AccountsContext, collections, settings } from './service.js';
 
 const amount = z.number().min(0).optional();
 const amounts = { tokensPerDay: amount, usdPerDay: amount, tokensPerMonth: amount, usdPerMonth: amount };
-const limit = z.object(amounts);
-const limits = z.object({ guild: limit.prefault({}), channel: limit.prefault({}), member: limit.prefault({}) });
+export const limitSchema = z.object(amounts);
+const limits = z.object({
+  guild: limitSchema.prefault({}),
+  channel: limitSchema.prefault({}),
+  member: limitSchema.prefault({}),
+});
 
 /** The limits of a guild that were set from Discord. */
 export const guildBudgetsSchema = z.object({
@@ -30,15 +30,20 @@ export const guildBudgetsSchema = z.object({
   /** By the guild's admins. */
   chosen: limits.prefault({}),
   /** By the guild's admins, for the members of a role in the place of what they chose for members: the most generous of a member's roles. */
-  roles: z.record(z.string(), limit).default({}),
+  roles: z.record(z.string(), limitSchema).default({}),
 });
 type GuildBudgets = z.output<typeof guildBudgetsSchema>;
-type Limit = z.output<typeof limit>;
+export type Limit = z.output<typeof limitSchema>;
 /** A mistyped key must not pass for no limit. */
 const limitOfFile = z.strictObject(amounts);
-type LimitName = keyof Limit;
+export type LimitName = keyof Limit;
 
-const NAMES = ['tokensPerDay', 'usdPerDay', 'tokensPerMonth', 'usdPerMonth'] as const satisfies readonly LimitName[];
+export const NAMES = [
+  'tokensPerDay',
+  'usdPerDay',
+  'tokensPerMonth',
+  'usdPerMonth',
+] as const satisfies readonly LimitName[];
 /** A map of roles, each with its limit, must not grow without bound. */
 const MOST_ROLES = 25;
 
@@ -78,7 +83,7 @@ export const budgetsOfFile = guildFilePart({
       return problem === undefined ? [] : [{ at, problem }];
     };
     return [
-      ...HOLDERS.flatMap((whose) => above([whose], ceiling[KEYS[whose]] ?? {}, chosen[whose])),
+      ...WHOSE.flatMap((whose) => above([whose], ceiling[KEYS[whose]] ?? {}, chosen[whose])),
       ...Object.entries(roles).flatMap(([id, one]) => above(['roles', id], ceiling.member ?? {}, one)),
       ...(Object.keys(roles).length > MOST_ROLES ? [{ at: ['roles'], problem: tooManyRoles() }] : []),
     ];
@@ -141,7 +146,7 @@ export function createBudgetRemedies(
     isRefusedBy: (limit: DayLimit) => boolean,
   ): Promise<string> => {
     const { guildId } = actor;
-    const whose = HOLDERS.find((name) => KEYS[name] === holder) ?? 'server';
+    const whose = WHOSE.find((name) => KEYS[name] === holder) ?? 'server';
     if (guildId === null || isRefusedBy((await ofFiles(guildId))[holder] ?? {}))
       return t('Wait, or have the owner of the bot raise it in the configuration.');
     const own = guildBudgetsSchema.parse((await guildBudgets.of(guildId).find()) ?? {});
@@ -161,157 +166,105 @@ export function createBudgetRemedies(
   };
 }
 
-const HOLDERS = ['server', 'channel', 'member'] as const;
+/** Whose limits admins set, in their words: the server's, those of each channel, of each member. */
+export const WHOSE = ['server', 'channel', 'member'] as const;
+export type Whose = (typeof WHOSE)[number];
 const KEYS = { server: 'guild', channel: 'channel', member: 'member' } as const;
 
-/** `!budget`: what may be used in this server. */
-export function registerBudgetCommands(context: AccountsContext, ofFiles: LimitsInForce): void {
-  const { group, collections: stores, services } = context;
-  const whose = z.enum(HOLDERS).describe('server: all together; channel: each channel; member: each member');
-  const size = option.rest().describe('Such as 5 usd a day, 2M tokens a month, or off');
+/** What has been set from Discord for a guild, and what stands above it. */
+export interface BudgetsSet {
+  /** By the guild's admins. */
+  readonly chosen: Readonly<Record<Whose, Limit>>;
+  /** By the guild's admins, by the id of the role. */
+  readonly roles: Readonly<Record<string, Limit>>;
+  /** By the bot's owner, from Discord. */
+  readonly ceiling: Readonly<Record<Whose, Limit>>;
+  /** What the admins can choose at most: the stricter of `ceiling` and of the configuration files. */
+  readonly most: Readonly<Record<Whose, DayLimit>>;
+}
 
-  const set = async (guildId: string, change: (draft: GuildBudgets) => unknown) => {
-    await stores.guildBudgets.of(guildId).update(change);
+/** A guild's budgets, as commands and pages show and change them. Each change resolves with a sentence about what holds now. */
+export type BudgetEditor = ReturnType<typeof createBudgetEditor>;
+
+export function createBudgetEditor(
+  { collections: { guildBudgets } }: Pick<AccountsContext, 'collections'>,
+  ofFiles: LimitsInForce,
+) {
+  const read = async (guildId: string): Promise<BudgetsSet> => {
+    const { chosen, ceiling, roles } = guildBudgetsSchema.parse((await guildBudgets.of(guildId).find()) ?? {});
+    const most = strictest(await ofFiles(guildId), ceiling);
+    return {
+      chosen: byWhose((holder) => chosen[holder]),
+      ceiling: byWhose((holder) => ceiling[holder]),
+      most: byWhose((holder) => most[holder] ?? {}),
+      roles,
+    };
   };
+  const change = (guildId: string, by: (draft: GuildBudgets) => unknown) => guildBudgets.of(guildId).update(by);
   /** @throws UserError when the owner of the bot allows less */
-  const assertBelow = (ceiling: DayLimit, change: Partial<Limit>) => {
-    const problem = aboveCeiling(ceiling, change);
+  const assertBelow = (most: DayLimit, wanted: LimitChange) => {
+    const problem = wanted === OFF ? undefined : aboveCeiling(most, wanted);
     if (problem !== undefined) throw new UserError(problem);
   };
-  const ceilingOf = async (guildId: string) =>
-    strictest(await ofFiles(guildId), (await stores.guildBudgets.of(guildId).find())?.ceiling ?? {});
-
-  group({
-    name: 'budget',
-    description: 'What answers may cost in this server',
-    access: { tier: 'mod', where: 'guild' },
-    help: 'Days and months are those of UTC. The limits of the configuration files and of the bot’s owner stand above what is chosen here.',
-    commands: [
-      subcommand({
-        name: 'show',
-        reads: true,
-        description: 'Show the limits of this server, and what is used of them',
-        async run(ctx) {
-          const guildId = guildOf(ctx);
-          const own = guildBudgetsSchema.parse((await stores.guildBudgets.of(guildId).find()) ?? {});
-          const ceiling = await ceilingOf(guildId);
-          const account = await stores.guildAccounts.of(guildId).get();
-          const now = services.clock.now();
-          const today = account.days[dayOf(now)] ?? NO_USE;
-          const month = usedIn(account, now, 'month');
-          await ctx.reply(
-            [
-              ...HOLDERS.map((name) => lineOf(name, own.chosen[KEYS[name]], ceiling[KEYS[name]] ?? {})),
-              ...Object.entries(own.roles).map(([id, one]) =>
-                t('Members of {role}: {limit}.', { role: roleOf(id, guildId), limit: textOfLimit(one) }),
-              ),
-              t('Used today: {day}. This month: {month}.', { day: textOfUse(today), month: textOfUse(month) }),
-            ].join('\n'),
-          );
-        },
-      }),
-      subcommand({
-        name: 'set',
-        description: 'Limit what this server, each channel or each member may use',
-        access: { tier: 'admin' },
-        options: { whose, amount: size },
-        examples: ['budget set server 5 usd a day', 'budget set member 200k tokens a day', 'budget set server off'],
-        async run(ctx, { whose: name, amount: typed }) {
-          const guildId = guildOf(ctx);
-          const change = readAmount(typed);
-          assertBelow((await ceilingOf(guildId))[KEYS[name]] ?? {}, change ?? {});
-          await set(guildId, ({ chosen }) => {
-            chosen[KEYS[name]] = changed(chosen[KEYS[name]], change);
-          });
-          const { chosen } = await stores.guildBudgets.of(guildId).get();
-          await ctx.reply(t('{whose}: {limit}.', { whose: nameOf(name), limit: textOfLimit(chosen[KEYS[name]]) }));
-        },
-      }),
-      subcommand({
-        name: 'role',
-        description: 'Give the members of a role another limit than other members have',
-        access: { tier: 'admin' },
-        options: { role: option.role().describe('The role'), amount: size },
-        examples: ['budget role @Supporters 1M tokens a day', 'budget role @Supporters off'],
-        async run(ctx, { role: { id }, amount: typed }) {
-          const guildId = guildOf(ctx);
-          const change = readAmount(typed);
-          assertBelow((await ceilingOf(guildId)).member ?? {}, change ?? {});
-          await set(guildId, ({ roles }) => {
-            if (change === undefined) delete roles[id];
-            else if (roles[id] === undefined && Object.keys(roles).length >= MOST_ROLES)
-              throw new UserError(tooManyRoles());
-            else roles[id] = changed(roles[id] ?? {}, change);
-          });
-          const own = (await stores.guildBudgets.of(guildId).get()).roles[id] ?? {};
-          await ctx.reply(t('Members of {role}: {limit}.', { role: roleOf(id, guildId), limit: textOfLimit(own) }));
-        },
-      }),
-      subcommand({
-        name: 'ceiling',
-        description: 'Set what the admins of this server can choose at most',
-        access: { tier: 'botOwner' },
-        options: { whose, amount: size },
-        examples: ['budget ceiling server 20 usd a month'],
-        async run(ctx, { whose: name, amount: typed }) {
-          const guildId = guildOf(ctx);
-          const change = readAmount(typed);
-          await set(guildId, ({ ceiling }) => {
-            ceiling[KEYS[name]] = changed(ceiling[KEYS[name]], change);
-          });
-          const ceiling = (await ceilingOf(guildId))[KEYS[name]] ?? {};
-          await ctx.reply(t('{whose}: at most {limit}.', { whose: nameOf(name), limit: textOfLimit(ceiling) }));
-        },
-      }),
-    ],
-  });
+  return {
+    read,
+    async set(guildId: string, whose: Whose, wanted: LimitChange): Promise<string> {
+      assertBelow((await read(guildId)).most[whose], wanted);
+      const { chosen } = await change(guildId, (draft) => {
+        draft.chosen[KEYS[whose]] = changed(draft.chosen[KEYS[whose]], wanted);
+      });
+      return t('{whose}: {limit}.', { whose: nameOf(whose), limit: textOfLimit(chosen[KEYS[whose]]) });
+    },
+    async setRole(guildId: string, roleId: string, wanted: LimitChange): Promise<string> {
+      assertBelow((await read(guildId)).most.member, wanted);
+      const { roles, chosen } = await change(guildId, (draft) => {
+        const limit = changed(draft.roles[roleId] ?? {}, wanted);
+        if (!isLimited(limit)) delete draft.roles[roleId];
+        else if (draft.roles[roleId] === undefined && Object.keys(draft.roles).length >= MOST_ROLES)
+          throw new UserError(tooManyRoles());
+        else draft.roles[roleId] = limit;
+      });
+      const role = roleOf(roleId, guildId);
+      const own = roles[roleId];
+      return own === undefined
+        ? t('Members of {role} have no limit of their own any more. Each member: {limit}.', {
+            role,
+            limit: textOfLimit(chosen.member),
+          })
+        : t('Members of {role}: {limit}.', { role, limit: textOfLimit(own) });
+    },
+    async setCeiling(guildId: string, whose: Whose, wanted: LimitChange): Promise<string> {
+      await change(guildId, ({ ceiling }) => {
+        ceiling[KEYS[whose]] = changed(ceiling[KEYS[whose]], wanted);
+      });
+      const limit = textOfLimit((await read(guildId)).most[whose]);
+      return t('{whose}: at most {limit}.', { whose: nameOf(whose), limit });
+    },
+  };
 }
 
-function guildOf({ actor: { guildId } }: CommandContext): string {
-  if (guildId === null) throw new UserError(t('This only works in a server.'));
-  return guildId;
-}
+const byWhose = <T>(of: (holder: keyof BudgetLimits) => T): Readonly<Record<Whose, T>> => ({
+  server: of('guild'),
+  channel: of('channel'),
+  member: of('member'),
+});
 
-/** `undefined`: no limits. */
-const changed = (before: Limit, change: Partial<Limit> | undefined): Limit =>
-  change === undefined ? {} : { ...before, ...change };
+/** Takes all limits back. */
+export const OFF = 'off';
+/** Limits that are set or, where they are `undefined`, taken back; the others stay. */
+export type LimitChange = Limit | typeof OFF;
 
-const AMOUNT =
-  /^(\$)?\s*(\d+(?:[.,]\d+)?)\s*([km])?\s*(usd|\$|dollars?|tokens?)?\s*(?:(?:a|per|each|\/)\s*)?(day|month)?$/i;
-const TIMES: Readonly<Record<string, number>> = { k: 1_000, m: 1_000_000 };
-
-/** `5 usd a day`, `$20 a month`, `200k tokens`; `undefined` for `off`. @throws UserError */
-function readAmount(text: string): Partial<Limit> | undefined {
-  const typed = text.trim();
-  if (/^(?:off|none|no limit)$/i.test(typed)) return undefined;
-  const [, sign, number = '', times = '', unit = '', period = 'day'] = AMOUNT.exec(typed) ?? [];
-  const isMoney = sign !== undefined || /^(?:usd|\$|dollar)/i.test(unit);
-  if (number === '' || (!isMoney && unit === ''))
-    throw new UserError(t('Please write an amount such as `5 usd a day`, `2M tokens a month` or `off`.'));
-  const value = Number(number.replace(',', '.')) * (TIMES[times.toLowerCase()] ?? 1);
-  const isDay = period.toLowerCase() === 'day';
-  if (isMoney) return isDay ? { usdPerDay: value } : { usdPerMonth: value };
-  return isDay ? { tokensPerDay: Math.round(value) } : { tokensPerMonth: Math.round(value) };
-}
+const changed = (before: Limit, change: LimitChange): Limit => (change === OFF ? {} : { ...before, ...change });
 
 /** The role of everyone has the id of its guild, and is no mention. */
-const roleOf = (id: string, guildId: string) => (id === guildId ? '@everyone' : `<@&${id}>`);
+export const roleOf = (id: string, guildId: string) => (id === guildId ? '@everyone' : `<@&${id}>`);
 
-function lineOf(holder: (typeof HOLDERS)[number], chosen: Limit, ceiling: DayLimit): string {
-  const values = { whose: nameOf(holder), limit: textOfLimit(chosen) };
-  if (!isLimited(ceiling)) return t('{whose}: {limit}.', values);
-  return t('{whose}: {limit}; the owner of the bot allows at most {ceiling}.', {
-    ...values,
-    ceiling: textOfLimit(ceiling),
-  });
-}
-
-function nameOf(holder: (typeof HOLDERS)[number]): string {
+export function nameOf(holder: Whose): string {
   const names = { server: t('The server'), channel: t('Each channel'), member: t('Each member') };
   return names[holder];
 }
 
-function textOfLimit({ tokensPerDay, usdPerDay, tokensPerMonth, usdPerMonth }: DayLimit): string {
+export function textOfLimit({ tokensPerDay, usdPerDay, tokensPerMonth, usdPerMonth }: DayLimit): string {
   if (!isLimited({ tokensPerDay, usdPerDay, tokensPerMonth, usdPerMonth })) return t('no limit');
   return [
     ...(usdPerDay === undefined ? [] : [t('{amount} a day', { amount: formatUsd(usdPerDay) })]),
@@ -320,6 +273,3 @@ function textOfLimit({ tokensPerDay, usdPerDay, tokensPerMonth, usdPerMonth }: D
     ...(tokensPerMonth === undefined ? [] : [t('{amount} tokens a month', { amount: formatCount(tokensPerMonth) })]),
   ].join(', ');
 }
-
-const textOfUse = ({ tokens, usd }: { readonly tokens: number; readonly usd: number }) =>
-  t('{usd}, {tokens} tokens', { usd: formatUsd(usd), tokens: formatCount(tokens) });

@@ -1,7 +1,9 @@
 import { Accounts, definePlugin } from '@cinnabar/sdk';
+import { registerBudgetCommands } from './budget-commands.js';
+import { registerBudgetPages } from './budget-pages.js';
 import { budgetsConfiguration, createLimitsInForce } from './budgets.js';
 import { registerCommands } from './commands.js';
-import { budgetsOfFile, registerBudgetCommands } from './guild-budgets.js';
+import { budgetsOfFile, createBudgetEditor } from './guild-budgets.js';
 import { registerPages } from './pages.js';
 import { sweepAccounts, sweepReceipts } from './receipts.js';
 import { collections, createAccounts, inject, settings } from './service.js';
@@ -28,8 +30,10 @@ export default definePlugin({
     const ofFiles = createLimitsInForce(context.services.configuration, context.log);
     provide(Accounts, createAccounts(context, ofFiles));
     registerCommands(context);
-    registerBudgetCommands(context, ofFiles);
+    const budgets = createBudgetEditor(context, ofFiles);
+    registerBudgetCommands(context, budgets);
     registerPages(context);
+    registerBudgetPages(context, budgets, ofFiles);
     every(SWEEP_MS, async () => {
       const { clock } = services;
       const { channelAccounts, guildAccounts, memberAccounts, receipts } = context.collections;

@@ -118,6 +118,7 @@ describeChromium('the dashboard in a browser', () => {
       '/admin/access',
       '/admin/audit',
       '/accounts/cost',
+      '/accounts/budgets',
       '/tasks/tasks',
     ];
     for (const view of VIEWS) {

@@ -1,0 +1,383 @@
+import {
+  type Actor,
+  type DayLimit,
+  formatCount,
+  formatUsd,
+  missingSentences,
+  t,
+  UserError,
+  type WebBlock,
+  type WebButton,
+  type WebField,
+  type WebRow,
+  webAct,
+  z,
+} from '@cinnabar/sdk';
+import { readAmount, UNITS } from './budget-commands.js';
+import { isLimited, type LimitsInForce, stricterLimit } from './budgets.js';
+import {
+  type BudgetEditor,
+  type BudgetsSet,
+  limitSchema,
+  NAMES,
+  nameOf,
+  OFF,
+  roleOf,
+  textOfLimit,
+  WHOSE,
+} from './guild-budgets.js';
+import { type Account, dayOf, NO_USE, type Sum, usedIn } from './receipts.js';
+import type { AccountsContext } from './service.js';
+
+const SERVERS_A_PAGE = 50;
+
+/** Without a unit `off` takes all limits back. */
+const size = z.object({ amount: z.union([z.number().min(0), z.literal(OFF)]), unit: z.enum(NAMES).optional() });
+const ofWhose = size.extend({ whose: z.enum(WHOSE) });
+const ofRole = size.extend({ role: z.string().optional() });
+
+/** As it is typed for `!budget`: `5 usd a day`, `off usd a day`. */
+const typed = ({ amount, unit }: z.output<typeof size>): string =>
+  unit === undefined ? String(amount) : `${amount} ${UNITS[unit]}`;
+
+/** What `!budget` does, as pages: the limits of one server, and those of all of them. */
+export function registerBudgetPages(context: AccountsContext, budgets: BudgetEditor, ofFiles: LimitsInForce): void {
+  registerGuildPage(context, budgets);
+  registerBotPage(context, budgets, ofFiles);
+}
+
+function registerGuildPage(
+  { page, client, collections: { guildAccounts }, services: { clock, commands } }: AccountsContext,
+  budgets: BudgetEditor,
+): void {
+  const may = async (actor: Actor, command: string): Promise<boolean> =>
+    (await commands.explain(actor, command)).some(({ decision }) => decision.allowed);
+
+  page({
+    name: 'budgets',
+    title: 'Budgets',
+    description: 'What answers may cost in this server, by day and month (UTC).',
+    about: 'guild',
+    group: 'agents',
+    access: { command: 'budget show' },
+    async view({ actor }) {
+      const guildId = guildOf(actor);
+      const set = await budgets.read(guildId);
+      const [maySet, maySetRoles, maySetCeilings] = await Promise.all([
+        may(actor, 'budget set'),
+        may(actor, 'budget role'),
+        may(actor, 'budget ceiling'),
+      ]);
+      const roles = Object.entries(set.roles).map(
+        ([id, limit]): LimitedRow => ({
+          id,
+          name: t('Members of {role}', { role: roleOf(id, guildId) }),
+          limit,
+          most: set.most.member,
+          ...(maySetRoles ? { act: 'role', input: { role: id } } : {}),
+        }),
+      );
+      return {
+        blocks: [
+          useFigures(await guildAccounts.of(guildId).get(), set, clock.now()),
+          {
+            kind: 'table',
+            title: t('Limits of this server'),
+            columns: [{ name: t('For') }, { name: t('Limit') }, { name: t('The owner of the bot allows at most') }],
+            rows: [
+              ...WHOSE.map(
+                (whose): LimitedRow => ({
+                  id: whose,
+                  name: nameOf(whose),
+                  limit: set.chosen[whose],
+                  most: set.most[whose],
+                  ...(maySet ? { act: 'set', input: { whose } } : {}),
+                }),
+              ),
+              ...roles,
+            ].flatMap(rowsOf),
+            empty: '',
+          },
+          {
+            kind: 'text',
+            text: t(
+              'Of server, channel and member the strictest limit counts. The limit of a role takes the place of the one for members; of several roles the most generous counts.',
+            ),
+          },
+          ...(maySet ? [amountForm('set', t('Set a limit'), WHOSE_FIELD())] : []),
+          ...(maySetRoles ? [amountForm('role', t('Give a role another limit'), ROLE_FIELD())] : []),
+          ...(maySetCeilings ? [ceilingSection(set)] : []),
+        ],
+      };
+    },
+    acts: {
+      set: webAct({
+        input: ofWhose,
+        access: { command: 'budget set' },
+        audit: (input) => `budget set ${input.whose} ${typed(input)}`,
+        run: (input, { actor }) => budgets.set(guildOf(actor), input.whose, readAmount(typed(input))),
+      }),
+      role: webAct({
+        input: ofRole,
+        access: { command: 'budget role' },
+        audit: (input) => `budget role <@&${input.role}> ${typed(input)}`,
+        run(input, { actor }) {
+          const guildId = guildOf(actor);
+          const { role = '', amount } = input;
+          // What a role that is gone had can be taken back.
+          const isThere = client.guilds.cache.get(guildId)?.roles.cache.has(role) === true;
+          if (!isThere && amount !== OFF) throw new UserError(t('Choose a role of this server.'));
+          return budgets.setRole(guildId, role, readAmount(typed(input)));
+        },
+      }),
+      ceiling: webAct({
+        input: ofWhose,
+        access: { command: 'budget ceiling' },
+        audit: (input) => `budget ceiling ${input.whose} ${typed(input)}`,
+        run: (input, { actor }) => budgets.setCeiling(guildOf(actor), input.whose, readAmount(typed(input))),
+      }),
+    },
+  });
+}
+
+function guildOf({ guildId }: Actor): string {
+  if (guildId === null) throw new UserError(t('This only works in a server.'));
+  return guildId;
+}
+
+/** What the server has used, and of how much. */
+function useFigures(account: Account, { chosen, most }: BudgetsSet, now: number): WebBlock {
+  const today = account.days[dayOf(now)] ?? NO_USE;
+  const month = usedIn(account, now, 'month');
+  const { usdPerDay, usdPerMonth, tokensPerDay, tokensPerMonth } = stricterLimit(chosen.server, most.server);
+  const of = (limit: number | undefined, written: (limit: number) => string) =>
+    limit === undefined ? {} : { hint: t('of {limit}', { limit: written(limit) }) };
+  const link = { page: 'accounts/cost' };
+  return {
+    kind: 'figures',
+    figures: [
+      { name: t('Today'), value: { usd: today.usd }, link, ...of(usdPerDay, formatUsd) },
+      { name: t('This month'), value: { usd: month.usd }, link, ...of(usdPerMonth, formatUsd) },
+      { name: t('Tokens today'), value: today.tokens, link, ...of(tokensPerDay, formatCount) },
+      { name: t('Tokens this month'), value: month.tokens, link, ...of(tokensPerMonth, formatCount) },
+    ],
+  };
+}
+
+interface LimitedRow {
+  readonly id: string;
+  readonly name: string;
+  readonly limit: DayLimit;
+  readonly most: DayLimit;
+  /** Takes a limit back, with the amount `off`; where it is missing, the person may not. */
+  readonly act?: string;
+  readonly input?: Readonly<Record<string, string>>;
+}
+
+/** A row for each limit, so that each can be taken back by itself. */
+function rowsOf({ id, name, limit, most, act, input }: LimitedRow): readonly WebRow[] {
+  const given = NAMES.filter((unit) => limit[unit] !== undefined);
+  const lift = (unit: (typeof NAMES)[number] | undefined): readonly WebButton[] => {
+    if (act === undefined) return [];
+    const text = textOfLimit(unit === undefined ? {} : { [unit]: limit[unit] });
+    return [
+      {
+        act,
+        label: t('Lift'),
+        tone: 'danger',
+        input: { ...input, amount: OFF, ...(unit === undefined ? {} : { unit }) },
+        question: t('Lift the limit "{limit}" of "{name}"? It holds no more at once, and can be set again here.', {
+          limit: text,
+          name,
+        }),
+      },
+    ];
+  };
+  const atMost = (shown: DayLimit) => (isLimited(shown) ? textOfLimit(shown) : null);
+  // A role may be free of limits where other members are not.
+  const isFreeRole = input?.role !== undefined;
+  if (given.length === 0)
+    return [{ id, cells: [name, textOfLimit({}), atMost(most)], buttons: isFreeRole ? lift(undefined) : [] }];
+  return given.map((unit) => ({
+    id: `${id} ${unit}`,
+    cells: [name, textOfLimit({ [unit]: limit[unit] }), atMost({ [unit]: most[unit] })],
+    buttons: lift(unit),
+  }));
+}
+
+const WHOSE_FIELD = (): WebField => ({
+  name: 'whose',
+  label: t('For'),
+  control: { kind: 'choice', of: WHOSE.map((value) => ({ value, text: nameOf(value) })) },
+  value: WHOSE[0],
+});
+
+const ROLE_FIELD = (): WebField => ({ name: 'role', label: t('Role'), control: { kind: 'role' } });
+
+const amountForm = (act: string, title: string, first: WebField): WebBlock => ({
+  kind: 'form',
+  act,
+  title,
+  fields: [
+    first,
+    {
+      name: 'amount',
+      label: t('At most'),
+      hint: t('0: nothing may be used. Another limit in the same unit is replaced.'),
+      control: { kind: 'number', min: 0 },
+    },
+    {
+      name: 'unit',
+      label: t('Unit'),
+      control: {
+        kind: 'choice',
+        of: [
+          { value: 'usdPerDay', text: t('US dollars a day') },
+          { value: 'usdPerMonth', text: t('US dollars a month') },
+          { value: 'tokensPerDay', text: t('tokens a day') },
+          { value: 'tokensPerMonth', text: t('tokens a month') },
+        ],
+      },
+      value: 'usdPerDay',
+    },
+  ],
+  submit: t('Set the limit'),
+});
+
+/** For the owner of the bot: what the admins of the server can choose at most. */
+const ceilingSection = ({ ceiling, most }: BudgetsSet): WebBlock => ({
+  kind: 'section',
+  title: t('Above what the admins choose'),
+  blocks: [
+    {
+      kind: 'text',
+      text: t(
+        'What the admins of this server can choose at most; it holds by itself, too. The configuration files may hold less.',
+      ),
+    },
+    {
+      kind: 'table',
+      title: t('Ceilings'),
+      columns: [{ name: t('For') }, { name: t('Ceiling') }, { name: t('With the configuration files') }],
+      rows: WHOSE.map(
+        (whose): LimitedRow => ({
+          id: whose,
+          name: nameOf(whose),
+          limit: ceiling[whose],
+          most: most[whose],
+          act: 'ceiling',
+          input: { whose },
+        }),
+      ).flatMap(rowsOf),
+      empty: '',
+    },
+    amountForm('ceiling', t('Set a ceiling'), WHOSE_FIELD()),
+  ],
+});
+
+const serverBudgets = z.object({
+  guildId: z.string(),
+  name: z.string(),
+  most: limitSchema,
+  chosen: limitSchema,
+  usd: z.number(),
+  tokens: z.number(),
+});
+
+function registerBotPage(
+  { page, client, question, collections: { guildAccounts }, services: { clock } }: AccountsContext,
+  budgets: BudgetEditor,
+  ofFiles: LimitsInForce,
+): void {
+  /** Those of the name that have used the most in this month, and how many there are. */
+  const inServers = question({
+    name: 'budgets',
+    input: z.object({ name: z.string(), most: z.number() }),
+    answer: z.object({ count: z.number(), servers: z.array(serverBudgets) }),
+    async run({ name, most: limit }) {
+      const now = clock.now();
+      const used = new Map<string, Sum>();
+      for await (const [guildId, account] of guildAccounts.entries()) used.set(guildId, usedIn(account, now, 'month'));
+      const found = [...client.guilds.cache.values()]
+        .filter((guild) => guild.name.toLowerCase().includes(name.toLowerCase()))
+        .map((guild) => ({ guildId: guild.id, name: guild.name, used: used.get(guild.id) ?? NO_USE }))
+        .map(({ used: { usd, tokens }, ...guild }) => ({ ...guild, usd, tokens }));
+      const servers = await Promise.all(
+        mostUsed(found, limit).map(async (one) => {
+          const { chosen, most } = await budgets.read(one.guildId);
+          return { ...one, most: most.server, chosen: chosen.server };
+        }),
+      );
+      return { count: found.length, servers };
+    },
+  });
+
+  page({
+    name: 'bot-budgets',
+    title: 'Budgets',
+    description: 'What answers may cost: in all servers, and in each.',
+    about: 'bot',
+    group: 'operation',
+    access: { tier: 'botOwner' },
+    async view({ query }) {
+      const { name = '' } = query;
+      const from = Math.max(0, Number.parseInt(query.from ?? '0', 10) || 0);
+      const everywhere = await ofFiles(null);
+      const known = await inServers.everywhere({ name, most: from + SERVERS_A_PAGE });
+      const count = known.answers.reduce((sum, answer) => sum + answer.count, 0);
+      const servers = mostUsed(
+        known.answers.flatMap((answer) => answer.servers),
+        from + SERVERS_A_PAGE,
+      ).slice(from);
+      const more = { page: 'accounts/bot-budgets', query: { ...query, from: String(from + SERVERS_A_PAGE) } };
+      return {
+        blocks: [
+          ...missingSentences(known).map((text): WebBlock => ({ kind: 'notice', tone: 'warning', text })),
+          {
+            kind: 'facts',
+            title: t('In the configuration files'),
+            facts: [
+              { name: t('Each server'), value: textOfLimit(everywhere.guild ?? {}) },
+              { name: nameOf('channel'), value: textOfLimit(everywhere.channel ?? {}) },
+              { name: nameOf('member'), value: textOfLimit(everywhere.member ?? {}) },
+            ],
+          },
+          {
+            kind: 'text',
+            text: t(
+              'They are `budgets` in `shared.yaml`, and in narrower files for one server, and hold as soon as the file is saved. A server in the list opens its budgets, with its ceiling.',
+            ),
+          },
+          {
+            kind: 'search',
+            fields: [{ name: 'name', label: t('Name'), control: { kind: 'text' }, value: name, optional: true }],
+            submit: t('Search'),
+          },
+          {
+            kind: 'table',
+            title: t('By server'),
+            columns: [
+              { name: t('Server') },
+              { name: t('At most') },
+              { name: t('Chosen by its admins') },
+              { name: t('This month'), numeric: true },
+              { name: t('Tokens'), numeric: true },
+            ],
+            rows: servers.map(
+              ({ guildId, name: called, most, chosen, usd, tokens }): WebRow => ({
+                id: guildId,
+                cells: [called, textOfLimit(most), textOfLimit(chosen), { usd }, tokens],
+                link: { page: 'accounts/budgets', guildId },
+              }),
+            ),
+            empty: t('The bot is in no such server.'),
+            ...(count > from + SERVERS_A_PAGE ? { more } : {}),
+          },
+        ],
+      };
+    },
+  });
+}
+
+const mostUsed = <S extends { readonly usd: number; readonly tokens: number }>(servers: readonly S[], most: number) =>
+  servers.toSorted((one, other) => other.usd - one.usd || other.tokens - one.tokens).slice(0, most);
