@@ -3,7 +3,7 @@ import { createManualClock, createTestHost } from '@cinnabar/core/testing';
 import { startLocalDiscord } from '@cinnabar/local-discord';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import { accessibilityProblems, describeChromium, launchChromium } from '../../support/chromium.js';
+import { describeChromium, launchChromium } from '../../support/chromium.js';
 
 const page = fileURLToPath(new URL('public', import.meta.resolve('@cinnabar/local-client/package.json')));
 
@@ -96,16 +96,5 @@ describeChromium('the page of the local Discord', () => {
     await window.getByRole('button', { name: 'Older messages' }).click();
     await window.getByText('message 0', { exact: true }).waitFor();
     expect(await window.locator('.messages > ol > li').count()).to.equal(120);
-  });
-
-  it('has nothing that stands in the way of people without eyes or mouse', async () => {
-    const { discord, you, general } = await start();
-    await using _ = discord;
-    you.say(general, '# A heading\n`code` and ||a spoiler||\n```\nblock\n```');
-    for (const colorScheme of ['dark', 'light'] as const) {
-      const window = await visit(discord.clientAddress(you), { colorScheme });
-      await window.getByText('A heading').waitFor();
-      expect(await accessibilityProblems(window), colorScheme).to.deep.equal([]);
-    }
   });
 });

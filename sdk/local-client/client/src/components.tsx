@@ -1,4 +1,5 @@
 import { type APIMessage, ButtonStyle, ComponentType } from 'discord-api-types/v10';
+import { type Choice, channelChoices, memberChoices, roleChoices } from './choices';
 import { Link, Markdown } from './markdown';
 import { type Store, useStore } from './store';
 
@@ -96,27 +97,23 @@ function Button({ message, component }: { message: APIMessage; component: AnyCom
 }
 
 /** What can be chosen from a menu of any kind. */
-export function choicesOf(
-  component: AnyComponent,
-  store: Store,
-): { value: string; label: string; isDefault: boolean }[] {
-  const people = () => (store.guild?.members ?? store.world?.people ?? []).map(({ id, name }) => plain(id, `@${name}`));
-  const roles = () => (store.guild?.roles ?? []).map(({ id, name }) => plain(id, name.replace(/^(?!@)/, '@')));
+export function choicesOf(component: AnyComponent, store: Store): (Choice & { isDefault?: boolean })[] {
   switch (component.type) {
     case ComponentType.UserSelect:
-      return people();
+      return memberChoices(store);
     case ComponentType.RoleSelect:
-      return roles();
+      return roleChoices(store);
     case ComponentType.MentionableSelect:
-      return [...people(), ...roles()];
+      return [...memberChoices(store), ...roleChoices(store)];
     case ComponentType.ChannelSelect:
-      return (store.guild?.channels ?? []).map(({ id, name }) => plain(id, `#${name}`));
+      return channelChoices(store, numbersIn(component.channel_types));
     default:
       return optionsIn(component.options);
   }
 }
 
-const plain = (value: string, label: string) => ({ value, label, isDefault: false });
+const numbersIn = (value: unknown): number[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'number') : [];
 
 function optionsIn(options: unknown) {
   if (!Array.isArray(options)) return [];
@@ -147,6 +144,13 @@ function MessageSelect({ message, component }: { message: APIMessage; component:
       <select
         aria-label={label}
         disabled={component.disabled === true}
+        onKeyDown={(event) => {
+          // Of a closed menu, arrows and letters would choose at once what one only comes past.
+          if (['Tab', 'Escape', 'Shift'].includes(event.key) || event.ctrlKey || event.metaKey) return;
+          if (!('showPicker' in event.currentTarget)) return;
+          event.preventDefault();
+          event.currentTarget.showPicker();
+        }}
         onChange={({ currentTarget }) => currentTarget.value && send([currentTarget.value])}
       >
         <option value="">{label}</option>

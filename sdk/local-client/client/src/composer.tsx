@@ -1,69 +1,83 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { readFile } from './files';
+import type { SeenChannel } from '@cinnabar/local-discord';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { readFile, refusalOf } from './files';
 import { type Path, pathsOf, SlashForm } from './slash';
-import { type Store, useStore } from './store';
-
-interface Suggestion {
-  label: string;
-  hint: string;
-  choose(): void;
-}
+import { type Draft, type Store, useStore } from './store';
+import { type Suggestion, useSuggestions } from './suggestions';
 
 const SHOWN = 8;
 const TYPING_EVERY_MS = 8_000;
+const NOTHING: Draft = { text: '', files: [] };
 
 /** Where one writes: text, mentions, commands, files. */
 export function Composer() {
+  const { channel } = useStore();
+  if (channel === undefined) return null;
+  if (!channel.writable) return <p class="composer quiet">You cannot write here.</p>;
+  return <Writing key={channel.id} channel={channel} />;
+}
+
+function Writing({ channel }: { channel: SeenChannel }) {
   const store = useStore();
-  const { channel, editing, replyTo } = store;
-  const [text, write] = useState('');
-  const [files, attach] = useState<readonly File[]>([]);
-  const [commands, setCommands] = useState<readonly Path[]>([]);
+  const { editing, replyTo } = store;
+  const [draft, setDraft] = useState(store.drafts.get(channel.id) ?? NOTHING);
+  const [edited, edit] = useState('');
+  /** `undefined` until they are known. */
+  const [commands, setCommands] = useState<readonly Path[]>();
   const [command, use] = useState<Path>();
-  const [at, move] = useState(0);
-  const [isDismissed, dismiss] = useState(false);
   const typedAt = useRef(0);
   const box = useRef<HTMLTextAreaElement>(null);
+  const { files } = draft;
+  const text = editing ? edited : draft.text;
   const isSlash = text.startsWith('/') && !editing;
 
-  useEffect(() => {
-    if (editing) write(withNames(editing.content, store));
+  useLayoutEffect(() => {
+    if (editing) edit(withNames(editing.content, store));
   }, [editing, store]);
   useEffect(() => {
-    use(undefined);
-  }, [channel?.id]);
-  useEffect(() => {
-    if (!isSlash || channel === undefined) return;
+    setCommands(undefined);
+    if (!isSlash) return;
     store
       .act({ act: 'commands', channel: channel.id })
       .then((found) => setCommands(pathsOf(found.commands)))
       .catch(() => setCommands([]));
-  }, [isSlash, channel?.id, store]);
+  }, [isSlash, channel.id, store]);
 
-  if (channel === undefined) return null;
-  if (!channel.writable) return <p class="composer quiet">You cannot write here.</p>;
+  const keep = (next: Draft) => {
+    store.drafts.set(channel.id, next);
+    setDraft(next);
+  };
+  const write = (next: string) => (editing ? edit(next) : keep({ ...draft, text: next }));
+  const attach = (more: readonly File[]) => {
+    const all = [...files, ...more];
+    const refusal = refusalOf(all);
+    if (refusal === undefined) keep({ ...draft, files: all });
+    else store.tell(refusal);
+  };
   const leave = () => {
     store.replyTo = undefined;
     store.editing = undefined;
-    write('');
     store.changed();
   };
+  const suggestions = useSuggestions(
+    isSlash ? commandsLike(commands ?? [], text, use) : mentionsLike(store, text, write),
+    0,
+  );
   if (command)
     return (
       <SlashForm
         command={command}
         onDone={() => {
           use(undefined);
-          write('');
+          keep({ ...draft, text: '' });
           requestAnimationFrame(() => box.current?.focus());
         }}
       />
     );
 
-  const suggestions = isDismissed ? [] : isSlash ? commandsLike(commands, text, use) : mentionsLike(store, text, write);
   const send = async () => {
     const content = withIds(text.trim(), store);
-    if (content === '' && files.length === 0) return;
+    if ((content === '' && (files.length === 0 || editing)) || (isSlash && commands === undefined)) return;
     const done = editing
       ? await store.try({ act: 'edit', channel: channel.id, message: editing.id, content })
       : await store.try({
@@ -74,32 +88,23 @@ export function Composer() {
           ...(files.length > 0 && { files: await Promise.all(files.map(readFile)) }),
         });
     if (!done) return;
-    attach([]);
+    if (!editing) keep(NOTHING);
     leave();
   };
-  /** Whether the key was for the suggestions. */
-  const choosing = ({ key, shiftKey }: KeyboardEvent): boolean => {
-    const chosen = suggestions[at % Math.max(1, suggestions.length)];
-    if (chosen === undefined) return false;
-    if (key === 'ArrowDown') move((at + 1) % suggestions.length);
-    else if (key === 'ArrowUp') move((at + suggestions.length - 1) % suggestions.length);
-    else if ((key === 'Tab' || key === 'Enter') && !shiftKey) chosen.choose();
-    else if (key === 'Escape') dismiss(true);
-    else return false;
-    return true;
-  };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.isComposing) return;
-    if (choosing(event)) event.preventDefault();
-    else if (event.key === 'Enter' && !event.shiftKey) {
+    if (event.isComposing || suggestions.onKey(event)) return;
+    if (event.key === 'Enter' && !event.shiftKey) {
       event.preventDefault();
       void send();
     } else if (event.key === 'Escape') leave();
+    else if (event.key === 'ArrowUp' && text === '' && !editing) {
+      event.preventDefault();
+      store.editLast();
+    }
   };
   const onInput = (value: string) => {
     write(value);
-    move(0);
-    dismiss(false);
+    suggestions.start();
     if (value === '' || value.startsWith('/') || Date.now() - typedAt.current < TYPING_EVERY_MS) return;
     typedAt.current = Date.now();
     store.act({ act: 'typing', channel: channel.id }).catch(() => undefined);
@@ -107,25 +112,7 @@ export function Composer() {
   const place = store.world?.dms.some(({ id }) => id === channel.id) ? `@${channel.name}` : `#${channel.name}`;
   return (
     <div class="composer">
-      {suggestions.length > 0 && (
-        <div id="suggestions" role="listbox" aria-label="Suggestions">
-          {suggestions.map(({ label, hint, choose }, index) => (
-            // biome-ignore lint/a11y/useFocusableInteractive lint/a11y/useKeyWithClickEvents: the text box has the focus and its keys
-            <div
-              key={label}
-              id={`suggestion-${index}`}
-              role="option"
-              aria-selected={index === at}
-              onClick={() => {
-                choose();
-                box.current?.focus();
-              }}
-            >
-              <strong>{label}</strong> <span class="quiet">{hint}</span>
-            </div>
-          ))}
-        </div>
-      )}
+      {suggestions.list}
       {(replyTo || editing) && (
         <p class="context">
           {editing ? 'Editing your message' : `Replying to ${store.nameOf(replyTo?.author.id ?? '') ?? 'a message'}`}
@@ -137,7 +124,7 @@ export function Composer() {
       {files.length > 0 && (
         <p class="context">
           {files.map(({ name }) => name).join(', ')}
-          <button type="button" class="plain" onClick={() => attach([])}>
+          <button type="button" class="plain" onClick={() => keep({ ...draft, files: [] })}>
             Remove
           </button>
         </p>
@@ -159,14 +146,15 @@ export function Composer() {
           id="composer"
           ref={box}
           rows={Math.min(8, text.split('\n').length)}
-          aria-controls={suggestions.length > 0 ? 'suggestions' : undefined}
-          aria-autocomplete="list"
-          aria-activedescendant={suggestions.length > 0 ? `suggestion-${at}` : undefined}
+          {...suggestions.field}
           aria-label={`Message ${place}`}
           placeholder={`Message ${place}, or / for commands`}
           value={text}
           onInput={({ currentTarget }) => onInput(currentTarget.value)}
           onKeyDown={onKeyDown}
+          onPaste={({ clipboardData }) => {
+            if (clipboardData && clipboardData.files.length > 0) attach([...clipboardData.files]);
+          }}
         />
         <button type="button" class="primary" onClick={() => void send()}>
           {editing ? 'Save' : 'Send'}
@@ -190,10 +178,10 @@ function mentionsLike(store: Store, text: string, write: (text: string) => void)
   if (typed === null) return [];
   const [, , sign = '', start = ''] = typed;
   const names = sign === '#' ? (store.guild?.channels ?? []) : mentionable(store);
-  return names
-    .filter(({ name }) => name.toLowerCase().startsWith(start.toLowerCase()))
+  return [...new Set(names.map(({ name }) => name))]
+    .filter((name) => name.toLowerCase().startsWith(start.toLowerCase()))
     .slice(0, SHOWN)
-    .map(({ name }) => ({
+    .map((name) => ({
       label: `${sign}${name}`,
       hint: '',
       choose: () => write(`${text.slice(0, text.length - start.length)}${name} `),

@@ -1,3 +1,19 @@
+/** As Discord has it for people without Nitro. */
+const MAX_MIB = 10;
+/** The server takes no more at once. */
+const MAX_MIB_TOGETHER = 16;
+const MAX_FILES = 10;
+const MIB = 1024 * 1024;
+
+/** Why files cannot be sent with one message; `undefined` when they can. */
+export function refusalOf(files: readonly File[]): string | undefined {
+  const large = files.find(({ size }) => size > MAX_MIB * MIB);
+  if (large !== undefined) return `${large.name} is larger than ${MAX_MIB} MiB, and cannot be sent.`;
+  if (files.length > MAX_FILES) return `A message takes ${MAX_FILES} files at most.`;
+  const size = files.reduce((sum, file) => sum + file.size, 0);
+  return size > MAX_MIB_TOGETHER * MIB ? `Together the files are larger than ${MAX_MIB_TOGETHER} MiB.` : undefined;
+}
+
 /** A file as it is sent to the server. */
 export async function readFile(file: File): Promise<{ name: string; data: string; type?: string }> {
   const url = await new Promise<string>((resolve, reject) => {

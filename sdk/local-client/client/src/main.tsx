@@ -43,7 +43,7 @@ function App() {
 
 function Page() {
   const store = useStore();
-  const [isMenuOpen, openMenu] = useState(false);
+  const [panel, open] = useState<Panel>();
   const { world, channel, state } = store;
   const unread = store.channels.reduce((sum, { unread: each }) => sum + each, 0);
   useEffect(() => {
@@ -57,18 +57,25 @@ function Page() {
       </main>
     );
   return (
-    <div class={isMenuOpen ? 'page menu-open' : 'page'}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape comes from what stands in it
+    <div
+      class={`page ${panel ?? ''}`}
+      onKeyDown={({ key }) => {
+        if (key !== 'Escape' || panel === undefined) return;
+        open(undefined);
+        document.getElementById(`open-${panel}`)?.focus();
+      }}
+    >
       <button type="button" class="skip" onClick={() => document.getElementById('composer')?.focus()}>
         Skip to the message box
       </button>
-      <Sidebar onChosen={() => openMenu(false)} />
+      <Sidebar onChosen={() => open(undefined)} />
       <main>
         <header>
-          <button type="button" class="menu plain" aria-expanded={isMenuOpen} onClick={() => openMenu(!isMenuOpen)}>
-            Channels
-          </button>
+          <PanelButton panel="channels" label="Channels" isOpen={panel === 'channels'} open={open} />
           <h1>{channel ? titleOf(channel) : 'No channel'}</h1>
           {channel?.topic && <p class="quiet topic">{channel.topic}</p>}
+          {store.guild && <PanelButton panel="members" label="Members" isOpen={panel === 'members'} open={open} />}
         </header>
         {state !== 'online' && (
           <p class="banner" role="status">
@@ -82,9 +89,37 @@ function Page() {
         </p>
         <Composer />
       </main>
-      <Members />
+      <Members onChosen={() => open(undefined)} />
       <Modal />
     </div>
+  );
+}
+
+/** What stands beside the messages, and on a narrow screen above them, once it is opened. */
+type Panel = 'channels' | 'members';
+
+interface PanelButtonProps {
+  panel: Panel;
+  label: string;
+  isOpen: boolean;
+  open: (panel: Panel | undefined) => void;
+}
+
+/** Shown where the screen has no room for the panel. */
+function PanelButton({ panel, label, isOpen, open }: PanelButtonProps) {
+  useLayoutEffect(() => {
+    if (isOpen) document.querySelector<HTMLElement>(`#${panel} button:not(:disabled)`)?.focus();
+  }, [isOpen, panel]);
+  return (
+    <button
+      type="button"
+      id={`open-${panel}`}
+      class={`plain open-${panel}`}
+      aria-expanded={isOpen}
+      onClick={() => open(isOpen ? undefined : panel)}
+    >
+      {label}
+    </button>
   );
 }
 
@@ -109,7 +144,7 @@ function Sidebar({ onChosen }: { onChosen: () => void }) {
   const { world } = store;
   if (world === undefined) return null;
   return (
-    <nav aria-label="Channels" class="sidebar">
+    <nav id="channels" aria-label="Channels" class="sidebar">
       <div class="places">
         {world.guilds.map((guild) => (
           <Guild key={guild.id} guild={guild} onChosen={onChosen} />
@@ -266,12 +301,14 @@ function Messages() {
   const store = useStore();
   const history = store.histories.get(store.channelId ?? '');
   const box = useRef<HTMLDivElement>(null);
+  const top = useRef(0);
   useLayoutEffect(() => {
     store.isAtEnd = true;
   }, [store.channelId]);
-  useLayoutEffect(() => {
+  const toEnd = () => {
     if (store.isAtEnd && box.current) box.current.scrollTop = box.current.scrollHeight;
-  });
+  };
+  useLayoutEffect(toEnd);
   const older = async () => {
     const before = box.current?.scrollHeight ?? 0;
     store.isAtEnd = false;
@@ -287,8 +324,13 @@ function Messages() {
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
       tabIndex={0}
       ref={box}
+      // A picture is as high as it is only when it is there.
+      onLoadCapture={toEnd}
       onScroll={({ currentTarget: at }) => {
-        store.isAtEnd = at.scrollHeight - at.scrollTop - at.clientHeight < 40;
+        // Only people scroll upwards; a picture that arrives makes the end go away by itself.
+        if (at.scrollHeight - at.scrollTop - at.clientHeight < 40) store.isAtEnd = true;
+        else if (at.scrollTop < top.current) store.isAtEnd = false;
+        top.current = at.scrollTop;
       }}
     >
       {history?.more && (
@@ -344,22 +386,13 @@ function Typing() {
   );
 }
 
-function Members() {
+function Members({ onChosen }: { onChosen: () => void }) {
   const store = useStore();
   const { guild, world } = store;
   if (guild === undefined) return null;
   const me = world?.me.id;
-  const openDm = async (user: string) => {
-    try {
-      const { channel } = await store.act({ act: 'openDm', user });
-      if (!store.channels.some(({ id }) => id === channel)) await store.refresh();
-      await store.show(channel);
-    } catch (error) {
-      store.tell(error instanceof Error ? error.message : String(error));
-    }
-  };
   return (
-    <aside aria-label="Members">
+    <aside id="members" aria-label="Members">
       <h2>Members</h2>
       <ul>
         {guild.members.map(({ id, name, roles }) => {
@@ -372,7 +405,10 @@ function Members() {
                 class="plain member"
                 disabled={id === me}
                 title={id === me ? 'This is you' : `Write to ${name}`}
-                onClick={() => void openDm(id)}
+                onClick={() => {
+                  void store.enter({ act: 'openDm', user: id });
+                  onChosen();
+                }}
               >
                 <Avatar id={id} name={name} />
                 <span>

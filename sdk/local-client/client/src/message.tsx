@@ -1,5 +1,5 @@
 import { type APIEmbed, type APIMessage, type APIReaction, MessageFlags } from 'discord-api-types/v10';
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Components } from './components';
 import { Link, Markdown } from './markdown';
 import { useStore } from './store';
@@ -179,6 +179,10 @@ function Actions({ message, isOwn, isEphemeral }: { message: APIMessage; isOwn: 
   const [isPicking, pick] = useState(false);
   const [isNaming, name] = useState(false);
   const target = { channel: message.channel_id, message: message.id };
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (isPicking || isNaming) box.current?.querySelector<HTMLElement>('input, button')?.focus();
+  }, [isPicking, isNaming]);
   if (isEphemeral) return null;
   const start = (act: 'replyTo' | 'editing') => {
     store.replyTo = undefined;
@@ -188,13 +192,23 @@ function Actions({ message, isOwn, isEphemeral }: { message: APIMessage; isOwn: 
     document.getElementById('composer')?.focus();
   };
   return (
-    <div class={isPicking || isNaming ? 'actions open' : 'actions'}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape comes from what stands in it
+    <div
+      ref={box}
+      class={isPicking || isNaming ? 'actions open' : 'actions'}
+      onKeyDown={({ key, currentTarget }) => {
+        if (key !== 'Escape') return;
+        currentTarget.querySelector<HTMLElement>('[aria-expanded="true"]')?.focus();
+        pick(false);
+        name(false);
+      }}
+    >
       {isNaming && (
         <form
           onSubmit={(event) => {
             event.preventDefault();
             const named = String(new FormData(event.currentTarget).get('name'));
-            void store.try({ act: 'startThread', ...target, name: named }).then(() => name(false));
+            void store.enter({ act: 'startThread', ...target, name: named }).then((done) => name(!done));
           }}
         >
           <input name="name" required aria-label="Name of the thread" placeholder="Name of the thread, Enter" />
@@ -215,14 +229,30 @@ function Actions({ message, isOwn, isEphemeral }: { message: APIMessage; isOwn: 
             {emoji}
           </button>
         ))}
-      <button type="button" class="plain" aria-expanded={isPicking} onClick={() => pick(!isPicking)}>
+      <button
+        type="button"
+        class="plain"
+        aria-expanded={isPicking}
+        onClick={() => {
+          pick(!isPicking);
+          name(false);
+        }}
+      >
         React
       </button>
       <button type="button" class="plain" onClick={() => start('replyTo')}>
         Reply
       </button>
       {!message.thread && store.guild && (
-        <button type="button" class="plain" aria-expanded={isNaming} onClick={() => name(!isNaming)}>
+        <button
+          type="button"
+          class="plain"
+          aria-expanded={isNaming}
+          onClick={() => {
+            name(!isNaming);
+            pick(false);
+          }}
+        >
           Thread
         </button>
       )}

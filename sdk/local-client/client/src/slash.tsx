@@ -2,11 +2,14 @@ import {
   type APIApplicationCommand,
   type APIApplicationCommandBasicOption,
   type APIApplicationCommandOption,
+  type APIApplicationCommandOptionChoice,
   ApplicationCommandOptionType as T,
 } from 'discord-api-types/v10';
-import { useId, useRef, useState } from 'preact/hooks';
-import { readFile } from './files';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { type Choice, channelChoices, memberChoices, roleChoices } from './choices';
+import { readFile, refusalOf } from './files';
 import { type Store, useStore } from './store';
+import { useSuggestions } from './suggestions';
 
 /** A command as it is typed: `/group sub`, with what it takes. */
 export interface Path {
@@ -39,6 +42,10 @@ type Value = string | number | boolean | { name: string; data: string };
 export function SlashForm({ command, onDone }: { command: Path; onDone: () => void }) {
   const store = useStore();
   const { channelId } = store;
+  const form = useRef<HTMLFormElement>(null);
+  useLayoutEffect(() => {
+    form.current?.querySelector<HTMLElement>('input:not([type=hidden]), select, [type=submit]')?.focus();
+  }, []);
   const send = async (form: HTMLFormElement) => {
     if (channelId === undefined) return;
     const options = await valuesIn(form, command);
@@ -46,6 +53,7 @@ export function SlashForm({ command, onDone }: { command: Path; onDone: () => vo
   };
   return (
     <form
+      ref={form}
       class="slash"
       aria-label={`/${command.path}`}
       onKeyDown={(event) => {
@@ -60,16 +68,15 @@ export function SlashForm({ command, onDone }: { command: Path; onDone: () => vo
         <strong>/{command.path}</strong> <span class="quiet">{command.description}</span>
       </p>
       <div class="options">
-        {command.options.map((option, index) => (
-          <Option key={option.name} option={option} command={command} isFirst={index === 0} />
+        {command.options.map((option) => (
+          <Option key={option.name} option={option} command={command} />
         ))}
       </div>
       <div class="row end">
         <button type="button" onClick={onDone}>
           Cancel
         </button>
-        {/* biome-ignore lint/a11y/noAutofocus: the person has just chosen the command */}
-        <button type="submit" class="primary" autoFocus={command.options.length === 0}>
+        <button type="submit" class="primary">
           Send
         </button>
       </div>
@@ -85,27 +92,25 @@ async function valuesIn(form: HTMLFormElement, command: Path): Promise<Record<st
     if (given === null || given === '') continue;
     if (given instanceof File) {
       if (given.size > 0) values[name] = await readFile(given);
-    } else if (type === T.Integer || type === T.Number) values[name] = Number(given);
+    } else if (type === T.Integer || type === T.Number)
+      values[name] = Number.isNaN(Number(given)) ? given : Number(given);
     else if (type === T.Boolean) values[name] = given === 'true';
     else values[name] = given;
   }
   return values;
 }
 
-function Option({
-  option,
-  command,
-  isFirst,
-}: {
+interface OptionProps {
   option: APIApplicationCommandBasicOption;
   command: Path;
-  isFirst: boolean;
-}) {
+}
+
+function Option({ option, command }: OptionProps) {
   const store = useStore();
   const id = useId();
   const required = option.required === true;
   const choices = fixedChoices(option, store);
-  const common = { id, name: option.name, required, autoFocus: isFirst, 'aria-describedby': `${id}-hint` };
+  const common = { id, name: option.name, required, 'aria-describedby': `${id}-hint` };
   return (
     <div class="field">
       <label for={id}>
@@ -115,113 +120,124 @@ function Option({
       {choices ? (
         <select {...common}>
           {!required && <option value="" />}
-          {choices.map(({ value, name }) => (
+          {choices.map(({ value, label }) => (
             <option key={value} value={value}>
-              {name}
+              {label}
             </option>
           ))}
         </select>
       ) : (
-        <Text option={option} command={command} common={common} />
+        <Typed option={option} command={command} common={common} />
       )}
       <small id={`${id}-hint`}>{option.description}</small>
     </div>
   );
 }
 
-interface Common {
-  id: string;
-  name: string;
-  required: boolean;
-  autoFocus: boolean;
+interface TypedProps extends OptionProps {
+  common: { id: string; name: string; required: boolean };
 }
 
-/** A field in which one types; what the bot suggests is offered below it. */
-function Text({
-  option,
-  command,
-  common,
-}: {
-  option: APIApplicationCommandBasicOption;
-  command: Path;
-  common: Common;
-}) {
-  const store = useStore();
-  const [suggested, suggest] = useState<readonly { name: string; value: string | number }[]>([]);
-  const asked = useRef(0);
-  const isNumber = option.type === T.Integer || option.type === T.Number;
-  const ask = async (input: HTMLInputElement) => {
-    const { form, value } = input;
-    const { channelId } = store;
-    if (!form || channelId === undefined || !('autocomplete' in option) || !option.autocomplete) return;
-    asked.current += 1;
-    const own = asked.current;
-    const { [option.name]: _, ...options } = await valuesIn(form, command);
-    const found = await store
-      .act({
-        act: 'autocomplete',
-        channel: channelId,
-        command: command.path,
-        focused: option.name,
-        typed: value,
-        options,
-      })
-      .catch(() => undefined);
-    if (own === asked.current) suggest(found?.choices ?? []);
-  };
-  if (option.type === T.Attachment) return <input {...common} type="file" />;
+function Typed({ option, command, common }: TypedProps) {
+  if (option.type === T.Attachment)
+    return (
+      <input
+        {...common}
+        type="file"
+        onChange={({ currentTarget }) =>
+          currentTarget.setCustomValidity(refusalOf([...(currentTarget.files ?? [])]) ?? '')
+        }
+      />
+    );
+  if ('autocomplete' in option && option.autocomplete)
+    return <Suggested option={option} command={command} common={common} />;
   const bounds = {
     ...('min_value' in option && option.min_value !== undefined && { min: option.min_value }),
     ...('max_value' in option && option.max_value !== undefined && { max: option.max_value }),
+    ...('min_length' in option && option.min_length !== undefined && { minLength: option.min_length }),
     ...('max_length' in option && option.max_length !== undefined && { maxLength: option.max_length }),
+  };
+  if (option.type === T.Integer || option.type === T.Number)
+    return <input {...common} {...bounds} type="number" step={option.type === T.Number ? 'any' : 1} />;
+  return <input {...common} {...bounds} type="text" autocomplete="off" />;
+}
+
+/** A field in which one types, and chooses from what the bot suggests: its names are read, its values are sent. */
+function Suggested({ option, command, common: { name, ...common } }: TypedProps) {
+  const store = useStore();
+  const [typed, type] = useState('');
+  const [chosen, choose] = useState<string | number>();
+  const [found, find] = useState<readonly APIApplicationCommandOptionChoice[]>([]);
+  const asked = useRef(0);
+  const suggestions = useSuggestions(
+    found.map((choice) => ({
+      label: choice.name,
+      hint: '',
+      choose: () => {
+        type(choice.name);
+        choose(choice.value);
+        suggestions.end();
+      },
+    })),
+    -1,
+  );
+  const ask = async ({ form, value }: HTMLInputElement) => {
+    const { channelId } = store;
+    if (!form || channelId === undefined) return;
+    asked.current += 1;
+    const own = asked.current;
+    const { [name]: _, ...options } = await valuesIn(form, command);
+    const answer = await store
+      .act({ act: 'autocomplete', channel: channelId, command: command.path, focused: name, typed: value, options })
+      .catch(() => undefined);
+    if (own === asked.current) find(answer?.choices ?? []);
   };
   return (
     <>
       <input
         {...common}
-        {...bounds}
-        type={isNumber ? 'number' : 'text'}
-        {...(option.type === T.Number && { step: 'any' })}
+        {...suggestions.field}
+        role="combobox"
+        aria-expanded={suggestions.isShown}
+        inputMode={option.type === T.String ? 'text' : 'decimal'}
         autocomplete="off"
-        list={suggested.length > 0 ? `${common.id}-list` : undefined}
-        onFocus={({ currentTarget }) => void ask(currentTarget)}
-        onInput={({ currentTarget }) => void ask(currentTarget)}
+        value={typed}
+        onFocus={({ currentTarget }) => {
+          suggestions.start();
+          void ask(currentTarget);
+        }}
+        onBlur={suggestions.end}
+        onInput={({ currentTarget }) => {
+          type(currentTarget.value);
+          choose(undefined);
+          suggestions.start();
+          void ask(currentTarget);
+        }}
+        onKeyDown={suggestions.onKey}
       />
-      {suggested.length > 0 && (
-        <datalist id={`${common.id}-list`}>
-          {suggested.map(({ name, value }) => (
-            <option key={String(value)} value={value} label={name} />
-          ))}
-        </datalist>
-      )}
+      <input type="hidden" name={name} value={chosen ?? typed} />
+      {suggestions.list}
     </>
   );
 }
 
-function fixedChoices(
-  option: APIApplicationCommandBasicOption,
-  store: Store,
-): readonly { value: string; name: string }[] | undefined {
-  const people = () =>
-    (store.guild?.members ?? store.world?.people ?? []).map(({ id, name }) => ({ value: id, name: `@${name}` }));
-  const roles = () =>
-    (store.guild?.roles ?? []).map(({ id, name }) => ({ value: id, name: name.replace(/^(?!@)/, '@') }));
+function fixedChoices(option: APIApplicationCommandBasicOption, store: Store): readonly Choice[] | undefined {
   switch (option.type) {
     case T.Boolean:
       return [
-        { value: 'true', name: 'true' },
-        { value: 'false', name: 'false' },
+        { value: 'true', label: 'true' },
+        { value: 'false', label: 'false' },
       ];
     case T.User:
-      return people();
+      return memberChoices(store);
     case T.Role:
-      return roles();
+      return roleChoices(store);
     case T.Mentionable:
-      return [...people(), ...roles()];
+      return [...memberChoices(store), ...roleChoices(store)];
     case T.Channel:
-      return (store.guild?.channels ?? []).map(({ id, name }) => ({ value: id, name: `#${name}` }));
+      return channelChoices(store, option.channel_types);
     default:
       if (!('choices' in option) || !option.choices?.length) return undefined;
-      return option.choices.map(({ name, value }) => ({ name, value: String(value) }));
+      return option.choices.map(({ name, value }) => ({ label: name, value: String(value) }));
   }
 }

@@ -14,6 +14,12 @@ interface History {
   more: boolean;
 }
 
+/** What is written and not sent. */
+export interface Draft {
+  text: string;
+  files: readonly File[];
+}
+
 /** Discord waits as long for a bot. */
 const ANSWER_WITHIN_MS = 3_000;
 const TYPING_MS = 10_000;
@@ -35,6 +41,8 @@ export class Store {
   aheadMs = 0;
   /** Whether the newest message is in view, and older ones need not be kept. */
   isAtEnd = true;
+  /** By channel. */
+  readonly drafts = new Map<string, Draft>();
   readonly histories = new Map<string, History>();
   /** By channel: who is typing, until when. */
   readonly typing = new Map<string, Map<string, number>>();
@@ -125,6 +133,30 @@ export class Store {
     this.#ack();
   }
 
+  /** Starts a thread or opens a DM, and shows it. @returns whether it could */
+  async enter(act: Extract<UserAct, { act: 'startThread' | 'openDm' }>): Promise<boolean> {
+    try {
+      const { channel } = await this.act(act);
+      if (!this.channels.some(({ id }) => id === channel)) await this.refresh();
+      await this.show(channel);
+      document.getElementById('composer')?.focus();
+      return true;
+    } catch (error) {
+      this.tell(error instanceof Error ? error.message : String(error));
+      return false;
+    }
+  }
+
+  /** Lets the member change their newest message of the channel that is shown. */
+  editLast(): void {
+    const { messages = [] } = this.histories.get(this.channelId ?? '') ?? {};
+    const last = messages.findLast(({ author }) => author.id === this.world?.me.id);
+    if (last === undefined) return;
+    this.replyTo = undefined;
+    this.editing = last;
+    this.changed();
+  }
+
   async older(): Promise<void> {
     const { channelId } = this;
     const history = channelId === undefined ? undefined : this.histories.get(channelId);
@@ -193,6 +225,8 @@ export class Store {
       case 'messageDelete': {
         const history = this.histories.get(event.channel);
         if (history) history.messages = history.messages.filter(({ id }) => id !== event.message);
+        const channel = this.channels.find(({ id }) => id === event.channel);
+        if (channel) channel.unread = event.unread;
         break;
       }
       case 'typing': {

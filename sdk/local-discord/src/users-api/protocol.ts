@@ -128,7 +128,7 @@ export type UserEvent =
   | ({ event: 'snapshot' } & Snapshot)
   /** New, edited, or with other reactions. */
   | { event: 'message'; message: APIMessage; isNew: boolean; now: number }
-  | { event: 'messageDelete'; channel: string; message: string }
+  | { event: 'messageDelete'; channel: string; message: string; unread: number }
   | { event: 'typing'; channel: string; user: string }
   /** What has become of an own interaction. */
   | {

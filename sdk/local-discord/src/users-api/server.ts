@@ -11,7 +11,7 @@ import type { LocalUser } from '../state/users.js';
 import type { World } from '../world.js';
 import { carryOut } from './acts.js';
 import { actSchema, REFUSED, requestSchema, type UserEvent, type UserReply } from './protocol.js';
-import { isVisible, type ReadMarks, seenMessage, snapshotFor } from './view.js';
+import { isVisible, type ReadMarks, seenMessage, snapshotFor, unread } from './view.js';
 
 /** Ten files of Discord's 10 MiB would be more; what people try a bot with is less. */
 const MAX_BYTES = 24 * 1024 * 1024;
@@ -150,7 +150,8 @@ function tell(world: World, connection: Connection, event: LocalEvent, marks: Re
     case 'messageDelete': {
       const { message } = event;
       if (!isVisible(world, user, message)) return;
-      send(connection, { event: 'messageDelete', channel: message.channel.id, message: message.id });
+      const left = unread(message.channel, user, marks);
+      send(connection, { event: 'messageDelete', channel: message.channel.id, message: message.id, unread: left });
       return;
     }
     case 'typing':

@@ -84,7 +84,8 @@ function seenChannel(world: World, user: LocalUser, channel: LocalChannel, marks
   };
 }
 
-function unread(channel: LocalChannel, user: LocalUser, marks: ReadMarks): number {
+/** How many messages of others the member has not read there. */
+export function unread(channel: LocalChannel, user: LocalUser, marks: ReadMarks): number {
   const mark = marks.get(user.id)?.get(channel.id) ?? '0';
   let count = 0;
   for (const message of channel.messagesById.values())

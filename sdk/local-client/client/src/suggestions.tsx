@@ -1,0 +1,81 @@
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+
+export interface Suggestion {
+  /** Different from that of the others. */
+  label: string;
+  hint: string;
+  choose(): void;
+}
+
+/**
+ * Suggestions for a field that keeps the focus: arrows go through them, Enter and Tab choose, Escape puts them away until more is typed.
+ * @param first the one that is chosen without arrows; -1 for none
+ */
+export function useSuggestions(all: readonly Suggestion[], first: 0 | -1) {
+  const id = useId();
+  const [moved, move] = useState<number>(first);
+  const [isDismissed, dismiss] = useState(false);
+  const shown = isDismissed ? [] : all;
+  const at = Math.min(moved, shown.length - 1);
+  const start = () => {
+    move(first);
+    dismiss(false);
+  };
+  /** Whether the key was for the suggestions. */
+  const take = ({ key, shiftKey }: KeyboardEvent): boolean => {
+    const chosen = shown[at];
+    if (shown.length === 0) return false;
+    if (key === 'ArrowDown') move((at + 1) % shown.length);
+    else if (key === 'ArrowUp') move(at <= 0 ? shown.length - 1 : at - 1);
+    else if (chosen !== undefined && (key === 'Tab' || key === 'Enter') && !shiftKey) chosen.choose();
+    else if (key === 'Escape') dismiss(true);
+    else return false;
+    return true;
+  };
+  const isShown = shown.length > 0;
+  return {
+    isShown,
+    start,
+    end: () => dismiss(true),
+    onKey: (event: KeyboardEvent): boolean => {
+      const isTaken = take(event);
+      if (isTaken) {
+        event.preventDefault();
+        // Escape is for the suggestions alone.
+        event.stopPropagation();
+      }
+      return isTaken;
+    },
+    /** For the field. */
+    field: {
+      'aria-autocomplete': 'list',
+      'aria-controls': isShown ? id : undefined,
+      'aria-activedescendant': isShown && at >= 0 ? `${id}-${at}` : undefined,
+    } as const,
+    list: isShown && <List id={id} shown={shown} at={at} />,
+  };
+}
+
+function List({ id, shown, at }: { id: string; shown: readonly Suggestion[]; at: number }) {
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    list.current?.children[at]?.scrollIntoView({ block: 'nearest' });
+  }, [at]);
+  return (
+    <div ref={list} id={id} class="suggestions" role="listbox" aria-label="Suggestions">
+      {shown.map(({ label, hint, choose }, index) => (
+        // biome-ignore lint/a11y/useFocusableInteractive lint/a11y/useKeyWithClickEvents: the field has the focus and its keys
+        <div
+          key={label}
+          id={`${id}-${index}`}
+          role="option"
+          aria-selected={index === at}
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={choose}
+        >
+          <strong>{label}</strong> <span class="quiet">{hint}</span>
+        </div>
+      ))}
+    </div>
+  );
+}
