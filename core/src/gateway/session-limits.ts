@@ -34,10 +34,18 @@ export type GatewayInformation = ReturnType<typeof createGatewayInformation>;
 export function createGatewayInformation({ ask, clock, random, signal, onUnreachable }: Parts) {
   let known: GatewayBot | undefined;
   let pending: Promise<GatewayBot> | undefined;
+  let asking: Promise<GatewayBot> | undefined;
 
-  const askOnce = async () => {
+  const request = async () => {
     known = informationSchema.parse(await ask());
     return known;
+  };
+  /** Shards that ask together share the request: a process may open dozens at once. */
+  const askOnce = (): Promise<GatewayBot> => {
+    asking ??= request().finally(() => {
+      asking = undefined;
+    });
+    return asking;
   };
   const askUntilAnswered = async () => {
     for (let failures = 1; ; failures += 1) {

@@ -1,5 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import { createIdentifyLimits, type GatewayBot } from '@cinnabar/core/internal/gateway/session-limits';
+import { createSystemRandom } from '@cinnabar/core/internal/clock/clock';
+import {
+  createGatewayInformation,
+  createIdentifyLimits,
+  type GatewayBot,
+} from '@cinnabar/core/internal/gateway/session-limits';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { recordingLogger } from '../../support/logs.js';
@@ -44,6 +49,28 @@ async function isDone(promise: Promise<unknown>): Promise<boolean> {
   for (let turn = 0; turn < 5; turn += 1) await setImmediate();
   return done;
 }
+
+describe('what Discord says of its gateway', () => {
+  it('is asked for once by shards that ask at the same time, and again afterwards', async () => {
+    const clock = createManualClock();
+    let asked = 0;
+    const information = createGatewayInformation({
+      ask: async () => {
+        asked += 1;
+        await setImmediate();
+        return { url: `wss://${asked}.example` };
+      },
+      clock,
+      random: createSystemRandom(clock),
+      signal: new AbortController().signal,
+      onUnreachable: () => undefined,
+    });
+    const urls = async (shards: number) =>
+      (await Promise.all(Array.from({ length: shards }, information.refreshed))).map(({ url }) => url);
+    expect(new Set(await urls(16))).to.deep.equal(new Set(['wss://1.example']));
+    expect(await urls(1)).to.deep.equal(['wss://2.example']);
+  });
+});
 
 describe('the limits on opening sessions', () => {
   it('let shards identify five seconds apart', async () => {
