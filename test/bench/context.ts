@@ -19,7 +19,7 @@ const STARTED = Date.UTC(2026, 0, 1);
 export async function* context(): AsyncGenerator<Figure> {
   await using host = await createTestHost({
     plugins: ['llm'],
-    settings: { llm: { provider: 'anthropic', model: 'claude-sonnet-4-5' } },
+    settings: { llm: { provider: 'anthropic', model: 'claude-opus-4-5' } },
     env: { ANTHROPIC_API_KEY: 'none-is-sent' },
   });
   const llm = host.resolve(Llm);

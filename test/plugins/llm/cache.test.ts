@@ -75,7 +75,7 @@ describe('llm cache', () => {
 
   it('sends at most four and never an hour after five minutes, whatever is marked, and the provider takes it', async () => {
     await using bench = await openRoute(ANTHROPIC, {
-      model: 'claude-sonnet-4-5',
+      model: 'claude-opus-4-5',
       prefill: true,
       script: () => say('ok'),
     });

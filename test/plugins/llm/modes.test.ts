@@ -5,7 +5,7 @@ import { ask, DICE, from, openRoute, ROUTES } from './bench.js';
 
 const [, , CHAT, , ANTHROPIC, , BEDROCK] = ROUTES;
 const HELLO = ask([from('Alice', 'Hello'), from('Bob', 'Hi')], { mode: 'prefill' });
-const OLDER = 'claude-sonnet-4-5-20250929';
+const OLDER = 'claude-opus-4-5-20251101';
 const NOTE = 'prefill is not possible, chat is used';
 const IMAGE = { type: 'image', source: { type: 'base64', data: 'aGk=', mediaType: 'image/png' } } as const;
 

@@ -35,7 +35,7 @@ describe('chat context: on the wire', () => {
     it(`in ${mode} mode, each request begins with the very blocks up to the last breakpoint of the one before`, async () => {
       await using host = await createTestHost({
         plugins: ['llm'],
-        settings: { llm: { provider: 'anthropic', model: 'claude-sonnet-4-5' } },
+        settings: { llm: { provider: 'anthropic', model: 'claude-opus-4-5' } },
         env: { ANTHROPIC_API_KEY: 'none-is-sent' },
       });
       const llm = host.resolve(Llm);
