@@ -1,7 +1,8 @@
-import { type Registrar, t, UserError, type WebBlock, type WebRow, webAct, z } from '@cinnabar/sdk';
+import { type Actor, type Registrar, t, UserError, type WebBlock, type WebRow, webAct, z } from '@cinnabar/sdk';
+import { AGENT_PAGE } from './agent-page.js';
 import { guildIdentity, postingProblem } from './agents/permissions.js';
+import { agentId, agentName, letIn } from './commands/agents.js';
 import { disableAgents, droppedText, enableAgents, pauseAgents, resumeAgents } from './commands/config.js';
-import { ADMIN } from './commands/options.js';
 import { isGoneAtServer, stateOf } from './commands/status.js';
 import type { Relay } from './context.js';
 import { rulesIn } from './settings.js';
@@ -67,6 +68,7 @@ export function registerPage({ page, every }: Pick<Registrar, 'page' | 'every'>,
             rows: await Promise.all(agents.map((entry) => agentRow(relay, guildId, entry, roster?.defaultAgent))),
             empty: t('There is no agent yet: `relay agent <id>`.'),
           },
+          LET_IN(),
           ...(await queueBlocks(relay, guildId)),
           {
             kind: 'table',
@@ -97,31 +99,51 @@ export function registerPage({ page, every }: Pick<Registrar, 'page' | 'every'>,
     acts: {
       enable: webAct({
         input: empty,
-        access: ADMIN,
+        access: { command: 'relay enable' },
         audit: () => 'relay enable',
         run: (_, { actor }) => enableAgents(relay, guildOf(actor.guildId)),
       }),
       disable: webAct({
         input: empty,
-        access: ADMIN,
+        access: { command: 'relay disable' },
         audit: () => 'relay disable',
         run: (_, { actor }) => disableAgents(relay, guildOf(actor.guildId)),
       }),
       pause: webAct({
         input: empty,
-        access: ADMIN,
+        access: { command: 'relay pause' },
         audit: () => 'relay pause',
         run: (_, { actor }) => pauseAgents(relay, guildOf(actor.guildId)),
       }),
       resume: webAct({
         input: empty,
-        access: ADMIN,
+        access: { command: 'relay resume' },
         audit: () => 'relay resume',
         run: (_, { actor }) => resumeAgents(relay, guildOf(actor.guildId)),
       }),
+      agent: webAct({
+        input: z.object({
+          id: agentId,
+          name: agentName.optional(),
+          channel: z.string().optional(),
+          answersFirst: z.boolean().default(false),
+        }),
+        access: { command: 'relay agent' },
+        audit: ({ id, name, channel, answersFirst }) =>
+          ['relay agent', id, ...(name === undefined ? [] : [name]), ...(answersFirst ? [`<#${channel}>`] : [])].join(
+            ' ',
+          ),
+        async run({ id, name, channel, answersFirst }, { actor }) {
+          const channelId = await channelIn(relay, actor, channel);
+          if (relay.client.channels.cache.get(channelId)?.isTextBased() !== true)
+            throw new UserError(t('Choose a channel in which one can write.'));
+          const home = answersFirst ? channelId : undefined;
+          return letIn(relay, guildOf(actor.guildId), { agentId: id, name, userId: actor.userId, channelId, home });
+        },
+      }),
       clear: webAct({
         input: empty,
-        access: ADMIN,
+        access: { command: 'relay queue' },
         audit: () => 'relay queue clear',
         run: async (_, { actor }) => droppedText(await queue.clear(guildOf(actor.guildId))),
       }),
@@ -129,8 +151,49 @@ export function registerPage({ page, every }: Pick<Registrar, 'page' | 'every'>,
   });
 }
 
+const LET_IN = (): WebBlock => ({
+  kind: 'form',
+  act: 'agent',
+  title: t('Let an agent in'),
+  text: t(
+    'It acts in your name: it never does what you could not. What it may do from the start is to read, answer and react.',
+  ),
+  fields: [
+    { name: 'id', label: t('Id at the Letta server'), control: { kind: 'text', placeholder: 'agent-1234' } },
+    {
+      name: 'name',
+      label: t('Name'),
+      hint: t('What it is called here; by default as at the Letta server.'),
+      control: { kind: 'text' },
+      optional: true,
+    },
+    {
+      name: 'channel',
+      label: t('Channel'),
+      hint: t('Where it may read and answer, and asks for confirmations.'),
+      control: { kind: 'channel' },
+    },
+    {
+      name: 'answersFirst',
+      label: t('It answers there before the default agent'),
+      control: { kind: 'switch' },
+      optional: true,
+    },
+  ],
+  submit: t('Let it in'),
+});
+
+/** A channel or category that somebody has chosen. @throws UserError when it is none of the guild, or one that they cannot see */
+export async function channelIn({ access, client }: Relay, actor: Actor, channelId = ''): Promise<string> {
+  const { guildId } = actor;
+  const isHere = guildId !== null && client.guilds.cache.get(guildId)?.channels.cache.has(channelId) === true;
+  if (!isHere || !(await access.mayEnter(actor, { guildId, channelId })))
+    throw new UserError(t('Choose a channel of this server that you can see.'));
+  return channelId;
+}
+
 /** The page is about a guild. */
-function guildOf(guildId: string | null): string {
+export function guildOf(guildId: string | null): string {
   if (guildId === null) throw new UserError(t('This only works in a server.'));
   return guildId;
 }
@@ -162,6 +225,7 @@ async function agentRow(
       : `${problem.text}. ${problem.todo}`;
   return {
     id: key,
+    link: { page: AGENT_PAGE, query: { agent: name } },
     cells: [
       shown,
       { badge: stateOf(breaker, clock.now()), tone: breaker.state === 'closed' ? 'good' : 'bad' },

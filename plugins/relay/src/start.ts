@@ -1,4 +1,5 @@
 import { type SetupNeed, t } from '@cinnabar/sdk';
+import { registerAgentPage } from './agent-page.js';
 import { approveTool, createApprovalCards } from './agents/approval-card.js';
 import { createDmAgents } from './agents/dm-agents.js';
 import { createMessageAuthors } from './agents/message-authors.js';
@@ -89,6 +90,7 @@ export async function start(context: RelayContext): Promise<void> {
   await startPresence(relay);
   registerCommands(relay);
   registerPage(relay, relay);
+  registerAgentPage(relay, relay);
   context.personalData(personalData(relay));
   // Approval requests that an earlier process left open are denied at once, not with the next message.
   context.ready(() => core.letta.agents().catch((error: unknown) => log.info('no Letta server yet', { error })));

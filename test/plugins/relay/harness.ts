@@ -8,7 +8,8 @@ import {
 } from '@cinnabar/local-letta';
 import { createManualClock } from '@cinnabar/sdk/testing';
 
-export interface AgentBotOptions extends Partial<Pick<TestHostOptions, 'world' | 'dataDir' | 'permissions' | 'clock'>> {
+export interface AgentBotOptions
+  extends Partial<Pick<TestHostOptions, 'world' | 'dataDir' | 'env' | 'permissions' | 'clock'>> {
   readonly script?: AgentScript;
   readonly letta?: LettaStandIn;
   readonly stand?: LettaStandInOptions;
@@ -36,7 +37,7 @@ export async function startAgentBot(options: AgentBotOptions = {}): Promise<Agen
   const host = await createTestHost({
     plugins: ['ai', 'relay', 'discord-tools', 'mcp', 'confirm', ...(options.plugins ?? [])],
     settings: { mcp: { listen: `127.0.0.1:${options.port ?? 0}`, callsPerMinute: 10_000 }, confirm: {} },
-    env: { LETTA_BASE_URL: letta.baseUrl, LETTA_API_KEY: 'test-key' },
+    env: { LETTA_BASE_URL: letta.baseUrl, LETTA_API_KEY: 'test-key', ...options.env },
     ...(options.world === undefined ? { clock } : { world: options.world }),
     ...(options.dataDir === undefined ? {} : { dataDir: options.dataDir }),
     ...(options.permissions === undefined ? {} : { permissions: options.permissions }),

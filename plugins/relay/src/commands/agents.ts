@@ -1,14 +1,4 @@
-import {
-  type CommandContext,
-  type IdentityGrant,
-  option,
-  type Subcommand,
-  subcommand,
-  t,
-  UserError,
-  z,
-} from '@cinnabar/sdk';
-import type { GuildBasedChannel } from 'discord.js';
+import { type IdentityGrant, option, type Subcommand, subcommand, t, UserError, z } from '@cinnabar/sdk';
 import { homeOf } from '../agents/dm-agents.js';
 import { cancelForbidden, firstTools, grantOf, guildIdentity, saveGrant } from '../agents/permissions.js';
 import type { GuildAgent, Roster } from '../agents/roster.js';
@@ -18,6 +8,12 @@ import { ADMIN, agentNamed, agentOption, guildOf } from './options.js';
 /** As Letta makes them, and whatever a server of one's own may make. */
 export const AGENT_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/;
+
+/** An agent's id at the Letta server, its name here, and the address of its picture, as they are given. */
+export const agentId = z.string().regex(AGENT_ID, 'expected the id of an agent, such as agent-1234');
+export const agentName = z.string().regex(NAME, 'expected letters, digits, - and _, at most 32');
+export const picture = z.url({ protocol: /^https$/ }).max(2_000);
+
 const DEFAULT_NAME = 'agent';
 const MOST_AGENTS = 20;
 
@@ -30,42 +26,35 @@ export function agentCommands(relay: Relay): readonly Subcommand[] {
       help: 'It may read and answer in the given channel, or in this one; `relay grant` lets it further. The first agent is the default; one with a channel answers there.',
       access: ADMIN,
       options: {
-        id: z
-          .string()
-          .regex(AGENT_ID, 'expected the id of an agent, such as agent-1234')
-          .describe('Its id at the Letta server'),
-        name: z
-          .string()
-          .regex(NAME, 'expected letters, digits, - and _, at most 32')
-          .optional()
-          .describe('What it is called here'),
+        id: agentId.describe('Its id at the Letta server'),
+        name: agentName.optional().describe('What it is called here'),
         channel: option.channel().optional().describe('Where it answers before the default agent'),
       },
       examples: ['relay agent agent-1234', 'relay agent agent-1234 aurora', 'relay agent agent-5678 scout #maps'],
-      run: (ctx, { id, name, channel }) => letIn(relay, ctx, { agentId: id, name, channel }),
+      run: async (ctx, { id, name, channel }) =>
+        ctx.reply(
+          await letIn(relay, guildOf(ctx), {
+            agentId: id,
+            name,
+            userId: ctx.user.id,
+            channelId: ctx.channel.id,
+            home: channel?.id,
+          }),
+        ),
     }),
     subcommand({
       name: 'remove',
       description: 'Send an agent away: it may do nothing here any more',
       access: ADMIN,
       options: { agent: z.string().describe('Its name here') },
-      run: (ctx, { agent }) => sendAway(relay, ctx, agent),
+      run: async (ctx, { agent }) => ctx.reply(await sendAway(relay, guildOf(ctx), agent)),
     }),
     subcommand({
       name: 'default',
       description: 'Choose the agent that answers where no other does',
       access: ADMIN,
       options: { agent: z.string().describe('Its name here') },
-      async run(ctx, { agent: name }) {
-        const guildId = guildOf(ctx);
-        const { key, agent } = agentNamed(relay.rosters.of(guildId), name);
-        await relay.rosters.update(guildId, (draft) => {
-          draft.defaultAgent = key;
-        });
-        return ctx.reply(
-          t('`{agent}` is the default agent now: it answers where no other does.', { agent: agent.name }),
-        );
-      },
+      run: async (ctx, { agent }) => ctx.reply(await chooseDefault(relay, guildOf(ctx), agent)),
     }),
     subcommand({
       name: 'move',
@@ -76,7 +65,8 @@ export function agentCommands(relay: Relay): readonly Subcommand[] {
         channel: option.channel().optional().describe('Where it answers from now on; this channel when left out'),
       },
       examples: ['relay move scout #maps'],
-      run: (ctx, { agent, channel }) => move(relay, ctx, agent, channel?.id ?? ctx.channel.id),
+      run: async (ctx, { agent, channel }) =>
+        ctx.reply(await move(relay, guildOf(ctx), agent, channel?.id ?? ctx.channel.id)),
     }),
     subcommand({
       name: 'rename',
@@ -84,9 +74,9 @@ export function agentCommands(relay: Relay): readonly Subcommand[] {
       access: ADMIN,
       options: {
         agent: z.string().describe('Its name here'),
-        name: z.string().regex(NAME, 'expected letters, digits, - and _, at most 32').describe('Its new name'),
+        name: agentName.describe('Its new name'),
       },
-      run: (ctx, { agent, name }) => rename(relay, ctx, agent, name),
+      run: async (ctx, { agent, name }) => ctx.reply(await rename(relay, guildOf(ctx), agent, name)),
     }),
     subcommand({
       name: 'avatar',
@@ -94,14 +84,10 @@ export function agentCommands(relay: Relay): readonly Subcommand[] {
       access: ADMIN,
       options: {
         agent: z.string().describe('Its name here'),
-        picture: z
-          .url({ protocol: /^https$/ })
-          .max(2_000)
-          .optional()
-          .describe('Address of the picture; left out, it has that of the bot'),
+        picture: picture.optional().describe('Address of the picture; left out, it has that of the bot'),
       },
       examples: ['relay avatar scout https://example.org/scout.png'],
-      run: (ctx, { agent, picture }) => portray(relay, ctx, agent, picture),
+      run: async (ctx, { agent, picture }) => ctx.reply(await portray(relay, guildOf(ctx), agent, picture)),
     }),
     subcommand({
       name: 'show',
@@ -116,13 +102,20 @@ export function agentCommands(relay: Relay): readonly Subcommand[] {
 
 interface NewAgent {
   readonly agentId: string;
+  /** By default what the Letta server calls it. */
   readonly name: string | undefined;
-  readonly channel: GuildBasedChannel | undefined;
+  /** Who lets it in, and answers for it. */
+  readonly userId: string;
+  /** Where its confirmations are asked for, and where it may read and answer if it has no `home`. */
+  readonly channelId: string;
+  /** Where it answers before the default agent. */
+  readonly home: string | undefined;
 }
 
-async function letIn(relay: Relay, ctx: CommandContext, { agentId, name: given, channel }: NewAgent) {
+/** Each of these changes resolves with a sentence about what holds now. @throws UserError */
+export async function letIn(relay: Relay, guildId: string, wanted: NewAgent): Promise<string> {
+  const { agentId, name: given, userId, channelId, home: channel } = wanted;
   const { rosters, identities, tools } = relay;
-  const guildId = guildOf(ctx);
   const known = rosters.of(guildId);
   const there = Object.values(known?.agents ?? {}).find((agent) => agent.agentId === agentId);
   const name = given ?? there?.name ?? (await nameAtServer(agentId, relay)) ?? DEFAULT_NAME;
@@ -137,14 +130,14 @@ async function letIn(relay: Relay, ctx: CommandContext, { agentId, name: given, 
     );
   }
   const identity = guildIdentity(guildId, key);
-  const where = channel?.id ?? ctx.channel.id;
+  const where = channel ?? channelId;
   const grant = await grantOf(identities, identity, guildId);
   const channels = grant?.channels ?? [];
   await saveGrant(identities, identity, name, {
     guildId,
     // The admin who lets in another one under the same name is its new owner.
-    userId: ctx.user.id,
-    channelId: ctx.channel.id,
+    userId,
+    channelId,
     channels: channels === 'all' ? channels : [...new Set([...channels, where])],
     tools: grant?.tools ?? firstTools(tools),
   });
@@ -155,23 +148,21 @@ async function letIn(relay: Relay, ctx: CommandContext, { agentId, name: given, 
     draft.agents[key] = {
       agentId,
       name,
-      channels: channel === undefined ? own : [...new Set([...own, channel.id])],
+      channels: channel === undefined ? own : [...new Set([...own, channel])],
       // Another agent under the same name has a face of its own.
       ...(avatar === undefined || before?.agentId !== agentId ? {} : { avatar }),
     };
     draft.defaultAgent ??= key;
   });
-  return ctx.reply(
-    [
-      t(
-        '`{name}` is the agent `{agentId}` here. It may read and answer in <#{where}>, in your name; `relay show` lists it all.',
-        { name, agentId, where },
-      ),
-      known?.enabled === true
-        ? t('Next: `relay setup {name}` gives it the tools.', { name })
-        : t('Next: `relay setup {name}` gives it the tools, and `relay enable` switches the agents on.', { name }),
-    ].join('\n'),
-  );
+  return [
+    t(
+      '`{name}` is the agent `{agentId}` here. It may read and answer in <#{where}>, in your name; `relay show` lists it all.',
+      { name, agentId, where },
+    ),
+    known?.enabled === true
+      ? t('Next: `relay setup {name}` gives it the tools.', { name })
+      : t('Next: `relay setup {name}` gives it the tools, and `relay enable` switches the agents on.', { name }),
+  ].join('\n');
 }
 
 /** What the Letta server calls an agent, in the characters that a name here has; `undefined` when it does not say. */
@@ -198,8 +189,20 @@ function keyFor(name: string, agents: Roster['agents']): string {
   }
 }
 
-async function move({ rosters, identities }: Relay, ctx: CommandContext, name: string, channelId: string) {
-  const guildId = guildOf(ctx);
+export async function chooseDefault({ rosters }: Relay, guildId: string, name: string): Promise<string> {
+  const { key, agent } = agentNamed(rosters.of(guildId), name);
+  await rosters.update(guildId, (draft) => {
+    draft.defaultAgent = key;
+  });
+  return t('`{agent}` is the default agent now: it answers where no other does.', { agent: agent.name });
+}
+
+export async function move(
+  { rosters, identities }: Relay,
+  guildId: string,
+  name: string,
+  channelId: string,
+): Promise<string> {
   const { key, agent } = agentNamed(rosters.of(guildId), name);
   const identity = guildIdentity(guildId, key);
   const grant = await grantOf(identities, identity, guildId);
@@ -216,16 +219,18 @@ async function move({ rosters, identities }: Relay, ctx: CommandContext, name: s
     const moved = draft.agents[key];
     if (moved !== undefined) moved.channels = [channelId];
   });
-  return ctx.reply(
-    t('`{agent}` answers in <#{channelId}> from now on. `relay show {agent}` lists where it may go.', {
-      agent: agent.name,
-      channelId,
-    }),
-  );
+  return t('`{agent}` answers in <#{channelId}> from now on. `relay show {agent}` lists where it may go.', {
+    agent: agent.name,
+    channelId,
+  });
 }
 
-async function rename({ rosters, identities }: Relay, ctx: CommandContext, old: string, name: string) {
-  const guildId = guildOf(ctx);
+export async function rename(
+  { rosters, identities }: Relay,
+  guildId: string,
+  old: string,
+  name: string,
+): Promise<string> {
   const { key, agent } = agentNamed(rosters.of(guildId), old);
   const isTaken = Object.entries(rosters.of(guildId)?.agents ?? {}).some(
     ([other, one]) => other !== key && [other, one.name.toLowerCase()].includes(name.toLowerCase()),
@@ -238,11 +243,15 @@ async function rename({ rosters, identities }: Relay, ctx: CommandContext, old: 
     const renamed = draft.agents[key];
     if (renamed !== undefined) renamed.name = name;
   });
-  return ctx.reply(t('`{agent}` is called `{name}` here now.', { agent: agent.name, name }));
+  return t('`{agent}` is called `{name}` here now.', { agent: agent.name, name });
 }
 
-async function portray({ rosters }: Relay, ctx: CommandContext, name: string, picture: string | undefined) {
-  const guildId = guildOf(ctx);
+export async function portray(
+  { rosters }: Relay,
+  guildId: string,
+  name: string,
+  picture: string | undefined,
+): Promise<string> {
   const { key, agent } = agentNamed(rosters.of(guildId), name);
   await rosters.update(guildId, (draft) => {
     const portrayed = draft.agents[key];
@@ -250,16 +259,13 @@ async function portray({ rosters }: Relay, ctx: CommandContext, name: string, pi
     if (picture === undefined) delete portrayed.avatar;
     else portrayed.avatar = picture;
   });
-  return ctx.reply(
-    t(
-      '`{agent}` has {own, select, yes {a picture of its own} other {my picture}} now. It shows where agents post under their own names (`ownName`).',
-      { agent: agent.name, own: picture === undefined ? 'no' : 'yes' },
-    ),
+  return t(
+    '`{agent}` has {own, select, yes {a picture of its own} other {my picture}} now. It shows where agents post under their own names (`ownName`).',
+    { agent: agent.name, own: picture === undefined ? 'no' : 'yes' },
   );
 }
 
-async function sendAway(relay: Relay, ctx: CommandContext, name: string) {
-  const guildId = guildOf(ctx);
+export async function sendAway(relay: Relay, guildId: string, name: string): Promise<string> {
   const { key, agent } = agentNamed(relay.rosters.of(guildId), name);
   const identity = guildIdentity(guildId, key);
   // First its rights, so that a failure leaves it with less, never with more.
@@ -276,11 +282,9 @@ async function sendAway(relay: Relay, ctx: CommandContext, name: string) {
     draft.planned = draft.planned.filter((one) => one.agent !== key);
   });
   await cancelForbidden(guildId, relay);
-  return ctx.reply(
-    t('`{agent}` is sent away: its rights here are void, and its wake-ups are taken back.', {
-      agent: agent.name,
-    }),
-  );
+  return t('`{agent}` is sent away: its rights here are void, and its wake-ups are taken back.', {
+    agent: agent.name,
+  });
 }
 
 /** What there is to say of a guild's agents, or of one. */

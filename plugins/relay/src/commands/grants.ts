@@ -13,7 +13,10 @@ import { grantOf, guildIdentity, saveGrant } from '../agents/permissions.js';
 import type { Relay } from '../context.js';
 import { ADMIN, agentNamed, agentOption, guildOf } from './options.js';
 
-type Change = (grant: IdentityGrant, name: string) => { readonly grant: IdentityGrant; readonly said: string };
+export type GrantChange = (
+  grant: IdentityGrant,
+  name: string,
+) => { readonly grant: IdentityGrant; readonly said: string };
 
 /** `!relay grant` and `!relay ungrant`: how far an agent may go. A change holds for its next call. */
 export function grantCommands(relay: Relay): readonly Subgroup[] {
@@ -27,7 +30,8 @@ export function grantCommands(relay: Relay): readonly Subgroup[] {
     )
     .describe('The tool');
   const channel = option.channel().describe('The channel, with its threads, or a category with its channels');
-  const change = (ctx: CommandContext, name: string | undefined, by: Change) => changeGrant(relay, ctx, name, by);
+  const change = async (ctx: CommandContext, name: string | undefined, by: GrantChange) =>
+    ctx.reply(await changeGrant(relay, guildOf(ctx), name, by));
   return [
     subgroup({
       name: 'grant',
@@ -55,11 +59,7 @@ export function grantCommands(relay: Relay): readonly Subgroup[] {
             agent,
           },
           examples: ['relay grant tool discord_create_forum_post', 'relay grant tool discord_delete_message confirm'],
-          run: (ctx, { tool, policy, agent }) => {
-            if (!relay.tools.list().some(({ name }) => name === tool))
-              throw new UserError(t('There is no tool called "{tool}".', { tool }));
-            return change(ctx, agent, setTool(tool, policy));
-          },
+          run: (ctx, { tool, policy, agent }) => change(ctx, agent, setTool(relay, tool, policy)),
         }),
       ],
     }),
@@ -91,8 +91,13 @@ export function grantCommands(relay: Relay): readonly Subgroup[] {
   ];
 }
 
-async function changeGrant({ rosters, identities }: Relay, ctx: CommandContext, name: string | undefined, by: Change) {
-  const guildId = guildOf(ctx);
+/** @returns a sentence about what holds now */
+export async function changeGrant(
+  { rosters, identities }: Relay,
+  guildId: string,
+  name: string | undefined,
+  by: GrantChange,
+): Promise<string> {
   const { key, agent } = agentNamed(rosters.of(guildId), name);
   const id = guildIdentity(guildId, key);
   const grant = await grantOf(identities, id, guildId);
@@ -100,19 +105,19 @@ async function changeGrant({ rosters, identities }: Relay, ctx: CommandContext, 
     throw new UserError(t('`{agent}` has lost its rights. Let it in again with `relay agent`.', { agent: agent.name }));
   const changed = by(grant, agent.name);
   await saveGrant(identities, id, agent.name, changed.grant);
-  return ctx.reply(changed.said);
+  return changed.said;
 }
 
-const addChannel =
-  (id: string): Change =>
+export const addChannel =
+  (id: string): GrantChange =>
   (grant, name) => {
     if (grant.channels === 'all') return { grant, said: t('`{name}` may go everywhere already.', { name }) };
     const channels = [...new Set([...grant.channels, id])];
     return { grant: { ...grant, channels }, said: t('`{name}` may go into <#{id}> now.', { name, id }) };
   };
 
-const removeChannel =
-  (id: string): Change =>
+export const removeChannel =
+  (id: string): GrantChange =>
   (grant, name) => {
     if (grant.channels === 'all')
       throw new UserError(t('`{name}` may go everywhere. `relay ungrant everywhere` comes first.', { name }));
@@ -120,7 +125,7 @@ const removeChannel =
     return { grant: { ...grant, channels }, said: t('`{name}` may not go into <#{id}> any more.', { name, id }) };
   };
 
-const everywhere: Change = (grant, name) => ({
+export const everywhere: GrantChange = (grant, name) => ({
   grant: { ...grant, channels: 'all' },
   said: t(
     '`{name}` may go wherever <@{userId}> may, also where others may not. What it reads there it can tell elsewhere.',
@@ -128,25 +133,28 @@ const everywhere: Change = (grant, name) => ({
   ),
 });
 
-const onlyHere =
-  (id: string): Change =>
+export const onlyHere =
+  (id: string): GrantChange =>
   (grant, name) => ({
     grant: { ...grant, channels: [id] },
     said: t('`{name}` may go into <#{id}> and nowhere else.', { name, id }),
   });
 
-const setTool =
-  (tool: string, policy: 'allow' | 'confirm'): Change =>
-  (grant, name) => ({
+/** @throws UserError for a tool that there is not */
+export function setTool({ tools }: Pick<Relay, 'tools'>, tool: string, policy: 'allow' | 'confirm'): GrantChange {
+  if (!tools.list().some(({ name }) => name === tool))
+    throw new UserError(t('There is no tool called "{tool}".', { tool }));
+  return (grant, name) => ({
     grant: { ...grant, tools: { ...grant.tools, [tool]: policy } },
     said:
       policy === 'confirm'
         ? t('`{name}` may use `{tool}`; each call waits for a 👍. `relay setup {name}` attaches it.', { name, tool })
         : t('`{name}` may use `{tool}`. `relay setup {name}` attaches it.', { name, tool }),
   });
+}
 
-const removeTool =
-  (tool: string): Change =>
+export const removeTool =
+  (tool: string): GrantChange =>
   (grant, name) => {
     if (!Object.hasOwn(grant.tools, tool))
       throw new UserError(t('`{name}` has no tool called "{tool}".', { name, tool }));
