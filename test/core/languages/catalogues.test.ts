@@ -17,6 +17,12 @@ interface Package {
   readonly declared: DeclaredTexts;
 }
 
+/** Pages in a browser, and what else has texts that they show. */
+const PAGES = [
+  { sources: 'plugins/web/client/src', more: [] },
+  { sources: 'sdk/local-client/client/src', more: ['sdk/local-discord/src/users-api'] },
+];
+
 const NOTHING: DeclaredTexts = { texts: new Set(), inMenus: new Set() };
 
 async function packages(): Promise<readonly Package[]> {
@@ -32,6 +38,12 @@ async function packages(): Promise<readonly Package[]> {
       locales: `plugins/${name}/locales`,
       declared: declared.get(name) ?? NOTHING,
     })),
+    ...PAGES.map(({ sources, more }) => ({
+      name: sources,
+      sources: [sources, ...more],
+      locales: `${sources}/locales`,
+      declared: NOTHING,
+    })),
   ];
 }
 
@@ -40,6 +52,10 @@ const CALL = /(?<![\w.$])t\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|(\
 
 /** Any text in the code: what is declared there (the description of a command, a card's labels) is translated where it is shown. */
 const LITERAL = /'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"/g;
+
+/** Words of an attribute, between tags of one line, or in a line of their own below a tag. */
+const MARKUP =
+  /(?:aria-label|title|placeholder|label|alt)=(?:"([^"]*)"|\{`([^`]*)`\})|<\/?[\w.]+[^<>]*(?<!=)>([^<>{}\n;=()|]+)(?=[<{])|(?<![=,(])>\n\s*(\p{L}[^<>{}\n;=()]*)(?=\n|<|\{)/gu;
 
 interface Found {
   readonly messages: ReadonlySet<string>;
@@ -68,7 +84,7 @@ async function textsIn(folders: readonly string[]): Promise<Found> {
 async function* codeIn(folders: readonly string[]) {
   for (const folder of folders) {
     for (const entry of await readdir(join(ROOT, folder), { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile() || !entry.name.endsWith('.ts')) continue;
+      if (!entry.isFile() || !/\.tsx?$/.test(entry.name)) continue;
       const file = join(entry.parentPath, entry.name);
       yield { file, code: (await readFile(file, 'utf8')).replace(/^\s*(\/\/|\*|\/\*).*$/gm, '') };
     }
@@ -155,6 +171,21 @@ describe('catalogues', () => {
           seen.set(key, translation);
         }
       }
+    }
+  });
+
+  it('have every word that stands in the markup of a page', async () => {
+    for (const { sources } of PAGES) {
+      const bare: string[] = [];
+      for await (const { file, code } of codeIn([sources])) {
+        if (!file.endsWith('.tsx')) continue;
+        for (const [, attribute, template, text, line] of code.matchAll(MARKUP)) {
+          const words = attribute ?? template?.replace(/\$\{[^}]*\}/g, '') ?? text ?? line ?? '';
+          // `!help` is the same in every language.
+          if (/\p{L}{2}/u.test(words) && !words.startsWith('!')) bare.push(`${file}: ${words.trim()}`);
+        }
+      }
+      expect(bare, 'words in the markup go through `t`').to.deep.equal([]);
     }
   });
 

@@ -403,6 +403,23 @@ describeChromium('what a member does on the page of the local Discord', () => {
     expect(channel.messages.at(-1)?.content).to.equal('mistake');
   });
 
+  it('speaks German where the browser asks for it, and English to others', async () => {
+    const german = await (await browser.newContext({ locale: 'de-AT' })).newPage();
+    await german.goto(city.discord.clientAddress(city.you));
+    await german.getByRole('textbox', { name: 'Nachricht an #general' }).fill('Hallo');
+    await german.getByRole('button', { name: 'Senden' }).click();
+    await german.getByRole('listitem').getByText('Hallo').hover();
+    await german.getByRole('button', { name: 'Antworten' }).last().click();
+    await german.getByText('Antwort an you').waitFor();
+    await german.evaluate(`location.hash = location.hash.replace(/as=.*/, 'as=1')`);
+    await german.getByText('Diese Adresse gilt nicht mehr.').waitFor();
+    expect(await german.locator('html').getAttribute('lang')).to.equal('de');
+    await german.context().close();
+    const french = await visit({ locale: 'fr' });
+    expect(await french.locator('html').getAttribute('lang'), 'the language that is spoken').to.equal('en');
+    await french.context().close();
+  });
+
   it('has nothing that keeps people out, dark, light and on a phone, whatever is open', async () => {
     const channel = city.guild.createChannel({ name: 'everything' });
     await city.discord.settled();

@@ -7,11 +7,12 @@ import { addressOf, hasMoved, navigate, type Route } from './router.js';
 import { t } from './texts.js';
 import { Text } from './values.js';
 
-const GROUPS = [
-  ['server', 'Server'],
-  ['agents', 'Agents'],
-  ['operation', 'Operation'],
-] as const;
+const groups = () =>
+  [
+    ['server', t('Server')],
+    ['agents', t('Agents')],
+    ['operation', t('Operation')],
+  ] as const;
 
 interface ShellParts {
   readonly session: Session;
@@ -143,12 +144,12 @@ function Navigation({
   return (
     <>
       <ul>{item(addressOf({ guildId }), t('Overview'), route.page === undefined)}</ul>
-      {GROUPS.map(([group, name]) => {
+      {groups().map(([group, name]) => {
         const own = pages.filter((page) => page.group === group);
         if (own.length === 0) return null;
         return (
           <section key={group}>
-            <h2>{t(name)}</h2>
+            <h2>{name}</h2>
             <ul>
               {own.map((page) => item(addressOf({ guildId, page: page.id }), page.title, route.page === page.id))}
             </ul>
@@ -255,7 +256,7 @@ function Palette({
   return (
     <>
       <button type="button" class="palette" onClick={() => dialog.current?.showModal()}>
-        {t('Go to …')} <kbd>Ctrl K</kbd>
+        {t('Go to …')} <kbd>{t('Ctrl K')}</kbd>
       </button>
       <dialog ref={dialog} class="palette" aria-label={t('Go to …')} onClose={forget}>
         <form

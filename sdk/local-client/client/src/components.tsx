@@ -2,6 +2,7 @@ import { type APIMessage, ButtonStyle, ComponentType } from 'discord-api-types/v
 import { type Choice, channelChoices, memberChoices, roleChoices } from './choices';
 import { Link, Markdown } from './markdown';
 import { type Store, useStore } from './store';
+import { t } from './texts';
 
 /** A component of any kind, as it comes. */
 export interface AnyComponent {
@@ -75,7 +76,7 @@ function Button({ message, component }: { message: APIMessage; component: AnyCom
   const store = useStore();
   const { emoji } = component;
   const picture = typeof emoji === 'object' && emoji !== null && 'name' in emoji ? `${String(emoji.name)} ` : '';
-  const label = `${picture}${words(component.label)}`.trim() || 'button';
+  const label = `${picture}${words(component.label)}`.trim() || t('button');
   if (component.style === ButtonStyle.Link) return <Link href={words(component.url)}>{label}</Link>;
   return (
     <button
@@ -130,7 +131,7 @@ function MessageSelect({ message, component }: { message: APIMessage; component:
   const store = useStore();
   const choices = choicesOf(component, store);
   const isMultiple = Number(component.max_values ?? 1) > 1;
-  const label = words(component.placeholder) || 'Choose';
+  const label = words(component.placeholder) || t('Choose');
   const send = (values: string[]) =>
     void store.try({
       act: 'select',
@@ -177,7 +178,7 @@ function MessageSelect({ message, component }: { message: APIMessage; component:
             <input type="checkbox" name="value" value={value} defaultChecked={isDefault} /> {name}
           </label>
         ))}
-        <button type="submit">Choose</button>
+        <button type="submit">{t('Choose')}</button>
       </fieldset>
     </form>
   );

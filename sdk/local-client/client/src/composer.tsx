@@ -4,6 +4,7 @@ import { readFile, refusalOf } from './files';
 import { type Path, pathsOf, SlashForm } from './slash';
 import { type Draft, type Store, useStore } from './store';
 import { type Suggestion, useSuggestions } from './suggestions';
+import { t } from './texts';
 
 const SHOWN = 8;
 const TYPING_EVERY_MS = 8_000;
@@ -13,7 +14,7 @@ const NOTHING: Draft = { text: '', files: [] };
 export function Composer() {
   const { channel } = useStore();
   if (channel === undefined) return null;
-  if (!channel.writable) return <p class="composer quiet">You cannot write here.</p>;
+  if (!channel.writable) return <p class="composer quiet">{t('You cannot write here.')}</p>;
   return <Writing key={channel.id} channel={channel} />;
 }
 
@@ -115,9 +116,11 @@ function Writing({ channel }: { channel: SeenChannel }) {
       {suggestions.list}
       {(replyTo || editing) && (
         <p class="context">
-          {editing ? 'Editing your message' : `Replying to ${store.nameOf(replyTo?.author.id ?? '') ?? 'a message'}`}
+          {editing
+            ? t('Editing your message')
+            : t('Replying to {name}', { name: store.nameOf(replyTo?.author.id ?? '') ?? t('a message') })}
           <button type="button" class="plain" onClick={leave}>
-            Cancel
+            {t('Cancel')}
           </button>
         </p>
       )}
@@ -125,17 +128,17 @@ function Writing({ channel }: { channel: SeenChannel }) {
         <p class="context">
           {files.map(({ name }) => name).join(', ')}
           <button type="button" class="plain" onClick={() => keep({ ...draft, files: [] })}>
-            Remove
+            {t('Remove')}
           </button>
         </p>
       )}
       <div class="writing">
-        <label class="button" title="Attach files">
+        <label class="button" title={t('Attach files')}>
           <span aria-hidden="true">+</span>
           <input
             type="file"
             multiple
-            aria-label="Attach files"
+            aria-label={t('Attach files')}
             onChange={({ currentTarget }) => {
               attach([...(currentTarget.files ?? [])]);
               currentTarget.value = '';
@@ -147,8 +150,8 @@ function Writing({ channel }: { channel: SeenChannel }) {
           ref={box}
           rows={Math.min(8, text.split('\n').length)}
           {...suggestions.field}
-          aria-label={`Message ${place}`}
-          placeholder={`Message ${place}, or / for commands`}
+          aria-label={t('Message {place}', { place })}
+          placeholder={t('Message {place}, or / for commands', { place })}
           value={text}
           onInput={({ currentTarget }) => onInput(currentTarget.value)}
           onKeyDown={onKeyDown}
@@ -157,7 +160,7 @@ function Writing({ channel }: { channel: SeenChannel }) {
           }}
         />
         <button type="button" class="primary" onClick={() => void send()}>
-          {editing ? 'Save' : 'Send'}
+          {editing ? t('Save') : t('Send')}
         </button>
       </div>
     </div>

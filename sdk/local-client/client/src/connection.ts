@@ -1,4 +1,5 @@
 import type { ActResult, UserAct, UserEvent, UserReply } from '@cinnabar/local-discord';
+import { t, translated } from './texts';
 
 /** `offline`: tries again by itself. `refused`: another address is needed. */
 export type ConnectionState = 'connecting' | 'online' | 'offline' | 'refused';
@@ -52,11 +53,11 @@ export function connect(
       }
       const waiter = came.re === null ? undefined : waiting.get(came.re);
       if (came.re !== null) waiting.delete(came.re);
-      if ('error' in came) waiter?.reject(new Error(came.error));
+      if ('error' in came) waiter?.reject(new Error(translated(came.error)));
       else waiter?.resolve(String(data));
     });
     current.addEventListener('close', ({ code }) => {
-      for (const { reject } of waiting.values()) reject(new Error('The connection was lost. Try again.'));
+      for (const { reject } of waiting.values()) reject(new Error(t('The connection was lost. Try again.')));
       waiting.clear();
       if (closed || socket !== current) return;
       if (code >= FIRST_REFUSAL) {
@@ -71,7 +72,7 @@ export function connect(
   const request = <A extends UserAct>(act: A) =>
     new Promise<ActResult<A['act']>>((resolve, reject) => {
       if (socket?.readyState !== WebSocket.OPEN) {
-        reject(new Error('There is no connection at the moment.'));
+        reject(new Error(t('There is no connection at the moment.')));
         return;
       }
       const id = next;

@@ -1,3 +1,5 @@
+import { t } from './texts';
+
 /** As Discord has it for people without Nitro. */
 const MAX_MIB = 10;
 /** The server takes no more at once. */
@@ -8,10 +10,13 @@ const MIB = 1024 * 1024;
 /** Why files cannot be sent with one message; `undefined` when they can. */
 export function refusalOf(files: readonly File[]): string | undefined {
   const large = files.find(({ size }) => size > MAX_MIB * MIB);
-  if (large !== undefined) return `${large.name} is larger than ${MAX_MIB} MiB, and cannot be sent.`;
-  if (files.length > MAX_FILES) return `A message takes ${MAX_FILES} files at most.`;
+  if (large !== undefined)
+    return t('{name} is larger than {size} MiB, and cannot be sent.', { name: large.name, size: MAX_MIB });
+  if (files.length > MAX_FILES) return t('A message takes {count} files at most.', { count: MAX_FILES });
   const size = files.reduce((sum, file) => sum + file.size, 0);
-  return size > MAX_MIB_TOGETHER * MIB ? `Together the files are larger than ${MAX_MIB_TOGETHER} MiB.` : undefined;
+  return size > MAX_MIB_TOGETHER * MIB
+    ? t('Together the files are larger than {size} MiB.', { size: MAX_MIB_TOGETHER })
+    : undefined;
 }
 
 /** A file as it is sent to the server. */
@@ -19,7 +24,7 @@ export async function readFile(file: File): Promise<{ name: string; data: string
   const url = await new Promise<string>((resolve, reject) => {
     const reader = new FileReader();
     reader.addEventListener('load', () => resolve(String(reader.result)));
-    reader.addEventListener('error', () => reject(new Error(`${file.name} cannot be read.`)));
+    reader.addEventListener('error', () => reject(new Error(t('{name} cannot be read.', { name: file.name }))));
     reader.readAsDataURL(file);
   });
   return { name: file.name, data: url.slice(url.indexOf(',') + 1), ...(file.type && { type: file.type }) };

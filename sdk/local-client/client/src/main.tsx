@@ -3,9 +3,11 @@ import { ChannelType } from 'discord-api-types/v10';
 import { render } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Composer } from './composer';
+import type { ConnectionState } from './connection';
 import { Avatar, Message } from './message';
 import { Modal } from './modal';
 import { Store, StoreContext, useStore } from './store';
+import { speak, t } from './texts';
 import './style.css';
 
 /** The key, and who one is: what stands behind the # never leaves the browser but to the server's socket. */
@@ -47,13 +49,13 @@ function Page() {
   const { world, channel, state } = store;
   const unread = store.channels.reduce((sum, { unread: each }) => sum + each, 0);
   useEffect(() => {
-    document.title = `${unread > 0 ? `(${unread}) ` : ''}${channel?.name ?? 'Local Discord'}`;
+    document.title = `${unread > 0 ? `(${unread}) ` : ''}${channel?.name ?? t('Local Discord')}`;
   }, [unread, channel?.name]);
   if (world === undefined)
     return (
       <main class="alone">
-        <h1>Local Discord</h1>
-        <p role="status">{WAITING[state]}</p>
+        <h1>{t('Local Discord')}</h1>
+        <p role="status">{waiting(state)}</p>
       </main>
     );
   return (
@@ -67,19 +69,19 @@ function Page() {
       }}
     >
       <button type="button" class="skip" onClick={() => document.getElementById('composer')?.focus()}>
-        Skip to the message box
+        {t('Skip to the message box')}
       </button>
       <Sidebar onChosen={() => open(undefined)} />
       <main>
         <header>
-          <PanelButton panel="channels" label="Channels" isOpen={panel === 'channels'} open={open} />
-          <h1>{channel ? titleOf(channel) : 'No channel'}</h1>
+          <PanelButton panel="channels" label={t('Channels')} isOpen={panel === 'channels'} open={open} />
+          <h1>{channel ? titleOf(channel) : t('No channel')}</h1>
           {channel?.topic && <p class="quiet topic">{channel.topic}</p>}
-          {store.guild && <PanelButton panel="members" label="Members" isOpen={panel === 'members'} open={open} />}
+          {store.guild && <PanelButton panel="members" label={t('Members')} isOpen={panel === 'members'} open={open} />}
         </header>
         {state !== 'online' && (
           <p class="banner" role="status">
-            {WAITING[state]}
+            {waiting(state)}
           </p>
         )}
         <Messages />
@@ -123,12 +125,18 @@ function PanelButton({ panel, label, isOpen, open }: PanelButtonProps) {
   );
 }
 
-const WAITING = {
-  connecting: 'Connecting …',
-  online: 'Connected.',
-  offline: 'The local Discord cannot be reached. Trying again …',
-  refused: 'This address is no longer valid. Open the one that npm start has printed.',
-};
+function waiting(state: ConnectionState): string {
+  switch (state) {
+    case 'connecting':
+      return t('Connecting …');
+    case 'online':
+      return t('Connected.');
+    case 'offline':
+      return t('The local Discord cannot be reached. Trying again …');
+    case 'refused':
+      return t('This address is no longer valid. Open the one that npm start has printed.');
+  }
+}
 
 function titleOf({ type, name }: SeenChannel): string {
   if (type === ChannelType.DM) return `@${name}`;
@@ -144,13 +152,13 @@ function Sidebar({ onChosen }: { onChosen: () => void }) {
   const { world } = store;
   if (world === undefined) return null;
   return (
-    <nav id="channels" aria-label="Channels" class="sidebar">
+    <nav id="channels" aria-label={t('Channels')} class="sidebar">
       <div class="places">
         {world.guilds.map((guild) => (
           <Guild key={guild.id} guild={guild} onChosen={onChosen} />
         ))}
-        <h2>Direct messages</h2>
-        {world.dms.length === 0 && <p class="quiet hint">None yet. Choose a member to write to.</p>}
+        <h2>{t('Direct messages')}</h2>
+        {world.dms.length === 0 && <p class="quiet hint">{t('None yet. Choose a member to write to.')}</p>}
         <ul>
           {world.dms.map((dm) => (
             <Place key={dm.id} channel={dm} onChosen={onChosen} />
@@ -180,7 +188,7 @@ function Guild({ guild, onChosen }: { guild: SeenGuild; onChosen: () => void }) 
   return (
     <>
       <h2>{guild.name}</h2>
-      {guild.channels.length === 0 && <p class="quiet hint">There is no channel that you can see.</p>}
+      {guild.channels.length === 0 && <p class="quiet hint">{t('There is no channel that you can see.')}</p>}
       {list(below(null).filter(({ type }) => type !== ChannelType.GuildCategory))}
       {below(null)
         .filter(({ type }) => type === ChannelType.GuildCategory)
@@ -218,7 +226,7 @@ function Place({ channel, onChosen, children = [] }: PlaceProps) {
         {channel.unread > 0 && (
           <span class="count">
             {channel.unread}
-            <span class="sr-only"> unread</span>
+            <span class="sr-only"> {t('unread')}</span>
           </span>
         )}
       </button>
@@ -233,11 +241,13 @@ function Place({ channel, onChosen, children = [] }: PlaceProps) {
   );
 }
 
-const STEPS = [
-  ['1 min', 61_000],
-  ['1 h', 3_600_000],
-  ['1 day', 86_400_000],
-] as const;
+/** How far the clock can be moved at once. */
+const steps = () =>
+  [
+    [t('1 min'), 61_000],
+    [t('1 h'), 3_600_000],
+    [t('1 day'), 86_400_000],
+  ] as const;
 
 /** Who one is, and what time it is. */
 function Me() {
@@ -254,7 +264,7 @@ function Me() {
   return (
     <div class="me">
       <label>
-        <span class="quiet">You are</span>{' '}
+        <span class="quiet">{t('You are')}</span>{' '}
         <select
           value={world.me.id}
           onChange={({ currentTarget }) => {
@@ -270,19 +280,19 @@ function Me() {
       </label>
       {others[0] && (
         <a href={hashOf(others[0].id)} target="_blank" rel="noopener">
-          Second window, as {others[0].name}
+          {t('Second window, as {name}', { name: others[0].name })}
         </a>
       )}
       {world.canMoveClock && (
         <fieldset class="row clock">
           <legend>
-            Clock <time>{new Date(Date.now() + store.aheadMs).toLocaleTimeString()}</time>
+            {t('Clock')} <time>{new Date(Date.now() + store.aheadMs).toLocaleTimeString()}</time>
           </legend>
-          {STEPS.map(([label, ms]) => (
+          {steps().map(([label, ms]) => (
             <button
               key={label}
               type="button"
-              aria-label={`Move the clock by ${label}`}
+              aria-label={t('Move the clock by {time}', { time: label })}
               onClick={() => void store.try({ act: 'advance', ms })}
             >
               +{label}
@@ -320,7 +330,7 @@ function Messages() {
   return (
     <section
       class="messages"
-      aria-label="Messages"
+      aria-label={t('Messages')}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
       tabIndex={0}
       ref={box}
@@ -335,7 +345,7 @@ function Messages() {
     >
       {history?.more && (
         <button type="button" class="older" onClick={() => void older()}>
-          Older messages
+          {t('Older messages')}
         </button>
       )}
       {history?.messages.length === 0 && <Empty />}
@@ -356,17 +366,8 @@ function Empty() {
   const store = useStore();
   return (
     <div class="empty">
-      <h2>Nothing here yet</h2>
-      <p>
-        Say something
-        {store.guild ? (
-          <>
-            , type <kbd>/</kbd> for the bot’s commands, or try:
-          </>
-        ) : (
-          '.'
-        )}
-      </p>
+      <h2>{t('Nothing here yet')}</h2>
+      <p>{store.guild ? t('Say something, type / for the bot’s commands, or try:') : t('Say something.')}</p>
       {store.guild && (
         <p>
           <code>!help</code>
@@ -381,7 +382,8 @@ function Typing() {
   const names = store.typingIn(store.channelId);
   return (
     <p class="typing quiet" aria-live="polite">
-      {names.length > 0 && `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} typing …`}
+      {names.length === 1 && t('{name} is typing …', { name: names.join() })}
+      {names.length > 1 && t('{names} are typing …', { names: names.join(', ') })}
     </p>
   );
 }
@@ -392,8 +394,8 @@ function Members({ onChosen }: { onChosen: () => void }) {
   if (guild === undefined) return null;
   const me = world?.me.id;
   return (
-    <aside id="members" aria-label="Members">
-      <h2>Members</h2>
+    <aside id="members" aria-label={t('Members')}>
+      <h2>{t('Members')}</h2>
       <ul>
         {guild.members.map(({ id, name, roles }) => {
           const bot = world?.people.find((person) => person.id === id)?.bot;
@@ -404,7 +406,7 @@ function Members({ onChosen }: { onChosen: () => void }) {
                 type="button"
                 class="plain member"
                 disabled={id === me}
-                title={id === me ? 'This is you' : `Write to ${name}`}
+                title={id === me ? t('This is you') : t('Write to {name}', { name })}
                 onClick={() => {
                   void store.enter({ act: 'openDm', user: id });
                   onChosen();
@@ -413,8 +415,8 @@ function Members({ onChosen }: { onChosen: () => void }) {
                 <Avatar id={id} name={name} />
                 <span>
                   {name}
-                  {bot && <span class="badge">bot</span>}
-                  {id === me && <span class="quiet"> you</span>}
+                  {bot && <span class="badge">{t('bot')}</span>}
+                  {id === me && <span class="quiet"> {t('you')}</span>}
                   {shown.length > 0 && <small>{shown.join(', ')}</small>}
                 </span>
               </button>
@@ -426,5 +428,6 @@ function Members({ onChosen }: { onChosen: () => void }) {
   );
 }
 
+speak(navigator.language);
 const root = document.getElementById('app');
 if (root) render(<App />, root);

@@ -2,6 +2,7 @@ import { parse } from 'discord-markdown-parser';
 import { type ComponentChildren, h, type VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Store, useStore } from './store';
+import { t } from './texts';
 
 type Node = ReturnType<typeof parse>[number];
 
@@ -57,9 +58,11 @@ function Shown({ node, store }: { node: Node; store: Store }): VNode {
     case 'autolink':
       return <Link href={String(node.target ?? '')}>{inner()}</Link>;
     case 'user':
-      return <span class="mention">@{store.nameOf(id) ?? 'unknown-user'}</span>;
+      return <span class="mention">@{store.nameOf(id) ?? t('unknown-user')}</span>;
     case 'role':
-      return <span class="mention">@{store.guild?.roles.find((role) => role.id === id)?.name ?? 'unknown-role'}</span>;
+      return (
+        <span class="mention">@{store.guild?.roles.find((role) => role.id === id)?.name ?? t('unknown-role')}</span>
+      );
     case 'channel':
       return <ChannelMention id={id} store={store} />;
     case 'everyone':
@@ -84,7 +87,7 @@ function Shown({ node, store }: { node: Node; store: Store }): VNode {
 
 function ChannelMention({ id, store }: { id: string; store: Store }) {
   const channel = store.channels.find((one) => one.id === id);
-  if (channel === undefined) return <span class="mention">#unknown</span>;
+  if (channel === undefined) return <span class="mention">#{t('unknown')}</span>;
   return (
     <button type="button" class="mention" onClick={() => void store.show(id)}>
       #{channel.name}
@@ -106,7 +109,7 @@ function Spoiler({ children }: { children: ComponentChildren }) {
   const [isOpen, open] = useState(false);
   if (isOpen) return <span class="spoiler open">{children}</span>;
   return (
-    <button type="button" class="spoiler" aria-label="Spoiler: show it" onClick={() => open(true)}>
+    <button type="button" class="spoiler" aria-label={t('Spoiler: show it')} onClick={() => open(true)}>
       <span aria-hidden="true">{children}</span>
     </button>
   );

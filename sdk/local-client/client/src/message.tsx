@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Components } from './components';
 import { Link, Markdown } from './markdown';
 import { useStore } from './store';
+import { t } from './texts';
 
 const EMOJI = ['👍', '👎', '❤️', '😂', '🎉', '😮', '😢', '🙏', '👀', '✅', '❌', '🔥', '🚀', '🤔', '👋', '💯'];
 
@@ -28,7 +29,7 @@ export function Message({ message, isFirst }: { message: APIMessage; isFirst: bo
       {starts && (
         <p class="author">
           <strong>{name}</strong>
-          {author.bot && <span class="badge">bot</span>}
+          {author.bot && <span class="badge">{t('bot')}</span>}
           <time dateTime={message.timestamp} title={time.toLocaleString()}>
             {time.toLocaleString(undefined, { hour: '2-digit', minute: '2-digit', day: 'numeric', month: 'short' })}
           </time>
@@ -36,11 +37,11 @@ export function Message({ message, isFirst }: { message: APIMessage; isFirst: bo
       )}
       <div class="content">
         {isLoading ? (
-          <p class="quiet thinking">{name} is thinking …</p>
+          <p class="quiet thinking">{t('{name} is thinking …', { name })}</p>
         ) : (
           <Markdown text={message.content} extended={author.bot === true} />
         )}
-        {message.edited_timestamp && !isLoading && <small class="edited">(edited)</small>}
+        {message.edited_timestamp && !isLoading && <small class="edited">{t('(edited)')}</small>}
         {message.embeds.map((embed, index) => (
           <Embed key={index} embed={embed} />
         ))}
@@ -49,10 +50,10 @@ export function Message({ message, isFirst }: { message: APIMessage; isFirst: bo
         <Reactions message={message} />
         {message.thread && (
           <button type="button" class="thread" onClick={() => void store.show(message.thread?.id ?? '')}>
-            Thread: {message.thread.name}
+            {t('Thread: {name}', { name: message.thread.name ?? '' })}
           </button>
         )}
-        {isEphemeral && <small class="quiet">Only you can see this.</small>}
+        {isEphemeral && <small class="quiet">{t('Only you can see this.')}</small>}
       </div>
       {!isLoading && <Actions message={message} isOwn={author.id === me} isEphemeral={isEphemeral} />}
     </li>
@@ -76,14 +77,16 @@ function Answered({ message }: { message: APIMessage }) {
   if (interaction)
     return (
       <p class="answered">
-        ↳ {store.nameOf(interaction.user.id) ?? interaction.user.username} used <b>/{interaction.name}</b>
+        ↳ {t('{name} used', { name: store.nameOf(interaction.user.id) ?? interaction.user.username })}{' '}
+        <b>/{interaction.name}</b>
       </p>
     );
   if (to === undefined) return null;
-  if (to === null) return <p class="answered">↳ the message was deleted</p>;
+  if (to === null) return <p class="answered">↳ {t('the message was deleted')}</p>;
   return (
     <p class="answered">
-      ↳ <b>{store.nameOf(to.author.id) ?? to.author.username}</b> {to.content.slice(0, 120) || 'a message without text'}
+      ↳ <b>{store.nameOf(to.author.id) ?? to.author.username}</b>{' '}
+      {to.content.slice(0, 120) || t('a message without text')}
     </p>
   );
 }
@@ -109,7 +112,7 @@ function Embed({ embed }: { embed: APIEmbed }) {
         </dl>
       )}
       {[embed.image, embed.thumbnail].map(
-        (image) => image && <Picture key={image.url} url={image.url} name="picture" />,
+        (image) => image && <Picture key={image.url} url={image.url} name={t('picture')} />,
       )}
       {(embed.footer || embed.timestamp) && (
         <p class="small">
@@ -211,7 +214,12 @@ function Actions({ message, isOwn, isEphemeral }: { message: APIMessage; isOwn: 
             void store.enter({ act: 'startThread', ...target, name: named }).then((done) => name(!done));
           }}
         >
-          <input name="name" required aria-label="Name of the thread" placeholder="Name of the thread, Enter" />
+          <input
+            name="name"
+            required
+            aria-label={t('Name of the thread')}
+            placeholder={t('Name of the thread, Enter')}
+          />
         </form>
       )}
       {isPicking &&
@@ -220,7 +228,7 @@ function Actions({ message, isOwn, isEphemeral }: { message: APIMessage; isOwn: 
             key={emoji}
             type="button"
             class="plain"
-            aria-label={`React with ${emoji}`}
+            aria-label={t('React with {emoji}', { emoji })}
             onClick={() => {
               pick(false);
               void store.try({ act: 'react', ...target, emoji });
@@ -238,10 +246,10 @@ function Actions({ message, isOwn, isEphemeral }: { message: APIMessage; isOwn: 
           name(false);
         }}
       >
-        React
+        {t('React')}
       </button>
       <button type="button" class="plain" onClick={() => start('replyTo')}>
-        Reply
+        {t('Reply')}
       </button>
       {!message.thread && store.guild && (
         <button
@@ -253,17 +261,17 @@ function Actions({ message, isOwn, isEphemeral }: { message: APIMessage; isOwn: 
             pick(false);
           }}
         >
-          Thread
+          {t('Thread')}
         </button>
       )}
       {isOwn && (
         <button type="button" class="plain" onClick={() => start('editing')}>
-          Edit
+          {t('Edit')}
         </button>
       )}
       {isOwn && (
         <button type="button" class="plain" onClick={() => void store.try({ act: 'delete', ...target })}>
-          Delete
+          {t('Delete')}
         </button>
       )}
     </div>

@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { type AnyComponent, choicesOf, componentsIn } from './components';
 import { Markdown } from './markdown';
 import { useStore } from './store';
+import { t } from './texts';
 
 const words = (value: unknown): string => (typeof value === 'string' ? value : '');
 
@@ -42,10 +43,10 @@ export function Modal() {
         ))}
         <div class="row end">
           <button type="button" onClick={() => dialog.current?.close()}>
-            Cancel
+            {t('Cancel')}
           </button>
           <button type="submit" class="primary">
-            Submit
+            {t('Submit')}
           </button>
         </div>
       </form>

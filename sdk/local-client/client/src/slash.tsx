@@ -10,6 +10,7 @@ import { type Choice, channelChoices, memberChoices, roleChoices } from './choic
 import { readFile, refusalOf } from './files';
 import { type Store, useStore } from './store';
 import { useSuggestions } from './suggestions';
+import { t } from './texts';
 
 /** A command as it is typed: `/group sub`, with what it takes. */
 export interface Path {
@@ -74,10 +75,10 @@ export function SlashForm({ command, onDone }: { command: Path; onDone: () => vo
       </div>
       <div class="row end">
         <button type="button" onClick={onDone}>
-          Cancel
+          {t('Cancel')}
         </button>
         <button type="submit" class="primary">
-          Send
+          {t('Send')}
         </button>
       </div>
     </form>
@@ -115,7 +116,7 @@ function Option({ option, command }: OptionProps) {
     <div class="field">
       <label for={id}>
         {option.name}
-        {!required && <span class="quiet"> optional</span>}
+        {!required && <span class="quiet"> {t('optional')}</span>}
       </label>
       {choices ? (
         <select {...common}>

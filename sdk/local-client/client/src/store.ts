@@ -3,6 +3,7 @@ import type { APIMessage, APIModalInteractionResponseCallbackData } from 'discor
 import { createContext } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { type Connection, type ConnectionState, connect } from './connection';
+import { t } from './texts';
 
 export interface OpenModal {
   interaction: string;
@@ -171,7 +172,7 @@ export class Store {
   typingIn(channelId: string | undefined): readonly string[] {
     const now = Date.now();
     return [...(this.typing.get(channelId ?? '') ?? [])].flatMap(([user, until]) =>
-      until > now ? [this.nameOf(user) ?? 'somebody'] : [],
+      until > now ? [this.nameOf(user) ?? t('someone')] : [],
     );
   }
 
@@ -187,7 +188,7 @@ export class Store {
   #await(interaction: string): void {
     const timer = setTimeout(() => {
       this.#own.delete(interaction);
-      this.tell('The application did not respond.');
+      this.tell(t('The application did not respond.'));
     }, ANSWER_WITHIN_MS);
     this.#own.set(interaction, timer);
   }

@@ -1,4 +1,5 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { t } from './texts';
 
 export interface Suggestion {
   /** Different from that of the others. */
@@ -62,7 +63,7 @@ function List({ id, shown, at }: { id: string; shown: readonly Suggestion[]; at:
     list.current?.children[at]?.scrollIntoView({ block: 'nearest' });
   }, [at]);
   return (
-    <div ref={list} id={id} class="suggestions" role="listbox" aria-label="Suggestions">
+    <div ref={list} id={id} class="suggestions" role="listbox" aria-label={t('Suggestions')}>
       {shown.map(({ label, hint, choose }, index) => (
         // biome-ignore lint/a11y/useFocusableInteractive lint/a11y/useKeyWithClickEvents: the field has the focus and its keys
         <div

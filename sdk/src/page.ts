@@ -1,0 +1,38 @@
+/** What pages in a browser share; it imports nothing that a browser does not have. */
+
+/** By English text. `{name}` is filled in. */
+export type PageCatalogue = Readonly<Record<string, string>>;
+
+export interface PageTexts {
+  /** What is said from now on, where there is a catalogue of that language: English otherwise. @param locale as a browser names it: `de-AT` */
+  speak(locale: string): void;
+  /** The language that was asked for, for `Intl`: `de`. */
+  locale(): string;
+  /** The language of the texts: one of a catalogue, or `en`. */
+  spoken(): string;
+  /** The text in that language. */
+  t(text: string, values?: Readonly<Record<string, string | number>>): string;
+}
+
+/**
+ * The texts of a page, in English where nothing else is asked for.
+ * @param catalogues by language
+ * @example
+ * const { speak, t } = createPageTexts({ de: { 'Sign out {name}': '{name} abmelden' } });
+ * speak(navigator.language);
+ * t('Sign out {name}', { name: 'V' });
+ */
+export function createPageTexts(catalogues: Readonly<Record<string, PageCatalogue>>): PageTexts {
+  let language = 'en';
+  let catalogue: PageCatalogue = {};
+  return {
+    speak(locale) {
+      language = locale.split('-', 1)[0] ?? locale;
+      catalogue = catalogues[language] ?? {};
+    },
+    locale: () => language,
+    spoken: () => (Object.hasOwn(catalogues, language) ? language : 'en'),
+    t: (text, values = {}) =>
+      (catalogue[text] ?? text).replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole)),
+  };
+}
