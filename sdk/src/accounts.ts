@@ -1,5 +1,6 @@
 import type { Actor, Decision } from './access.js';
-import type { ModelPrice, Usage } from './llm.js';
+import type { LlmRequest, ModelPrice, Usage } from './llm.js';
+import type { Charge } from './metering.js';
 import { currentLocale, t } from './text/language.js';
 import { defineToken } from './token.js';
 
@@ -82,6 +83,20 @@ export interface Reservation {
   release(): Promise<void>;
 }
 
+/** A request as it goes to a model, for `Accounts.keepRequest`. */
+export interface SentRequest {
+  /** Of the piece of work that it belongs to: `Receipt.id`. */
+  readonly receiptId: string;
+  readonly charge: Charge;
+  /** How many requests of the same piece of work went before it. */
+  readonly index: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** What is asked first; `undefined` when that is not known. */
+  readonly model: { readonly provider: string; readonly model: string } | undefined;
+  readonly request: LlmRequest;
+}
+
 /**
  * What every mind has used. The `budgets` of the configuration files hold for all of them; `limits` are a mind's own, beside those.
  * A mind reserves, works, records in a `finally`, and then releases. Provided by the plugin `accounts`; a mind works without it, unlimited.
@@ -100,6 +115,11 @@ export interface Accounts {
   reserve(actor: Actor, most: Amount, limits?: BudgetLimits): Promise<Reservation>;
   /** Adds it to the sums of its day (UTC), and keeps it for `!why`. Resolves once it is written. */
   record(receipt: Receipt): Promise<void>;
+  /**
+   * Keeps what a model is told, where the bot's owner wants that. Called with each completion that is asked for, in the order of a piece of work, while
+   * it is under way. Never rejects: an answer does not fail for it.
+   */
+  keepRequest(sent: SentRequest): Promise<void>;
   /** The channel's receipts that are kept, the newest first; of one mind when it is named. */
   receipts(channelId: string, mind?: string): Promise<readonly Receipt[]>;
 }

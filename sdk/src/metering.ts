@@ -8,6 +8,7 @@ import {
   mostOf,
   type Receipt,
   type Reservation,
+  type SentRequest,
   tokensOf,
 } from './accounts.js';
 import type { CheckResult } from './checks.js';
@@ -80,7 +81,7 @@ export interface UnmeteredLlm extends Pick<Llm, 'traits' | 'render' | 'current'>
 
 export interface MeteringParts {
   /** Without them nothing is limited, and no receipt is kept. */
-  readonly accounts: Pick<Accounts, 'check' | 'reserve' | 'record'> | undefined;
+  readonly accounts: Pick<Accounts, 'check' | 'reserve' | 'record' | 'keepRequest'> | undefined;
   readonly clock: Clock;
   readonly random: Pick<Random, 'id'>;
 }
@@ -88,7 +89,10 @@ export interface MeteringParts {
 /** The longest answer that is reckoned with when a request does not limit it. */
 const ANSWER_TOKENS = 4_096;
 
-/** `Llm` with metering: every request is admitted by the budgets first, and what it used is recorded before its answer is returned. */
+/**
+ * `Llm` with metering: every request is admitted by the budgets first, handed to the accounts to be kept, and what it used is recorded before its
+ * answer is returned.
+ */
 export function meterLlm(models: UnmeteredLlm, parts: MeteringParts): Llm {
   const metering = createMetering(parts);
   return {
@@ -98,9 +102,10 @@ export function meterLlm(models: UnmeteredLlm, parts: MeteringParts): Llm {
     traits: models.traits,
     render: models.render,
     async complete({ charge, ...request }) {
-      const { price } = (await models.traits(request.model).catch(() => undefined)) ?? {};
-      const most = mostOf(estimatePromptTokens(request), request.maxTokens ?? ANSWER_TOKENS, price);
-      return metering.run(charge, most, (onUse) => models.complete(request, onUse));
+      const traits = await models.traits(request.model).catch(() => undefined);
+      const most = mostOf(estimatePromptTokens(request), request.maxTokens ?? ANSWER_TOKENS, traits?.price);
+      const model = traits && { provider: traits.provider, model: traits.model };
+      return metering.run(charge, most, (onUse) => models.complete(request, onUse), { model, request });
     },
     async embed(texts, request) {
       const route = await models.embeddingModel(request.model);
@@ -132,6 +137,10 @@ interface Work {
   readonly charge: Charge;
   readonly admitted: Promise<Reservation | undefined>;
   readonly uses: ModelUse[];
+  /** How many completions were asked for. */
+  asked: number;
+  /** The keeping of the last request; the next one waits for it, so that they are kept in their order. */
+  kept: Promise<unknown>;
   details: WorkDetails;
   /** The last write; the next one waits for it, so that sums never go back. */
   written: Promise<unknown>;
@@ -146,6 +155,8 @@ function createMetering({ accounts, clock, random }: MeteringParts) {
     charge,
     admitted: Promise.resolve(accounts?.reserve(charge.actor, most)),
     uses: [],
+    asked: 0,
+    kept: Promise.resolve(),
     details: {},
     written: Promise.resolve(),
     until: clock.now() + UNFINISHED_MS,
@@ -171,9 +182,27 @@ function createMetering({ accounts, clock, random }: MeteringParts) {
     return writing;
   };
 
+  const keep = (work: Work, sent: Pick<SentRequest, 'model' | 'request'>): Promise<unknown> => {
+    const { id: receiptId, charge, asked: index } = work;
+    const at = clock.now();
+    work.asked += 1;
+    work.kept = work.kept
+      .then(() => accounts?.keepRequest({ receiptId, charge, index, at, ...sent }))
+      .catch(() => undefined);
+    return work.kept;
+  };
+
   return {
-    /** @throws BudgetExceededError */
-    async run<T>(charge: Charge, most: Amount, request: (onUse: OnUse) => Promise<T>): Promise<T> {
+    /**
+     * @param sent what a model is told; embeddings tell it nothing
+     * @throws BudgetExceededError
+     */
+    async run<T>(
+      charge: Charge,
+      most: Amount,
+      request: (onUse: OnUse) => Promise<T>,
+      sent?: Pick<SentRequest, 'model' | 'request'>,
+    ): Promise<T> {
       const work = workFor(charge, most);
       const reservation = await work.admitted;
       if (reservation?.decision.allowed === false) {
@@ -181,9 +210,11 @@ function createMetering({ accounts, clock, random }: MeteringParts) {
         throw new BudgetExceededError(budgetRefusal(reservation.decision));
       }
       const before = work.uses.length;
+      const kept = sent === undefined ? undefined : keep(work, sent);
       try {
         return await request((use) => void work.uses.push(use));
       } finally {
+        await kept;
         try {
           if (work.uses.length > before) await record(work);
         } finally {

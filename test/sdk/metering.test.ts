@@ -31,6 +31,7 @@ describe('metering', () => {
       check: async () => ({ allowed: true, reasons: [] }),
       reserve: async () => ({ decision: { allowed: true, reasons: [] }, release: async () => undefined }),
       record: async (receipt: Receipt) => void receipts.set(receipt.id, receipt),
+      keepRequest: async () => undefined,
     };
     const llm = meterLlm(models, { accounts, clock, random: { id: () => 'an id' } });
     const actor = { userId: '1', guildId: '2', channelId: '3' };

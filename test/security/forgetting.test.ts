@@ -69,7 +69,8 @@ describe('security: forget means gone', () => {
       if (tools.length === 0) return say(JSON.stringify(PLAN));
       return say(results.length > 0 ? `It says ${results.length} things.` : 'Well.');
     });
-    const host = await createTestHost({ plugins: [llm, watcher, ...PLANTED] });
+    const settings = { accounts: { keepPrompts: true } };
+    const host = await createTestHost({ plugins: [llm, watcher, ...PLANTED], settings });
     try {
       const { alice, bob, you, general, guild, settled, application } = host;
       const { discord } = host;

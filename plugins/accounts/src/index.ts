@@ -5,11 +5,14 @@ import { budgetsConfiguration, createLimitsInForce } from './budgets.js';
 import { registerCommands } from './commands.js';
 import { budgetsOfFile, createBudgetEditor } from './guild-budgets.js';
 import { registerPages } from './pages.js';
+import { createPromptStore } from './prompts.js';
 import { sweepAccounts, sweepReceipts } from './receipts.js';
 import { collections, createAccounts, inject, settings } from './service.js';
 
 /** Of what nobody asks for any more. */
 const SWEEP_MS = 6 * 60 * 60_000;
+/** Of prompts: how much longer than set one may be there. */
+const PROMPT_SWEEP_MS = 15 * 60_000;
 
 export default definePlugin({
   manifest: {
@@ -26,13 +29,19 @@ export default definePlugin({
   provides: [Accounts],
   guildFile: budgetsOfFile,
   setup(context) {
-    const { every, personalData, provide, services } = context;
+    const { every, personalData, provide, services, settingsChanged } = context;
     const ofFiles = createLimitsInForce(context.services.configuration, context.log);
-    provide(Accounts, createAccounts(context, ofFiles));
+    const prompts = createPromptStore({
+      ...services,
+      stores: context.collections,
+      retention: context.settings.global.get,
+      log: context.log,
+    });
+    provide(Accounts, createAccounts(context, ofFiles, prompts));
     registerCommands(context);
     const budgets = createBudgetEditor(context, ofFiles);
     registerBudgetCommands(context, budgets);
-    registerPages(context);
+    registerPages(context, prompts);
     registerBudgetPages(context, budgets, ofFiles);
     every(SWEEP_MS, async () => {
       const { clock } = services;
@@ -46,7 +55,11 @@ export default definePlugin({
       };
       await sweepAccounts(memberAccounts.entries(), memberOf, clock.now());
     });
+    settingsChanged(prompts.sweep);
+    every(PROMPT_SWEEP_MS, prompts.sweep);
     personalData({
+      // Whose words are in them is not known.
+      forget: prompts.clear,
       stays: ['how many tokens and how much money a server has used on a day, which counts nobody’s words'],
     });
   },

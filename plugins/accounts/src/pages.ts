@@ -14,6 +14,8 @@ import {
   type WebValue,
   z,
 } from '@cinnabar/sdk';
+import { registerPromptPage, requestsBlock } from './prompt-page.js';
+import type { PromptStore } from './prompts.js';
 import { type Account, addSums, dayOf, lastDays, NO_USE, receiptsOf, type Sum, sumSchema, usedIn } from './receipts.js';
 import type { AccountsContext } from './service.js';
 
@@ -22,9 +24,9 @@ const MOST_RECEIPTS = 100;
 const MOST_SERVERS = 50;
 
 /** What `!cost` and `!why` tell, as pages: money and tokens by day, and what each answer came from. */
-export function registerPages(context: AccountsContext): void {
+export function registerPages(context: AccountsContext, prompts: Pick<PromptStore, 'of'>): void {
   registerCostPages(context);
-  registerAnswerPages(context);
+  registerAnswerPages(context, prompts);
 }
 
 function registerCostPages(context: AccountsContext): void {
@@ -211,13 +213,28 @@ function channelsToday({ channels }: Account, now: number): WebBlock {
   };
 }
 
-function registerAnswerPages({ page, client, collections: stores, services: { access } }: AccountsContext): void {
+function registerAnswerPages(context: AccountsContext, prompts: Pick<PromptStore, 'of'>): void {
+  const {
+    page,
+    client,
+    collections: stores,
+    services: { access },
+    settings,
+  } = context;
   /** Receipts are read where they are: by those who can read there. @throws UserError */
   const receiptsIn = async ({ actor, query: { channel = '' } }: WebRequest): Promise<readonly Receipt[]> => {
     const { guildId } = actor;
     if (guildId === null || !(await access.mayEnter(actor, { guildId, channelId: channel }, ['ReadMessageHistory'])))
       throw new UserError(t('There is no such channel that you and I can read.'));
     return receiptsOf(stores.receipts, channel, undefined);
+  };
+
+  /** @throws UserError */
+  const receiptOf = async (request: WebRequest): Promise<Receipt> => {
+    const { mind, id } = request.query;
+    const receipt = (await receiptsIn(request)).find((one) => one.mind === mind && one.id === id);
+    if (receipt === undefined) throw new UserError(t('I have not answered anything here that I have a receipt of.'));
+    return receipt;
   };
 
   page({
@@ -290,13 +307,18 @@ function registerAnswerPages({ page, client, collections: stores, services: { ac
     group: 'hidden',
     access: { command: 'why' },
     async view(request) {
-      const { mind, id } = request.query;
-      const receipt = (await receiptsIn(request)).find((one) => one.mind === mind && one.id === id);
-      if (receipt === undefined) throw new UserError(t('I have not answered anything here that I have a receipt of.'));
+      const receipt = await receiptOf(request);
       const home = await homeChannelOf(client, receipt.actor.channelId);
-      return { title: receipt.trigger, blocks: receiptBlocks(receipt, home) };
+      const blocks = receiptBlocks(receipt, home);
+      // What others wrote stands in prompts, also where the receipt's reader may not read.
+      if ((await access.tierOf(request.actor)) !== 'botOwner') return { title: receipt.trigger, blocks };
+      const { keepPrompts } = await settings.global.get();
+      const requests = requestsBlock(receipt, await prompts.of(receipt), keepPrompts);
+      return { title: receipt.trigger, blocks: [...blocks, requests] };
     },
   });
+
+  registerPromptPage(context, { receiptOf, promptsOf: prompts.of });
 }
 
 const costValue = ({ cost }: Pick<Receipt, 'cost'>): WebValue => (cost === null ? t('not known') : { usd: cost });

@@ -18,11 +18,13 @@ import {
   Plugins,
   Prefixes,
   Random,
+  Redaction,
   type Reservation,
   z,
 } from '@cinnabar/sdk';
 import { judge, type LimitedAccount, type LimitsInForce, limitedAccounts, strictest } from './budgets.js';
 import { createBudgetRemedies, createGuildLimits, guildBudgetsSchema } from './guild-budgets.js';
+import { type PromptStore, promptCollections, promptSettings } from './prompts.js';
 import {
   type Account,
   accountSchema,
@@ -44,6 +46,7 @@ export const settings = {
       .default(50)
       .describe('How many receipts are kept of each mind in a channel'),
     receiptDays: z.number().int().min(1).max(3_650).default(31).describe('How many days receipts are kept'),
+    ...promptSettings,
   }),
 };
 
@@ -58,6 +61,7 @@ export const collections = {
     schema: receiptsSchema,
     personal: { each: 'receipts', by: 'actor.userId' },
   },
+  ...promptCollections,
 } as const;
 
 export type AccountStores = Collections<typeof collections>;
@@ -73,12 +77,17 @@ export const inject = {
   plugins: Plugins,
   prefixes: Prefixes,
   random: Random,
+  redaction: Redaction,
 };
 
 export type AccountsContext = PluginContext<typeof settings, typeof collections, typeof inject>;
 
 /** A channel and its threads share one account; receipts are kept where the work was done. */
-export function createAccounts(context: AccountsContext, ofFiles: LimitsInForce): Accounts {
+export function createAccounts(
+  context: AccountsContext,
+  ofFiles: LimitsInForce,
+  prompts: Pick<PromptStore, 'keep'>,
+): Accounts {
   const { client, collections: stores, services, settings } = context;
   const { clock, random } = services;
   const limitsInForce = createGuildLimits(context, ofFiles);
@@ -114,6 +123,7 @@ export function createAccounts(context: AccountsContext, ofFiles: LimitsInForce)
       // Last, so that every stored receipt has been counted in all accounts.
       await keepReceipt(stores.receipts, receipt, await settings.global.get());
     },
+    keepRequest: prompts.keep,
     receipts: (channelId, mind) => receiptsOf(stores.receipts, channelId, mind),
   };
 }
