@@ -8,6 +8,7 @@ import { createChannelHistory, HISTORY_INTENTS } from './history/channel-history
 import { tellRefusedHistory } from './history/history-command.js';
 import { listenForMore } from './loop/activation.js';
 import { createChannelContexts } from './loop/channel-contexts.js';
+import { registerContextPage } from './loop/context-page.js';
 import { registerMCommand } from './loop/m-command.js';
 import { renderPrompt, respond } from './loop/respond.js';
 import { createAdvisor, createPrefillNotices, statusLines } from './loop/status.js';
@@ -70,6 +71,7 @@ export default definePlugin({
     context.provide(ChannelContexts, createChannelContexts(parts));
     defer(services.catalog.advise('chat', createAdvisor(config, client)));
     registerMCommand(context, parts);
+    registerContextPage(context, parts);
     if (frontDoor !== undefined) {
       await listenForMore(parts, frontDoor);
       tellRefusedHistory(parts, frontDoor);

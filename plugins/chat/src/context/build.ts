@@ -28,7 +28,7 @@ import {
 import { describeLayout, describeWindow, type Layout, mostGrowth, planWindow } from './caching/cache-strategy.js';
 import { continueDraft, type Draft, freshDraft, looseQuestion, type Scene, setScene } from './draft.js';
 import { countMessages, indexOfMessage, type Line } from './transcript.js';
-import type { BuiltContext, ContextFacts, ContextInput } from './types.js';
+import type { BuiltContext, ContextFacts, ContextInput, ContextPiece } from './types.js';
 import {
   estimateMessage,
   estimateText,
@@ -100,13 +100,14 @@ function assemble(scene: Scene, frame: Frame, gaps: Gaps, shape: Shape, past: Pa
   const loose = looseQuestion(scene, shape.draft, goesOn);
   const anchorId = shape.draft.entries[0]?.messages[0].id;
   const inRequest = { variant: shape.variant, hashes: new Set(shape.ends.map(({ hash }) => hash)) };
+  const kept = written(scene, shape, laid);
   const memory: CacheState = {
     ...gaps,
     anchorId,
     baseId,
     previousTailId: shape.tailId ?? previousTailId,
     lastActivationAt: input.now,
-    cached: afterRequest(cached, inRequest, written(scene, shape, laid), input.now),
+    cached: afterRequest(cached, inRequest, kept, input.now),
     before: frame.before,
     names: Object.fromEntries(shape.draft.names),
     images: [...shape.draft.images.keys()],
@@ -128,7 +129,41 @@ function assemble(scene: Scene, frame: Frame, gaps: Gaps, shape: Shape, past: Pa
     expectedReadTokens: shape.held?.tokens ?? 0,
     expectedMiss: expectedMiss(scene, frame, shape, past),
   };
-  return { request: requestOf(scene, frame, shape, laid, loose, goesOn), memory, facts };
+  const pieces = piecesOf(facts, shape, laid, kept.at(-1)?.upToId, loose);
+  return { request: requestOf(scene, frame, shape, laid, loose, goesOn), pieces, memory, facts };
+}
+
+/** Messages are parted where breakpoints are, and where the cache is expected to end. */
+function piecesOf(
+  { tools, toolTokens, systemTokens }: Pick<ContextFacts, 'tools' | 'toolTokens' | 'systemTokens'>,
+  { draft: { lines }, held }: Shape,
+  laid: readonly LaidBreakpoint[],
+  writtenUpTo: string | undefined,
+  loose: readonly ParticipantMessage[],
+): readonly ContextPiece[] {
+  const ttls = new Map(laid.map(({ at, ttl }) => [at, ttl]));
+  // Before all messages: -1. Nowhere: -2.
+  const placeOf = (id: string | undefined) =>
+    id === undefined ? -2 : id === 'system' ? -1 : lines.findIndex(({ message }) => message.messageId === id);
+  const [readTo, writtenTo] = [placeOf(held?.id), placeOf(writtenUpTo)];
+  const cacheAt = (place: number) => (place <= readTo ? 'read' : place <= writtenTo ? 'written' : 'fresh');
+  const before = { count: 1, cache: cacheAt(-1) } as const;
+  const pieces: ContextPiece[] = [
+    ...(tools === 0 ? [] : [{ ...before, kind: 'tools', count: tools, tokens: toolTokens } as const]),
+    { ...before, kind: 'system', tokens: systemTokens, breakpoint: ttls.get('system') },
+  ];
+  for (const [place, { message, tokens }] of lines.entries()) {
+    const last = pieces.at(-1);
+    const breakpoint = message.messageId === undefined ? undefined : ttls.get(message.messageId);
+    const cache = cacheAt(place);
+    if (last?.kind === 'messages' && last.breakpoint === undefined && last.cache === cache)
+      pieces[pieces.length - 1] = { ...last, count: last.count + 1, tokens: last.tokens + tokens, breakpoint };
+    else pieces.push({ kind: 'messages', count: 1, tokens, cache, breakpoint });
+  }
+  const asked = loose.reduce((sum, line) => sum + estimateMessage(line), 0);
+  return loose.length === 0
+    ? pieces
+    : [...pieces, { kind: 'question', count: loose.length, tokens: asked, cache: 'fresh' }];
 }
 
 /** The messages of Discord whose words are in the request: an entry may say nothing, and a line may have been all that there was room for. */

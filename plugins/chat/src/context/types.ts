@@ -57,10 +57,25 @@ export interface ContextInput {
 
 export interface BuiltContext {
   readonly request: LlmRequest;
+  /** The request piece by piece, in its order. */
+  readonly pieces: readonly ContextPiece[];
   /** To be saved once the request has been answered. */
   readonly memory: CacheState;
   /** For the receipt. */
   readonly facts: ContextFacts;
+}
+
+/** A piece of a request, by sizes alone. */
+export interface ContextPiece {
+  readonly kind: 'tools' | 'system' | 'messages' | 'question';
+  /** Tools, or messages as the model is shown them. */
+  readonly count: number;
+  /** Estimated. */
+  readonly tokens: number;
+  /** What is expected of the provider's cache: the piece is read from it, written to it, or neither. */
+  readonly cache: 'read' | 'written' | 'fresh';
+  /** For how long a breakpoint at its end keeps what comes up to there. */
+  readonly breakpoint?: Ttl | undefined;
 }
 
 export interface Breakpoint {
