@@ -30,13 +30,21 @@ interface Exports {
 const WASM_TIERING_BUDGET = 1_000_000_000;
 
 /**
+ * What V8 is told before any code cache is read: it takes those only that were made under the same flags.
+ *
+ * Without pretenuring: while the bot starts, nearly all that is made survives, from which V8 concludes that the same code goes on making what lasts,
+ * and puts it into the old generation at once. What a command leaves behind there keeps all that it refers to until the next full collection: a
+ * command then takes a third more processor time.
+ */
+const FLAGS: readonly string[] = [`--wasm-tiering-budget=${WASM_TIERING_BUDGET}`, '--no-allocation-site-pretenuring'];
+
+/**
  * Runs the host's bundle.
  * @param dir the folder that it is in
  * @param withPlugins whether the bundles of plugins that were built with it hold, too
  */
 export function runHostBundle(dir: string, built: Built, withPlugins: boolean): HostBundle {
-  // Before any code cache is read: V8 takes those only that were made under the same flags.
-  setFlagsFromString(`--wasm-tiering-budget=${WASM_TIERING_BUDGET}`);
+  for (const flag of FLAGS) setFlagsFromString(flag);
   holdYoungGeneration();
   const file = join(dir, built.script);
   const run = codeCache.runCached(readFileSync(file), file);

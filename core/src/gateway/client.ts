@@ -17,6 +17,7 @@ import {
   GatewayCloseCodes,
   type GatewayIntentsString,
   IntentsBitField,
+  MessageManager,
   Options,
   Partials,
   type RateLimitData,
@@ -25,6 +26,7 @@ import {
   SnowflakeUtil,
 } from 'discord.js';
 import { type Assignment, shardsOf } from '../cluster/assignment.js';
+import { MessageCache } from './message-cache.js';
 import {
   createDiscordFailures,
   createFairRequests,
@@ -388,8 +390,6 @@ export function adviceFor(code: number, intents: readonly string[]): string | un
   return ADVICE.get(code)?.replace('{intents}', intents.join(', '));
 }
 
-/** Of each channel: for replies and reactions to what has just been said. Plugins keep what else they need themselves. */
-const MESSAGES_PER_CHANNEL = 100;
 /** Older messages go, so that quiet channels keep none. */
 const MESSAGE_LIFETIME_S = 3_600;
 const MESSAGE_SWEEP_S = 600;
@@ -400,14 +400,15 @@ const USERS_PER_REACTION = 50;
 
 /** Bounds of what discord.js remembers, which by itself is bounded for messages alone. The bot itself always stays. */
 function cacheOptions(): Required<Pick<ClientOptions, 'makeCache' | 'sweepers'>> {
+  const limited = Options.cacheWithLimits({
+    ...Options.DefaultMakeCacheSettings,
+    GuildMemberManager: { maxSize: MEMBERS_PER_GUILD, keepOverLimit: ({ id, client }) => id === client.user.id },
+    UserManager: { maxSize: USERS, keepOverLimit: ({ id, client }) => id === client.user.id },
+    ReactionUserManager: USERS_PER_REACTION,
+  });
   return {
-    makeCache: Options.cacheWithLimits({
-      ...Options.DefaultMakeCacheSettings,
-      MessageManager: MESSAGES_PER_CHANNEL,
-      GuildMemberManager: { maxSize: MEMBERS_PER_GUILD, keepOverLimit: ({ id, client }) => id === client.user.id },
-      UserManager: { maxSize: USERS, keepOverLimit: ({ id, client }) => id === client.user.id },
-      ReactionUserManager: USERS_PER_REACTION,
-    }),
+    makeCache: (managerType, holds, manager) =>
+      managerType === MessageManager ? new MessageCache() : limited(managerType, holds, manager),
     sweepers: {
       // Archived threads go after four hours.
       ...Options.DefaultSweeperSettings,

@@ -1,0 +1,98 @@
+import { Collection, type Message } from 'discord.js';
+
+/** So many of a channel's newest messages are there in any case, and at most twice as many. */
+const GENERATION = 64;
+
+type Compare = (message: Message, other: Message, id: string, otherId: string) => number;
+
+/**
+ * The newest messages of a channel, in two generations: when the younger is full, the older is dropped as a whole.
+ *
+ * The limited collection of discord.js deletes the oldest entry of one `Map` for each message that is added. A `Map` with so many deletions is
+ * copied into a new table again and again, and V8 lets each table that was left refer to the next: once a collection of garbage has moved one of
+ * them to the old generation, all later messages survive until the next full collection, which costs a fifth of the processor time of a message.
+ */
+export class MessageCache extends Collection<string, Message> {
+  #younger: Map<string, Message> | undefined;
+  #older: Map<string, Message> | undefined;
+
+  /** What `filter`, `map` and the like make holds all that they find. */
+  static override get [Symbol.species]() {
+    return Collection;
+  }
+
+  override get size(): number {
+    return (this.#younger?.size ?? 0) + (this.#older?.size ?? 0);
+  }
+
+  override get(id: string): Message | undefined {
+    return this.#younger?.get(id) ?? this.#older?.get(id);
+  }
+
+  override has(id: string): boolean {
+    return this.get(id) !== undefined;
+  }
+
+  override hasAll(...ids: string[]): boolean {
+    return ids.every((id) => this.has(id));
+  }
+
+  override hasAny(...ids: string[]): boolean {
+    return ids.some((id) => this.has(id));
+  }
+
+  override set(id: string, message: Message): this {
+    if (this.#older?.has(id)) {
+      this.#older.set(id, message);
+      return this;
+    }
+    this.#younger ??= new Map();
+    if (this.#younger.size >= GENERATION && !this.#younger.has(id)) {
+      this.#older = this.#younger;
+      this.#younger = new Map();
+    }
+    this.#younger.set(id, message);
+    return this;
+  }
+
+  override delete(id: string): boolean {
+    return this.#younger?.delete(id) === true || this.#older?.delete(id) === true;
+  }
+
+  override clear(): void {
+    this.#younger = undefined;
+    this.#older = undefined;
+  }
+
+  override sort(compare: Compare = () => 0): this {
+    const sorted = [...this.entries()].sort(([id, message], [otherId, other]) => compare(message, other, id, otherId));
+    this.clear();
+    for (const [id, message] of sorted) this.set(id, message);
+    return this;
+  }
+
+  /** The oldest first. */
+  override *entries(): MapIterator<[string, Message]> {
+    if (this.#older !== undefined) yield* this.#older.entries();
+    if (this.#younger !== undefined) yield* this.#younger.entries();
+  }
+
+  override *keys(): MapIterator<string> {
+    for (const [id] of this.entries()) yield id;
+  }
+
+  override *values(): MapIterator<Message> {
+    for (const [, message] of this.entries()) yield message;
+  }
+
+  override [Symbol.iterator](): MapIterator<[string, Message]> {
+    return this.entries();
+  }
+
+  override forEach(
+    visit: (message: Message, id: string, cache: Map<string, Message>) => void,
+    thisArg?: unknown,
+  ): void {
+    for (const [id, message] of this.entries()) visit.call(thisArg, message, id, this);
+  }
+}
