@@ -192,8 +192,12 @@ export async function sendOnce(
 
   async function attempt(): Promise<Message> {
     attempts += 1;
-    const sent = attempts > 1 && clock.now() - firstAt >= NONCE_KEPT_MS ? await look() : heard();
-    return sent ?? channel.send({ ...message, ...once });
+    return (attempts === 1 ? undefined : await sentBefore()) ?? channel.send({ ...message, ...once });
+  }
+
+  /** By an attempt of which no answer came. */
+  async function sentBefore(): Promise<Message | undefined> {
+    return clock.now() - firstAt >= NONCE_KEPT_MS ? look() : heard();
   }
 
   /** The gateway tells the nonces of the bot's own messages; a history read by REST does not. */
