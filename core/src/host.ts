@@ -68,8 +68,6 @@ export interface HostOptions {
   readonly reusePlugin?: LoaderOptions['reuse'];
   /** What is spoken where neither member nor guild has chosen; English when it is left out. */
   readonly language?: Language;
-  /** Called when the plugins run, and the login begins. Must not throw. */
-  readonly onLogin?: () => void;
   /** Told that the event loop lives; none when it is left out. */
   readonly watchdog?: Watchdog;
   /** Called when an owner asks the bot to end. Left out where the process is not the bot's alone: then it refuses to. */
@@ -352,7 +350,6 @@ export function createHost(options: HostOptions): Host {
       assertGoing();
       discordSync.beforeLogin();
       container.resolve(KEYS.connectionLog);
-      options.onLogin?.();
       await login(gateway, token);
       assertGoing();
       running = true;

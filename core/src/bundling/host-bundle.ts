@@ -4,6 +4,7 @@ import { basename, dirname, join, relative, sep } from 'node:path';
 import type { Plugin as BundlerPlugin, Metafile } from 'esbuild';
 import { build } from '../plugins/build/build.js';
 import { createDiscovery } from '../plugins/discovery.js';
+import { definitionIn } from '../plugins/loader.js';
 import { HOST_VERSION } from '../version.js';
 import { type Built, CORE, IS_SOURCE_TREE, markOf, PARAMETERS, recordIn, WATCHED, WORKSPACE } from './built.js';
 
@@ -36,7 +37,7 @@ export async function buildHostBundle(dir: string, at: number): Promise<void> {
   for (const file of old) rmSync(join(dir, file), { force: true });
 }
 
-/** One that cannot be built is left out: a start says why. */
+/** One that cannot be built, or is not valid, is left out: a start says why. */
 async function buildPlugins(dir: string): Promise<Built['plugins']> {
   const { plugins } = await createDiscovery({ folders: [], packageRoots: [] })();
   // Beside the bundle of installed packages are those that the first start has built.
@@ -44,8 +45,13 @@ async function buildPlugins(dir: string): Promise<Built['plugins']> {
   const options = { cacheDir, hostVersion: HOST_VERSION, verify: true };
   const built = await Promise.all(
     plugins.map(async (found) => {
-      const file = await build(found, options).catch(() => undefined);
-      return file === undefined ? [] : [[relative(WORKSPACE, found.entry), relative(dir, file)]];
+      try {
+        const file = await build(found, options);
+        definitionIn(file, found, HOST_VERSION);
+        return [[relative(WORKSPACE, found.entry), relative(dir, file)]];
+      } catch {
+        return [];
+      }
     }),
   );
   return Object.fromEntries(built.flat());

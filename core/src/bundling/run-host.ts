@@ -66,8 +66,10 @@ export function runHostBundle(dir: string, built: Built, withPlugins: boolean): 
     runOnDiscord: (args) =>
       exports.runOnDiscord(args, {
         ...builtPlugins,
-        onLogin: releaseYoungGeneration,
-        onReady: () => void codeCache.saveCodeCaches(),
+        onReady() {
+          releaseYoungGeneration();
+          void codeCache.saveCodeCaches();
+        },
       }),
   };
 }

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 
-// V8 doubles the young generation whenever as much of it has survived as it holds. While a program starts, nearly all that it makes survives, so
-// the young generation would be at its largest before the first event arrives, and hardly ever shrink again.
+// V8 doubles the young generation whenever as much of it has survived as it holds. While a bot starts, nearly all that it makes survives, its guilds
+// among it, so the young generation would be at its largest before the first message arrives, and hardly ever shrink again.
 
 const GROWS = '--semi-space-growth-factor=2';
 const STAYS = '--semi-space-growth-factor=1';

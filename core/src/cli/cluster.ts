@@ -10,7 +10,7 @@ import { RESTART_CODE } from '../process/restart.js';
 import { listenToSignals } from '../process/signals.js';
 import { startWatchdog } from '../process/watchdog.js';
 import { HOST_VERSION } from '../version.js';
-import { type StartOptions, sayOn } from './discord.js';
+import { type StartOptions, sayOn, started } from './discord.js';
 
 /** The watchdog takes a process for stuck after a few seconds without one. */
 const BEAT_MS = 250;
@@ -23,7 +23,7 @@ const BEAT_MS = 250;
 export async function runMember(
   config: HostConfig & { readonly token: string },
   process: NodeJS.Process,
-  { builtPlugins }: StartOptions = {},
+  { builtPlugins, onReady }: StartOptions = {},
 ): Promise<number> {
   const say = sayOn(process);
   const terminal = { stream: process.stderr, level: config.logLevel };
@@ -56,6 +56,7 @@ export async function runMember(
   try {
     const serving = member.start().then((layout) => {
       process.stdout.write(readyLine(member, layout));
+      started(config, onReady, say);
       // It goes on until something else ends it.
       return new Promise<never>(() => undefined);
     });

@@ -23,7 +23,7 @@ export interface PluginLoader {
   load(found: DiscoveredPlugin, options?: { readonly verify?: boolean }): Promise<Plugin>;
 }
 
-/** Bundles of plugins that were built ahead, and that nothing has changed since. */
+/** Bundles of plugins that were built and validated ahead, and that nothing has changed since. */
 export interface BuiltPlugins {
   /** By entry file. */
   readonly files: ReadonlyMap<string, string>;
@@ -59,7 +59,8 @@ export function createLoader({ cacheDir, hostVersion, builtPlugins, reuse }: Loa
   return {
     async load(found, { verify = false } = {}) {
       const file = await find(found, verify);
-      const evaluate = () => definitionIn(file, found, hostVersion);
+      const isValidated = file === ahead.get(found.entry);
+      const evaluate = () => (isValidated ? definedIn(file, found) : definitionIn(file, found, hostVersion));
       return reuse === undefined || verify || found.source !== 'bundled' ? evaluate() : reuse(file, evaluate);
     },
   };
@@ -70,7 +71,17 @@ export function createLoader({ cacheDir, hostVersion, builtPlugins, reuse }: Loa
  * @throws CINNABAR_PLUGIN_INVALID, CINNABAR_PLUGIN_HOST_VERSION
  */
 export function definitionIn(file: string, found: DiscoveredPlugin, hostVersion: string): Plugin {
-  return validatePlugin(run(file, found), found.path, hostVersion);
+  const plugin = definedIn(file, found);
+  validatePlugin(plugin, found.path, hostVersion);
+  return plugin;
+}
+
+/** Evaluates a built bundle. @throws CINNABAR_PLUGIN_INVALID when it exports something else than a plugin */
+function definedIn(file: string, found: DiscoveredPlugin): Plugin {
+  const plugin = defaultExport(run(file, found));
+  if (isDefined(plugin)) return plugin;
+  const detail = 'its default export is not what definePlugin(…) returns';
+  throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: found.path, detail });
 }
 
 /** The code is no measure: the source map in it names the sources as seen from the cache file. */
@@ -143,15 +154,12 @@ const pluginSchema = z.object({
 });
 
 /**
- * Checks what an entry file exports.
+ * Checks what an author without types could get wrong.
  * @param place names the plugin in errors: its folder
  * @throws CINNABAR_PLUGIN_INVALID, CINNABAR_PLUGIN_HOST_VERSION
  */
-function validatePlugin(exported: unknown, place: string, hostVersion: string): Plugin {
-  const plugin = defaultExport(exported);
+function validatePlugin(plugin: Plugin, place: string, hostVersion: string): void {
   const fail = (detail: string) => new CinnabarError('CINNABAR_PLUGIN_INVALID', { place, detail });
-  if (!isDefined(plugin)) throw fail('its default export is not what definePlugin(…) returns');
-
   const checked = pluginSchema.safeParse(plugin);
   if (!checked.success) throw fail(sentence(checked.error));
   const { id, host } = plugin.manifest;
@@ -170,7 +178,6 @@ function validatePlugin(exported: unknown, place: string, hostVersion: string): 
       );
     }
   }
-  return plugin;
 }
 
 function defaultExport(exported: unknown): unknown {
