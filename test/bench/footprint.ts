@@ -20,7 +20,7 @@ type Note = (flow: Flow, files: readonly string[]) => void;
 /**
  * How many source files a reader has to open to follow an event: those of core, SDK and plugins of which a function is called between two points.
  * Only the plugins that take part are loaded; the model is a script, so the providers' clients are not counted. Each flow has run once before,
- * so that what is made on first use is not counted either. With `BENCH_FILES=1` the files are written to standard error.
+ * so that what is made on first use is not counted either; nor is what the harness calls to wait until all is done. With `BENCH_FILES=1` the files are written to standard error.
  */
 export async function* footprint(): AsyncGenerator<Figure> {
   using coverage = await recordCoverage();
@@ -41,9 +41,12 @@ async function followConfirmation(coverage: Coverage, note: Note): Promise<void>
     await coverage.look();
     const card = await hears(host, "!ai Add V to my party, he's a Solo", /^📋 Confirmation Required/);
     note('!ai up to its card', await coverage.look());
-    host.alice.react(card, '👍');
     await host.settled();
+    await coverage.look();
+    host.alice.react(card, '👍');
+    await host.discord.expectMessage({ author: host.bot, content: /^✓ V has been/, since: card });
     note('👍 to result', await coverage.look());
+    await host.settled();
   }
 }
 
@@ -79,6 +82,7 @@ async function followPersona(coverage: Coverage, note: Note): Promise<void> {
     await coverage.look();
     await hears(host, '!ai I am back', greeting);
     note('persona turn', await coverage.look());
+    await host.settled();
   }
 }
 
@@ -117,6 +121,5 @@ const shelves = definePlugin({
 /** Alice says something; what the bot answers. @throws Error when it answers something else, or nothing */
 async function hears(host: TestHost, text: string, answer: string | RegExp): Promise<LocalMessage> {
   const since = host.alice.say(host.general, text);
-  await host.settled();
   return host.discord.expectMessage({ author: host.bot, content: answer, since });
 }

@@ -162,7 +162,9 @@ export function createAccess(parts: AccessParts): AccessService {
     },
     async decideFresh(actor, request) {
       // What runs after this asks anew of every place that it looks into, once.
-      for (const userId of await places.usersBehind(actor)) memberships.forget(userId);
+      memberships.forget(actor.userId);
+      if (actor.identity !== undefined)
+        for (const userId of await places.usersBehind(actor.identity)) memberships.forget(userId);
       return weigh(actor, request, true);
     },
     async mayEnter(actor, at, permissions = []) {

@@ -17,7 +17,7 @@ import {
   isEnabledIn,
   ownerStateSchema,
 } from '../gateway/guild-states.js';
-import { formatIcuMessage } from '../languages/format.js';
+import { formatIcuMessage } from '../languages/languages.js';
 import { createRedactor, secretsIn } from '../observability/log-entry.js';
 import { NO_LOG } from '../observability/no-log.js';
 import { discoveryOf } from '../plugins/discovery.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 // The global of that name is a getter, and this is asked with every event.
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
-import { type Plugin, t } from '@cinnabar/sdk';
+import { defined, type Plugin, t } from '@cinnabar/sdk';
 import { type DependencyContainer, type InjectionToken, instanceCachingFactory } from 'tsyringe';
 import { createAccess } from '../access/access.js';
 import { createAccessRules, createTierRoles, personalRules } from '../access/rules.js';
@@ -237,7 +237,7 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
     const definition = { scope: 'guild', version: 1, schema: guildStateSchema } as const;
     return createGuildStates(get(KEYS.storage).collection('guilds', definition, 'all'), {
       onSwitched: (plugins, guildId) => onChange({ plugins, guildId }),
-      owns: partitionOf(get).owns,
+      ...defined({ owns: get(KEYS.assignment).of?.partition.owns }),
     });
   });
   service(KEYS.ownerState, (get) =>

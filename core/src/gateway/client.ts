@@ -17,16 +17,13 @@ import {
   GatewayCloseCodes,
   type GatewayIntentsString,
   IntentsBitField,
-  MessageManager,
-  Options,
   Partials,
   type RateLimitData,
   REST,
   Routes,
-  SnowflakeUtil,
 } from 'discord.js';
 import { type Assignment, shardsOf } from '../cluster/assignment.js';
-import { MessageCache } from './message-cache.js';
+import { cacheOptions, sweepDirectMessages } from './caches.js';
 import {
   createDiscordFailures,
   createFairRequests,
@@ -388,55 +385,4 @@ const ADVICE: ReadonlyMap<number, string> = new Map([
 /** What to do when Discord closes with a code after which it must not be tried again; `undefined` for all other codes. */
 export function adviceFor(code: number, intents: readonly string[]): string | undefined {
   return ADVICE.get(code)?.replace('{intents}', intents.join(', '));
-}
-
-/** Older messages go, so that quiet channels keep none. */
-const MESSAGE_LIFETIME_S = 3_600;
-const MESSAGE_SWEEP_S = 600;
-/** Of a guild, those seen first go first. A member who sends a message is cached again. */
-const MEMBERS_PER_GUILD = 5_000;
-const USERS = 20_000;
-const USERS_PER_REACTION = 50;
-
-/** Bounds of what discord.js remembers, which by itself is bounded for messages alone. The bot itself always stays. */
-function cacheOptions(): Required<Pick<ClientOptions, 'makeCache' | 'sweepers'>> {
-  const limited = Options.cacheWithLimits({
-    ...Options.DefaultMakeCacheSettings,
-    GuildMemberManager: { maxSize: MEMBERS_PER_GUILD, keepOverLimit: ({ id, client }) => id === client.user.id },
-    UserManager: { maxSize: USERS, keepOverLimit: ({ id, client }) => id === client.user.id },
-    ReactionUserManager: USERS_PER_REACTION,
-  });
-  return {
-    makeCache: (managerType, holds, manager) =>
-      managerType === MessageManager ? new MessageCache() : limited(managerType, holds, manager),
-    sweepers: {
-      // Archived threads go after four hours.
-      ...Options.DefaultSweeperSettings,
-      messages: { interval: MESSAGE_SWEEP_S, lifetime: MESSAGE_LIFETIME_S },
-    },
-  };
-}
-
-const FEW_DIRECT_MESSAGES = 1_000;
-const DIRECT_SWEEP_MS = 3_600_000;
-const IDLE_MS = 24 * 3_600_000;
-
-/**
- * Drops direct message channels in which nothing was said for a day, when there are many: discord.js keeps each for good. They come back with
- * the next message, as they do after a restart. Follows the computer's clock, like the sweepers of discord.js.
- * @returns stops it
- */
-function sweepDirectMessages(client: Client): () => void {
-  const timer = setInterval(() => dropIdleDirectMessages(client, Date.now()), DIRECT_SWEEP_MS).unref();
-  return () => clearInterval(timer);
-}
-
-/** @param most so many may stay whether or not they are idle */
-export function dropIdleDirectMessages(client: Client, now: number, most = FEW_DIRECT_MESSAGES): void {
-  const direct = client.channels.cache.filter((channel) => channel.isDMBased());
-  if (direct.size <= most) return;
-  for (const channel of direct.values()) {
-    const last = SnowflakeUtil.timestampFrom(channel.lastMessageId ?? channel.id);
-    if (now - last > IDLE_MS) client.channels.cache.delete(channel.id);
-  }
 }

@@ -259,10 +259,9 @@ export function createPlaceResolver({ identities, client }: Pick<AccessParts, 'i
       const grant = await grantFor(actor.identity, at.guildId);
       return grant !== undefined && reaches(grant, at) ? resolve(grant.userId, at, true) : undefined;
     },
-    /** Whose memberships a decision about an actor rests on. */
-    async usersBehind({ userId, identity }: Actor): Promise<readonly string[]> {
-      if (identity === undefined) return [userId];
-      return [userId, ...((await identities.get(identity))?.grants ?? []).map((grant) => grant.userId)];
+    /** The users who have granted an identity access: decisions about it rest on their memberships. */
+    async usersBehind(identity: string): Promise<readonly string[]> {
+      return ((await identities.get(identity))?.grants ?? []).map((grant) => grant.userId);
     },
     /** The actor in the guild in which a call takes effect: an identity acts for the user who granted it access there. */
     async actorAt(actor: Actor, at: Place): Promise<Actor> {

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import {
   type Audience,
@@ -7,11 +8,13 @@ import {
   type LanguageChoice,
   type Languages,
   type Logger,
+  type MessageFormatter,
   SOURCE_LOCALE,
   speaking,
 } from '@cinnabar/sdk';
 import { Locale } from 'discord.js';
-import { formatIcuMessage } from './format.js';
+import type { IntlMessageFormat } from 'intl-messageformat';
+import { LRUCache } from 'lru-cache';
 
 /** The languages of the host, as its own services use them. */
 export interface LanguageService extends Languages {
@@ -151,4 +154,32 @@ function readCatalogue(file: string): Catalogue {
     catalogue.set(message, translation);
   }
   return catalogue;
+}
+
+type Module = typeof import('intl-messageformat');
+
+/** Loaded with the first message that has a plural, a selection, a number or a date. */
+let loaded: Module | undefined;
+
+/** Parsed messages, by locale and text; the texts are those of the code and the catalogues, so few are ever left out. */
+const parsed = new LRUCache<string, IntlMessageFormat>({ max: 500 });
+
+/** Writes ICU messages with `Intl`. A message that cannot be written (a mistake in a catalogue) is shown as it is. */
+export const formatIcuMessage: MessageFormatter = (locale, message, values) => {
+  try {
+    return String(parse(locale, message).format(values));
+  } catch {
+    return message;
+  }
+};
+
+function parse(locale: string, message: string): IntlMessageFormat {
+  const key = `${locale} ${message}`;
+  const known = parsed.get(key);
+  if (known !== undefined) return known;
+  loaded ??= createRequire(import.meta.url)('intl-messageformat') as Module;
+  // Discord's mentions look like tags.
+  const format = new loaded.IntlMessageFormat(message, locale, undefined, { ignoreTag: true });
+  parsed.set(key, format);
+  return format;
 }

@@ -27,6 +27,7 @@ import {
 import {
   type AnySettings,
   belowCeilings,
+  boundsOf,
   type CeilingService,
   type Ceilings,
   type CheckChanges,
@@ -212,6 +213,7 @@ function openPlugin(
   checkPresets(plugin, presets, presetPlace);
 
   const ofGuild = fieldsOf(plugin).filter(({ scope }) => scope === 'guild');
+  const bounds = boundsOf(ofGuild);
   const numbers = ofGuild.filter(({ type }) => type.kind === 'number');
   ceilings.declare(
     id,
@@ -254,7 +256,7 @@ function openPlugin(
       const here = () => ceilings.of(id, key ?? null);
       const stored =
         key === undefined ? defaultsOf(schema) : document((changes) => checkCeilings(changes, ofGuild, here));
-      return belowCeilings(stored, ofGuild, here);
+      return belowCeilings(stored, bounds, here);
     });
   }
   const document = (scope: SettingScope, of?: HasId | MemberKey): AnySettings => {

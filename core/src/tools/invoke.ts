@@ -188,7 +188,7 @@ export function createGate(
   /** The strictest of what the guild says, where it takes effect, and what the agent's grant says; a tool's own policy where the guild is silent. */
   const policyOf = async ({ info, definition }: RegisteredTool, actor: Actor, at: Place | undefined) => {
     const ofGuild = await guildPolicy((at ?? actor).guildId, info.name);
-    const ofIdentity = await access.modeOf(actor, info.name);
+    const ofIdentity = actor.identity === undefined ? undefined : await access.modeOf(actor, info.name);
     return strictest([ofGuild ?? definition.policy, ofIdentity]);
   };
 

@@ -1,6 +1,6 @@
 import type { ClusterChannel, RequestKind } from '@cinnabar/core/internal/cluster/assignment';
 import { createHandedNotices, takeNotices } from '@cinnabar/core/internal/cluster/notices';
-import { formatIcuMessage } from '@cinnabar/core/internal/languages/format';
+import { formatIcuMessage } from '@cinnabar/core/internal/languages/languages';
 import { alertsSchema, createAlertQueue } from '@cinnabar/core/internal/observability/owner-notices';
 import { createStorage } from '@cinnabar/core/internal/storage/storage';
 import { createMemoryDriver } from '@cinnabar/core/testing';

@@ -1,4 +1,4 @@
-import { dropIdleDirectMessages } from '@cinnabar/core/internal/gateway/client';
+import { dropIdleDirectMessages } from '@cinnabar/core/internal/gateway/caches';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { expect } from 'chai';
 

@@ -1,4 +1,4 @@
-import { formatIcuMessage } from '@cinnabar/core/internal/languages/format';
+import { formatIcuMessage } from '@cinnabar/core/internal/languages/languages';
 import { alertsSchema, createAlertQueue } from '@cinnabar/core/internal/observability/owner-notices';
 import { createStorage } from '@cinnabar/core/internal/storage/storage';
 import { createMemoryDriver } from '@cinnabar/core/testing';

@@ -237,7 +237,7 @@ function readLayer(
 }
 
 /** How much of a setting the owner allows; `undefined` where there is no ceiling. */
-export function ceilingOf({ key, ceiling }: Field, { numbers }: Ceilings): number | undefined {
+export function ceilingOf({ key, ceiling }: Pick<Field, 'key' | 'ceiling'>, { numbers }: Ceilings): number | undefined {
   return numbers.get(key) ?? ceiling;
 }
 
@@ -247,17 +247,16 @@ export function ceilingOf({ key, ceiling }: Field, { numbers }: Ceilings): numbe
  */
 export function belowCeilings(
   document: AnySettings,
-  fields: readonly Field[],
+  bounds: () => readonly Bounds[],
   ceilings: () => Promise<Ceilings>,
 ): AnySettings {
   const lowered = async (values: Record<string, unknown>): Promise<Record<string, unknown>> => {
     const limits = await ceilings();
-    return Object.fromEntries(
-      Object.entries(values).map(([key, value]) => {
-        const field = fields.find((one) => one.key === key);
-        return [key, field === undefined ? value : lower(field, value, limits)];
-      }),
+    const bounded = bounds().filter(
+      (one) => one.key in values && (one.isModel || ceilingOf(one, limits) !== undefined),
     );
+    if (bounded.length === 0) return values;
+    return { ...values, ...Object.fromEntries(bounded.map((one) => [one.key, lower(one, values[one.key], limits)])) };
   };
   return {
     get: async () => lowered(await document.get()),
@@ -280,12 +279,28 @@ export async function checkCeilings(
   }
 }
 
-function lower(field: Field, value: unknown, limits: Ceilings): unknown {
-  if (field.isModel) return typeof value === 'string' && isAllowed(value, limits) ? value : field.default;
+/** Of a field, what its values are lowered by. */
+interface Bounds extends Pick<Field, 'key' | 'default' | 'isModel' | 'ceiling' | 'noLimit'> {
+  readonly least: number | undefined;
+}
+
+/** The bounds of settings, worked out when they are first asked for: it takes too long for a start. */
+export function boundsOf(fields: readonly Field[]): () => readonly Bounds[] {
+  let bounds: readonly Bounds[] | undefined;
+  return () => {
+    bounds ??= fields.map(({ key, default: fallback, isModel, ceiling, noLimit, type }) => {
+      const least = type.kind === 'number' ? type.min : undefined;
+      return { key, default: fallback, isModel, ceiling, noLimit, least };
+    });
+    return bounds;
+  };
+}
+
+function lower({ default: fallback, noLimit, least, ...field }: Bounds, value: unknown, limits: Ceilings): unknown {
+  if (field.isModel) return typeof value === 'string' && isAllowed(value, limits) ? value : fallback;
   const most = ceilingOf(field, limits);
   if (most === undefined || typeof value !== 'number') return value;
-  if (value <= most && value !== field.noLimit) return value;
-  return field.type.kind === 'number' ? Math.max(most, field.type.min ?? most) : most;
+  return value <= most && value !== noLimit ? value : Math.max(most, least ?? most);
 }
 
 /** "No limit" is always allowed, and means as much as the owner allows. */

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import type { Discover } from '@cinnabar/core';
 import type { Owner } from '@cinnabar/core/internal/contracts';
-import { formatIcuMessage } from '@cinnabar/core/internal/languages/format';
+import { formatIcuMessage } from '@cinnabar/core/internal/languages/languages';
 import type { PluginLoader } from '@cinnabar/core/internal/plugins/loader';
 import {
   createPluginManager,

@@ -1,4 +1,41 @@
-import { Collection, type Message } from 'discord.js';
+import {
+  type Client,
+  type ClientOptions,
+  Collection,
+  type Message,
+  MessageManager,
+  Options,
+  SnowflakeUtil,
+} from 'discord.js';
+
+// What discord.js remembers, and for how long. By itself it bounds messages alone.
+
+/** Older messages go, so that quiet channels keep none. */
+const MESSAGE_LIFETIME_S = 3_600;
+const MESSAGE_SWEEP_S = 600;
+/** Of a guild, those seen first go first. A member who sends a message is cached again. */
+const MEMBERS_PER_GUILD = 5_000;
+const USERS = 20_000;
+const USERS_PER_REACTION = 50;
+
+/** The bot itself always stays. */
+export function cacheOptions(): Required<Pick<ClientOptions, 'makeCache' | 'sweepers'>> {
+  const limited = Options.cacheWithLimits({
+    ...Options.DefaultMakeCacheSettings,
+    GuildMemberManager: { maxSize: MEMBERS_PER_GUILD, keepOverLimit: ({ id, client }) => id === client.user.id },
+    UserManager: { maxSize: USERS, keepOverLimit: ({ id, client }) => id === client.user.id },
+    ReactionUserManager: USERS_PER_REACTION,
+  });
+  return {
+    makeCache: (managerType, holds, manager) =>
+      managerType === MessageManager ? new MessageCache() : limited(managerType, holds, manager),
+    sweepers: {
+      // Archived threads go after four hours.
+      ...Options.DefaultSweeperSettings,
+      messages: { interval: MESSAGE_SWEEP_S, lifetime: MESSAGE_LIFETIME_S },
+    },
+  };
+}
 
 /** So many of a channel's newest messages are there in any case, and at most twice as many. */
 const GENERATION = 64;
@@ -94,5 +131,29 @@ export class MessageCache extends Collection<string, Message> {
     thisArg?: unknown,
   ): void {
     for (const [id, message] of this.entries()) visit.call(thisArg, message, id, this);
+  }
+}
+
+const FEW_DIRECT_MESSAGES = 1_000;
+const DIRECT_SWEEP_MS = 3_600_000;
+const IDLE_MS = 24 * 3_600_000;
+
+/**
+ * Drops direct message channels in which nothing was said for a day, when there are many: discord.js keeps each for good. They come back with
+ * the next message, as they do after a restart. Follows the computer's clock, like the sweepers of discord.js.
+ * @returns stops it
+ */
+export function sweepDirectMessages(client: Client): () => void {
+  const timer = setInterval(() => dropIdleDirectMessages(client, Date.now()), DIRECT_SWEEP_MS).unref();
+  return () => clearInterval(timer);
+}
+
+/** @param most so many may stay whether or not they are idle */
+export function dropIdleDirectMessages(client: Client, now: number, most = FEW_DIRECT_MESSAGES): void {
+  const direct = client.channels.cache.filter((channel) => channel.isDMBased());
+  if (direct.size <= most) return;
+  for (const channel of direct.values()) {
+    const last = SnowflakeUtil.timestampFrom(channel.lastMessageId ?? channel.id);
+    if (now - last > IDLE_MS) client.channels.cache.delete(channel.id);
   }
 }
