@@ -105,7 +105,7 @@ function newerThan(since, folders) {
       if (entry.isDirectory()) {
         const found = newerThan(since, [path]);
         if (found !== undefined) return found;
-      } else if (/\.(tsx?|css|html|json)$/.test(entry.name) && statSync(at(path)).mtimeMs > since) return path;
+      } else if (/\.(tsx?|mjs|css|html|json)$/.test(entry.name) && statSync(at(path)).mtimeMs > since) return path;
     }
   }
   return undefined;

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -6,14 +7,17 @@ import { IS_SOURCE_TREE, WORKSPACE } from './built.js';
 
 /**
  * Builds the browser's part of the plugins that have one, and the page of the local Discord: `client/src/main.tsx` becomes `public/assets/main-….js`, with a name that follows from its
- * content, beside `index.html` and what else lies in `client`. Installed packages bring it built.
+ * content, beside `index.html` and what else lies in `client`; `client/book.mjs` adds the book. Installed packages bring it built.
  */
 export async function buildWebClients(): Promise<void> {
   if (!IS_SOURCE_TREE) return;
   const plugins = join(WORKSPACE, 'plugins');
   for (const name of readdirSync(plugins)) {
     const client = join(plugins, name, 'client');
-    if (existsSync(join(client, 'src', 'main.tsx'))) await buildClient(client, join(plugins, name, 'public'), '/');
+    const out = join(plugins, name, 'public');
+    if (existsSync(join(client, 'src', 'main.tsx'))) await buildClient(client, out, '/');
+    const book = join(client, 'book.mjs');
+    if (existsSync(book)) execFileSync(process.execPath, [book, out], { stdio: ['ignore', 'ignore', 'inherit'] });
   }
   const local = join(WORKSPACE, 'sdk', 'local-client');
   await buildClient(join(local, 'client'), join(local, 'public'), './');

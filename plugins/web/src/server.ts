@@ -29,7 +29,7 @@ import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type DiscordSignIn, STATE_LIVES_MS } from './discord-sign-in.js';
 import { createPageEvents } from './events.js';
 import { isSameSecret, type Session, type Sessions, type SignInLinks } from './sessions.js';
-import { readStaticFiles, type StaticFile } from './static-files.js';
+import { findStaticFiles, type StaticFile } from './static-files.js';
 
 interface Parts {
   readonly address: ListenAddress;
@@ -63,6 +63,8 @@ const COOKIE = 'cinnabar_session';
 /** Binds a sign-in with Discord to the browser that began it. */
 const STATE_COOKIE = 'cinnabar_sign_in';
 const CALLBACK = '/auth/discord/callback';
+/** The book, which anybody may read. */
+const BOOK = '/docs';
 const MOST_BODY_BYTES = 2 * 1024 * 1024;
 const MINUTE_MS = 60_000;
 /** Of one address, signed in or not. */
@@ -120,7 +122,7 @@ export async function startServer(parts: Parts): Promise<Server> {
     publicUrl,
     sessions,
   } = parts;
-  const files = await readStaticFiles(parts.folder);
+  const files = await findStaticFiles(parts.folder);
   const requests = createRateLimiter(clock, MINUTE_MS, MOST_KEYS);
   const signIns = createRateLimiter(clock, MINUTE_MS, MOST_KEYS);
   const acts = createRateLimiter(clock, MINUTE_MS, MOST_KEYS);
@@ -380,8 +382,9 @@ export async function startServer(parts: Parts): Promise<Server> {
     const path = pathIn(request);
     if (path.startsWith('/api/') || path.startsWith('/auth/')) throw new Refused(404, t('There is nothing here.'));
     if (request.method !== 'GET' && request.method !== 'HEAD') throw new Refused(405, t('There is nothing here.'));
-    const file = files.get(path);
-    if (file === undefined && path.startsWith('/assets/')) throw new Refused(404, t('There is nothing here.'));
+    if (path === BOOK) return reply.redirect(`${BOOK}/`, 308);
+    const file = files.get(path) ?? files.get(bookFile(path));
+    if (file === undefined && /^\/(?:assets|docs)\//.test(path)) throw new Refused(404, t('There is nothing here.'));
     const shownFile = file ?? files.get('/index.html');
     if (shownFile === undefined) throw new Refused(503, 'The pages of the dashboard are not built: npm run build');
     return sendFile(request, reply, shownFile);
@@ -417,11 +420,11 @@ function pageOf({ params }: FastifyRequest): string {
   return `${plugin}/${page}`;
 }
 
-function sendFile(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { brotli, content, contentType, etag, isImmutable }: StaticFile,
-) {
+/** Of a page of the book: `/docs/admins/access` is `/docs/admins/access.html`. */
+const bookFile = (path: string): string => `${path.replace(/\/$/, '/index')}.html`;
+
+async function sendFile(request: FastifyRequest, reply: FastifyReply, { contentType, isImmutable, read }: StaticFile) {
+  const { brotli, bytes, etag } = await read();
   void reply.headers({
     'cache-control': isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
     'content-type': contentType,
@@ -430,7 +433,7 @@ function sendFile(
   });
   if (request.headers['if-none-match'] === etag) return reply.code(304).send();
   const takesBrotli = /\bbr\b/.test(request.headers['accept-encoding'] ?? '');
-  if (brotli === undefined || !takesBrotli) return reply.send(content);
+  if (brotli === undefined || !takesBrotli) return reply.send(bytes);
   return reply.header('content-encoding', 'br').send(brotli);
 }
 

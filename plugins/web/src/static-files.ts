@@ -1,17 +1,23 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
-import { brotliCompressSync, constants } from 'node:zlib';
+import { promisify } from 'node:util';
+import { brotliCompress, constants } from 'node:zlib';
 
-/** A file of the pages, in memory: nothing outside of the folder can be asked for. */
+/** A file of the pages. Nothing outside of the folder, and nothing that was not there at the start, can be asked for. */
 export interface StaticFile {
   readonly contentType: string;
-  readonly content: Buffer;
+  /** Its name changes with its content. */
+  readonly isImmutable: boolean;
+  /** From the disk the first time, and from memory then. */
+  read(): Promise<Content>;
+}
+
+interface Content {
+  readonly bytes: Buffer;
   /** Smaller, for browsers that take it. */
   readonly brotli: Buffer | undefined;
   readonly etag: string;
-  /** Its name changes with its content. */
-  readonly isImmutable: boolean;
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -26,26 +32,41 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** Reads a folder of built pages. Files by their path in addresses: `/assets/index-3fa1.js`. Empty where nothing was built. */
-export async function readStaticFiles(folder: string): Promise<ReadonlyMap<string, StaticFile>> {
+/** Of names that change with their content. */
+const HASHED = /^\/(?:assets\/|docs\/book-\w+\.css$)/;
+
+/** Finds the files of a folder of built pages, by their path in addresses: `/assets/index-3fa1.js`. Empty where nothing was built. */
+export async function findStaticFiles(folder: string): Promise<ReadonlyMap<string, StaticFile>> {
   const files = new Map<string, StaticFile>();
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   for (const entry of entries) {
     const contentType = TYPES[extname(entry.name)];
     if (!entry.isFile() || contentType === undefined) continue;
     const path = join(entry.parentPath, entry.name);
-    const content = await readFile(path);
     const name = `/${relative(folder, path).split(sep).join('/')}`;
+    let content: Promise<Content> | undefined;
     files.set(name, {
       contentType,
-      content,
-      brotli: /^(text|application)\/|svg/.test(contentType) ? compressed(content) : undefined,
-      etag: `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`,
-      isImmutable: name.startsWith('/assets/'),
+      isImmutable: HASHED.test(name),
+      read() {
+        content ??= readContent(path, /^(text|application)\/|svg/.test(contentType)).catch((error: unknown) => {
+          content = undefined;
+          throw error;
+        });
+        return content;
+      },
     });
   }
   return files;
 }
 
-const compressed = (content: Buffer): Buffer =>
-  brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } });
+const compress = promisify(brotliCompress);
+
+async function readContent(path: string, isText: boolean): Promise<Content> {
+  const bytes = await readFile(path);
+  return {
+    bytes,
+    brotli: isText ? await compress(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }) : undefined,
+    etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"`,
+  };
+}

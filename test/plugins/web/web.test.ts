@@ -47,6 +47,49 @@ const start = (options: Partial<Parameters<typeof createTestHost>[0]> = {}) =>
 const beds = (host: TestHost) => `/api/pages/garden/beds?guild=${host.guild.id}`;
 const water = (host: TestHost) => `/api/pages/garden/beds/acts/water?guild=${host.guild.id}`;
 
+/** The text of every page of the book by its path, and no text for its images and style: from the first page on, wherever links lead. */
+async function readBook(browser: ReturnType<typeof openBrowser>): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  const wanted = ['/docs/'];
+  for (let path = wanted.pop(); path !== undefined; path = wanted.pop()) {
+    if (found.has(path)) continue;
+    const { body, headers, status } = await browser.get(path);
+    expect(status, path).to.equal(200);
+    expect(headers.get('content-security-policy'), path).to.include("script-src 'self'");
+    const text = headers.get('content-type')?.startsWith('text/html') === true ? String(body) : '';
+    found.set(path, text);
+    for (const [, address = ''] of text.matchAll(/(?:href|src)="(\/docs[^"#]*)/g)) wanted.push(address);
+  }
+  return found;
+}
+
+describe('web: the book', () => {
+  it('is there for everybody, and each of its links leads to a page, an image or a heading', async () => {
+    await using host = await start();
+    const browser = openBrowser(host);
+    expect(await browser.get('/docs')).to.deep.include({ status: 308 });
+    const book = await readBook(browser);
+    const pages = [...book].filter(([, text]) => text !== '');
+    expect(pages.length).to.be.above(50);
+    for (const [path, text] of pages) {
+      expect(text, path).to.match(/<h1 id="/);
+      for (const [, target = '', heading = ''] of text.matchAll(/href="(\/docs[^"#]*|)#([^"]+)"/g)) {
+        const there = book.get(target === '' ? path : target) ?? '';
+        expect(there.includes(`id="${decodeURI(heading)}"`), `${path} → ${target}#${heading}`).to.equal(true);
+      }
+    }
+  });
+
+  it('has nothing else, and nothing from outside of its folder', async () => {
+    await using host = await start();
+    const browser = openBrowser(host);
+    for (const path of ['/docs/nothing', '/docs/../package.json', '/docs/%2e%2e/index', '/docs/..%2f..%2fpackage.json'])
+      expect((await browser.send(path)).status, path).not.to.equal(500);
+    expect((await browser.send('/docs/nothing')).status).to.equal(404);
+    expect((await browser.send('/docs/..%2f..%2fpackage.json')).status).to.equal(404);
+  });
+});
+
 describe('web: signing in', () => {
   it('works once with a link, which gives a new session whatever the browser had', async () => {
     await using host = await start();

@@ -85,6 +85,9 @@ export function Shell({ session, route, pages, said, onRead, children }: ShellPa
         <span class="spring" />
         <Palette session={session} route={route} pages={pages} />
         <Theme />
+        <a class="help" href="/docs/" target="_blank" rel="noopener">
+          {t('Help')}
+        </a>
         <details class="account">
           <summary>
             <Picture src={session.user?.avatar} name={session.user?.name ?? ''} size={24} />
