@@ -141,7 +141,7 @@ async function run() {
     say(`there is no task "${task}": it is one of ${Object.keys(modules).join(', ')}, build, docs.`);
     process.exit(1);
   }
-  // `!bot restart` comes through here again, so that what has changed is built (core/src/process/restart.ts).
+  // `!bot restart` comes through here again, so that what has changed is built (core/src/process/signals.ts).
   if (isHost) process.env.CINNABAR_LAUNCHER ??= JSON.stringify([fileURLToPath(import.meta.url), task, ...rest]);
   process.argv = [process.argv[0], at(...path), ...(task === 'start' ? ['start', ...rest] : rest)];
   await import(pathToFileURL(at(...path)).href);

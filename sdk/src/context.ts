@@ -1,5 +1,7 @@
 import type { Client, ClientEvents } from 'discord.js';
 import type { z } from 'zod';
+import type { ScheduleDefinition } from './clock.js';
+import type { Question, QuestionDefinition } from './cluster.js';
 import type { Collection, CollectionDefinitions, Collections, PersonalData } from './collections.js';
 import type {
   CommandDefinition,
@@ -12,8 +14,6 @@ import type {
 import type { EnvSchema } from './definition.js';
 import type { Logger, Metrics } from './observability.js';
 import type { Diagnosis, SetupCheck, SilenceReasons } from './plugins.js';
-import type { Question, QuestionDefinition } from './questions.js';
-import type { ScheduleDefinition } from './schedules.js';
 import type { Settings, SettingsChange, SettingsSchemas } from './settings.js';
 import type { Journal, JournalDefinition, Journals, JournalsOptions } from './storage/journal.js';
 import type { Injections, Services, Token } from './token.js';
@@ -21,7 +21,6 @@ import type { ToolDefinition, ToolInput } from './tool-definition.js';
 import type { Interceptor } from './tools.js';
 import type { ResponderDefinition } from './turns.js';
 import type { WebPage, WebRoute } from './web.js';
-import type { WorkerModule } from './workers.js';
 
 /**
  * What `setup` is handed. Every registration belongs to the plugin's scope, is labelled in `!plugin info`, and is taken back
@@ -182,3 +181,37 @@ export type Disposer = () => Promise<void>;
 
 /** A cleanup that a plugin hands to `defer`. */
 export type Cleanup = () => unknown;
+
+/** How a worker module's functions are called from the main thread. */
+export interface WorkerModule<M> {
+  /**
+   * Runs an exported function of the module in a worker thread. Input and result are copied (structured clone): keep results small,
+   * since reading a large object back takes the main thread's time.
+   * @throws UserError as the function threw it
+   * @throws CinnabarError CINNABAR_WORKER_TIMEOUT, CINNABAR_WORKER_MEMORY, CINNABAR_WORKER_BUSY, CINNABAR_WORKER_FAILED
+   */
+  run<K extends WorkerFunctionName<M>>(
+    name: K,
+    input: WorkerInput<M[K]>,
+    options?: WorkerRunOptions,
+  ): Promise<WorkerOutput<M[K]>>;
+}
+
+export interface WorkerRunOptions {
+  /**
+   * What the worker may use from when it begins with the input; 5,000 by default. Afterwards it is killed. On Linux this is processor time, so
+   * that a busy machine ends nothing that is in order, and ten times as much in real time; elsewhere it is real time.
+   */
+  readonly timeoutMs?: number;
+  /** Jobs of different groups take turns: a guild's id, or a user's. By default the plugin is one group. */
+  readonly group?: string;
+  /** Gives up: a job that waits is taken out, one that runs is killed. */
+  readonly signal?: AbortSignal;
+}
+
+/** The exports of a module that take one value. */
+export type WorkerFunctionName<M> = {
+  [K in keyof M & string]: M[K] extends (input: never) => unknown ? K : never;
+}[keyof M & string];
+export type WorkerInput<F> = F extends (input: infer I) => unknown ? I : never;
+export type WorkerOutput<F> = F extends (input: never) => infer O ? Awaited<O> : never;

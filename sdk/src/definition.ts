@@ -1,11 +1,11 @@
 import type { GatewayIntentsString, PermissionsString } from 'discord.js';
 import type { z } from 'zod';
-import type { CheckContext, CheckResult, ErasedCheckContext } from './checks.js';
 import type { CollectionDefinitions } from './collections.js';
 import type { ErasedContext, PluginContext } from './context.js';
 import { CinnabarError } from './errors.js';
 import type { ErasedGuildFilePart, GuildFileContext, GuildFilePart } from './guild-files.js';
 import type { ErasedImporter, ImportContext, ImporterDefinition } from './importers.js';
+import type { CheckContext, CheckResult, ErasedCheckContext } from './observability.js';
 import type { SettingsSchemas } from './settings.js';
 import type { Injections, Token } from './token.js';
 

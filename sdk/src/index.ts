@@ -1,35 +1,26 @@
 export { z } from 'zod';
 export * from './access.js';
-export {
-  type FileProblem,
-  type FindNamed,
-  fileRuleSchema,
-  type NamedKind,
-  readRules,
-  ruleForFile,
-  ruleFromFile,
-  writeRules,
-} from './access-file.js';
 export * from './accounts.js';
-export {
-  createFairScheduler,
-  createFairSlots,
-  createKeyedMutex,
-  type FairBounds,
-  type FairClaim,
-  type FairScheduler,
-  type FairSlots,
-  type KeyedMutex,
-} from './async/concurrency.js';
+export * from './administration.js';
+export * from './administration.js';
+export * from './administration.js';
 export {
   type CircuitBreaker,
   type CircuitBreakerOptions,
   CircuitOpenError,
   createCircuitBreaker,
+  createFairScheduler,
+  createFairSlots,
+  createKeyedMutex,
   createRateLimiter,
+  type FairBounds,
+  type FairClaim,
+  type FairScheduler,
+  type FairSlots,
+  type KeyedMutex,
   type RateLimiter,
   type Verdict,
-} from './async/throttling.js';
+} from './async/concurrency.js';
 export {
   createDeadline,
   type Deadline,
@@ -40,14 +31,14 @@ export {
   withAbortGrace,
   withinLimit,
 } from './async/waiting.js';
-export * from './backups.js';
-export * from './checks.js';
 export * from './clock.js';
+export * from './clock.js';
+export * from './cluster.js';
 export * from './cluster.js';
 export * from './collections.js';
 export * from './commands.js';
 export * from './context.js';
-export * from './decisions.js';
+export * from './context.js';
 export * from './definition.js';
 export {
   attachmentDownloads,
@@ -73,8 +64,10 @@ export {
   isUnknown,
   isUnreachable,
   type RetryOptions,
+  refusalSentence,
   retryDiscord,
   unlessUnreachable,
+  withRefusalSentences,
 } from './discord/errors.js';
 export {
   channelCalled,
@@ -91,17 +84,13 @@ export {
   rolesCalled,
 } from './discord/guilds.js';
 export {
-  auditReason,
-  isAbove,
-  type Ranks,
-  ranksIn,
-  requireAboveMember,
-  requireAboveRole,
-  requireTierOfRole,
-} from './discord/hierarchy.js';
-export {
   asNotice,
   asUnfinishedPart,
+  compareIds,
+  createdAt,
+  idAfter,
+  idAt,
+  idBefore,
   isDotMessage,
   isForPeopleOnly,
   isNotice,
@@ -109,15 +98,25 @@ export {
   isOwnWebhookMessage,
   isUnfinishedPart,
   isWebhookMessage,
+  newerId,
   noticeLine,
+  OLDEST_ID,
+  olderId,
   repliesToOwn,
   speakerId,
   withoutNoticeLines,
   withoutNoticeMark,
 } from './discord/messages.js';
-export { permissionName } from './discord/permission-names.js';
-export { profileName } from './discord/profile-name.js';
-export { refusalSentence, withRefusalSentences } from './discord/refusals.js';
+export {
+  auditReason,
+  isAbove,
+  permissionName,
+  type Ranks,
+  ranksIn,
+  requireAboveMember,
+  requireAboveRole,
+  requireTierOfRole,
+} from './discord/permissions.js';
 export {
   answerMessages,
   type KeepTypingOptions,
@@ -140,54 +139,66 @@ export {
   textFile,
   textMessages,
 } from './discord/send.js';
-export { compareIds, createdAt, idAfter, idAt, idBefore, newerId, OLDEST_ID, olderId } from './discord/snowflakes.js';
 export {
   deleteOwn,
   editOwn,
   forgetOwnWebhook,
   mayManageWebhooks,
   ownWebhook,
+  profileName,
   webhookPlace,
 } from './discord/webhooks.js';
 export * from './errors.js';
 export * from './guild-files.js';
-export { isAllowedSource, isLoopback, type ListenAddress, parseListen, urlOf } from './http/listen.js';
 export {
+  type FileProblem,
+  type FindNamed,
+  fileRuleSchema,
+  type NamedKind,
+  readRules,
+  ruleForFile,
+  ruleFromFile,
+  writeRules,
+} from './guild-files.js';
+export {
+  isAllowedSource,
+  isLoopback,
   isPublicAddress,
+  type ListenAddress,
   literalAddressOf,
   notPublic,
+  parseListen,
   publicLookup,
   type ResolveName,
-} from './http/public-addresses.js';
+  urlOf,
+} from './http/addresses.js';
 export * from './identities.js';
 export * from './importers.js';
+export * from './ledger.js';
 export * from './ledger.js';
 export * from './llm.js';
 export * from './metering.js';
 export * from './moderation.js';
-export * from './monitoring.js';
+export * from './observability.js';
+export * from './observability.js';
+export * from './observability.js';
 export * from './observability.js';
 export { defined, maxEntries } from './option-objects.js';
 export * from './persona.js';
-export * from './plugin-packages.js';
 export * from './plugins.js';
-export * from './provenance.js';
-export * from './questions.js';
-export * from './schedules.js';
-export * from './secrets.js';
 export * from './settings.js';
+export * from './storage/durable-files.js';
 export {
   type DiskTrouble,
   diskTroubleOf,
   diskTroubleText,
   storageReadError,
   storageWriteError,
-} from './storage/disk-trouble.js';
-export * from './storage/durable-files.js';
+} from './storage/durable-files.js';
 export * from './storage/journal.js';
 export * from './tasks.js';
-export { issueLanguage, plainIssue } from './text/issues.js';
 export * from './text/language.js';
+export { issueLanguage, plainIssue, readYesNo } from './text/language.js';
 export { boundedText, RESULT_CHARACTERS, splitMessage } from './text/split.js';
 export {
   formatDuration,
@@ -206,10 +217,8 @@ export {
 export * from './text/untrusted.js';
 export { escapeRegExp, matchesWildcard } from './text/wildcard.js';
 export { readYaml, writeYaml, type YamlReading } from './text/yaml.js';
-export { readYesNo } from './text/yes-no.js';
 export * from './token.js';
 export * from './tool-definition.js';
 export * from './tools.js';
 export * from './turns.js';
 export * from './web.js';
-export * from './workers.js';

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { Actor } from './access.js';
 import type { Receipt } from './accounts.js';
-import type { CheckResult } from './checks.js';
 import type { Charge, WorkCharge, WorkDetails } from './metering.js';
+import type { CheckResult } from './observability.js';
 import type { SetupNeed } from './plugins.js';
 import { t } from './text/language.js';
 import { defineToken } from './token.js';

@@ -11,10 +11,10 @@ import {
   type SentRequest,
   tokensOf,
 } from './accounts.js';
-import type { CheckResult } from './checks.js';
 import type { Clock, Random } from './clock.js';
 import { UserError } from './errors.js';
 import type { Embeddings, EmbedRequest, Llm, LlmCompletion, LlmRequest, ModelPrice, Usage } from './llm.js';
+import type { CheckResult } from './observability.js';
 import { t } from './text/language.js';
 
 /**

@@ -1,4 +1,8 @@
+import type { z } from 'zod';
 import type { Actor } from './access.js';
+import type { Clock } from './clock.js';
+import type { EnvSchema } from './definition.js';
+import type { Configuration, Settings, SettingsSchemas } from './settings.js';
 import { defineToken } from './token.js';
 
 /** Ids and facts of an entry. Secrets are redacted by the host. */
@@ -152,3 +156,79 @@ export interface OwnerNotices {
   sendWhere(isWanted: (kind: string) => Promise<boolean>): () => void;
 }
 export const OwnerNotices = defineToken<OwnerNotices>('cinnabar.owner-notices');
+
+/** An answer to whatever watches the process. */
+export interface MonitoringPage {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/** What the host tells whatever watches the process, for servers that pass it on. */
+export interface Monitoring {
+  readonly paths: readonly string[];
+  /**
+   * `/healthz`, `/readyz` or `/metrics`; `undefined` for any other path. Metrics are counted from the first time on that somebody asks for them, unless
+   * the host serves them by itself.
+   */
+  page(path: string): Promise<MonitoringPage | undefined>;
+}
+export const Monitoring = defineToken<Monitoring>('cinnabar.monitoring');
+
+/** What one check has found. */
+export interface CheckResult {
+  readonly ok: boolean;
+  /** What is so: `The key for OpenAI is accepted`. Never a secret. */
+  readonly text: string;
+  /** What mends it, for what is not as it should be. */
+  readonly remedy?: string | undefined;
+}
+
+/**
+ * What the checks of a plugin work with. They run in the running bot (`!doctor`) and beside it (`cinnabar doctor`), where the plugin is not set up:
+ * they ask and look, and change nothing.
+ */
+export interface CheckContext<
+  S extends SettingsSchemas = Record<never, never>,
+  E extends EnvSchema = z.ZodObject<Record<never, never>>,
+> {
+  /** To be read. */
+  readonly settings: Settings<S>;
+  readonly env: z.output<E>;
+  readonly configuration: Pick<Configuration, 'layers'>;
+  readonly clock: Clock;
+  /** Aborts when the check takes too long: requests have to listen to it. */
+  readonly signal: AbortSignal;
+}
+
+/** A check context whose types the host does not know. */
+export interface ErasedCheckContext extends Pick<CheckContext, 'configuration' | 'clock' | 'signal'> {
+  readonly settings: object;
+  readonly env: object;
+}
+
+/** A result with what was checked: `Discord`, `data`, or a plugin's id. */
+export interface DoctorFinding extends CheckResult {
+  readonly about: string;
+}
+
+/** Checks everything that the bot needs: its token, intents, permissions, data, and what plugins check. Provided by the host. */
+export interface Doctor {
+  /** Never rejects; each check has a time limit. Secrets are taken out. */
+  examine(): Promise<readonly DoctorFinding[]>;
+}
+export const Doctor = defineToken<Doctor>('cinnabar.doctor');
+
+/** What was decided about a message, for `!why`. */
+export interface MessageDecision {
+  /** A sentence for its author: what was decided, and what helps. */
+  readonly text: string;
+}
+
+/** What was decided about recent messages, in memory: the latest thousand of which there is something to say. Provided by the host. */
+export interface MessageDecisions {
+  note(messageId: string, decision: MessageDecision): void;
+  /** In the order in which it was decided; empty for a message of which nothing was noted. */
+  of(messageId: string): readonly MessageDecision[];
+}
+export const MessageDecisions = defineToken<MessageDecisions>('cinnabar.message-decisions');

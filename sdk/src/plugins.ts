@@ -1,7 +1,7 @@
 import type { Message } from 'discord.js';
 import type { Actor } from './access.js';
-import type { CheckResult } from './checks.js';
 import type { Manifest } from './definition.js';
+import type { CheckResult } from './observability.js';
 import { defineToken } from './token.js';
 
 export type PluginState = 'running' | 'stopped' | 'failed' | 'waiting';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { AccessPolicy, Actor, Place } from './access.js';
+import type { ToolSource } from './ledger.js';
 import type { Logger } from './observability.js';
-import type { ToolSource } from './provenance.js';
 import type { ToolContent, ToolProgress } from './tools.js';
 
 export type ToolInput = z.ZodObject;

@@ -1,5 +1,5 @@
 import type { AccessPolicy, Actor, Decision, DecisionReason, Place } from './access.js';
-import type { ToolSource } from './provenance.js';
+import type { ToolSource } from './ledger.js';
 import { defineToken } from './token.js';
 import type { Risk, TerminalNames } from './tool-definition.js';
 

@@ -3,8 +3,8 @@ import type { Actor } from './access.js';
 import type { Reply } from './commands.js';
 import type { TextLimits } from './discord/send.js';
 import { CinnabarError } from './errors.js';
+import type { ToolSource } from './ledger.js';
 import type { RenderedRequest } from './llm.js';
-import type { ToolSource } from './provenance.js';
 import { defineToken } from './token.js';
 
 export type TurnTrigger = 'command' | 'mention' | 'reply' | 'dm' | 'name' | 'random' | 'activate' | 'continue';

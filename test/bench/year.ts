@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFileDriver, createPostgresDriver, createSystemClock, type Driver, type Stored } from '@cinnabar/core';
-import { openJournals } from '@cinnabar/core/internal/storage/journals';
+import { openJournals } from '@cinnabar/core/internal/storage/files';
 import {
   type LocalApplication,
   type LocalChannel,

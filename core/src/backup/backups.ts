@@ -15,10 +15,9 @@ import type { SecretKeys } from '../storage/catalog/fields.js';
 import type { Driver } from '../storage/driver.js';
 import { HOST_VERSION } from '../version.js';
 import { type Manifest, type OnProgress, readArchive, writeArchive } from './archive.js';
-import { isStored, writeAsFiles } from './database.js';
 import { isWithin, WORK } from './paths.js';
 import { finishRestore } from './restore.js';
-import { openSnapshot, type Snapshot } from './snapshot.js';
+import { isStored, openSnapshot, type Snapshot, writeAsFiles } from './snapshot.js';
 
 const SNAPSHOT = `${WORK}snapshot`;
 /** Where a backup has what it takes from a database. */

@@ -9,8 +9,8 @@ import type { Driver } from '../storage/driver.js';
 import { createFileDriver } from '../storage/drivers/file-driver.js';
 import { HOST_VERSION } from '../version.js';
 import { type Manifest, type OnProgress, readArchive } from './archive.js';
-import { documentsIn, isStored, removeStored, writeAsFiles } from './database.js';
 import { ENCRYPTED_SECRETS, isData, KEPT_ASIDE, placeIn, SECRETS_FILE, WORK } from './paths.js';
+import { documentsIn, isStored, removeStored, writeAsFiles } from './snapshot.js';
 
 /** The folder that a restore works in, below the data. */
 const RESTORE = `${WORK}restore`;

@@ -1,7 +1,9 @@
-import { resolve } from 'node:path';
-import { UserError } from '@cinnabar/sdk';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { UserError, z } from '@cinnabar/sdk';
 import { type CheckReport, checkPlugin, RELOADS } from '../plugins/check/check.js';
 import { lineOf } from '../plugins/check/findings.js';
+import { KEYWORD } from '../plugins/discovery.js';
 import type { Arguments } from './discord.js';
 
 type Options = Pick<Arguments, 'quick' | 'json' | 'beside'>;
@@ -41,4 +43,29 @@ export function linesOf({ id, version, findings, errors, warnings }: CheckReport
     ...findings.map(lineOf),
     errors === 0 ? `${name} passes: ${counts}.` : `${name} has to be mended first: ${counts}.`,
   ];
+}
+
+const packageSchema = z.object({
+  keywords: z.array(z.string()).default([]),
+  dependencies: z.record(z.string(), z.unknown()).default({}),
+});
+
+/**
+ * What a folder's package.json makes of it: a plugin's project, a bot's, or `undefined` for neither's.
+ * @throws UserError for one that is not JSON
+ */
+export function projectKind(folder: string): 'plugin' | 'bot' | undefined {
+  const file = join(folder, 'package.json');
+  if (!existsSync(file)) return undefined;
+  const { keywords = [], dependencies = {} } = packageSchema.safeParse(readJson(file)).data ?? {};
+  if (keywords.includes(KEYWORD)) return 'plugin';
+  return dependencies.cinnabar === undefined ? undefined : 'bot';
+}
+
+function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    throw new UserError(`${file} cannot be read as JSON.`, { cause });
+  }
 }

@@ -6,9 +6,9 @@ import { loadConfig } from '../config/load.js';
 import { placeForAuthor, rootMessage } from '../plugins/author-error.js';
 import { compilerOf } from '../plugins/check/compiler.js';
 import { KEYWORD } from '../plugins/discovery.js';
+import { projectKind } from './check.js';
 import { type OpenConsole, runConsole } from './console/run.js';
 import { type Arguments, prepare } from './discord.js';
-import { projectKind } from './project.js';
 
 /** An editor writes several files, or one in several steps. */
 const QUIET_MS = 120;

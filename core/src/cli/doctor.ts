@@ -6,9 +6,7 @@ import { createSystemClock } from '../clock/clock.js';
 import { createConfiguration } from '../config/configuration.js';
 import type { HostConfig } from '../config/host-config.js';
 import { loadConfig } from '../config/load.js';
-import { allChecks } from '../doctor/all-checks.js';
-import { examine } from '../doctor/examine.js';
-import type { LoadedPlugin } from '../doctor/plugin-checks.js';
+import { allChecks, examine, type LoadedPlugin } from '../doctor/all-checks.js';
 import { unionOfIntents } from '../gateway/discord-sync.js';
 import {
   createGuildStates,
@@ -23,9 +21,9 @@ import { NO_LOG } from '../observability/no-log.js';
 import { discoveryOf } from '../plugins/discovery.js';
 import { createLoader } from '../plugins/loader.js';
 import type { Driver } from '../storage/driver.js';
+import { readOnlyDriver } from '../storage/drivers/dry-run.js';
 import { createMemoryDriver } from '../storage/drivers/memory.js';
 import { openDriver } from '../storage/drivers/open-driver.js';
-import { readOnlyDriver } from '../storage/drivers/read-only.js';
 import { createStorage } from '../storage/storage.js';
 import { HOST_VERSION } from '../version.js';
 

@@ -12,8 +12,8 @@ import { type Discovery, discoveryOf } from '../plugins/discovery.js';
 import { casesOf, type EvaluationCase } from '../plugins/evaluation/cases.js';
 import { evaluate } from '../plugins/evaluation/evaluate.js';
 import { linesOf, type ModelReport, reportOf } from '../plugins/evaluation/report.js';
+import { projectKind } from './check.js';
 import type { Arguments } from './discord.js';
-import { projectKind } from './project.js';
 import { loadAll } from './schema.js';
 
 interface Terminal extends Pick<NodeJS.Process, 'env'> {

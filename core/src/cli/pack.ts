@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { UserError, z } from '@cinnabar/sdk';
 import { hasCredential } from '../observability/log-entry.js';
 import { inspectFolder } from '../plugins/discovery.js';
-import { parseJson } from '../plugins/install/json.js';
+import { parseJson } from '../plugins/install/files.js';
 import { checkFolder, linesOf } from './check.js';
 import type { Arguments } from './discord.js';
 

@@ -14,7 +14,6 @@ import type { Claims } from '../cluster/claims.js';
 import type { Boundary, CommandService, EnabledIn } from '../contracts.js';
 import type { LanguageService } from '../languages/languages.js';
 import { createCooldowns, createLostAnswers, type Execution } from './execute.js';
-import { createGuildCommands } from './guild-commands.js';
 import { createInteractionRouter } from './interactions.js';
 import { createMessageRouter, entryCalled } from './messages.js';
 import { sameAsInRed } from './red-names.js';
@@ -22,13 +21,13 @@ import {
   buildCommand,
   buildGroup,
   type CommandEntry,
+  createGuildCommands,
   createRegistry,
   decideEach,
   nearest,
   visibleAmong,
 } from './registry.js';
-import type { SlashPace } from './slash-pace.js';
-import { createSlashSync, type SyncedListsDocument } from './slash-sync.js';
+import { createSlashSync, type SlashPace, type SyncedListsDocument } from './slash-sync.js';
 
 /** Builds the command service: registry, parser, routers, slash sync and directory. */
 export function createCommands(parts: CommandServices): CommandService {

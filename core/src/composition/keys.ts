@@ -72,7 +72,7 @@ import type { Watchdog } from '../process/watchdog.js';
 import type { DiskWatch, Driver } from '../storage/driver.js';
 import type { SubjectIndex } from '../storage/subjects.js';
 import type { PageService } from '../web/pages.js';
-import type { WorkerService } from '../workers/workers.js';
+import type { WorkerService } from '../workers/pool.js';
 
 const key = <T>(name: string): InjectionToken<T> => Symbol(name);
 

@@ -19,15 +19,18 @@ import { createQuestions } from '../cluster/questions.js';
 import { shareTools } from '../cluster/tools.js';
 import { notice } from '../commands/answers.js';
 import { createCommands } from '../commands/commands.js';
-import { createSharedSlashPace } from '../commands/slash-pace.js';
-import { syncedListsSchema } from '../commands/slash-sync.js';
+import { createSharedSlashPace, syncedListsSchema } from '../commands/slash-sync.js';
 import { createComponents } from '../components/components.js';
 import { createConfiguration } from '../config/configuration.js';
 import type { HostConfig } from '../config/host-config.js';
-import { createSecretFile, createSharedSecrets, encryptedSecret, type SecretStore } from '../config/secret-store.js';
-import { createSecrets } from '../config/secrets.js';
-import { allChecks } from '../doctor/all-checks.js';
-import { examine } from '../doctor/examine.js';
+import {
+  createSecretFile,
+  createSecrets,
+  createSharedSecrets,
+  encryptedSecret,
+  type SecretStore,
+} from '../config/secrets.js';
+import { allChecks, examine } from '../doctor/all-checks.js';
 import { createBoundary, createInFlight, watchBlockage } from '../gateway/boundary.js';
 import { createGatewayClient } from '../gateway/client.js';
 import { createEvents } from '../gateway/events.js';
@@ -67,8 +70,7 @@ import { createLedgerStore } from '../tools/ledger-store.js';
 import { createToolPolicies, createTools } from '../tools/tools.js';
 import { HOST_VERSION } from '../version.js';
 import { createPages } from '../web/pages.js';
-import { createWorkerPool } from '../workers/pool.js';
-import { createWorkers } from '../workers/workers.js';
+import { createWorkerPool, createWorkers } from '../workers/pool.js';
 import { KEYS, provideHostServices } from './keys.js';
 
 /** The folder of this package: the host's own translations are in it. */

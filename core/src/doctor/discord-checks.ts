@@ -10,7 +10,7 @@ import {
 } from 'discord.js';
 import { z } from 'zod';
 import type { HostConfig } from '../config/host-config.js';
-import type { Check } from './examine.js';
+import type { Check } from './all-checks.js';
 
 /** A plugin as far as Discord has to know it. */
 export interface CheckedPlugin {

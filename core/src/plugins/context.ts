@@ -34,7 +34,7 @@ import { missingIntent } from '../gateway/discord-sync.js';
 import type { MetricsService } from '../observability/metrics.js';
 import { boundTools } from '../tools/tools.js';
 import type { PageService } from '../web/pages.js';
-import type { WorkerService } from '../workers/workers.js';
+import type { WorkerService } from '../workers/pool.js';
 import { openSchedule } from './schedules.js';
 
 interface HostServices {

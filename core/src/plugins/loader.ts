@@ -10,7 +10,6 @@ import * as zod from 'zod';
 import { during } from '../gateway/boundary.js';
 import { build, type CachedBundle, readCacheFile } from './build/build.js';
 import { evaluate, type SharedModule } from './build/evaluate.js';
-import { wrongDefaults } from './check/defaults.js';
 import type { DiscoveredPlugin } from './discovery.js';
 
 /** Turns a folder into a validated plugin definition. */
@@ -209,3 +208,57 @@ const sharedModule: SharedModule = (specifier, resolve) => {
   // `require` would load the same zod a second time, as CommonJS, and schemas would know nothing of each other's registries.
   return specifier === 'zod' && resolve() === core.resolve('zod') ? zod : undefined;
 };
+
+/** A default that its own schema refuses. */
+interface WrongDefault {
+  /** `limits.daily` */
+  readonly path: string;
+  readonly value: unknown;
+  /** In zod's words, with the bound: `Too big: expected number to be <=20`. */
+  readonly reason: string;
+}
+
+/** zod takes defaults as they are: nothing else would notice one that lies outside of its own range. */
+function wrongDefaults(schema: z.core.$ZodType | undefined, path: readonly string[] = []): readonly WrongDefault[] {
+  if (schema instanceof z.ZodObject)
+    return Object.entries(schema.shape).flatMap(([key, field]) => wrongDefaults(field, [...path, key]));
+  if (schema instanceof z.ZodDefault) {
+    const { innerType, defaultValue } = schema.def;
+    const [issue] = z.safeParse(innerType, defaultValue).error?.issues ?? [];
+    if (issue === undefined) return wrongDefaults(innerType, path);
+    return [{ path: [...path, ...issue.path.map(String)].join('.'), value: defaultValue, reason: issue.message }];
+  }
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodReadonly)
+    return wrongDefaults(schema.def.innerType, path);
+  return [];
+}
+
+/** What one host has of a pool. */
+interface BorrowedDefinitions {
+  readonly reuse: NonNullable<LoaderOptions['reuse']>;
+  /** Once the host has stopped. */
+  giveBack(): void;
+}
+
+/**
+ * Definitions of bundled plugins, by bundle, that the hosts of one process use one after the other: evaluating them anew is a third of a start.
+ * Two hosts never share one at the same time, and what is reloaded is evaluated anew.
+ */
+export function createDefinitionPool() {
+  const unused = new Map<string, Plugin[]>();
+  return {
+    borrow(): BorrowedDefinitions {
+      const borrowed: (readonly [file: string, plugin: Plugin])[] = [];
+      return {
+        reuse(file, evaluate) {
+          const plugin = unused.get(file)?.pop() ?? evaluate();
+          borrowed.push([file, plugin]);
+          return plugin;
+        },
+        giveBack() {
+          for (const [file, plugin] of borrowed.splice(0)) unused.set(file, [...(unused.get(file) ?? []), plugin]);
+        },
+      };
+    },
+  };
+}

@@ -38,7 +38,7 @@ import {
   unknownSetting,
 } from './documents/settings.js';
 import { collectionPath, type Driver, journalPath, keyFor, settingsPath } from './driver.js';
-import { journalsRoot, openJournals } from './journals.js';
+import { journalsRoot, openJournals } from './files.js';
 import { createStoredPersonalData, type PersonalCollection, peopleIn, personalCollection } from './personal-data.js';
 import { createSubjectIndex, type SubjectIndex } from './subjects.js';
 

@@ -27,12 +27,11 @@ import type { HostConfig } from '../config/host-config.js';
 import { createHost } from '../host.js';
 import { NO_LOG } from '../observability/no-log.js';
 import { placeForAuthor, rootMessage } from '../plugins/author-error.js';
-import { createDefinitionPool } from '../plugins/definition-pool.js';
 import { bundledFolders } from '../plugins/discovery.js';
+import { createDefinitionPool } from '../plugins/loader.js';
 import type { PluginManager } from '../plugins/manager.js';
-import type { Driver } from '../storage/driver.js';
+import type { Driver, SharedDocuments } from '../storage/driver.js';
 import { openDriver } from '../storage/drivers/open-driver.js';
-import { createTrackedDriver, type TrackedDriver } from './tracked-driver.js';
 
 export interface TestHostOptions {
   /** Ids of bundled plugins, plugin folders, or plugins as `definePlugin` returns them. Nothing else is started. */
@@ -279,4 +278,64 @@ async function createWorld(clock: ManualClock, permissions: PermissionSet | unde
   guild.join(alice);
   guild.join(bob);
   return { discord, application, guild, general, you, alice, bob, clock };
+}
+
+/** A driver, and a way to wait for it: a database answers later than a disk. */
+interface TrackedDriver {
+  readonly driver: Driver;
+  /** Resolves when nothing is under way; `true` when it had to wait. */
+  idle(): Promise<boolean>;
+}
+
+function createTrackedDriver(driver: Driver): TrackedDriver {
+  const underWay = new Set<Promise<unknown>>();
+  const track = <T>(operation: Promise<T>): Promise<T> => {
+    const done = operation.then(
+      () => undefined,
+      () => undefined,
+    );
+    underWay.add(done);
+    void done.then(() => underWay.delete(done));
+    return operation;
+  };
+  const sharing = (shared: SharedDocuments): SharedDocuments => ({
+    ...shared,
+    read: (path) => track(shared.read(path)),
+    replace: (path, stored, revision) => track(shared.replace(path, stored, revision)),
+  });
+  const tracked: Driver = {
+    ...driver,
+    ...(driver.shared === undefined ? {} : { shared: sharing(driver.shared) }),
+    read: (path) => track(driver.read(path)),
+    write: (path, stored) => track(driver.write(path, stored)),
+    delete: (path) => track(driver.delete(path)),
+    erase: (path) => track(driver.erase(path)),
+    list: (prefix, whose) => track(driver.list(prefix, whose)),
+    setAside: (path) => track(driver.setAside(path)),
+    keep: (path, label) => track(driver.keep(path, label)),
+    journal(path, guildId) {
+      const medium = driver.journal(path, guildId);
+      return {
+        name: medium.name,
+        read: () => track(medium.read()),
+        add: (lines) => track(medium.add(lines)),
+        replace: (lines) => track(medium.replace(lines)),
+        get size() {
+          return medium.size;
+        },
+        keepCopy: (label) => track(medium.keepCopy(label)),
+        eraseCopies: (isConcerned) => track(medium.eraseCopies(isConcerned)),
+        erase: () => track(medium.erase()),
+        release: () => medium.release(),
+      };
+    },
+  };
+  return {
+    driver: tracked,
+    async idle() {
+      const busy = underWay.size > 0;
+      while (underWay.size > 0) await Promise.all(underWay);
+      return busy;
+    },
+  };
 }

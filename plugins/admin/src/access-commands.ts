@@ -22,10 +22,10 @@ import {
   writeRules,
 } from '@cinnabar/sdk';
 import { ChannelType, type Guild } from 'discord.js';
-import { attachedText } from './attached-text.js';
 import type { AdminContext } from './context.js';
 import { code, guildOf, MAX_SUGGESTIONS, stateWord, tierWord } from './format.js';
-import { leaveCommand } from './refused-servers.js';
+import { leaveCommand } from './new-servers.js';
+import { attachedText } from './server-commands.js';
 
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
 

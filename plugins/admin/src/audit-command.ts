@@ -1,11 +1,22 @@
-import { type AuditedAct, escapeRegExp, type LedgerEntry, option, plainText, t, visible, z } from '@cinnabar/sdk';
+import {
+  type AuditedAct,
+  escapeRegExp,
+  type LedgerEntry,
+  option,
+  plainText,
+  t,
+  visible,
+  type WebRow,
+  type WebTone,
+  z,
+} from '@cinnabar/sdk';
 import { ButtonStyle, ComponentType, type GuildMember } from 'discord.js';
 import type { AdminContext } from './context.js';
 import { code, guildOf, suggestFrom } from './format.js';
 
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
 /** As much as the host keeps. */
-export const MOST_AUDITED = 300;
+const MOST_AUDITED = 300;
 /** Leaves room for the heading in a message of Discord. */
 const PAGE_CHARACTERS = 1_700;
 /** What fits into the id of a button, where `:` and `%` take three characters. */
@@ -20,7 +31,7 @@ interface Wanted {
 }
 
 /** An entry of the audit: acts of people, and calls of tools that models and agents made for them. */
-export interface Entry {
+interface Entry {
   readonly id: string;
   readonly at: number;
   readonly userId: string;
@@ -114,7 +125,7 @@ export function registerAuditCommand(context: AdminContext): void {
 }
 
 /** The latest of a guild, the newest first. */
-export async function entriesOf({ services }: AdminContext, guildId: string): Promise<readonly Entry[]> {
+async function entriesOf({ services }: AdminContext, guildId: string): Promise<readonly Entry[]> {
   const { audit, ledger, tools } = services;
   const [acts, calls] = await Promise.all([
     audit.recent(guildId, MOST_AUDITED),
@@ -170,7 +181,7 @@ function lineOf({ at, userId, what, end, why, isCall }: Entry): string {
 }
 
 /** How an act ended, or where a call is. */
-export function endWord(end: AuditedAct['outcome'] | LedgerEntry['state']): string {
+function endWord(end: AuditedAct['outcome'] | LedgerEntry['state']): string {
   switch (end) {
     case 'proposed':
       return t('proposed');
@@ -200,7 +211,7 @@ const personOf = (userId: string) => (/^\d+$/.test(userId) ? `<@${userId}>` : pl
 const timeOf = (at: number) => `<t:${Math.floor(at / 1000)}:f>`;
 
 /** A member by mention or id; anything else is a name that stands in the entry as a word. */
-export function matcher(filter: string, namesOf: (id: string) => readonly string[]): (entry: Entry) => boolean {
+function matcher(filter: string, namesOf: (id: string) => readonly string[]): (entry: Entry) => boolean {
   const wanted = filter.trim();
   if (wanted === '') return () => true;
   const [, id] = /^(?:<@!?)?(\d{15,22})>?$/.exec(wanted) ?? [];
@@ -214,7 +225,7 @@ export function matcher(filter: string, namesOf: (id: string) => readonly string
 }
 
 /** What a member is called, as a tool may be given it. */
-export function namesOf(member: GuildMember | undefined): readonly string[] {
+function namesOf(member: GuildMember | undefined): readonly string[] {
   if (member === undefined) return [];
   const names = [member.user.username, member.user.globalName, member.nickname].flatMap((name) => name ?? []);
   return names.flatMap((name) => [name.toLowerCase(), `@${name.toLowerCase()}`]);
@@ -234,3 +245,81 @@ function paged(lines: readonly string[]): readonly (readonly string[])[] {
   }
   return pages;
 }
+
+const PAGE = 50;
+
+/** What moderators, admins and tools did in a guild, and what was refused. */
+export function registerAuditPage(context: AdminContext): void {
+  context.page({
+    name: 'audit',
+    title: 'Audit',
+    description: 'What moderators, admins and tools did here, and what was refused.',
+    about: 'guild',
+    group: 'server',
+    access: { command: 'audit' },
+    async view({ actor, query }) {
+      const guildId = guildOf(actor);
+      const { what = '', all = '' } = query;
+      const matches = matcher(what, (id) => namesOf(context.client.guilds.cache.get(guildId)?.members.cache.get(id)));
+      const entries = (await entriesOf(context, guildId)).filter(
+        (one) => (all === 'true' || !one.reads) && matches(one),
+      );
+      const from = Math.max(0, Number.parseInt(query.from ?? '0', 10) || 0);
+      const more = { page: 'admin/audit', query: { ...query, from: String(from + PAGE) } };
+      return {
+        blocks: [
+          {
+            kind: 'search',
+            fields: [
+              {
+                name: 'what',
+                label: t('Member, tool, command or plugin'),
+                control: { kind: 'text' },
+                value: what,
+                optional: true,
+              },
+              {
+                name: 'all',
+                label: t('Also what was only shown'),
+                control: { kind: 'switch' },
+                value: all === 'true',
+                optional: true,
+              },
+            ],
+            submit: t('Search'),
+          },
+          {
+            kind: 'table',
+            columns: [
+              { name: t('When') },
+              { name: t('Who') },
+              { name: t('What') },
+              { name: t('Outcome') },
+              { name: t('Why') },
+            ],
+            rows: entries.slice(from, from + PAGE).map(rowOf),
+            empty:
+              what === '' ? t('Nothing has been recorded here yet.') : t('Nothing like that has been recorded here.'),
+            ...(entries.length > from + PAGE ? { more } : {}),
+          },
+        ],
+      };
+    },
+  });
+}
+
+function rowOf({ id, at, userId, what, end, why }: Entry): WebRow {
+  const outcome = { badge: endWord(end), tone: TONES[end] ?? 'plain' };
+  const who = /^\d+$/.test(userId) ? { user: userId } : userId;
+  return { id, cells: [{ time: at }, who, what, outcome, why ?? null] };
+}
+
+const TONES: Readonly<Partial<Record<Entry['end'], WebTone>>> = {
+  done: 'good',
+  denied: 'warning',
+  refused: 'warning',
+  failed: 'bad',
+  unknown: 'bad',
+  pending: 'busy',
+  executing: 'busy',
+};

@@ -3,10 +3,9 @@ import { type Client, version as discordVersion, OAuth2Scopes, PermissionsBitFie
 import { type AllServers, missingNote } from './all-servers.js';
 import { messageCommands } from './bot-messages.js';
 import { processCommands } from './bot-process.js';
-import { profileCommands } from './bot-profile.js';
 import type { AdminContext } from './context.js';
 import { code, guildOf } from './format.js';
-import { presenceCommands } from './presence.js';
+import { presenceCommands, profileCommands } from './presence.js';
 
 const OWNER = { tier: 'botOwner' } as const;
 const MOST_SERVERS = 100;

@@ -2,8 +2,11 @@ import {
   asNotice,
   createAskFirst,
   findSendableIn,
+  type ImportContext,
+  importSetting,
   option,
   plainText,
+  redImporter,
   type Subcommand,
   sendText,
   subcommand,
@@ -15,7 +18,7 @@ import {
 } from '@cinnabar/sdk';
 import type { Guild, SendableChannels } from 'discord.js';
 import { type AllServers, missingNote } from './all-servers.js';
-import type { AdminContext } from './context.js';
+import { type AdminContext, type collections, settings } from './context.js';
 
 const OWNER = { tier: 'botOwner' } as const;
 const HOUR_MS = 60 * 60_000;
@@ -241,3 +244,19 @@ function createMessenger({ client, log, services, signal }: AdminContext) {
     },
   };
 }
+
+/** Where Red's Admin cog announces. Its self roles are taken over by the plugin `roles`. */
+export const announcementsOfRed = redImporter({
+  from: 'Admin',
+  data: z.strictObject({
+    guild: z
+      .strictObject({ announce_channel: z.string().nullable().optional(), selfroles: z.unknown().optional() })
+      .prefault({}),
+  }),
+  async run({ guild: { announce_channel } }, context: ImportContext<typeof settings, typeof collections>) {
+    if (typeof announce_channel !== 'string') return;
+    const document = context.settings.guild(context.guildId);
+    const what = `announce channel ${announce_channel}`;
+    await importSetting({ document, schema: settings.guild }, 'announcements', announce_channel, what, context);
+  },
+});

@@ -1,30 +1,32 @@
 import { definePlugin } from '@cinnabar/sdk';
 import { registerAccessCommands } from './access-commands.js';
-import { createAllServers } from './all-servers.js';
-import { registerAuditCommand } from './audit-command.js';
+import { type AllServers, createAllServers } from './all-servers.js';
+import { registerAuditCommand, registerAuditPage } from './audit-command.js';
 import { registerBackups } from './backup-commands.js';
 import { registerBotCommands } from './bot-commands.js';
-import { registerServerNotices } from './bot-messages.js';
+import { announcementsOfRed, registerServerNotices } from './bot-messages.js';
 import { registerCluster } from './cluster-command.js';
-import { collections, ID, inject, settings } from './context.js';
-import { registerDiagnose } from './diagnose.js';
-import { registerDoctor } from './doctor.js';
+import { type AdminContext, collections, ID, inject, settings } from './context.js';
+import { registerDiagnose, registerDoctor } from './diagnose.js';
 import { registerHelp } from './help.js';
 import { registerIgnoreCommands } from './ignore-commands.js';
 import { installSubcommands } from './install-commands.js';
 import { registerLanguage } from './language-command.js';
 import { registerMyData } from './my-data.js';
-import { registerNewServers } from './new-servers.js';
-import { registerPages } from './pages/pages.js';
+import { leaveRefusedServers, registerNewServers } from './new-servers.js';
+import { registerAccessPage } from './pages/access.js';
+import { registerBotPages } from './pages/bot.js';
+import { registerBotPluginsPage } from './pages/bot-plugins.js';
+import { registerPluginsPage } from './pages/plugins.js';
+import { registerServerPages } from './pages/server.js';
+import { registerSettingsPages } from './pages/settings.js';
 import { logMissingPermissions, registerPluginCommands } from './plugin-commands.js';
-import { announcementsOfRed } from './red.js';
-import { leaveRefusedServers } from './refused-servers.js';
 import { registerRoleCommands } from './role-commands.js';
 import { registerSecrets } from './secrets-command.js';
 import { registerServerCommands } from './server-commands.js';
 import { registerPrefixCommands, registerSettingsCommands } from './settings-commands.js';
 import { registerSettingsPanel } from './settings-panel.js';
-import { registerCommandSwitches, registerToolCommands } from './tool-commands.js';
+import { registerCommandSwitches, registerToolCommands, registerToolsPage } from './tool-commands.js';
 
 export default definePlugin({
   manifest: {
@@ -73,3 +75,15 @@ export default definePlugin({
     registerPages(context, servers);
   },
 });
+
+/** What the commands of this plugin do, as pages of the dashboard: the same services, under the access rules of the same commands. */
+function registerPages(context: AdminContext, servers: AllServers): void {
+  registerPluginsPage(context);
+  registerSettingsPages(context);
+  registerAccessPage(context);
+  registerToolsPage(context);
+  registerServerPages(context);
+  registerAuditPage(context);
+  registerBotPluginsPage(context);
+  registerBotPages(context, servers);
+}

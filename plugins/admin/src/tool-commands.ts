@@ -11,16 +11,19 @@ import {
   t,
   translated,
   UserError,
+  type WebBlock,
+  webAct,
   z,
 } from '@cinnabar/sdk';
 import { keepsServerInHand, lockWarning } from './access-commands.js';
 import type { AdminContext } from './context.js';
-import { code, guildOf, suggestFrom } from './format.js';
+import { code, guildOf, riskWord, suggestFrom, whoMay } from './format.js';
 
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
 const DEFAULT_WORD = 'default';
+const POLICIES = [...TOOL_POLICIES, DEFAULT_WORD] as const;
 
-export function policyMeaning(policy: ToolPolicy | typeof DEFAULT_WORD): string {
+function policyMeaning(policy: ToolPolicy | typeof DEFAULT_WORD): string {
   switch (policy) {
     case 'allow':
       return t('it runs without asking');
@@ -109,10 +112,7 @@ export function registerToolCommands({ group, services: { tools, policies, plugi
         help: '`deny` is final: no member, card or other policy can bring the call back.',
         options: {
           tool: option.suggested(suggestTool).describe('Name of the tool'),
-          policy: z
-            .enum([...TOOL_POLICIES, DEFAULT_WORD])
-            .optional()
-            .describe('The new policy; without it, shows the present one'),
+          policy: z.enum(POLICIES).optional().describe('The new policy; without it, shows the present one'),
         },
         examples: ['tool policy view_party_members allow', 'tool policy remove_party_character deny'],
         async run(ctx, { tool, policy }) {
@@ -217,7 +217,6 @@ export function registerCommandSwitches({ group, component, services }: AdminCon
 
 const PAGE = 15;
 const RISKS: readonly ToolInfo['risk'][] = ['read', 'write', 'destructive'];
-const POLICIES: readonly (ToolPolicy | typeof DEFAULT_WORD)[] = [...TOOL_POLICIES, DEFAULT_WORD];
 
 /** `party destructive deny 2`, in any order. @throws UserError that names the word that is no filter */
 function readFilters(text: string, tools: Tools) {
@@ -259,4 +258,91 @@ function known(tools: Tools, name: string): ToolInfo {
   const tool = tools.list().find((candidate) => candidate.name === name.toLowerCase());
   if (tool === undefined) throw new CinnabarError('CINNABAR_TOOL_UNKNOWN', { tool: name });
   return tool;
+}
+
+/** What models and agents may do in a guild, tool by tool. */
+export function registerToolsPage({ page, services }: AdminContext): void {
+  const { tools, policies, plugins } = services;
+
+  page({
+    name: 'tools',
+    title: 'Tools',
+    description: 'What models and agents may use in this server, and what waits for a 👍.',
+    about: 'guild',
+    group: 'server',
+    access: { command: 'tool list' },
+    async view({ actor, query }) {
+      const guildId = guildOf(actor);
+      const chosen = await policies.list(guildId);
+      const here = tools.list().filter((tool) => plugins.enabledIn(guildId, tool.plugin));
+      const owners = [...new Set(here.map((tool) => tool.plugin))].sort();
+      const wanted = owners.includes(query.plugin ?? '') ? query.plugin : undefined;
+      const sections = owners
+        .filter((owner) => wanted === undefined || owner === wanted)
+        .map((owner): WebBlock => {
+          const own = here.filter((tool) => tool.plugin === owner);
+          const set = own.filter(({ name }) => chosen[name] !== undefined).length;
+          const title =
+            set === 0
+              ? t('{plugin}: {count, plural, one {# tool} other {# tools}}', { plugin: owner, count: own.length })
+              : t('{plugin}: {count, plural, one {# tool} other {# tools}}, {set} chosen', {
+                  plugin: owner,
+                  count: own.length,
+                  set,
+                });
+          return {
+            kind: 'section',
+            title,
+            closed: wanted === undefined,
+            blocks: own.map((tool) => formFor(tool, chosen[tool.name] ?? DEFAULT_WORD)),
+          };
+        });
+      return { blocks: sections.length > 0 ? sections : [{ kind: 'text', text: t('There are no such tools here.') }] };
+    },
+    acts: {
+      policy: webAct({
+        input: z.object({ tool: z.string(), policy: z.enum(POLICIES) }),
+        access: { command: 'tool policy' },
+        audit: ({ tool, policy }) => `tool policy ${tool} ${policy}`,
+        async run({ tool, policy }, { actor }) {
+          const guildId = guildOf(actor);
+          const name = `\`${tool}\``;
+          if (!tools.list().some((one) => one.name === tool))
+            throw new UserError(t('There is no tool called {name}.', { name }));
+          if (policy === DEFAULT_WORD) await policies.clear(guildId, tool);
+          else await policies.set(guildId, tool, policy);
+          return t('The policy for {name} here is {policy}: {meaning}.', {
+            name,
+            policy: `\`${policy}\``,
+            meaning: policyMeaning(policy),
+          });
+        },
+      }),
+    },
+  });
+}
+
+function formFor({ name, description, risk, access }: ToolInfo, policy: (typeof POLICIES)[number]): WebBlock {
+  return {
+    kind: 'form',
+    act: 'policy',
+    compact: true,
+    input: { tool: name },
+    fields: [
+      {
+        name: 'policy',
+        label: name,
+        hint: `${riskWord(risk)} · ${whoMay(access)} · ${translated(description)}`,
+        control: {
+          kind: 'choice',
+          of: ([DEFAULT_WORD, ...TOOL_POLICIES] as const).map((value) => ({
+            value,
+            text: `${value}: ${policyMeaning(value)}`,
+          })),
+        },
+        value: policy,
+      },
+    ],
+    submit: t('Save'),
+  };
 }

@@ -3,8 +3,7 @@ import { createActs } from './acts.js';
 import { registerCommands, registerTools } from './commands.js';
 import { collections, ID, inject, settings } from './context.js';
 import { createDiscordRules } from './discord-rules.js';
-import { filterOfRed } from './red.js';
-import { createSetup } from './setup.js';
+import { createSetup, filterOfRed } from './setup.js';
 import { createWatch } from './watch.js';
 
 export default definePlugin({

@@ -1,10 +1,9 @@
-import { isTransient, maxEntries, unlessUnreachable } from '@cinnabar/sdk';
+import { type Clock, isTransient, maxEntries, unlessUnreachable } from '@cinnabar/sdk';
 import { type GuildMember, type Message, MessageType, type PartialMessage } from 'discord.js';
 import { LRUCache } from 'lru-cache';
 import type { Acts } from './acts.js';
-import type { AutomodContext } from './context.js';
-import { compileRules, invitesIn, type Looked, type Rules, wordsOf } from './rules.js';
-import { createSpamWatch } from './spam.js';
+import type { AutomodContext, Values } from './context.js';
+import { compileRules, fold, type Hit, invitesIn, type Looked, type Rules, wordsOf } from './rules.js';
 
 const MINUTE_MS = 60_000;
 /** How long it is remembered which server an invite leads to. */
@@ -164,4 +163,57 @@ function lookedAt(message: Message): Looked {
 /** An edit of a message that the bot has not seen may come without what did not change. */
 function whole(message: Message | PartialMessage): Message | Promise<Message | undefined> {
   return message.partial ? unlessUnreachable(message.fetch()) : message;
+}
+
+const REPEAT_MS = 30_000;
+const RATE_MS = 10_000;
+/** Of a member, and of members in all: those who wrote longest ago are forgotten first. */
+const MOST_MESSAGES = 60;
+const MOST_MEMBERS = 10_000;
+
+interface Recent {
+  readonly id: string;
+  readonly channelId: string;
+  readonly text: string;
+  readonly at: number;
+}
+
+interface SpamHit extends Hit {
+  /** The messages that make it spam, this one included. */
+  readonly messages: readonly Pick<Recent, 'id' | 'channelId'>[];
+}
+
+/** Who writes how much, and what again: in memory, for half a minute. */
+function createSpamWatch(clock: Clock) {
+  const members = new Map<string, readonly Recent[]>();
+
+  /** Those who wrote longest ago come first: nothing is kept of who has been silent for the whole time. */
+  const forgetSilent = (now: number) => {
+    for (const [member, said] of members) {
+      if (members.size <= MOST_MEMBERS && (said.at(-1)?.at ?? 0) > now - REPEAT_MS) return;
+      members.delete(member);
+    }
+  };
+
+  return {
+    /** Counts a new message. Who was caught starts anew. */
+    count(
+      member: string,
+      message: { readonly id: string; readonly channelId: string; readonly content: string },
+      { repeats, rate }: Values,
+    ): SpamHit | undefined {
+      const at = clock.now();
+      const text = fold(message.content);
+      const recent = (members.get(member) ?? []).filter((one) => one.at > at - REPEAT_MS).slice(1 - MOST_MESSAGES);
+      const all = [...recent, { id: message.id, channelId: message.channelId, text, at }];
+      const same = repeats === 0 || text === '' ? [] : all.filter((one) => one.text === text);
+      const fast = rate === 0 ? [] : all.filter((one) => one.at > at - RATE_MS);
+      members.delete(member);
+      const messages = repeats > 0 && same.length > repeats ? same : rate > 0 && fast.length > rate ? fast : undefined;
+      if (messages !== undefined) return { filter: 'spam', what: String(messages.length), messages };
+      members.set(member, all);
+      forgetSilent(at);
+      return undefined;
+    },
+  };
 }

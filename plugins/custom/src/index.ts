@@ -1,8 +1,7 @@
 import { definePlugin } from '@cinnabar/sdk';
 import { registerCommands } from './commands.js';
 import { collections, inject, settings } from './context.js';
-import { importers } from './red.js';
-import { createCustomStore } from './store.js';
+import { createCustomStore, importers } from './store.js';
 import { registerTools } from './tools.js';
 
 export default definePlugin({

@@ -7,8 +7,7 @@ import {
   type Usage,
 } from '@cinnabar/sdk';
 import { z } from 'zod';
-import { contentOf, createAnswerReader } from './prefill/answer.js';
-import { givenStops } from './prefill/script.js';
+import { contentOf, createAnswerReader, givenStops } from './prefill/script.js';
 import type { Mode, ProviderReply } from './providers/provider.js';
 import { beginningOf, untilStop } from './streaming.js';
 

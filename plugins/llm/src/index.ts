@@ -17,17 +17,15 @@ import {
   textFile,
   UserError,
 } from '@cinnabar/sdk';
+import type { Setup } from './attempt.js';
 import { createBodies } from './bodies.js';
-import type { Setup } from './candidate.js';
-import { checkVendors } from './checks.js';
 import { createBreakers } from './circuit-breaker.js';
 import { createModels } from './llm.js';
-import { createModelMetrics } from './metrics.js';
 import type { ProviderDefinition } from './providers/definition.js';
 import { createProviders, PROVIDERS } from './providers/registry.js';
 import { createRouter } from './routes.js';
 import { environmentOf, settingsOf } from './settings.js';
-import { describeStatus } from './status.js';
+import { checkVendors, createModelMetrics, describeStatus } from './status.js';
 import { fileKeysOf, withVendorsOfFiles } from './vendors.js';
 
 /** The plugin with these providers. All that it says and takes of a provider follows from its definition. */

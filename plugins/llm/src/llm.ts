@@ -3,6 +3,7 @@ import {
   CinnabarError,
   type Clock,
   createDeadline,
+  type Embeddings,
   type ErrorCode,
   type Llm,
   type LlmRequest,
@@ -15,26 +16,32 @@ import {
   t,
   type UnmeteredLlm,
 } from '@cinnabar/sdk';
-import { attemptOnce, boundsUntil, CANCELLED, judged, withRetries } from './attempt.js';
-import type { Bodies, RequestBodies } from './bodies.js';
 import {
+  attemptOnce,
+  boundsUntil,
+  CANCELLED,
   type Candidate,
   candidateFor,
   createLearned,
+  interrupted,
+  judged,
   type Learned,
   omittedFor,
   planCall,
   type Setup,
-} from './candidate.js';
-import { vendorFinding } from './checks.js';
+  within,
+  withRetries,
+} from './attempt.js';
+import type { Bodies, RequestBodies } from './bodies.js';
 import type { Breakers } from './circuit-breaker.js';
 import { boundReply, finishCompletion } from './completion.js';
-import { createEmbeddings } from './embeddings.js';
-import type { ModelMetrics } from './metrics.js';
-import type { Failure, Mode } from './providers/provider.js';
+import { unreadable } from './providers/errors.js';
+import type { Attempt, Failure, Mode, Provider } from './providers/provider.js';
+import { type ModelMetrics, vendorFinding } from './status.js';
 import { createListener, type Listener } from './streaming.js';
+import { traitsOf } from './traits.js';
 
-export interface ServiceParts {
+interface ServiceParts {
   /** @throws CINNABAR_LLM_NOT_CONFIGURED */
   setup(): Promise<Setup>;
   /** What answered or would answer, as last known. */
@@ -244,4 +251,73 @@ function priceOf(setup: Setup, model: string, learned: Learned): ModelPrice | un
 
 function toError({ code, params }: Failure): CinnabarError {
   return new CinnabarError(code, params);
+}
+
+/** Texts to vectors: as many requests as the vendor's limit asks for, one after another, each bounded and repeated like a completion's. */
+function createEmbeddings(
+  parts: Pick<ServiceParts, 'setup' | 'breakers' | 'metrics' | 'clock' | 'log' | 'signal'>,
+): Pick<UnmeteredLlm, 'embed' | 'embeddingModel'> {
+  const { breakers, clock } = parts;
+  const routeFor = async (wanted: string | undefined) => {
+    const setup = await parts.setup();
+    const route = setup.routes.embeddings(wanted);
+    const provider = route === undefined ? undefined : setup.providerFor(route.vendor);
+    if (route === undefined || provider?.embed === undefined) return undefined;
+    const { price } = traitsOf(route.vendor.definition, route.model, setup.settings.models);
+    return { setup, provider, price, ...route };
+  };
+  const embeddingModel: UnmeteredLlm['embeddingModel'] = (wanted) => routeFor(wanted);
+  const embed: UnmeteredLlm['embed'] = async (texts, options, onUse) => {
+    const route = await routeFor(options.model);
+    if (route === undefined) return undefined;
+    const { setup, provider, vendor, model, price } = route;
+    const { timeoutMs, retries, retryDelayMs, deadlineMs } = setup.settings;
+    const signals = [parts.signal, ...(options.signal === undefined ? [] : [options.signal])];
+    const log = parts.log.child({ provider: provider.name, model });
+    const breaker = breakers.for(vendor, model);
+
+    let all: Embeddings = { vectors: [], model, tokens: 0 };
+    for (const batch of batchesOf(texts, provider.mostTexts)) {
+      const deadlineAt = clock.now() + Math.max(deadlineMs, timeoutMs);
+      const rules = { retries, retryDelayMs, deadlineAt, clock, signals, log };
+      const attempt = await withRetries(rules, () =>
+        breaker.run(async (): Promise<Attempt<Embeddings>> => {
+          const bounds = boundsUntil(deadlineAt, { clock, timeoutMs, signals });
+          const end = await within(bounds, (signal) => askFor(provider, { model, texts: batch, signal }));
+          return end.done ? end.value : interrupted(end.why, bounds);
+        }),
+      );
+      if (!attempt.ok) throw new CinnabarError(attempt.failure.code, attempt.failure.params);
+      const { vectors, tokens, model: named } = attempt.reply;
+      parts.metrics?.embedded(model, tokens);
+      const usage = { inputTokens: tokens, outputTokens: 0 };
+      onUse({ kind: 'embedding', model: named, provider: provider.name, usage, price });
+      all = { vectors: [...all.vectors, ...vectors], model: named, tokens: all.tokens + tokens };
+    }
+    log.debug('texts embedded', { texts: texts.length, tokens: all.tokens });
+    return all;
+  };
+  return { embed, embeddingModel };
+}
+
+async function askFor(
+  provider: Provider,
+  call: Parameters<NonNullable<Provider['embed']>>[0],
+): Promise<Attempt<Embeddings>> {
+  const attempt = await provider.embed?.(call);
+  if (attempt === undefined) return { ok: false, failure: unreadable('it has no embeddings') };
+  if (!attempt.ok) return attempt;
+  const { vectors } = attempt.reply;
+  const [first] = vectors;
+  const isSound = vectors.every((vector) => vector.length === first?.length && vector.every(Number.isFinite));
+  if (vectors.length === call.texts.length && isSound && first?.length !== 0) return attempt;
+  return { ok: false, failure: unreadable('it is not one vector for each text') };
+}
+
+/** Vendors refuse empty texts: a blank one means as little. */
+function batchesOf(texts: readonly string[], most = texts.length): readonly (readonly string[])[] {
+  const sent = texts.map((text) => (text === '' ? ' ' : text));
+  return Array.from({ length: Math.ceil(sent.length / Math.max(1, most)) }, (_, index) =>
+    sent.slice(index * most, (index + 1) * most),
+  );
 }

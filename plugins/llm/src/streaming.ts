@@ -1,6 +1,5 @@
 import type { LlmCompletion, LlmRequest } from '@cinnabar/sdk';
-import { type AnswerReader, createAnswerReader } from './prefill/answer.js';
-import { givenStops } from './prefill/script.js';
+import { type AnswerReader, createAnswerReader, givenStops } from './prefill/script.js';
 import type { Mode } from './providers/provider.js';
 
 /** Calls `onText` with an answer as it comes in, over all attempts and models. */

@@ -1,6 +1,62 @@
-import { findSendableIn, isRefusal, noticeMessages, sendOnce, type TextMessage, t } from '@cinnabar/sdk';
-import type { Guild, GuildBasedChannel } from 'discord.js';
-import { KINDS, type Kind, type LoggingContext } from './settings.js';
+import {
+  Access,
+  Clock,
+  findSendableIn,
+  isRefusal,
+  Languages,
+  noticeMessages,
+  type PluginContext,
+  Provenance,
+  plainText,
+  Random,
+  sendOnce,
+  type TextMessage,
+  t,
+  visible,
+  z,
+} from '@cinnabar/sdk';
+import type { Guild, GuildBasedChannel, PartialUser, User } from 'discord.js';
+
+/** What is logged, by the setting that switches it and the one that gives it a channel of its own. */
+export const KINDS = {
+  edits: 'messageChannel',
+  deletions: 'messageChannel',
+  joins: 'memberChannel',
+  memberChanges: 'memberChannel',
+  channels: 'channelChannel',
+  voice: 'voiceChannel',
+} as const;
+export type Kind = keyof typeof KINDS;
+
+const place = (what: string) =>
+  z.string().optional().describe(`Where ${what} logged, if not in \`channel\``).meta({ kind: 'channel' });
+const shown = (what: string, byDefault = true) => z.boolean().default(byDefault).describe(`Whether ${what} logged`);
+
+export const settings = {
+  guild: z.object({
+    channel: z.string().optional().describe('The channel in which everything is logged').meta({ kind: 'channel' }),
+    messageChannel: place('edits and deletions are'),
+    memberChannel: place('joins, leaves, roles and nicknames are'),
+    channelChannel: place('changes of channels are'),
+    voiceChannel: place('voice channels are'),
+    edits: shown('edited messages are'),
+    deletions: shown('deleted messages are'),
+    joins: shown('joins and leaves are'),
+    memberChanges: shown('changes of roles and nicknames are'),
+    channels: shown('created, changed and deleted channels are'),
+    voice: shown('joining and leaving voice channels is', false),
+    bots: shown('messages of bots are', false),
+    ignored: z
+      .array(z.string().meta({ kind: 'channel' }))
+      .max(100)
+      .default([])
+      .describe('Channels, and categories, of which nothing is logged'),
+  }),
+};
+
+export const inject = { access: Access, clock: Clock, languages: Languages, provenance: Provenance, random: Random };
+
+export type LoggingContext = PluginContext<typeof settings, Record<never, never>, typeof inject>;
 
 /** Entries that come together are sent together. */
 const BATCH_MS = 2_000;
@@ -19,7 +75,7 @@ interface Batch {
 }
 
 /** Where entries of one kind go in a guild at the moment. */
-export interface LogPlace {
+interface LogPlace {
   readonly channelId: string;
   /** Whether all who read the log may read what is said in a channel, too. */
   isOpen(channel: GuildBasedChannel): boolean;
@@ -100,4 +156,16 @@ export type EventLog = ReturnType<typeof createEventLog>;
 function isIgnored(channel: GuildBasedChannel, ignored: readonly string[]): boolean {
   const parents = [channel.id, channel.parentId, channel.parent?.parentId];
   return parents.some((id) => typeof id === 'string' && ignored.includes(id));
+}
+
+/** A text of a member in one line: nothing hidden, no markup, no longer than a few lines of a screen. */
+export function quoted(text: string, longest = 400): string {
+  const characters = [...visible(text)];
+  const shown = characters.length > longest ? `${characters.slice(0, longest).join('')}…` : characters.join('');
+  return plainText(shown);
+}
+
+/** "alice (@alice)": a name stays readable when the member has left, and a mention leads to them while they are there. */
+export function personText(user: User | PartialUser): string {
+  return user.username === null ? `<@${user.id}>` : `**${plainText(visible(user.username))}** (<@${user.id}>)`;
 }

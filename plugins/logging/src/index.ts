@@ -1,9 +1,7 @@
 import { definePlugin, t } from '@cinnabar/sdk';
-import { logChannels } from './channels.js';
-import { createEventLog } from './event-log.js';
-import { logMembers } from './members.js';
+import { createEventLog, inject, settings } from './event-log.js';
+import { logChannels, logMembers } from './guild-changes.js';
 import { logMessages } from './messages.js';
-import { inject, settings } from './settings.js';
 import { registerTools } from './tools.js';
 
 export default definePlugin({

@@ -1,8 +1,6 @@
 import { compareIds, t, textFile, visible } from '@cinnabar/sdk';
 import { AuditLogEvent, type Guild, type GuildTextBasedChannel, type Message, type PartialMessage } from 'discord.js';
-import type { Entry, EventLog } from './event-log.js';
-import type { LoggingContext } from './settings.js';
-import { personText, quoted } from './text.js';
+import { type Entry, type EventLog, type LoggingContext, personText, quoted } from './event-log.js';
 
 /** Deletions of one channel that come within this time are one entry: a purge comes in several pieces. */
 const TOGETHER_MS = 3_000;

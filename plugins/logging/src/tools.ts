@@ -1,6 +1,6 @@
 import { type Actor, channelCalled, findSendable, requireGuild, t, UserError, z } from '@cinnabar/sdk';
 import type { Guild } from 'discord.js';
-import { KINDS, type Kind, type LoggingContext } from './settings.js';
+import { KINDS, type Kind, type LoggingContext } from './event-log.js';
 
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
 const ALL: readonly Kind[] = ['edits', 'deletions', 'joins', 'memberChanges', 'channels', 'voice'];

@@ -22,7 +22,7 @@ import type { Endpoint } from './endpoint/server.js';
 import { createHistory, createRecorder, historyOf } from './history/history.js';
 import { createHistoryJournals, removeOldCalls } from './history/journals.js';
 import { listings } from './importing/listing.js';
-import { checkServers } from './servers/check.js';
+import { checkServers } from './servers/connection.js';
 import { ENVIRONMENT, GLOBAL_SETTINGS } from './settings.js';
 import { agentTokens, createAgentTokens, createTokens, tokens, type Verify } from './tokens/tokens.js';
 

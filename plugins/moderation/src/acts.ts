@@ -16,12 +16,11 @@ import {
 import type { Guild } from 'discord.js';
 import type { CaseLog, PostProblem } from './case-log.js';
 import { memberNotice } from './case-text.js';
-import type { Cases } from './cases.js';
+import { type Cases, crossedThreshold, pointsOf } from './cases.js';
 import { type Ask, createCheck, type Target } from './checks.js';
 import { banOf, caseTag, evidenceOf, liftBan } from './evidence.js';
 import type { ModerationContext } from './settings.js';
 import type { TemporaryBans } from './temporary-bans.js';
-import { crossedThreshold, pointsOf } from './warnings.js';
 
 /** What came of an act. */
 export interface ActResult {

@@ -15,8 +15,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 import type { GuildBasedChannel, Message, PermissionsString } from 'discord.js';
-import { actText } from './answers.js';
-import { caseText } from './case-text.js';
+import { actText, caseText } from './case-text.js';
 import { filterText, type Moderator, purgedText } from './moderator.js';
 import { messageIdIn, type PurgeFilter } from './purge.js';
 import { LONGEST_REASON, MOST_PURGED, type ModerationContext, NEEDED } from './settings.js';

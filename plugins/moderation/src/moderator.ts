@@ -15,11 +15,10 @@ import type { Guild, GuildBasedChannel, GuildTextBasedChannel } from 'discord.js
 import type { Acts } from './acts.js';
 import type { CaseLog } from './case-log.js';
 import { caseLine } from './case-text.js';
-import type { Cases } from './cases.js';
+import { type Cases, counts, pointsOf } from './cases.js';
 import type { ChannelActs } from './channels.js';
 import { createDeleteMessages, type Found, findMessages, type Purged, type PurgeFilter } from './purge.js';
 import { LONGEST_REASON, type ModerationContext } from './settings.js';
-import { counts, pointsOf } from './warnings.js';
 
 /** The bot's own messages of the last minutes are not purged: a card waits that long. */
 const SPARED_MS = 5 * 60_000;

@@ -10,7 +10,7 @@ import {
   UserError,
   z,
 } from '@cinnabar/sdk';
-import { actText } from './answers.js';
+import { actText } from './case-text.js';
 import { lockedText, policyOf, slowmodeText, unlockedText } from './commands.js';
 import { filterText, type Moderator, purgedText } from './moderator.js';
 import { messageIdIn, type PurgeFilter } from './purge.js';

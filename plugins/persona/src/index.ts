@@ -3,6 +3,7 @@ import {
   Accounts,
   Clock,
   Commands,
+  createAskFirst,
   createKeyedMutex,
   definePlugin,
   FrontDoor,
@@ -19,12 +20,17 @@ import {
   Prefixes,
   Provenance,
   Random,
+  type Registrar,
   Tools,
 } from '@cinnabar/sdk';
 import { createActionRegistry } from './actions/action.js';
 import { builtinActions, CHAINS } from './actions/builtin-actions.js';
-import { registerCommands } from './commands/register.js';
-import type { PersonaContext } from './context.js';
+import { exportCommand, importCommand } from './commands/cards.js';
+import { SHAPE } from './commands/command-context.js';
+import { createCommand, editCommand, registerForm, resetCommand } from './commands/edit.js';
+import { memoriesCommand } from './commands/memories.js';
+import { desiresCommand, goalsCommand, moodCommand, showCommand, traceCommand, undoCommand } from './commands/state.js';
+import { type PersonaContext, settings } from './context.js';
 import { conversations as conversationCollection, createConversationStore } from './conversation/conversation-store.js';
 import { followChanges } from './conversation/conversation-sync.js';
 import { createMemories } from './memory/memories.js';
@@ -50,7 +56,6 @@ import {
   traces as traceCollection,
 } from './running/events.js';
 import { respond } from './running/run.js';
-import { settings } from './settings.js';
 import { cardCollections, createCardStore, createPersonaStore, personaCollections } from './state/persona-store.js';
 import { visibleTo } from './state/state.js';
 
@@ -203,4 +208,27 @@ function createBackground(log: Logger): PersonaContext['background'] {
       while (running.size > 0) await Promise.all(running);
     },
   };
+}
+
+function registerCommands(registrar: Pick<Registrar, 'group' | 'component'>, persona: PersonaContext): void {
+  const form = registerForm(registrar, persona);
+  const askFirst = createAskFirst({ component: registrar.component, ...persona, access: SHAPE });
+  registrar.group({
+    name: 'persona',
+    description: 'The persona: who it is, how it feels, what it remembers',
+    commands: [
+      createCommand(persona),
+      editCommand(persona, form),
+      showCommand(persona),
+      importCommand(persona),
+      exportCommand(persona),
+      moodCommand(persona),
+      goalsCommand(persona),
+      desiresCommand(persona),
+      memoriesCommand(persona),
+      traceCommand(persona),
+      resetCommand(persona, askFirst),
+      undoCommand(persona),
+    ],
+  });
 }

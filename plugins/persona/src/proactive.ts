@@ -16,12 +16,11 @@ import {
   z,
 } from '@cinnabar/sdk';
 import { type Guild, type GuildMember, type Message, MessageType, type SendableChannels } from 'discord.js';
-import type { PersonaContext } from './context.js';
+import type { PersonaContext, PersonaSettings } from './context.js';
 import type { ReflectionState } from './memory/types.js';
-import { post } from './running/message-sender.js';
+import { post } from './running/execute-action.js';
 import { runPersona } from './running/run.js';
 import { selfName } from './running/run-context.js';
-import type { PersonaSettings } from './settings.js';
 
 /** Whether a persona answers in a channel, and may therefore act there unasked. */
 async function answersIn(channel: SendableChannels, { frontDoor }: PersonaContext): Promise<boolean> {

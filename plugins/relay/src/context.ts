@@ -17,10 +17,9 @@ import {
   Tools,
   z,
 } from '@cinnabar/sdk';
-import { type DmAgents, directs } from './agents/dm-agents.js';
 import { type MessageAuthors, posts } from './agents/message-authors.js';
 import type { AgentPermissions } from './agents/permissions.js';
-import { type Rosters, rosters } from './agents/roster.js';
+import { type DmAgents, directs, type Rosters, rosters } from './agents/roster.js';
 import { type Budget, days } from './budget.js';
 import type { OutageNotices } from './delivery/notices.js';
 import { type ErrorLog, errorCollections } from './error-log.js';

@@ -1,6 +1,6 @@
 import { definePlugin } from '@cinnabar/sdk';
 import { collections, env, inject } from './context.js';
-import { checkLetta } from './letta/check.js';
+import { checkLetta } from './letta/client.js';
 import { settings } from './settings.js';
 import { start } from './start.js';
 

@@ -1,9 +1,8 @@
 import { definePlugin } from '@cinnabar/sdk';
-import { registerCommands } from './commands.js';
+import { registerCommands, registerTools } from './commands.js';
 import { collections, inject, settings } from './context.js';
 import { registerDelivery } from './delivery.js';
 import { createReminders } from './store.js';
-import { registerTools } from './tools.js';
 
 export default definePlugin({
   manifest: {

@@ -1,9 +1,8 @@
 import { nameText, option, plainText, requireGuild, subcommand, t, UserError, z } from '@cinnabar/sdk';
 import { ChannelType } from 'discord.js';
-import type { RolesContext } from './context.js';
+import { boundsText, MOST_ROLES, PANEL_STYLES, type RolesContext } from './context.js';
 import type { Grants } from './grants.js';
 import type { MenuStore } from './menu-store.js';
-import { boundsText, MOST_ROLES, PANEL_STYLES } from './menus.js';
 import type { Offers } from './offers.js';
 import { LONGEST_TEXT, type Panels } from './panels.js';
 import type { ReactionRoles } from './reaction-roles.js';

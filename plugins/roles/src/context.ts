@@ -7,9 +7,96 @@ import {
   Random,
   SettingsCatalog,
   TierRoles,
+  t,
+  UserError,
   z,
 } from '@cinnabar/sdk';
-import { menuSchema } from './menus.js';
+
+/** Discord's limits: 25 options of a select menu, five rows of five buttons. */
+export const MOST_ROLES = 25;
+export const PANEL_STYLES = ['buttons', 'menu'] as const;
+export type PanelStyle = (typeof PANEL_STYLES)[number];
+
+/** Roles of which members choose for themselves, and how many they may have at once. A role is in one menu at most. */
+const menuSchema = z.object({
+  /** Stands in the buttons of the panel, so that the menu can be renamed. */
+  id: z.string(),
+  name: z.string(),
+  /** A member who has chosen keeps at least so many. */
+  min: z.int().min(0).max(MOST_ROLES),
+  /** 0: as many as there are. With 1 the next choice replaces the last. */
+  max: z.int().min(0).max(MOST_ROLES),
+  roles: z
+    .array(z.object({ roleId: z.string(), emoji: z.string().exactOptional(), description: z.string().exactOptional() }))
+    .max(MOST_ROLES),
+  /** Where it is posted. */
+  panel: z
+    .object({
+      channelId: z.string(),
+      messageId: z.string(),
+      style: z.enum(PANEL_STYLES),
+      text: z.string(),
+      /** What the message showed when it was last written. */
+      shown: z.string(),
+    })
+    .exactOptional(),
+});
+export type Menu = z.output<typeof menuSchema>;
+
+/** Roles that a member gets and loses. */
+export interface RoleChange {
+  readonly give: readonly string[];
+  readonly take: readonly string[];
+}
+
+/** What taking one role of a menu changes for a member. @throws UserError when they have as many as they may */
+export function pick(menu: Menu, held: ReadonlySet<string>, roleId: string): RoleChange {
+  if (held.has(roleId)) return { give: [], take: [] };
+  const others = heldOf(menu, held);
+  if (menu.max === 1) return { give: [roleId], take: others };
+  if (menu.max > 0 && others.length >= menu.max) {
+    throw new UserError(
+      t('You can have at most {max} of these roles at once: give one back first.', { max: menu.max }),
+    );
+  }
+  return { give: [roleId], take: [] };
+}
+
+/** What giving one role back changes. @throws UserError when they would have fewer than they must */
+export function putBack(menu: Menu, held: ReadonlySet<string>, roleId: string): RoleChange {
+  if (!held.has(roleId)) return { give: [], take: [] };
+  if (heldOf(menu, held).length <= menu.min) {
+    throw new UserError(
+      menu.max === 1
+        ? t('You keep one of these roles: choose another one to change it.')
+        : t('You keep at least {min} of these roles: choose another one first.', { min: menu.min }),
+    );
+  }
+  return { give: [], take: [roleId] };
+}
+
+/** What a whole choice changes: the member has these roles of the menu afterwards, and no others of it. @throws UserError */
+export function choose(menu: Menu, held: ReadonlySet<string>, chosen: readonly string[]): RoleChange {
+  const wanted = menu.roles.map(({ roleId }) => roleId).filter((roleId) => chosen.includes(roleId));
+  if (menu.max > 0 && wanted.length > menu.max)
+    throw new UserError(t('You can have at most {max} of these roles at once.', { max: menu.max }));
+  if (wanted.length < menu.min) throw new UserError(t('Choose at least {min} of these roles.', { min: menu.min }));
+  return {
+    give: wanted.filter((roleId) => !held.has(roleId)),
+    take: heldOf(menu, held).filter((roleId) => !wanted.includes(roleId)),
+  };
+}
+
+function heldOf(menu: Menu, held: ReadonlySet<string>): readonly string[] {
+  return menu.roles.map(({ roleId }) => roleId).filter((roleId) => held.has(roleId));
+}
+
+/** `any number`, `at most 2`, `exactly one`, `1 to 3`: how many roles of a menu a member may have. */
+export function boundsText({ min, max }: Pick<Menu, 'min' | 'max'>): string {
+  if (max === 1) return min === 1 ? t('exactly one') : t('one at most');
+  if (max === 0) return min === 0 ? t('any number') : t('at least {min}', { min });
+  return min === 0 ? t('at most {max}', { max }) : t('{min} to {max}', { min, max });
+}
 
 export const ID = 'roles';
 

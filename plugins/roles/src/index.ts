@@ -2,13 +2,11 @@ import { definePlugin, t } from '@cinnabar/sdk';
 import type { Guild } from 'discord.js';
 import { type RoleParts, registerCommands } from './commands.js';
 import { collections, ID, inject, type RolesContext, settings } from './context.js';
-import { createGrants, namesOf } from './grants.js';
-import { watchJoins } from './join-roles.js';
-import { createMenuStore } from './menu-store.js';
+import { createGrants, namesOf, watchJoins } from './grants.js';
+import { createMenuStore, selfRolesOfRed } from './menu-store.js';
 import { createOffers } from './offers.js';
 import { createPanels } from './panels.js';
 import { createReactionRoles } from './reaction-roles.js';
-import { selfRolesOfRed } from './red.js';
 import { createSelfRoles } from './self-roles.js';
 import { registerTools } from './tools.js';
 

@@ -1,9 +1,8 @@
 import { type Actor, type CommandContext, createAskFirst, nameText, t, UserError } from '@cinnabar/sdk';
 import type { Guild, Role } from 'discord.js';
-import type { RolesContext } from './context.js';
+import type { Menu, RolesContext } from './context.js';
 import { type Danger, type Grants, namesOf } from './grants.js';
 import type { MenuStore, NewBounds } from './menu-store.js';
-import type { Menu } from './menus.js';
 import type { Panels } from './panels.js';
 import type { ReactionRoles } from './reaction-roles.js';
 

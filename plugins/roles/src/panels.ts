@@ -20,10 +20,8 @@ import {
   MessageFlags,
   type Snowflake,
 } from 'discord.js';
-import type { RolesContext } from './context.js';
-import type { MenuStore } from './menu-store.js';
-import { componentEmoji } from './menu-store.js';
-import { boundsText, type Menu, type PanelStyle } from './menus.js';
+import { boundsText, type Menu, type PanelStyle, type RolesContext } from './context.js';
+import { componentEmoji, type MenuStore } from './menu-store.js';
 import type { SelfRoles } from './self-roles.js';
 
 const BUTTONS_IN_A_ROW = 5;

@@ -1,9 +1,8 @@
 import { createRateLimiter, nameText, t, UserError } from '@cinnabar/sdk';
 import type { Guild, Role } from 'discord.js';
-import type { RolesContext } from './context.js';
+import { boundsText, choose, type Menu, pick, putBack, type RoleChange, type RolesContext } from './context.js';
 import { type Grants, Obstacle } from './grants.js';
 import type { MenuStore } from './menu-store.js';
-import { boundsText, choose, type Menu, pick, putBack, type RoleChange } from './menus.js';
 
 const REASON = 'chosen by the member';
 /** Each is two requests to Discord, which lets a bot change few roles of a server at a time: one member must not hold up the others. */

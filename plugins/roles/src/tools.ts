@@ -1,8 +1,7 @@
 import { type Actor, channelCalled, requireGuild, roleCalled, t, UserError, z } from '@cinnabar/sdk';
 import type { Client, Guild } from 'discord.js';
 import type { RoleParts } from './commands.js';
-import type { RolesContext } from './context.js';
-import { boundsText, MOST_ROLES, PANEL_STYLES } from './menus.js';
+import { boundsText, MOST_ROLES, PANEL_STYLES, type RolesContext } from './context.js';
 import { LONGEST_TEXT } from './panels.js';
 
 const OFFERING = { tier: 'admin', member: ['ManageRoles'], where: 'guild' } as const;

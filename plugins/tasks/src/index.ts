@@ -26,19 +26,16 @@ import type { Message } from 'discord.js';
 import { createFollowUpStore, followUpCollections, registerFollowUps } from './builtin/follow-ups.js';
 import { registerBuiltinTools } from './builtin/tools.js';
 import { registerCommands } from './commands.js';
-import type { TaskContext } from './context.js';
+import { settings, type TaskContext } from './context.js';
 import { controlButtons, createComponents } from './discord/buttons.js';
 import { answerButtons, answerForm, createTaskIndex, handleMessage } from './discord/incoming-messages.js';
 import { createSpeaker } from './discord/message-sender.js';
 import { createStatusBoard } from './discord/status-board.js';
-import { createJournal, pruneEnded } from './journal/journal.js';
-import { personalTasks } from './journal/personal-data.js';
+import { createJournal, personalTasks, pruneEnded } from './journal/journal.js';
 import { registerPage } from './page.js';
 import { registerResponders, registerStartTool } from './responders.js';
 import { START_TOOL } from './running/execute-step.js';
-import { createWatchdog, WATCHDOG_MS } from './running/watchdog.js';
-import { createSlots, createWorkerPool, recover } from './running/worker-pool.js';
-import { settings } from './settings.js';
+import { createSlots, createWatchdog, createWorkerPool, recover, WATCHDOG_MS } from './running/worker-pool.js';
 import { isFinal, tasksCollection } from './task.js';
 import { createMessages, createTasks } from './tasks.js';
 
@@ -151,7 +148,7 @@ export default definePlugin({
     registerResponders(plugin, context, tasks);
     registerStartTool(plugin, context, tasks);
     registerFollowUps(plugin, context, tasks, createFollowUpStore(collections));
-    registerBuiltinTools(plugin, clock, plugin.worker(new URL('./builtin/web/worker.js', import.meta.url)));
+    registerBuiltinTools(plugin, clock, plugin.worker(new URL('./builtin/web/html-text.js', import.meta.url)));
     const meaningOf = (message: Message) => {
       const meaning = index.meaningOf(message);
       return meaning === undefined || commands.matches(message) ? undefined : meaning;

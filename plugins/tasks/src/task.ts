@@ -8,7 +8,7 @@ import {
   toolSource,
   z,
 } from '@cinnabar/sdk';
-import type { Rules } from './settings.js';
+import type { Rules } from './context.js';
 
 const text = z.string();
 const input = z.record(z.string(), z.unknown());

@@ -10,7 +10,7 @@ import {
   UserError,
 } from '@cinnabar/sdk';
 import type { TaskContext } from './context.js';
-import { prepareThread } from './discord/task-thread.js';
+import { prepareThread } from './discord/message-sender.js';
 import { Superseded } from './journal/journal.js';
 import { type Act, assertMay, assertMayStart } from './permissions.js';
 import { backgroundOf } from './prompt/background.js';

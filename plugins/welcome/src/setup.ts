@@ -1,8 +1,7 @@
 import { type Actor, findSendable, t, translated, UserError } from '@cinnabar/sdk';
 import type { Guild, GuildMember, PermissionsString } from 'discord.js';
-import { TEXTS, type WelcomeContext } from './context.js';
-import { arrivalOf } from './greeter.js';
-import { fillIn, KINDS, type Kind, LIMITS, problemOf } from './texts.js';
+import { fillIn, KINDS, type Kind, LIMITS, problemOf, TEXTS, type WelcomeContext } from './context.js';
+import { arrivalOf } from './index.js';
 
 export type Setup = ReturnType<typeof createSetup>;
 

@@ -1,8 +1,15 @@
 import { type FileHandle, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
-import { storageWriteError } from './disk-trouble.js';
-import { changeFile, copyToNew, makeFolder, removeFiles, replaceFile, syncFolder } from './durable-files.js';
+import {
+  changeFile,
+  copyToNew,
+  makeFolder,
+  removeFiles,
+  replaceFile,
+  storageWriteError,
+  syncFolder,
+} from './durable-files.js';
 
 /** What a journal holds. */
 export interface JournalContent<T> {

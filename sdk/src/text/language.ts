@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { z } from 'zod';
 import { defineToken } from '../token.js';
 
 /** The arguments of a message, by name. Numbers and dates in `{n, number}` and `{when, date}` are written as the language writes them. */
@@ -127,3 +128,32 @@ export interface Audience {
 }
 
 export const Languages = defineToken<Languages>('cinnabar.languages');
+
+const YES = ['yes', 'y', 'true', 'on', '1', 'enable', 'enabled', 'ja', 'an', 'wahr'];
+const NO = ['no', 'n', 'false', 'off', '0', 'disable', 'disabled', 'nein', 'aus', 'falsch'];
+
+/** Yes or no as people type it, in English or German, whatever the language of the member; `undefined` for any other word. */
+export function readYesNo(text: string): boolean | undefined {
+  const word = text.trim().toLowerCase();
+  if (YES.includes(word)) return true;
+  return NO.includes(word) ? false : undefined;
+}
+
+/**
+ * For `parse`, so that a schema says in the current language what is wrong; in English where zod has no words of it. Words of the schema's author
+ * come first, and go through `translated`.
+ * @example z.safeParse(schema, value, issueLanguage())
+ */
+export function issueLanguage(): z.core.ParseContext<z.core.$ZodIssue> {
+  const locale = currentLocale();
+  if (locale === SOURCE_LOCALE) return {};
+  const words = Object.entries(z.locales).find(([name]) => name === locale)?.[1];
+  return words === undefined ? {} : { error: words().localeError };
+}
+
+/** zod's wording without its label: `expected number, received string`. */
+export const plainIssue = (message: string): string => message.replace(LABEL, '');
+
+/** In the languages that the host has catalogues for. */
+const LABEL =
+  /^(?:Invalid input|Too (?:big|small)|Invalid \w+|Ungültige Eingabe|Zu (?:groß|klein)|Ungültig(?:er? \w+)?): /;

@@ -10,7 +10,7 @@ import { readArguments, serve } from './protocol.js';
 const ANSWER_MS = 400;
 const { api, token, dataDir, env } = readArguments();
 /** Only Discord's stand-in is asked: its address counts as public here. */
-const worker = import.meta.resolve('@cinnabar/plugin-tasks/dist/builtin/web/worker.js');
+const worker = import.meta.resolve('@cinnabar/plugin-tasks/dist/builtin/web/html-text.js');
 
 const bench = definePlugin({
   manifest: { id: 'bench', version: '1.0.0', description: 'Hands on what strangers send', intents: ['MessageContent'] },
@@ -24,7 +24,7 @@ const bench = definePlugin({
         await turn.reply('answered');
       },
     });
-    const pages = openWorker<typeof import('@cinnabar/plugin-tasks/dist/builtin/web/worker.js')>(new URL(worker));
+    const pages = openWorker<typeof import('@cinnabar/plugin-tasks/dist/builtin/web/html-text.js')>(new URL(worker));
     const reader = createWebReader({
       clock,
       ports: [Number(env.PAGES_PORT)],

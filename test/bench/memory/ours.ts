@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFileDriver } from '@cinnabar/core';
-import { openJournals } from '@cinnabar/core/internal/storage/journals';
+import { openJournals } from '@cinnabar/core/internal/storage/files';
 import { createMemories, type Memories } from '@cinnabar/plugin-persona/dist/memory/memories.js';
 import type { Embed, Place } from '@cinnabar/plugin-persona/dist/memory/types.js';
 import { createManualClock } from '@cinnabar/sdk/testing';

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Host } from '@cinnabar/core';
-import { createVersions, type Versions } from '@cinnabar/core/internal/plugins/check/versions';
+import { createVersions, type Versions } from '@cinnabar/core/internal/plugins/check/trial-host';
 import { CinnabarError } from '@cinnabar/sdk';
 import type { CampaignResult } from '../main.js';
 import { startCampaignHost } from './campaign-host.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Host } from '@cinnabar/core';
-import type { Versions } from '@cinnabar/core/internal/plugins/check/versions';
+import type { Versions } from '@cinnabar/core/internal/plugins/check/trial-host';
 import { CinnabarError } from '@cinnabar/sdk';
 import fc from 'fast-check';
 import type { CampaignHost } from './campaign-host.js';

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
-import { hasBrowser } from '@cinnabar/core/internal/cli/console/browser';
 import { createCompleter } from '@cinnabar/core/internal/cli/console/completion';
 import { ConsoleError, parseLine } from '@cinnabar/core/internal/cli/console/instruction';
+import { hasBrowser } from '@cinnabar/core/internal/cli/console/run';
 import { createSession } from '@cinnabar/core/internal/cli/console/session';
 import { type Stage, setStage } from '@cinnabar/core/internal/cli/console/stage';
 import { createTerminal } from '@cinnabar/core/internal/cli/console/terminal';

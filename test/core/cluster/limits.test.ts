@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
 import { createSharedLimits } from '@cinnabar/core/internal/cluster/limits';
-import { createSharedSlashPace } from '@cinnabar/core/internal/commands/slash-pace';
+import { createSharedSlashPace } from '@cinnabar/core/internal/commands/slash-sync';
 import { createFairRequests, REQUESTS_PER_SECOND } from '@cinnabar/core/internal/gateway/rest';
 import { createSharedIdentifyLimits } from '@cinnabar/core/internal/gateway/session-limits';
 import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';

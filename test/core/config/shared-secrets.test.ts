@@ -1,7 +1,6 @@
 import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
 import { createPartition } from '@cinnabar/core/internal/cluster/assignment';
-import { createSharedSecrets, encryptedSecret } from '@cinnabar/core/internal/config/secret-store';
-import { createSecrets } from '@cinnabar/core/internal/config/secrets';
+import { createSecrets, createSharedSecrets, encryptedSecret } from '@cinnabar/core/internal/config/secrets';
 import { createRedactor } from '@cinnabar/core/internal/observability/log-entry';
 import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import { createStorage } from '@cinnabar/core/internal/storage/storage';

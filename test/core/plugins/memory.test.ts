@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createDiscovery } from '@cinnabar/core';
-import { createVersions } from '@cinnabar/core/internal/plugins/check/versions';
+import { createVersions } from '@cinnabar/core/internal/plugins/check/trial-host';
 import { createLoader } from '@cinnabar/core/internal/plugins/loader';
 import { expect } from 'chai';
 import { useFolder } from './support/folder.js';

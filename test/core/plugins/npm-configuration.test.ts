@@ -5,7 +5,7 @@ import { installDependencies } from '@cinnabar/core/internal/plugins/install/dep
 import { createDownloads } from '@cinnabar/core/internal/plugins/install/download';
 import { readNpmConfiguration } from '@cinnabar/core/internal/plugins/install/npm-registry';
 import { readPackage } from '@cinnabar/core/internal/plugins/install/package-file';
-import { createRoom } from '@cinnabar/core/internal/plugins/install/room';
+import { createRoom } from '@cinnabar/core/internal/plugins/install/unpack';
 import { expect } from 'chai';
 import { startLocalRegistry } from '../../support/local-registry.js';
 import { packFiles } from '../../support/tarball.js';

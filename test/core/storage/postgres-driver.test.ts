@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createHost, createPostgresDriver, type DocumentPath, type Driver, loadConfig } from '@cinnabar/core';
 import { readArchive } from '@cinnabar/core/internal/backup/archive';
 import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
-import { hostChecks } from '@cinnabar/core/internal/doctor/host-checks';
+import { hostChecks } from '@cinnabar/core/internal/doctor/all-checks';
 import { SCHEMA_VERSION } from '@cinnabar/core/internal/storage/drivers/postgres/migrations';
 import { createStorage } from '@cinnabar/core/internal/storage/storage';
 import { createTestHost, storeByDefault } from '@cinnabar/core/testing';

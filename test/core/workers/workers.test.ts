@@ -1,8 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 import { createScope } from '@cinnabar/core/internal/plugins/scope';
-import { createWorkerPool, type WorkerPool } from '@cinnabar/core/internal/workers/pool';
-import { createWorkers } from '@cinnabar/core/internal/workers/workers';
+import { createWorkerPool, createWorkers, type WorkerPool } from '@cinnabar/core/internal/workers/pool';
 import { CinnabarError, UserError } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';

@@ -7,7 +7,7 @@ import { createSettled, setStage } from '@cinnabar/core/internal/cli/console/sta
 import { reloadedLine, watchingLine } from '@cinnabar/core/internal/cli/dev';
 import { createShiftableClock } from '@cinnabar/core/internal/clock/clock';
 import { createHost, type Host } from '@cinnabar/core/internal/host';
-import { createDefinitionPool } from '@cinnabar/core/internal/plugins/definition-pool';
+import { createDefinitionPool } from '@cinnabar/core/internal/plugins/loader';
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import type { Block, Page, Problem } from './markdown.js';

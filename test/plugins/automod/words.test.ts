@@ -1,7 +1,5 @@
 import { settings } from '@cinnabar/plugin-automod/dist/context.js';
-import { fold } from '@cinnabar/plugin-automod/dist/fold.js';
-import { compileRules, invitesIn, wordsOf } from '@cinnabar/plugin-automod/dist/rules.js';
-import { compileWords } from '@cinnabar/plugin-automod/dist/words.js';
+import { compileRules, compileWords, fold, invitesIn, wordsOf } from '@cinnabar/plugin-automod/dist/rules.js';
 import { escapeRegExp } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';

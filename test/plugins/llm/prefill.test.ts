@@ -1,5 +1,4 @@
-import { createAnswerReader } from '@cinnabar/plugin-llm/dist/prefill/answer.js';
-import { castOf, prefillStops, toScript } from '@cinnabar/plugin-llm/dist/prefill/script.js';
+import { castOf, createAnswerReader, prefillStops, toScript } from '@cinnabar/plugin-llm/dist/prefill/script.js';
 import type { ParticipantMessage } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';

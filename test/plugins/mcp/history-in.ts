@@ -1,5 +1,5 @@
 import { createFileDriver } from '@cinnabar/core';
-import { openJournals } from '@cinnabar/core/internal/storage/journals';
+import { openJournals } from '@cinnabar/core/internal/storage/files';
 import { createHistoryJournals, type HistoryJournals } from '@cinnabar/plugin-mcp/dist/history/journals.js';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { recordingLogger } from '../../support/logs.js';

@@ -1,4 +1,4 @@
-import { choose, type Menu, pick, putBack } from '@cinnabar/plugin-roles/dist/menus.js';
+import { choose, type Menu, pick, putBack } from '@cinnabar/plugin-roles/dist/context.js';
 import { UserError } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';

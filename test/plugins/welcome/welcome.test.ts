@@ -1,5 +1,5 @@
 import { createTestHost, type LocalChannel, type LocalUser, type TestHost } from '@cinnabar/core/testing';
-import { fillIn } from '@cinnabar/plugin-welcome/dist/texts.js';
+import { fillIn } from '@cinnabar/plugin-welcome/dist/context.js';
 import { definePlugin, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import type { ReadStream } from 'node:tty';
 import { fileURLToPath } from 'node:url';
 import { Commands, visible, WebServer } from '@cinnabar/sdk';
 import type { HostConfig } from '../../config/host-config.js';
@@ -8,7 +10,6 @@ import { guardProcess } from '../../process/errors.js';
 import { listenToSignals } from '../../process/signals.js';
 import { startWatchdog } from '../../process/watchdog.js';
 import { HOST_VERSION } from '../../version.js';
-import { hasBrowser, openPage } from './browser.js';
 import { createCompleter } from './completion.js';
 import { ConsoleError } from './instruction.js';
 import { createSession, type Session } from './session.js';
@@ -212,4 +213,25 @@ function quoted(line: string): string {
   const characters = [...visible(line.slice(0, QUOTED_CHARACTERS * 4))];
   const start = characters.slice(0, QUOTED_CHARACTERS).join('');
   return characters.length > QUOTED_CHARACTERS ? `${start}…` : start;
+}
+
+/** Whether somebody sits at the terminal who could look at a page. */
+export function hasBrowser(
+  input: Pick<ReadStream, 'isTTY'>,
+  env: Readonly<Record<string, string | undefined>>,
+): boolean {
+  return input.isTTY === true && !isTrue(env.CI);
+}
+
+const isTrue = (value: string | undefined): boolean => value !== undefined && !/^(?:|0|false)$/i.test(value);
+
+/**
+ * Opens an address in the default browser of the machine. Resolves when the program that opens it has ended, which can be as late as the browser's end.
+ * @throws Error with what is in the way
+ */
+export async function openPage(address: string): Promise<void> {
+  const { default: open } = await import('open');
+  const opener = await open(address);
+  const code: unknown = opener.exitCode ?? (await once(opener, 'exit'))[0];
+  if (code !== 0) throw new Error(`the program for that ended with ${String(code)}`);
 }

@@ -6,13 +6,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UserError } from '@cinnabar/sdk';
 import { inspectFolder } from '../discovery.js';
-import { checkCatalogues } from './catalogue-checks.js';
 import type { Finding } from './findings.js';
-import { checkPackage } from './package-checks.js';
-import { checkSources, placed } from './source-checks.js';
+import { checkCatalogues, checkPackage } from './package-checks.js';
+import { checkSources, checkTypes, placed } from './source-checks.js';
 import type { TrialResult, TrialTask } from './trial.js';
 import type { TrialMessage } from './trial-process.js';
-import { checkTypes } from './type-checks.js';
 
 export interface CheckOptions {
   /** How often it is reloaded to see whether it leaks; not at all where it is 0. */

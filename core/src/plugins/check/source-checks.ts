@@ -2,7 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { isBuiltin, SourceMap, type SourceMapPayload } from 'node:module';
 import { dirname, extname, join, relative } from 'node:path';
 import type { Plugin as BundlerPlugin } from 'esbuild';
-import { parseJson } from '../install/json.js';
+import { parseJson } from '../install/files.js';
+import { compilerOf } from './compiler.js';
 import { better, type Finding, type Sought, wrong } from './findings.js';
 import type { PluginPackage } from './package-checks.js';
 
@@ -13,7 +14,7 @@ interface Source {
   readonly text: string;
 }
 
-export interface Sources {
+interface Sources {
   readonly files: readonly Source[];
   readonly findings: readonly Sought[];
 }
@@ -228,4 +229,27 @@ export function placed(findings: readonly Sought[], files: readonly Source[]): r
     }
     return finding;
   });
+}
+
+/** `src/index.ts(7,3): error TS2322: Type …` */
+const ERROR = /^(.+?)\((\d+),\d+\): error TS\d+: (.*)$/;
+const OTHER = /^error TS\d+: (.*)$/;
+const MOST = 20;
+
+/** Runs the project's own TypeScript over it; writes nothing. */
+export async function checkTypes(folder: string, entry: string): Promise<readonly Sought[]> {
+  if (!/\.[cm]?ts$/.test(entry)) return [];
+  const compiler = compilerOf(folder);
+  if (compiler === 'no tsconfig.json')
+    return [better('types', 'its types were not looked at: there is no tsconfig.json, make one with "cinnabar new"')];
+  if (compiler === 'no compiler')
+    return [better('types', `its types were not looked at: run "npm install --save-dev typescript" in ${folder}`)];
+  const output = (await compiler.check()) ?? '';
+  const errors = output.split('\n').flatMap((line) => {
+    const [, file, number, text] = ERROR.exec(line) ?? [];
+    if (file !== undefined && text !== undefined) return [wrong('types', text, { file, line: Number(number) })];
+    const [, other] = OTHER.exec(line) ?? [];
+    return other === undefined ? [] : [wrong('types', other, { file: 'tsconfig.json' })];
+  });
+  return errors.slice(0, MOST);
 }

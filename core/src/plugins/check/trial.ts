@@ -20,8 +20,7 @@ import { HOST_VERSION } from '../../version.js';
 import { createDiscovery, type DiscoveredPlugin } from '../discovery.js';
 import { createLoader } from '../loader.js';
 import { better, type Sought, wrong } from './findings.js';
-import { startTrialHost, type TrialHost } from './trial-host.js';
-import { createVersions, type Versions } from './versions.js';
+import { createVersions, startTrialHost, type TrialHost, type Versions } from './trial-host.js';
 
 export interface TrialTask {
   readonly found: DiscoveredPlugin;

@@ -3,8 +3,7 @@ import { operatorSentenceOf } from '@cinnabar/sdk';
 import { HOST_VERSION } from '../../version.js';
 import { definitionIn } from '../loader.js';
 import type { Answer, Task } from './declaration.js';
-import { denyNetwork } from './no-network.js';
-import { recordSetup } from './recorded-setup.js';
+import { denyNetwork, recordSetup } from './recorded-setup.js';
 
 async function declarationOf({ file, found }: Task[number]): Promise<Answer> {
   try {

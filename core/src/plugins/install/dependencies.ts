@@ -3,12 +3,11 @@ import { join } from 'node:path';
 import { t, UserError, z } from '@cinnabar/sdk';
 import PQueue from 'p-queue';
 import type { Downloads } from './download.js';
-import { parseJson } from './json.js';
+import { parseJson } from './files.js';
 import { checkIntegrity, type NpmConfiguration } from './npm-registry.js';
 import type { PackageFile } from './package-file.js';
 import { NoProgram, runProgram } from './programs.js';
-import type { Room } from './room.js';
-import { unpackTarball } from './unpack.js';
+import { type Room, unpackTarball } from './unpack.js';
 
 interface DependencyOptions {
   /** Where the work is done; removed at the end. */

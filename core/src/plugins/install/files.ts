@@ -4,7 +4,7 @@ import { copyFile, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { t, UserError } from '@cinnabar/sdk';
 import PQueue from 'p-queue';
-import { type Room, tooLarge } from './room.js';
+import { type Room, tooLarge } from './unpack.js';
 
 /** What a package never takes along. */
 const LEFT_OUT = new Set(['node_modules', '.git', '.hg', '.svn', '.DS_Store', '.npmrc']);
@@ -85,4 +85,13 @@ export async function measure(folder: string): Promise<{ readonly integrity: str
   const all = createHash('sha512');
   for (const { line } of lines) all.update(line);
   return { integrity: `sha512-${all.digest('base64')}`, bytes: lines.reduce((sum, { size }) => sum + size, 0) };
+}
+
+/** @returns `undefined` for a text that is no JSON */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,8 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CinnabarError, makeFolder, replaceFile, syncFolder, z } from '@cinnabar/sdk';
-import { measure } from './files.js';
-import { parseJson } from './json.js';
+import { measure, parseJson } from './files.js';
 
 /*
  * `<data>/plugins`: `installed.json` says which plugins there are and in which folder each of them is, `ID/VERSION-DIGEST`. A folder is complete before

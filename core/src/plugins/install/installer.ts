@@ -27,14 +27,13 @@ import { type Discover, inspectFolder, PACKAGE_PREFIX } from '../discovery.js';
 import { readDeclaration } from './declaration.js';
 import { installDependencies } from './dependencies.js';
 import { createDownloads } from './download.js';
-import { type Fetched, fetchPackage } from './fetch.js';
 import { filesBelow, foldedPath, measure } from './files.js';
 import { createInstalledStore, type InstalledDocument, type InstalledEntry, problemOfFiles } from './installed.js';
-import { findVersion, readNpmConfiguration } from './npm-registry.js';
+import { type Fetched, fetchPackage, findVersion, readNpmConfiguration } from './npm-registry.js';
 import { checkEngines, hasDependencies, installScripts, type PackageFile, readPackage } from './package-file.js';
 import { createRegistries, isAddress, type RegistryMatch } from './registry-file.js';
-import { createRoom } from './room.js';
 import { type PackageSpec, parseSpec, specText } from './spec.js';
+import { createRoom } from './unpack.js';
 
 /** The plugins of a bot that runs. */
 export interface RunningPlugins {

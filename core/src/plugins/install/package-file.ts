@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { t, UserError, z } from '@cinnabar/sdk';
 import satisfies from 'semver/functions/satisfies.js';
 import valid from 'semver/functions/valid.js';
-import { parseJson } from './json.js';
+import { parseJson } from './files.js';
 
 const versions = z.record(z.string(), z.string()).default({});
 const bundledSchema = z.union([z.boolean(), z.array(z.string())]).optional();

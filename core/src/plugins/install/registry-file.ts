@@ -5,7 +5,7 @@ import compare from 'semver/functions/compare.js';
 import valid from 'semver/functions/valid.js';
 import maxSatisfying from 'semver/ranges/max-satisfying.js';
 import type { Downloads } from './download.js';
-import { parseJson } from './json.js';
+import { parseJson } from './files.js';
 import { type PackageSpec, parseSpec } from './spec.js';
 
 const line = (most: number) =>

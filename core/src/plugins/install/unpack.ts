@@ -7,7 +7,6 @@ import { createGunzip } from 'node:zlib';
 import { t, UserError } from '@cinnabar/sdk';
 import type { ReadEntry } from 'tar';
 import { foldedPath } from './files.js';
-import { MOST_FILES, type Room, tooLarge } from './room.js';
 
 const LONGEST_PATH = 400;
 /** Of the tar format itself: a header before each file, and padding behind it. */
@@ -127,4 +126,28 @@ async function write(entry: ReadEntry, path: string): Promise<void> {
   } finally {
     await handle.close();
   }
+}
+
+/** How much more a plugin may take, with all its dependencies. What is unpacked is taken off. */
+export interface Room {
+  readonly mostBytes: number;
+  bytes: number;
+  files: number;
+}
+
+/** Enough for any plugin, and few enough for a folder of data. */
+const MOST_FILES = 50_000;
+
+export const createRoom = (mostBytes: number): Room => ({ mostBytes, bytes: mostBytes, files: MOST_FILES });
+
+export function tooLarge(what: string, mostBytes: number): UserError {
+  return new UserError(
+    t(
+      '{what} is larger than {megabytes} MB, the most that a plugin may take (`host.plugins.megabytes` of the configuration).',
+      {
+        what,
+        megabytes: Math.round(mostBytes / 1e6),
+      },
+    ),
+  );
 }

@@ -19,9 +19,8 @@ import type { ChatParts } from '../plugin-context.js';
 import { createMessageSender, createTurnReply, type Manner, type TurnReply } from './reply.js';
 import { prepare } from './request.js';
 import { reasonFor, workDetailsOf } from './status.js';
-import { type Invoked, type InvokeParts, invokeAll } from './tool-calls.js';
+import { type Invoked, type InvokeParts, invokeAll, showToolOutput } from './tool-calls.js';
 import { rememberCall } from './tool-records.js';
-import { showToolOutput } from './visible-output.js';
 
 /** Answers a turn and those that waited with it. @throws UserError, or a CinnabarError of the language model, for `ai` to tell */
 export async function respond(turn: Turn, parts: ChatParts): Promise<void> {

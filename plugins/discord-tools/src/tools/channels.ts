@@ -37,12 +37,13 @@ import {
   presentCreate,
   presentDelete,
 } from '../discord-tool.js';
-import { channelInSentence, channelRoleInSentence } from '../names.js';
 import {
   categoryChannel,
   categoryPlace,
+  channelInSentence,
   channelOf,
   channelPlace,
+  channelRoleInSentence,
   guildChannel,
   guildOf,
   guildPlace,

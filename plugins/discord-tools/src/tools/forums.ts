@@ -3,8 +3,8 @@ import type { GuildForumTagData } from 'discord.js';
 import { forumField, guildField, readId, reasonField, textField, threadField } from '../arguments.js';
 import { discordTool } from '../discord-tool.js';
 import { fitting, type MessageView, messagesText, messageText, viewMessage } from '../message-view.js';
-import { channelInSentence } from '../names.js';
 import {
+  channelInSentence,
   channelPlace,
   channelSource,
   type Forum,

@@ -11,8 +11,7 @@ import {
 import type { GuildMember } from 'discord.js';
 import { guildField, readId, reasonField, userField } from '../arguments.js';
 import { discordTool } from '../discord-tool.js';
-import { memberInSentence } from '../names.js';
-import { guildOf, guildPlace, listingMembers, memberOf } from '../places.js';
+import { guildOf, guildPlace, listingMembers, memberInSentence, memberOf } from '../places.js';
 import type { Caller, Context } from '../settings.js';
 
 /** Discord's limit: 28 days. */

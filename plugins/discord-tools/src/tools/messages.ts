@@ -13,9 +13,11 @@ import { Routes } from 'discord.js';
 import { channelField, messageField, readMessage, reasonField, textField } from '../arguments.js';
 import { discordTool } from '../discord-tool.js';
 import { fitting, type MessageView, messageAt, messagesText, messageText, viewMessage } from '../message-view.js';
-import { channelInSentence, channelText, messageChannelInSentence } from '../names.js';
 import {
+  channelInSentence,
   channelPlace,
+  channelText,
+  messageChannelInSentence,
   messageOf,
   messagePlace,
   messageSources,

@@ -3,8 +3,7 @@ import { type Client, type Message, type MessageReaction, parseEmoji } from 'dis
 import { channelField, emojiField, messageField, readId } from '../arguments.js';
 import { discordTool } from '../discord-tool.js';
 import { messageAt } from '../message-view.js';
-import { messageChannelInSentence } from '../names.js';
-import { messageOf, messagePlace, placeOf } from '../places.js';
+import { messageChannelInSentence, messageOf, messagePlace, placeOf } from '../places.js';
 import { demand, may, READING } from '../rights.js';
 import { stopWhenCancelled } from '../sending.js';
 import type { Caller, Context } from '../settings.js';

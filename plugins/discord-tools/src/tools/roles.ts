@@ -14,8 +14,7 @@ import {
 import { PermissionsBitField, type Role } from 'discord.js';
 import { guildField, permissionsField, readPermissions, reasonField, roleField, userField } from '../arguments.js';
 import { discordTool, namedOf, presentChange, presentCreate, presentDelete } from '../discord-tool.js';
-import { memberInSentence, roleInSentence } from '../names.js';
-import { guildOf, guildPlace, memberOf, roleOf } from '../places.js';
+import { guildOf, guildPlace, memberInSentence, memberOf, roleInSentence, roleOf } from '../places.js';
 import { requireBelow, requireHeld } from '../rights.js';
 import type { Context } from '../settings.js';
 

@@ -10,8 +10,15 @@ import {
 } from 'discord.js';
 import { channelField, reasonField, threadField } from '../arguments.js';
 import { discordTool, presentDelete } from '../discord-tool.js';
-import { channelInSentence, channelText } from '../names.js';
-import { channelOf, channelPlace, channelSource, placeOf, threadChannel } from '../places.js';
+import {
+  channelInSentence,
+  channelOf,
+  channelPlace,
+  channelSource,
+  channelText,
+  placeOf,
+  threadChannel,
+} from '../places.js';
 import { channelsWith, demand, may, READING, requireThreadRights } from '../rights.js';
 import { post, replyTarget } from '../sending.js';
 import type { Caller, Context } from '../settings.js';

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@cinnabar/sdk';
-import type { Refusal } from '../candidate.js';
+import type { Refusal } from '../attempt.js';
 import type { Failure } from './provider.js';
 
 /** What a provider's SDK tells of an error. */

@@ -8,7 +8,7 @@ import type {
   StopReason,
   Usage,
 } from '@cinnabar/sdk';
-import type { Refusal } from '../candidate.js';
+import type { Refusal } from '../attempt.js';
 
 /** How a conversation is put to a model: as roles, or as one text that the model continues. */
 export type Mode = 'chat' | 'prefill';

@@ -13,8 +13,8 @@ import {
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { asTransport } from '../servers/transports.js';
 import type { Caller, Verify } from '../tokens/tokens.js';
-import { asTransport } from '../transport-types.js';
 import { callHostTool, createProgressReporter, mayUse } from './call.js';
 
 interface Parts extends SessionParts {

@@ -8,7 +8,6 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { ServerSettings } from '../settings.js';
-import { asTransport } from '../transport-types.js';
 import { boundedFetch, createIntake, type Intake } from './intake.js';
 import { createProcessTree, HAS_GROUPS } from './process-tree.js';
 
@@ -259,4 +258,15 @@ function resolveReferences(text: string, env: Environment): string {
 
 function resolveAll(values: Readonly<Record<string, string>> | undefined, env: Environment) {
   return Object.fromEntries(Object.entries(values ?? {}).map(([name, value]) => [name, resolveReferences(value, env)]));
+}
+
+/** The SDK's HTTP transports, whose accessors may be `undefined` where its interface leaves properties out. */
+type LooseTransport = { [K in keyof Transport]: Transport[K] | undefined } & Pick<
+  Transport,
+  'start' | 'send' | 'close'
+>;
+
+/** One of the SDK's transports as the SDK takes it: its types were not written for `exactOptionalPropertyTypes`. */
+export function asTransport(transport: LooseTransport): Transport {
+  return transport as Transport;
 }

@@ -9,7 +9,7 @@ import {
   UserError,
 } from '@cinnabar/sdk';
 import type { GuildMember, SendableChannels } from 'discord.js';
-import type { PersonaSettings } from '../settings.js';
+import type { PersonaSettings } from '../context.js';
 import type { Line } from './conversation-store.js';
 
 /**

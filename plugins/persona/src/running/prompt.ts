@@ -17,10 +17,9 @@ import {
   z,
 } from '@cinnabar/sdk';
 import type { Action } from '../actions/action.js';
-import type { PersonaContext } from '../context.js';
+import type { PersonaContext, PersonaSettings } from '../context.js';
 import { inert, nowIn, renderLines, withNames } from '../conversation/render.js';
 import type { Recalled } from '../memory/types.js';
-import type { PersonaSettings } from '../settings.js';
 import { type State, visibleTo } from '../state/state.js';
 import { type Attachments, happening, type RunContext, type TriggerContext } from './run-context.js';
 

@@ -30,15 +30,14 @@ import {
   type SendableChannels,
 } from 'discord.js';
 import type { TurnRun } from '../actions/action.js';
-import type { PersonaContext } from '../context.js';
+import type { PersonaContext, PersonaSettings } from '../context.js';
 import { textsOf } from '../conversation/chapters.js';
 import type { Line } from '../conversation/conversation-store.js';
 import { catchUp, extrasOf } from '../conversation/conversation-sync.js';
 import { memberFinder, mentionedIn, namesIn } from '../conversation/render.js';
 import type { Recall, Recalled, ReflectionState, Visibility } from '../memory/types.js';
-import type { PersonaSettings } from '../settings.js';
 import { hasBook } from '../state/persona-store.js';
-import type { SendText } from './message-sender.js';
+import type { SendText } from './execute-action.js';
 
 /** What a persona runs on, with what it may do about it. */
 export interface TriggerContext {

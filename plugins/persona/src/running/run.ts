@@ -15,8 +15,7 @@ import type { TurnRun } from '../actions/action.js';
 import type { PersonaContext } from '../context.js';
 import { foldWhenLong } from '../conversation/chapters.js';
 import { createRunEvents, type RunEvents } from './events.js';
-import { isCancelled } from './execute-action.js';
-import { answer, createMessageSender, type MessageSender } from './message-sender.js';
+import { answer, createMessageSender, isCancelled, type MessageSender } from './execute-action.js';
 import { executePlan } from './plan.js';
 import {
   type Ask,

@@ -1,7 +1,6 @@
 import { type IdentityGrant, option, type Subcommand, subcommand, t, UserError, z } from '@cinnabar/sdk';
-import { homeOf } from '../agents/dm-agents.js';
 import { cancelForbidden, firstTools, grantOf, guildIdentity, saveGrant } from '../agents/permissions.js';
-import type { GuildAgent, Roster } from '../agents/roster.js';
+import { type GuildAgent, homeOf, type Roster } from '../agents/roster.js';
 import type { Relay } from '../context.js';
 import { ADMIN, agentNamed, agentOption, guildOf } from './options.js';
 

@@ -9,8 +9,8 @@ import {
   UserError,
   z,
 } from '@cinnabar/sdk';
-import { homeOf } from '../agents/dm-agents.js';
 import { cancelForbidden, directIdentity } from '../agents/permissions.js';
+import { homeOf } from '../agents/roster.js';
 import type { Relay } from '../context.js';
 import { switchedOff, switchedOn } from '../intake/respond.js';
 import { rulesIn } from '../settings.js';

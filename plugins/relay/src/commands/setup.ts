@@ -14,8 +14,7 @@ import { directGrant, grantOf, guildIdentity, isLetInto, PLUGIN, saveGrant } fro
 import type { Relay } from '../context.js';
 import { isOlder, isPrivateAddress, REFUSES_PRIVATE_SINCE, TRIED } from '../letta/client.js';
 import { troubleOf } from '../letta/errors.js';
-import { ADMIN, agentNamed, agentOption, guildOf } from './options.js';
-import { othersWith, whileListing } from './tool-listing.js';
+import { ADMIN, agentNamed, agentOption, guildOf, othersWith, whileListing } from './options.js';
 
 /** `!relay setup`: connects an agent to the bot's tools, and finds out whether it can post. */
 export function setupCommand(relay: Relay): Subcommand {

@@ -1,6 +1,8 @@
 import {
+  type CheckResult,
   type CircuitBreaker,
   type CommandContext,
+  type Diagnosis,
   isQuiet,
   type Subcommand,
   subcommand,
@@ -10,7 +12,7 @@ import {
 } from '@cinnabar/sdk';
 import { AttachmentBuilder, type Message } from 'discord.js';
 import { grantOf, guildIdentity, PLUGIN, placesOf, postingProblem } from '../agents/permissions.js';
-import { byKey, chooseAgent, targetOf } from '../agents/roster.js';
+import { byKey, chooseAgent, modeOf, type Roster, targetOf } from '../agents/roster.js';
 import type { Relay } from '../context.js';
 import { promptFor } from '../delivery/deliver.js';
 import type { EventKind, RelayEvent } from '../events/event.js';
@@ -228,4 +230,65 @@ function kindOf({ mentions, client, channel }: Message): EventKind {
   if (mentions.repliedUser?.id === client.user.id) return 'reply';
   if (mentions.users.has(client.user.id)) return 'mention';
   return channel.isThread() && channel.ownerId === client.user.id ? 'thread' : 'message';
+}
+
+/** What has to be right for what is said to the bot to reach an agent of the server, beside that one lives there. */
+export function createDiagnosis(relay: Relay): Diagnosis {
+  const { budget, client, rosters } = relay;
+  return async ({ actor: { guildId, channelId }, kind, name }) => {
+    const channel = client.channels.cache.get(channelId);
+    const roster = guildId === null ? undefined : rosters.of(guildId);
+    if (kind !== 'plugin' || name !== PLUGIN || roster === undefined || channel === undefined) return [];
+    const spent = await budget.refusal(guildId);
+    return [
+      ...ofRoster(roster, placesOf(channel)),
+      ...(spent === undefined
+        ? []
+        : [
+            {
+              ok: false,
+              text: spent.replace(/\.$/, ''),
+              remedy: t(
+                'Wait until tomorrow, or have an admin lift it with `set relay dayTurns 0` and `set relay dayTokens 0`.',
+              ),
+            },
+          ]),
+      ...(await ofServer(roster, relay)),
+    ];
+  };
+}
+
+function ofRoster(roster: Roster, places: readonly string[]): readonly CheckResult[] {
+  if (modeOf(roster, places) === 'off')
+    return [
+      {
+        ok: false,
+        text: t('nothing reaches the agents from this channel: its mode is `off`'),
+        remedy: t('An admin changes that with `relay mode mention`.'),
+      },
+    ];
+  return roster.paused
+    ? [
+        {
+          ok: false,
+          text: t('the agents of this server are paused'),
+          remedy: t('An admin has them go on with `relay resume`.'),
+        },
+      ]
+    : [];
+}
+
+/** Whether any agent is served: an open circuit keeps what is said waiting. */
+async function ofServer({ agents }: Roster, { breakers, clock, letta }: Relay): Promise<readonly CheckResult[]> {
+  const waits = await Promise.all(
+    Object.values(agents).map(
+      async ({ agentId }) => breakers.for(await letta.globalName(agentId)).admitsAt - clock.now(),
+    ),
+  );
+  if (waits.length === 0 || waits.some((waitMs) => waitMs <= 0)) return [];
+  const text = t('no agent of this server answers at the moment');
+  const remedy = t(
+    'What is said waits, and is tried again by itself. If it stays so, the owner of the bot looks at the Letta server with `doctor`.',
+  );
+  return [{ ok: false, text, remedy }];
 }

@@ -1,4 +1,15 @@
-import { type Clock, isPublicAddress, type Logger, literalAddressOf, OperatorError, sleep, t } from '@cinnabar/sdk';
+import {
+  type CheckResult,
+  type Clock,
+  isPublicAddress,
+  type Logger,
+  literalAddressOf,
+  OperatorError,
+  operatorSentenceOf,
+  sleep,
+  t,
+  type z,
+} from '@cinnabar/sdk';
 import type { Letta } from '@letta-ai/letta-client';
 import type { MessageCreate } from '@letta-ai/letta-client/resources/agents/agents';
 import type {
@@ -8,6 +19,8 @@ import type {
   Run,
 } from '@letta-ai/letta-client/resources/agents/messages';
 import type { Tool } from '@letta-ai/letta-client/resources/tools';
+import type { env } from '../context.js';
+import type { settings } from '../settings.js';
 import { troubleOf } from './errors.js';
 
 /** Where Letta itself serves agents. */
@@ -270,4 +283,39 @@ export function createServerFindings(): ServerFindings {
 /** Whether the server itself lets only one run after another work with an agent, and knows a message that comes again. */
 export function serializes({ background, conversations }: ServerFindings): boolean {
   return background && conversations;
+}
+
+/** For `doctor`: whether the Letta server can be reached and accepts the key, and which version it is. Nothing where none is set up. */
+export async function checkLetta(
+  { baseUrl = undefined }: Pick<z.output<typeof settings.global>, 'baseUrl'>,
+  { LETTA_BASE_URL, LETTA_API_KEY }: z.output<typeof env>,
+): Promise<readonly CheckResult[]> {
+  const address = baseUrl ?? LETTA_BASE_URL;
+  if (address === undefined && LETTA_API_KEY === undefined) return [];
+  try {
+    const client = await createConnect({ baseUrl: address, apiKey: LETTA_API_KEY })();
+    const version = await versionOf(client);
+    await client.agents.list({ limit: 1 });
+    if (version !== undefined && isOlder(version, TRIED))
+      return [
+        {
+          ok: false,
+          text: t('The Letta server is version {version}; {tried} is the one that was tried', {
+            version,
+            tried: TRIED,
+          }),
+          remedy: t('Update the Letta server.'),
+        },
+      ];
+    return [{ ok: true, text: t('The Letta server answers (version {version})', { version: version ?? '?' }) }];
+  } catch (error) {
+    const { sentence } = troubleOf(error);
+    return [
+      {
+        ok: false,
+        text: operatorSentenceOf(error) ?? sentence,
+        remedy: t('Look at LETTA_BASE_URL and LETTA_API_KEY, and whether the server runs.'),
+      },
+    ];
+  }
 }

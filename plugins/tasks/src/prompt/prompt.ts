@@ -7,7 +7,7 @@ import {
   participantNames,
   withoutNotes,
 } from '@cinnabar/sdk';
-import type { Rules } from '../settings.js';
+import type { Rules } from '../context.js';
 import type { Call, Entry, Line, MemberMessage, Task } from '../task.js';
 
 /** The system prompt: the rules of agentic mode. The same in every step, so that providers can cache it. */

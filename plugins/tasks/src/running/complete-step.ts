@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { FOR_REQUESTER_ALONE, type SettledOutcome, type TaskStatus, t } from '@cinnabar/sdk';
-import type { TaskContext } from '../context.js';
+import type { Rules, TaskContext } from '../context.js';
 import { compact, GO_ON } from '../prompt/prompt.js';
-import type { Rules } from '../settings.js';
 import type { Call, Ending, Step, Task } from '../task.js';
 
 type Change = (draft: Task) => void;

@@ -1,6 +1,5 @@
 import { type ModelTool, withinLimit, z } from '@cinnabar/sdk';
-import { Interrupted, type RunControl, say, type TaskContext, until } from '../context.js';
-import type { Rules } from '../settings.js';
+import { Interrupted, type Rules, type RunControl, say, type TaskContext, until } from '../context.js';
 import { type Call, pingedIn, type Task } from '../task.js';
 import { changeCall, completeCall, endCall, markFinished } from './complete-step.js';
 

@@ -1,6 +1,5 @@
 import { type Outcome, type SettledOutcome, t } from '@cinnabar/sdk';
-import { Interrupted, pause, type RunControl, say, type TaskContext, until } from '../context.js';
-import type { Rules } from '../settings.js';
+import { Interrupted, pause, type Rules, type RunControl, say, type TaskContext, until } from '../context.js';
 import { actorOf, type Call, pingedIn, type Step, type Task } from '../task.js';
 import {
   beginCall,

@@ -9,10 +9,9 @@ import {
   type WorkCharge,
   type WorkDetails,
 } from '@cinnabar/sdk';
-import { pause, type RunControl, say, type TaskContext, until, workIdOf } from '../context.js';
+import { pause, type Rules, type RunControl, say, type TaskContext, until, workIdOf } from '../context.js';
 import { messagesOf, systemPrompt } from '../prompt/prompt.js';
 import { redactForModel } from '../prompt/redaction.js';
-import type { Rules } from '../settings.js';
 import { actorOf, type Call, labelOf, type Step, type Task } from '../task.js';
 import { beginCall, markFinished } from './complete-step.js';
 import { controlTools } from './control-calls.js';

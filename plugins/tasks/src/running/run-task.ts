@@ -1,7 +1,6 @@
 import { isUnknown, t, tokensOf } from '@cinnabar/sdk';
-import { Interrupted, pause, type RunControl, say, type TaskContext } from '../context.js';
+import { Interrupted, pause, type Rules, type RunControl, say, type TaskContext } from '../context.js';
 import { SUBJECT } from '../permissions.js';
-import type { Rules } from '../settings.js';
 import { actorOf, isFinal, isWorking, keyOf, readInbox, type Task } from '../task.js';
 import { loopReason, markFinished } from './complete-step.js';
 import { executeStep } from './execute-step.js';

@@ -1,10 +1,9 @@
 import type { Owner } from '@cinnabar/core/internal/contracts';
 import { createMetrics } from '@cinnabar/core/internal/observability/metrics';
 import type { PluginServices } from '@cinnabar/core/internal/plugins/services';
-import { openJournals } from '@cinnabar/core/internal/storage/journals';
+import { openJournals } from '@cinnabar/core/internal/storage/files';
 import { createMemoryDriver } from '@cinnabar/core/testing';
-import type { Clock, ErasedContext } from '@cinnabar/sdk';
-import { createJournal } from '@cinnabar/sdk';
+import { type Clock, createJournal, type ErasedContext } from '@cinnabar/sdk';
 import { Client } from 'discord.js';
 
 /** Contexts whose registrations are effects of the scope and nothing else; services are real. */

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFileDriver } from '@cinnabar/core';
-import { openJournals } from '@cinnabar/core/internal/storage/journals';
+import { openJournals } from '@cinnabar/core/internal/storage/files';
 import { createMemories, type Memories } from '@cinnabar/plugin-persona/dist/memory/memories.js';
 import type { Embed, Memory, NewMemory, Place } from '@cinnabar/plugin-persona/dist/memory/types.js';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';

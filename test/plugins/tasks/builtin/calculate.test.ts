@@ -1,4 +1,4 @@
-import { evaluate } from '@cinnabar/plugin-tasks/dist/builtin/calculate.js';
+import { evaluate } from '@cinnabar/plugin-tasks/dist/builtin/tools.js';
 import { UserError } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-import type { Client, Guild, GuildMember, Role } from 'discord.js';
+import type { Client, Guild, GuildMember, PermissionsString, Role } from 'discord.js';
 import { type Access, type Actor, TIERS, type TierRoles } from '../access.js';
 import { UserError } from '../errors.js';
 import { t } from '../text/language.js';
@@ -80,3 +80,66 @@ export function auditReason(client: Client, { userId, identity }: Actor, reason:
   const given = visible(reason?.trim() ?? '').slice(0, MAX_REASON_LENGTH - asked.length - 2);
   return given === '' ? asked : `${asked}: ${given}`;
 }
+
+const NAMES: Readonly<Record<PermissionsString, () => string>> = {
+  CreateInstantInvite: () => t('Create Instant Invite'),
+  KickMembers: () => t('Kick Members'),
+  BanMembers: () => t('Ban Members'),
+  Administrator: () => t('Administrator'),
+  ManageChannels: () => t('Manage Channels'),
+  ManageGuild: () => t('Manage Guild'),
+  AddReactions: () => t('Add Reactions'),
+  ViewAuditLog: () => t('View Audit Log'),
+  PrioritySpeaker: () => t('Priority Speaker'),
+  Stream: () => t('Stream'),
+  ViewChannel: () => t('View Channel'),
+  SendMessages: () => t('Send Messages'),
+  SendTTSMessages: () => t('Send TTSMessages'),
+  ManageMessages: () => t('Manage Messages'),
+  EmbedLinks: () => t('Embed Links'),
+  AttachFiles: () => t('Attach Files'),
+  ReadMessageHistory: () => t('Read Message History'),
+  MentionEveryone: () => t('Mention Everyone'),
+  UseExternalEmojis: () => t('Use External Emojis'),
+  ViewGuildInsights: () => t('View Guild Insights'),
+  Connect: () => t('Connect'),
+  Speak: () => t('Speak'),
+  MuteMembers: () => t('Mute Members'),
+  DeafenMembers: () => t('Deafen Members'),
+  MoveMembers: () => t('Move Members'),
+  UseVAD: () => t('Use VAD'),
+  ChangeNickname: () => t('Change Nickname'),
+  ManageNicknames: () => t('Manage Nicknames'),
+  ManageRoles: () => t('Manage Roles'),
+  ManageWebhooks: () => t('Manage Webhooks'),
+  ManageEmojisAndStickers: () => t('Manage Emojis And Stickers'),
+  ManageGuildExpressions: () => t('Manage Guild Expressions'),
+  UseApplicationCommands: () => t('Use Application Commands'),
+  RequestToSpeak: () => t('Request To Speak'),
+  ManageEvents: () => t('Manage Events'),
+  ManageThreads: () => t('Manage Threads'),
+  CreatePublicThreads: () => t('Create Public Threads'),
+  CreatePrivateThreads: () => t('Create Private Threads'),
+  UseExternalStickers: () => t('Use External Stickers'),
+  SendMessagesInThreads: () => t('Send Messages In Threads'),
+  UseEmbeddedActivities: () => t('Use Embedded Activities'),
+  ModerateMembers: () => t('Moderate Members'),
+  ViewCreatorMonetizationAnalytics: () => t('View Creator Monetization Analytics'),
+  UseSoundboard: () => t('Use Soundboard'),
+  CreateGuildExpressions: () => t('Create Guild Expressions'),
+  CreateEvents: () => t('Create Events'),
+  UseExternalSounds: () => t('Use External Sounds'),
+  SendVoiceMessages: () => t('Send Voice Messages'),
+  SetVoiceChannelStatus: () => t('Set Voice Channel Status'),
+  SendPolls: () => t('Send Polls'),
+  UseExternalApps: () => t('Use External Apps'),
+  PinMessages: () => t('Pin Messages'),
+  BypassSlowmode: () => t('Bypass Slowmode'),
+};
+
+/** `ManageMessages` as people know it, in the language of who reads it: Manage Messages. */
+export function permissionName(permission: string): string {
+  return isKnown(permission) ? NAMES[permission]() : permission.replace(/(?<=[a-z])(?=[A-Z])/g, ' ');
+}
+
+const isKnown = (permission: string): permission is PermissionsString => Object.hasOwn(NAMES, permission);

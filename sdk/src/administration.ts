@@ -1,5 +1,5 @@
 import type { PermissionsString } from 'discord.js';
-import { permissionName } from './discord/permission-names.js';
+import { permissionName } from './discord/permissions.js';
 import { t } from './text/language.js';
 import { oneLine, visible } from './text/untrusted.js';
 import { defineToken } from './token.js';
@@ -212,3 +212,85 @@ function wordsOfWant(want: PluginWant): string {
       return t('It uses the service {name}.', params);
   }
 }
+
+/** One backup in a folder of backups. */
+export interface BackupFile {
+  /** `cinnabar-20261122T231500123Z.tar.gz` */
+  readonly name: string;
+  /** In milliseconds since 1970. */
+  readonly createdAt: number;
+  /** Whether it was made on schedule: only such ones are ever pruned. */
+  readonly scheduled: boolean;
+  readonly bytes: number;
+}
+
+/** A backup that has been read from its first byte to its last. */
+export interface VerifiedBackup extends BackupFile {
+  readonly files: number;
+  readonly withSecrets: boolean;
+  /** Settings that were left out because they are secret: `llm: vendors`. */
+  readonly leftOut: readonly string[];
+  /** Version of the host that made it. */
+  readonly host: string;
+}
+
+export interface BackupRequest {
+  /** Relative to the folder that the bot was started in; by default the folder `backups` of the bot's data. */
+  readonly folder?: string | undefined;
+  /** Without it, secret settings and stored secrets are left out. */
+  readonly withSecrets?: boolean;
+  readonly scheduled?: boolean;
+  /** Hears of bytes read, and how many there are in all. */
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/**
+ * Backups of the bot's data while it runs. Each is what a power cut at one moment would have left, in one file with checksums that has been read
+ * back before it counts. One at a time.
+ */
+export interface Backups {
+  /** @throws UserError for a folder that cannot be one of backups */
+  create(request?: BackupRequest): Promise<VerifiedBackup>;
+  /** This bot's backups, the newest first. */
+  list(folder?: string): Promise<readonly BackupFile[]>;
+  /** @throws UserError that says what is wrong with it, or that there is none of that name */
+  verify(name: string, folder?: string): Promise<VerifiedBackup>;
+  /** Removes this bot's oldest scheduled backups until `keep` are left; others stay. @returns the names of those removed */
+  prune(keep: number, folder?: string): Promise<readonly string[]>;
+}
+export const Backups = defineToken<Backups>('cinnabar.backups');
+
+/** A variable that plugins mark as secret in their `env`. Its value is never shown. */
+export interface SecretInfo {
+  readonly name: string;
+  readonly description: string;
+  /** Ids of the plugins that read it. */
+  readonly plugins: readonly string[];
+  /** Where its value is from: the environment (or a `.env` file), which comes first, or the bot's own store; `undefined` when it is not set. */
+  readonly source: 'environment' | 'stored' | undefined;
+}
+
+/** What became of a plugin whose environment has changed. */
+export interface ReloadOutcome {
+  readonly plugin: string;
+  /** Why it does not run with the new value. */
+  readonly problem?: string;
+}
+
+/**
+ * Secrets that the owner of the bot sets while it runs. They are kept in a file of the data that its user alone may read, fill in what the environment leaves
+ * unset, and are taken out of all that is logged or recorded.
+ */
+export interface Secrets {
+  list(): readonly SecretInfo[];
+  /**
+   * Checks the value by the schemas of the plugins that read it, stores it, and loads those plugins anew.
+   * @throws UserError when no plugin reads it, or when the environment sets it; CINNABAR_SETTING_INVALID, without the value
+   */
+  set(name: string, value: string): Promise<readonly ReloadOutcome[]>;
+  /** @throws UserError when it is not stored */
+  delete(name: string): Promise<readonly ReloadOutcome[]>;
+  /** Takes words out of all that is logged or recorded from now on, because they were typed where others could read them. */
+  redact(words: string): void;
+}
+export const Secrets = defineToken<Secrets>('cinnabar.secrets');

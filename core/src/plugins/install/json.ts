@@ -1,8 +1,0 @@
-/** @returns `undefined` for a text that is no JSON */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

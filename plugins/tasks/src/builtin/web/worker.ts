@@ -1,2 +1,0 @@
-/** Pages are read in a worker thread. */
-export { htmlToText } from './html-text.js';
