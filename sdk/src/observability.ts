@@ -232,3 +232,44 @@ export interface MessageDecisions {
   of(messageId: string): readonly MessageDecision[];
 }
 export const MessageDecisions = defineToken<MessageDecisions>('cinnabar.message-decisions');
+
+export type LogLevel = 'error' | 'warn' | 'info' | 'debug' | 'trace';
+
+/** One entry of the log, as the files have it: without secrets. */
+export interface LogRecord {
+  /** In milliseconds since 1970. */
+  readonly at: number;
+  readonly level: LogLevel;
+  /** A plugin's id, or a part of the host. */
+  readonly component: string;
+  readonly message: string;
+  readonly fields: LogFields;
+}
+
+/** Which entries are wanted. */
+export interface LogQuery {
+  /** This level and what is more important. */
+  readonly level?: LogLevel;
+  readonly component?: string;
+  /** Anywhere in the entry, in capitals or not. */
+  readonly text?: string;
+  readonly guildId?: string;
+  /** Only what was logged before, in milliseconds since 1970. */
+  readonly before?: number;
+  readonly limit: number;
+}
+
+/** What was found, the newest first. */
+export interface LogEntries {
+  readonly entries: readonly LogRecord[];
+  /** `more`: there are older ones that fit. `unread`: there may be, further back than is read for one question. */
+  readonly end: 'all' | 'more' | 'unread';
+}
+
+/** The log of the process. It tells of every server: only the bot's owner may read it. */
+export interface LogReader {
+  find(query: LogQuery): Promise<LogEntries>;
+  /** Calls back whenever something is logged, a little before it can be found. @returns ends it */
+  watch(listener: (entry: Pick<LogRecord, 'level' | 'component'>) => void): () => void;
+}
+export const LogReader = defineToken<LogReader>('cinnabar.log-reader');

@@ -16,6 +16,7 @@ import {
   type Language,
   Languages,
   Ledger,
+  LogReader,
   MessageDecisions,
   MessageOrigins,
   Monitoring,
@@ -174,6 +175,7 @@ export function provideHostServices(container: DependencyContainer): void {
   provide(PluginPackages, () => container.resolve(KEYS.pluginPackages));
   provide(AuditLog, () => container.resolve(KEYS.audit));
   provide(Monitoring, () => container.resolve(KEYS.monitoring));
+  provide(LogReader, () => container.resolve(KEYS.logs).reader);
   provide(Redaction, () => container.resolve(KEYS.logs).redactor);
   provide(Prefixes, () => container.resolve(KEYS.prefixes));
 }

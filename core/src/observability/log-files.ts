@@ -21,7 +21,7 @@ const RETRY_MS = 10_000;
 /** How often it is looked whether the folder is still there. */
 const LOOK_MS = 60_000;
 /** `cinnabar-2026-11-22.log`, and after that `cinnabar-2026-11-22.log.1`. */
-const LOG_FILE = /^(cinnabar|errors|audit)-(\d{4}-\d\d-\d\d)\.log(?:\.(\d+))?$/;
+export const LOG_FILE = /^(cinnabar|errors|audit)-(\d{4}-\d\d-\d\d)\.log(?:\.(\d+))?$/;
 
 /** The day's file, the day's errors, and the day's audit. */
 interface LogFiles {

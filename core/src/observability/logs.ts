@@ -6,6 +6,7 @@ import {
   type Collection,
   type LogFields,
   type Logger,
+  type LogReader,
   type PersonalData,
   z,
 } from '@cinnabar/sdk';
@@ -26,6 +27,7 @@ import {
   toPlainRecord,
 } from './log-entry.js';
 import { forgetInLogs, type LogFilesOptions, openLogFiles } from './log-files.js';
+import { createLogReader, originOf } from './log-reader.js';
 
 export interface LogsOptions {
   /** Folder of the files: `cinnabar-YYYY-MM-DD.log`, `errors-…`, `audit-…`, JSON lines, days in UTC, kept for 30 days. */
@@ -53,6 +55,8 @@ export interface Logs {
   /** Writes to the audit file alone, whatever the level. */
   audit(entry: LogFields): void;
   readonly redactor: Redactor;
+  /** What was logged, from the files. */
+  readonly reader: LogReader;
   /** Takes a person's words out of every file; that something happened stays. */
   forget(userId: string): Promise<void>;
   /** Resolves when every entry is in its file. What is logged later goes nowhere. */
@@ -106,8 +110,15 @@ export function createLogs(options: LogsOptions): Logs {
     else opening ??= setTimeout(open, OPEN_AFTER_MS);
   };
 
+  const listeners = new Set<Parameters<LogReader['watch']>[0]>();
+  const reader = createLogReader(dir, (listener) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  });
   const write = (entry: Entry) => {
     options.onEntry?.(entry);
+    for (const listener of listeners)
+      listener({ level: entry.level, component: originOf(entry.component, entry.fields) });
     const line = { human: humanText(entry, console?.stream.isTTY === true), json: safeJson(flat(entry)) };
     submit((to) => to.write(entry.level, line), entry.level === 'error' || entry.level === 'warn');
   };
@@ -143,6 +154,7 @@ export function createLogs(options: LogsOptions): Logs {
       submit((to) => to.audit(json), false);
     },
     redactor,
+    reader,
     forget(userId) {
       const task = rewriting.then(async () => {
         if (closed) return;

@@ -17,6 +17,7 @@ import { leaveRefusedServers, registerNewServers } from './new-servers.js';
 import { registerAccessPage } from './pages/access.js';
 import { registerBotPages } from './pages/bot.js';
 import { registerBotPluginsPage } from './pages/bot-plugins.js';
+import { registerLogPage } from './pages/log.js';
 import { registerPluginsPage } from './pages/plugins.js';
 import { registerServerPages } from './pages/server.js';
 import { registerSettingsPages } from './pages/settings.js';
@@ -86,4 +87,5 @@ function registerPages(context: AdminContext, servers: AllServers): void {
   registerAuditPage(context);
   registerBotPluginsPage(context);
   registerBotPages(context, servers);
+  registerLogPage(context);
 }
