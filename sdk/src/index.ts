@@ -74,8 +74,6 @@ export {
   channelsCalled,
   type DiscordLink,
   findPlace,
-  findSendable,
-  findSendableIn,
   homeChannelOf,
   membersCalled,
   readDiscordLink,
@@ -119,6 +117,8 @@ export {
 } from './discord/permissions.js';
 export {
   answerMessages,
+  findSendable,
+  findSendableIn,
   type KeepTypingOptions,
   keepTyping,
   mayRefer,
@@ -150,16 +150,6 @@ export {
 } from './discord/webhooks.js';
 export * from './errors.js';
 export * from './guild-files.js';
-export {
-  type FileProblem,
-  type FindNamed,
-  fileRuleSchema,
-  type NamedKind,
-  readRules,
-  ruleForFile,
-  ruleFromFile,
-  writeRules,
-} from './guild-files.js';
 export {
   isAllowedSource,
   isLoopback,
@@ -199,7 +189,7 @@ export * from './storage/journal.js';
 export * from './tasks.js';
 export * from './text/language.js';
 export { issueLanguage, plainIssue, readYesNo } from './text/language.js';
-export { boundedText, RESULT_CHARACTERS, splitMessage } from './text/split.js';
+export { splitMessage } from './text/split.js';
 export {
   formatDuration,
   isQuiet,

@@ -200,6 +200,7 @@ export function withinBound(outcome: SettledOutcome, most: number): SettledOutco
     case 'failed':
       return { ...outcome, error: { ...outcome.error, message: boundedText(outcome.error.message, most) } };
     case 'done':
+      if (outcome.content === undefined && outcome.text.length <= most) return outcome;
       return {
         ...outcome,
         text: boundedText(outcome.text, most),

@@ -5,6 +5,7 @@ import {
   type Approvals,
   type ChannelContexts,
   type Clock,
+  hasModel,
   type Languages,
   type Llm,
   type Logger,
@@ -12,6 +13,7 @@ import {
   type Provenance,
   type Random,
   type Settings,
+  sanitizeName,
   sleep,
   TIERS,
   type Tools,
@@ -115,6 +117,23 @@ export interface TaskContext extends BaseContext {
   selfName(guildId: string | null): string;
   /** What the model calls a person. */
   nameOf(actor: Actor): Promise<string>;
+}
+
+/** @param parts the services, and what was made of them before */
+export function createTaskContext(parts: Omit<TaskContext, 'hasModel' | 'selfName' | 'nameOf'>): TaskContext {
+  const { client, llm } = parts;
+  const guildOf = (guildId: string | null) => (guildId === null ? undefined : client.guilds.cache.get(guildId));
+  return {
+    ...parts,
+    hasModel: () => hasModel(llm),
+    selfName(guildId) {
+      return sanitizeName(guildOf(guildId)?.members.me?.displayName ?? client.user?.displayName ?? 'Assistant');
+    },
+    async nameOf({ userId, guildId }) {
+      const { displayName } = guildOf(guildId)?.members.cache.get(userId) ?? (await client.users.fetch(userId));
+      return sanitizeName(displayName) || `member ${userId}`;
+    },
+  };
 }
 
 /** Thrown when a worker has to leave the task as it is written. */

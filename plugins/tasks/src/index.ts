@@ -7,7 +7,6 @@ import {
   Commands,
   definePlugin,
   FrontDoor,
-  hasModel,
   Languages,
   Llm,
   modelFindings,
@@ -16,7 +15,6 @@ import {
   optional,
   Provenance,
   Random,
-  sanitizeName,
   sentenceOf,
   Tasks,
   Tools,
@@ -26,7 +24,7 @@ import type { Message } from 'discord.js';
 import { createFollowUpStore, followUpCollections, registerFollowUps } from './builtin/follow-ups.js';
 import { registerBuiltinTools } from './builtin/tools.js';
 import { registerCommands } from './commands.js';
-import { settings, type TaskContext } from './context.js';
+import { createTaskContext, settings } from './context.js';
 import { controlButtons, createComponents } from './discord/buttons.js';
 import { answerButtons, answerForm, createTaskIndex, handleMessage } from './discord/incoming-messages.js';
 import { createSpeaker } from './discord/message-sender.js';
@@ -100,23 +98,12 @@ export default definePlugin({
       slots: createSlots(),
       components: createComponents(control, reply),
     };
-    const context: TaskContext = {
+    const context = createTaskContext({
       ...base,
       speaker: createSpeaker(base),
       board: createStatusBoard(base),
       messages: createMessages(log),
-      hasModel: () => hasModel(llm),
-      selfName(guildId) {
-        const member = guildId === null ? undefined : client.guilds.cache.get(guildId)?.members.me;
-        return sanitizeName(member?.displayName ?? client.user?.displayName ?? 'Assistant');
-      },
-      async nameOf({ userId, guildId }) {
-        const guild = guildId === null ? undefined : client.guilds.cache.get(guildId);
-        const member = guild?.members.cache.get(userId);
-        const { displayName } = member ?? (await client.users.fetch(userId));
-        return sanitizeName(displayName) || `member ${userId}`;
-      },
-    };
+    });
     const workers = createWorkerPool(context);
     const tasks = createTasks(context, workers);
     plugin.diagnose(async ({ actor, kind, name }) => {
@@ -136,7 +123,7 @@ export default definePlugin({
     const onForm = answerForm(tasks);
     const index = createTaskIndex(journal);
 
-    journal.onChange((task) => context.board.show(task));
+    journal.onChange(context.board.show);
     context.slots.onOrder((waiting) => {
       for (const id of waiting) {
         const task = journal.peek(id);

@@ -5,13 +5,11 @@ import {
   type GuildBasedChannel,
   type GuildMember,
   type Role,
-  type SendableChannels,
 } from 'discord.js';
 import type { Place } from '../access.js';
 import { UserError } from '../errors.js';
 import { t } from '../text/language.js';
 import { nameText } from '../text/untrusted.js';
-import { unlessUnreachable } from './errors.js';
 
 /**
  * A channel as a place, asked of Discord where it is not known (an archived thread, for instance). One that cannot be found counts as a direct
@@ -26,25 +24,6 @@ export async function findPlace(client: Client, channelId: string): Promise<Plac
 export function requireGuild({ guild }: { readonly guild: Guild | null }): Guild {
   if (guild === null) throw new UserError(t('This works in a server only.'));
   return guild;
-}
-
-/** The channel, asked of Discord where it is not known; `undefined` when it is gone, hidden from the bot, or not for messages. */
-export async function findSendable(client: Client, channelId: string): Promise<SendableChannels | undefined> {
-  const channel = await unlessUnreachable(client.channels.fetch(channelId));
-  return channel?.isSendable() === true ? channel : undefined;
-}
-
-/**
- * A channel that a guild's admins have chosen for messages, while it is one of that guild: an id alone can also lead into another one.
- * Like `findSendable` otherwise.
- */
-export async function findSendableIn(
-  client: Client,
-  guildId: string,
-  channelId: string,
-): Promise<SendableChannels | undefined> {
-  const channel = await findSendable(client, channelId);
-  return channel === undefined || channel.isDMBased() || channel.guildId !== guildId ? undefined : channel;
 }
 
 /**

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { Message, MessageCreateOptions, MessageMentionOptions, SendableChannels } from 'discord.js';
+import type { Client, Message, MessageCreateOptions, MessageMentionOptions, SendableChannels } from 'discord.js';
 import { onAbort, sleep } from '../async/waiting.js';
 import type { Clock } from '../clock.js';
 import type { Logger } from '../observability.js';
 import { currentLocale, t } from '../text/language.js';
 import { splitMessage } from '../text/split.js';
-import { isTransient, type RetryOptions, retryDiscord } from './errors.js';
+import { isTransient, type RetryOptions, retryDiscord, unlessUnreachable } from './errors.js';
 import { asNotice, asUnfinishedPart, LONGEST_MARK, withoutNoticeMark } from './messages.js';
 import { sendByWebhook } from './webhooks.js';
 
@@ -308,4 +308,23 @@ export function keepTyping(
     end();
     return typing;
   };
+}
+
+/** The channel, asked of Discord where it is not known; `undefined` when it is gone, hidden from the bot, or not for messages. */
+export async function findSendable(client: Client, channelId: string): Promise<SendableChannels | undefined> {
+  const channel = await unlessUnreachable(client.channels.fetch(channelId));
+  return channel?.isSendable() === true ? channel : undefined;
+}
+
+/**
+ * A channel that a guild's admins have chosen for messages, while it is one of that guild: an id alone can also lead into another one.
+ * Like `findSendable` otherwise.
+ */
+export async function findSendableIn(
+  client: Client,
+  guildId: string,
+  channelId: string,
+): Promise<SendableChannels | undefined> {
+  const channel = await findSendable(client, channelId);
+  return channel === undefined || channel.isDMBased() || channel.guildId !== guildId ? undefined : channel;
 }

@@ -95,8 +95,9 @@ function watch(on: Registrar['on'], channels: LRUCache<string, ChannelPins>): vo
     const known = channels.peek(message.channelId);
     if (known === undefined || message.partial) return;
     const pin = known.pins.get(message.id);
+    if (pin === undefined && !message.pinned) return;
     const isConfig = parseConfig(message.content) !== undefined;
-    if (pin === undefined && !(message.pinned && isConfig)) return;
+    if (pin === undefined && !isConfig) return;
     known.changes += 1;
     if (pin === undefined) known.fresh = false;
     else if (!isConfig || !message.pinned) known.pins.delete(message.id);
