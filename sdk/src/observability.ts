@@ -43,7 +43,10 @@ export interface MetricDefinition<L extends string> {
   readonly labels?: readonly L[];
 }
 
-export interface CounterDefinition<L extends string> extends MetricDefinition<L> {}
+export interface CounterDefinition<L extends string> extends MetricDefinition<L> {
+  /** For what is counted in any case: asked each time when metrics are read, in place of `add`. It never falls while the process lives. */
+  readonly read?: () => Iterable<MetricReading<L>>;
+}
 
 export interface HistogramDefinition<L extends string> extends MetricDefinition<L> {
   /** Upper bounds, rising: `[0.1, 1, 10]`. */

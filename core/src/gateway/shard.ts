@@ -407,6 +407,7 @@ function createShard(parts: ShardParts) {
         );
       },
       onDispatch(payload) {
+        report.received();
         if (readyAt === undefined) {
           arrived();
           if (payload.t !== GatewayDispatchEvents.Ready && payload.t !== GatewayDispatchEvents.Resumed)

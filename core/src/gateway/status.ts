@@ -59,6 +59,8 @@ export interface GatewayStatus {
   readonly lastClose: Close | undefined;
   /** By id; none until Discord has said how many there are to be. */
   readonly shards: readonly ShardStatus[];
+  /** How many events a shard has received since the process started. */
+  eventsOf(shard: number): number;
   /** Calls `listener` after each change; returns how to end that. */
   onChange(listener: (change: GatewayChange) => void): () => void;
 }
@@ -70,6 +72,8 @@ export interface ShardReport {
   ready(resumed: boolean): void;
   closed(close: Omit<Close, 'at'>, next: { readonly retryInMs: number } | 'refused' | 'stopped'): void;
   latency(ms: number): void;
+  /** Called with each event: it only counts. */
+  received(): void;
 }
 
 export interface GatewayStatusStore extends GatewayStatus {
@@ -80,6 +84,7 @@ export interface GatewayStatusStore extends GatewayStatus {
 export function createGatewayStatus(clock: Clock): GatewayStatusStore {
   const startedAt = clock.now();
   const shards = new Map<number, ShardStatus>();
+  const events = new Map<number, { count: number }>();
   const listeners = new Set<(change: GatewayChange) => void>();
   const list = () => [...shards.values()].sort((one, other) => one.id - other.id);
   const announce = (change: GatewayChange) => {
@@ -102,6 +107,7 @@ export function createGatewayStatus(clock: Clock): GatewayStatusStore {
     get shards() {
       return list();
     },
+    eventsOf: (shard) => events.get(shard)?.count ?? 0,
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -125,6 +131,8 @@ export function createGatewayStatus(clock: Clock): GatewayStatusStore {
       };
       const count = (what: keyof ShardStatus['totals']) => ({ ...current.totals, [what]: current.totals[what] + 1 });
       update({});
+      const received = events.get(id) ?? { count: 0 };
+      events.set(id, received);
 
       return {
         connecting() {
@@ -157,6 +165,9 @@ export function createGatewayStatus(clock: Clock): GatewayStatusStore {
           announce({ kind: 'closed', shard, close, retryInMs });
         },
         latency: (latencyMs) => void update({ latencyMs }),
+        received() {
+          received.count += 1;
+        },
       };
     },
   };

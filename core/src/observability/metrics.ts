@@ -14,7 +14,7 @@ import {
   type Tools,
 } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
-import type { Registry } from 'prom-client';
+import type { Counter as PromCounter, Gauge as PromGauge, Registry } from 'prom-client';
 import type { Owner } from '../contracts.js';
 import type { InFlight } from '../gateway/boundary.js';
 import type { GatewayStatus } from '../gateway/status.js';
@@ -127,7 +127,15 @@ export function createMetrics(log: Logger, group?: number): MetricsService {
       counter(definition: CounterDefinition<string>): Counter<string> {
         if (!definition.name.endsWith('_total')) throw invalid(definition.name, 'a counter ends in _total');
         let count: Counter<string>['add'] | undefined;
+        const { read } = definition;
         define(definition, (prom, configuration) => {
+          if (read !== undefined) {
+            const counted: PromCounter = new prom.Counter({
+              ...configuration,
+              collect: () => collect(counted, configuration, read),
+            });
+            return;
+          }
           const counter = new prom.Counter(configuration);
           const bounded = boundSeries();
           count = (labels, by = 1) => attempt(configuration.name, () => counter.inc(bounded(labels), by));
@@ -145,22 +153,30 @@ export function createMetrics(log: Logger, group?: number): MetricsService {
       },
       gauge(definition: GaugeDefinition<string>) {
         define(definition, (prom, configuration) => {
-          const gauge = new prom.Gauge({
+          const read = () => {
+            const value = definition.read();
+            return typeof value === 'number' ? [[{}, value] as const] : value;
+          };
+          const gauge: PromGauge = new prom.Gauge({
             ...configuration,
-            collect() {
-              gauge.reset();
-              const bounded = boundSeries();
-              attempt(configuration.name, () => {
-                const value = definition.read();
-                const readings: Iterable<MetricReading<string>> = typeof value === 'number' ? [[{}, value]] : value;
-                // Added up, since several may count as `other`.
-                for (const [labels, one] of readings) gauge.inc(bounded(labels), one);
-              });
-            },
+            collect: () => collect(gauge, configuration, read),
           });
         });
       },
     };
+  }
+
+  function collect(
+    metric: PromCounter | PromGauge,
+    { name }: Configuration,
+    read: () => Iterable<MetricReading<string>>,
+  ): void {
+    metric.reset();
+    const bounded = boundSeries();
+    // Added up, since several may count as `other`.
+    attempt(name, () => {
+      for (const [labels, value] of read()) metric.inc(bounded(labels), value);
+    });
   }
 
   /** A metric that fails, by a label that was not declared for instance, must cost neither its plugin's work nor the other metrics. */
@@ -230,6 +246,12 @@ function publishGateway({ metrics, client, gateway }: HostSources): void {
       gateway.shards.flatMap(({ id, latencyMs }): readonly MetricReading<'shard'>[] =>
         latencyMs === undefined ? [] : [[{ shard: String(id) }, latencyMs / 1000]],
       ),
+  });
+  metrics.counter({
+    name: 'gateway_events_total',
+    help: 'Events that Discord has sent, by shard.',
+    labels: ['shard'],
+    read: () => gateway.shards.map(({ id }) => [{ shard: String(id) }, gateway.eventsOf(id)]),
   });
   metrics.gauge({
     name: 'guilds',

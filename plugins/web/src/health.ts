@@ -22,6 +22,11 @@ interface Sample {
   readonly residentBytes: number;
   readonly lagSeconds: number;
   readonly inFlight: number;
+  readonly events: number;
+  /** Of the slowest shard. */
+  readonly latencySeconds: number;
+  /** All that models have taken so far. */
+  readonly modelSeconds: number;
   readonly commands: number;
   readonly failedCommands: number;
   readonly tools: number;
@@ -62,6 +67,12 @@ export function readMetrics(text: string): Omit<Sample, 'at'> {
     residentBytes: sum('process_resident_memory_bytes'),
     lagSeconds: sum('nodejs_eventloop_lag_p99_seconds'),
     inFlight: sum('cinnabar_handlers_in_flight'),
+    events: sum('cinnabar_gateway_events_total'),
+    latencySeconds: Math.max(
+      0,
+      ...lines.filter(({ name }) => name === 'cinnabar_gateway_latency_seconds').map(({ value }) => value),
+    ),
+    modelSeconds: sum('cinnabar_llm_request_seconds_sum'),
     commands: sum('cinnabar_commands_total'),
     failedCommands: sum('cinnabar_commands_total', (labels) => /outcome="(?:failed|unanswered)"/.test(labels)),
     tools: sum('cinnabar_tool_calls_total'),
@@ -173,6 +184,16 @@ function plots(samples: readonly Sample[]): readonly WebBlock[] {
       const minutes = Math.max(1, sample.at - before.at) / MINUTE_MS;
       return [sample.at, Math.max(0, of(sample) - of(before)) / minutes] as const;
     });
+  /** How long a request to a model took, on the average, where there were any. */
+  const modelMs = () =>
+    samples.slice(1).flatMap((sample, index) => {
+      const before = samples[index] ?? sample;
+      const [requests, seconds] = [
+        sample.modelRequests - before.modelRequests,
+        sample.modelSeconds - before.modelSeconds,
+      ];
+      return requests > 0 && seconds >= 0 ? [[sample.at, (seconds / requests) * 1_000] as const] : [];
+    });
   const points = (of: (sample: Sample) => number) => samples.map((sample) => [sample.at, of(sample)] as const);
   const isThere = samples.length > 1;
   return [
@@ -192,6 +213,14 @@ function plots(samples: readonly Sample[]): readonly WebBlock[] {
     },
     {
       kind: 'plot',
+      title: t('Events of Discord, in a minute'),
+      style: 'lines',
+      unit: 'number',
+      series: isThere ? [{ name: t('events'), points: rate(({ events }) => events) }] : [],
+      empty,
+    },
+    {
+      kind: 'plot',
       title: t('What went wrong, in a minute'),
       style: 'lines',
       unit: 'number',
@@ -199,6 +228,22 @@ function plots(samples: readonly Sample[]): readonly WebBlock[] {
         ? [
             { name: t('commands that failed'), points: rate(({ failedCommands }) => failedCommands) },
             { name: t('requests that Discord refused'), points: rate(({ restRefused }) => restRefused) },
+          ]
+        : [],
+      empty,
+    },
+    {
+      kind: 'plot',
+      title: t('How long it takes'),
+      style: 'lines',
+      unit: 'ms',
+      series: isThere
+        ? [
+            {
+              name: t('a heartbeat to Discord and back'),
+              points: points(({ latencySeconds }) => latencySeconds * 1_000),
+            },
+            { name: t('an answer of a model'), points: modelMs() },
           ]
         : [],
       empty,

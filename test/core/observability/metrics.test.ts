@@ -47,6 +47,17 @@ function gaming(seen: { metrics?: Metrics; queue: number }, version = '1.0.0') {
 }
 
 describe('metrics', () => {
+  it('count the events that Discord sends, from the start of the process on', async () => {
+    await using host = await createTestHost({ plugins: ['admin'], monitoring: true });
+    const events = async () =>
+      (await readMetrics(host.monitoringUrl)).value('cinnabar_gateway_events_total', { shard: '0' }) ?? 0;
+    const before = await events();
+    expect(before).to.be.above(0);
+    for (const text of ['one', 'two', 'three']) host.alice.say(host.general, text);
+    await host.settled();
+    expect(await events()).to.equal(before + 3);
+  });
+
   it('whose labels cannot be are refused, and leave the name free', async () => {
     const errors: unknown[] = [];
     const plugin = definePlugin({

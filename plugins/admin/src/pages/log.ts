@@ -77,7 +77,6 @@ function fieldsOf(
       control: {
         kind: 'choice',
         of: [
-          { value: '', text: t('everything') },
           { value: 'error', text: t('errors') },
           { value: 'warn', text: t('errors and warnings') },
           { value: 'info', text: t('without details') },
