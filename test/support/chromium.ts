@@ -13,7 +13,7 @@ const executablePath = (process.env.PATH ?? '')
   .find((path) => existsSync(path));
 
 /** Tests in the Chromium of this machine; left out, with a line that says so, where there is none. */
-export function describeChromium(title: string, suite: () => void): void {
+export function describeChromium(title: string, suite: (this: Mocha.Suite) => void): void {
   if (executablePath !== undefined) return void describe(title, suite);
   const reason = 'no chromium on this machine (Debian: apt install chromium)';
   if (process.env[WISH] === 'required') throw new Error(`${title}: ${reason}`);

@@ -9,6 +9,7 @@ import {
   type Interaction,
   type MessageCreateOptions,
   MessageFlags,
+  type ModalComponentData,
 } from 'discord.js';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { handClock, type NightCity, nightCity, onInteraction, textChannel } from '../../sdk/local-discord/support.js';
@@ -52,6 +53,28 @@ const COMMANDS: readonly ApplicationCommandDataResolvable[] = [
   { name: 'whisper', description: 'Says something that only you can see' },
 ];
 
+const SURVEY: ModalComponentData = {
+  customId: 'survey',
+  title: 'Survey',
+  components: [
+    {
+      type: ComponentType.Label,
+      label: 'Guest',
+      component: { type: ComponentType.UserSelect, customId: 'guest', required: true },
+    },
+    {
+      type: ComponentType.Label,
+      label: 'Colours',
+      component: {
+        type: ComponentType.StringSelect,
+        customId: 'colours',
+        maxValues: 2,
+        options: ['red', 'green', 'blue'].map((value) => ({ label: value, value })),
+      },
+    },
+  ],
+};
+
 /** What the bot of these tests does. */
 async function answer(interaction: Interaction): Promise<void> {
   if (interaction.isAutocomplete()) {
@@ -66,6 +89,12 @@ async function answer(interaction: Interaction): Promise<void> {
     await interaction.reply({ content: 'A secret', flags: MessageFlags.Ephemeral });
   } else if (interaction.isAnySelectMenu()) {
     await interaction.reply(`${interaction.customId}: ${interaction.values.join(' and ')}`);
+  } else if (interaction.isButton() && interaction.customId === 'survey') {
+    await interaction.showModal(SURVEY);
+  } else if (interaction.isModalSubmit() && interaction.customId === 'survey') {
+    const { fields } = interaction;
+    const guest = fields.getSelectedUsers('guest', true).first()?.displayName;
+    await interaction.reply(`${guest}: ${fields.getStringSelectValues('colours').join(' and ')}`);
   } else if (interaction.isButton()) {
     await interaction.showModal({
       customId: 'form',
@@ -195,6 +224,174 @@ describeChromium('what a member does on the page of the local Discord', () => {
     await reads(`user: ${city.alice.id}`);
     await window.getByLabel('A channel').selectOption('#general');
     await reads(`channel: ${city.general.id}`);
+  });
+
+  it('fills in a form with menus, and says in the form what is wrong with it', async () => {
+    const channel = await enter('surveys');
+    const survey = { type: ComponentType.Button, style: 1, custom_id: 'survey', label: 'Take part' };
+    await textChannel(bot, channel.id).send({ content: 'A survey', components: [menu(survey)] });
+    await window.getByRole('button', { name: 'Take part' }).click();
+    const dialog = window.getByRole('dialog', { name: 'Survey' });
+    await dialog.getByLabel('Guest').selectOption('@alice');
+    await dialog.getByRole('button', { name: 'Submit' }).click();
+    await dialog.getByRole('alert').waitFor();
+    const colours = dialog.getByRole('group', { name: 'Colours' });
+    await colours.getByLabel('red').check();
+    await colours.getByLabel('blue').check();
+    await dialog.getByRole('button', { name: 'Submit' }).click();
+    await reads('alice: red and blue');
+    await dialog.waitFor({ state: 'hidden' });
+  });
+
+  it('offers every command of the bot after a /', async () => {
+    await enter('commands');
+    const more = Array.from({ length: 30 }, (_, index) => ({ name: `more-${index}`, description: 'One more' }));
+    await bot.application.commands.set([...COMMANDS, ...more], city.guild.id);
+    await box('commands').fill('/');
+    await window.getByRole('option', { name: '/whisper' }).waitFor();
+    const list = window.getByRole('listbox', { name: 'Suggestions' });
+    expect(await list.getByRole('option').count()).to.equal(32);
+    await bot.application.commands.set(COMMANDS, city.guild.id);
+    await window.keyboard.press('Escape');
+  });
+
+  it('shows what a message is made of: lists, embeds in their colour, pictures among components, pins', async () => {
+    const channel = await enter('looks');
+    city.alice.say(channel, 'To do:\n- **one**\n  1. [two](https://example.com/two)\nafter');
+    await messages().getByRole('listitem').getByText('one', { exact: true }).waitFor();
+    await messages().getByRole('link', { name: 'two', exact: true }).waitFor();
+    expect(await messages().locator('.list li').count()).to.equal(2);
+
+    const picture = await window.screenshot();
+    const files = [
+      { name: 'view.png', attachment: picture },
+      { name: 'notes.txt', attachment: Buffer.from('notes') },
+    ];
+    const [said] = channel.messages;
+    if (said === undefined) throw new Error('nothing was said');
+    await textChannel(bot, channel.id).send({ embeds: [{ color: 0x00ff80, title: 'Green' }] });
+    const edge = `getComputedStyle(document.querySelector('.messages .embed')).borderLeftColor`;
+    await window.getByText('Green', { exact: true }).waitFor();
+    expect(await window.evaluate(edge)).to.equal('rgb(0, 255, 128)');
+
+    const view = { media: { url: 'attachment://view.png' }, description: 'The view' };
+    await textChannel(bot, channel.id).send({
+      flags: MessageFlags.IsComponentsV2,
+      files,
+      components: [
+        {
+          type: ComponentType.Section,
+          components: [{ type: ComponentType.TextDisplay, content: 'A section' }],
+          accessory: { type: ComponentType.Thumbnail, ...view },
+        },
+        { type: ComponentType.MediaGallery, items: [view] },
+        { type: ComponentType.File, file: { url: 'attachment://notes.txt' } },
+      ],
+    });
+    await messages().getByRole('link', { name: 'notes.txt' }).waitFor();
+    await until(IS_AT_END);
+    expect(await messages().getByRole('img', { name: 'The view' }).count()).to.equal(2);
+    expect(await messages().getByRole('img').count(), 'shown where the components say').to.equal(2);
+
+    city.you.pin(said);
+    await reads('you pinned a message to this channel.');
+  });
+
+  it('stands whatever is said', async () => {
+    const channel = await enter('hostile');
+    const failures: Error[] = [];
+    window.on('pageerror', (error) => failures.push(error));
+    const texts = [
+      '# '.repeat(900),
+      '> # - '.repeat(300),
+      '**_~~'.repeat(300),
+      '||'.repeat(999),
+      '[a]('.repeat(500),
+      '[x](javascript:alert(1)) <img src=x onerror=alert(1)>',
+      '<t:8640000000001:F> <t:99999999999999:R> <@&1> </a:1>',
+      `\`\`\`\n${'c'.repeat(1_900)}\n\`\`\``,
+      'a'.repeat(2_000),
+      '\u202Eback\u202C',
+    ];
+    for (const text of texts) city.alice.say(channel, text);
+    const stranger = city.discord.createUser({ name: 'stranger', displayName: 'W'.repeat(32) });
+    city.guild.join(stranger);
+    const embed = {
+      title: 'T'.repeat(256),
+      fields: [{ name: 'N'.repeat(256), value: 'V'.repeat(1_000), inline: true }],
+    };
+    await textChannel(bot, channel.id).send({ embeds: [embed] });
+    city.you.say(channel, 'still here', { replyTo: stranger.say(channel, 'long names') });
+    await reads('still here');
+    expect(failures).to.deep.equal([]);
+    const wide = `['.messages', 'aside', '.sidebar', '.me'].filter((part) => {
+      const { scrollWidth, clientWidth } = document.querySelector(part);
+      return scrollWidth > clientWidth;
+    })`;
+    expect(await window.evaluate(wide), 'goes beyond its edge').to.deep.equal([]);
+    city.you.kick(city.guild, stranger);
+  });
+
+  it('finds one of thousands of members by name', async () => {
+    await enter('crowd');
+    const crowd = Array.from({ length: 2_000 }, (_, index) => city.discord.createUser({ name: `guest${index}` }));
+    for (const person of crowd) city.guild.join(person);
+    const members = window.getByRole('complementary', { name: 'Members' });
+    await members.getByText('more: find them by name').waitFor();
+    expect(await members.getByRole('listitem').count()).to.equal(100);
+    await members.getByLabel('Find a member').fill('guest1999');
+    await members.getByRole('button', { name: 'guest1999' }).click();
+    await box('guest1999').waitFor();
+    for (const person of crowd) city.you.kick(city.guild, person);
+    await members.waitFor({ state: 'hidden' });
+  });
+
+  it('asks before it deletes, and lets moderators delete what others wrote', async () => {
+    const channel = await enter('trash');
+    city.alice.say(channel, 'rubbish');
+    await messages().getByText('rubbish').hover();
+    await messages().getByRole('button', { name: 'Delete', exact: true }).click();
+    await messages().getByText('Delete this message?').waitFor();
+    await window.keyboard.press('Escape');
+    expect(channel.messages).to.have.lengthOf(1);
+    await messages().getByRole('button', { name: 'Delete', exact: true }).click();
+    await messages().getByRole('button', { name: 'Delete it' }).click();
+    await messages().getByText('rubbish').waitFor({ state: 'detached' });
+    expect(channel.messages).to.deep.equal([]);
+    const hers = await visit({}, city.alice);
+    await hers.getByRole('button', { name: '#trash' }).click();
+    city.you.say(channel, 'not hers');
+    await hers.getByRole('listitem').getByText('not hers').hover();
+    expect(await hers.getByRole('button', { name: 'Delete', exact: true }).count()).to.equal(0);
+    await hers.context().close();
+  });
+
+  it('reacts with any emoji', async () => {
+    const channel = await enter('emoji');
+    const message = city.alice.say(channel, 'A flag?');
+    await messages().getByText('A flag?').hover();
+    await messages().getByRole('button', { name: 'React', exact: true }).click();
+    await messages().getByLabel('Another emoji').fill('🏳️‍🌈');
+    await window.keyboard.press('Enter');
+    await messages().getByRole('button', { name: '🏳️‍🌈, 1' }).waitFor();
+    expect(message.reactedBy('🏳️‍🌈')).to.deep.equal([city.you]);
+  });
+
+  it('marks what is new, and what the member has read in another window', async () => {
+    const news = city.guild.createChannel({ name: 'news' });
+    city.alice.say(news, 'old');
+    await window.getByRole('button', { name: '#news 1 unread' }).click();
+    await reads('old');
+    await enter('meanwhile');
+    city.alice.say(news, 'fresh');
+    const other = await visit();
+    await other.getByRole('button', { name: '#news 1 unread' }).waitFor();
+    await window.getByRole('button', { name: '#news 1 unread' }).click();
+    await reads('fresh');
+    const lines = await messages().locator('ol > li').allInnerTexts();
+    expect(lines.indexOf('New')).to.equal(1);
+    await other.getByRole('button', { name: '#news', exact: true }).waitFor();
+    await other.context().close();
   });
 
   it('goes through a menu by keyboard without choosing on the way', async () => {

@@ -135,6 +135,21 @@ describe('local Discord: what pages in a browser may do', () => {
     expect((await open(neighbour.id)).ok).to.have.property('channel');
   });
 
+  it('tells once of many who join together, and counts what is said meanwhile', async () => {
+    const { frames, act } = await visit(city.you);
+    const before = frames.length;
+    for (let number = 0; number < 500; number++) city.guild.join(city.discord.createUser({ name: `member${number}` }));
+    const late = city.guild.createChannel({ name: 'late' });
+    city.alice.say(late, 'hello');
+    await act({ act: 'ping' });
+    const told = frames.slice(before).filter(({ event }) => event === 'snapshot');
+    expect(told).to.have.lengthOf(1);
+    const text = JSON.stringify(told[0]);
+    expect(text)
+      .to.include('"name":"member499"')
+      .and.to.match(/"name":"late"[^}]*"unread":1/);
+  });
+
   it('tells nobody else of a DM or an ephemeral note', async () => {
     const { alice, you, general } = city;
     const client = await city.login();

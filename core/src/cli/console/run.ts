@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { ReadStream } from 'node:tty';
@@ -13,7 +14,7 @@ import { HOST_VERSION } from '../../version.js';
 import { createCompleter } from './completion.js';
 import { ConsoleError } from './instruction.js';
 import { createSession, type Session } from './session.js';
-import { createSettled, openLocalTime, setStage } from './stage.js';
+import { createSettled, openLocalTime, openPageAddress, setStage } from './stage.js';
 import { createTerminal, openHistory } from './terminal.js';
 import { colours, plainStyle, renderMarkdown } from './transcript.js';
 
@@ -65,10 +66,11 @@ export async function runConsole(config: HostConfig, terminal: NodeJS.Process, w
   terminal.stdout.on('error', end);
   const { clock, advance } = openLocalTime(config.dataDir);
   const page = fileURLToPath(new URL('public', import.meta.resolve('@cinnabar/local-client/package.json')));
-  const stage = await setStage(clock, ['alice', 'bob'], {
-    page,
-    advance: (ms) => advance(ms, settled),
-  });
+  const address = openPageAddress(config.dataDir);
+  const key = address.last?.key ?? randomBytes(18).toString('base64url');
+  const users = { page, key, advance: (ms: number) => advance(ms, settled) };
+  const stage = await setStage(clock, ['alice', 'bob'], users, address.last?.port);
+  await address.keep({ key, port: Number(new URL(stage.discord.url).port) });
   const { token } = stage.application;
   const interactive = terminal.stdin.isTTY === true;
   const offersPage = hasBrowser(terminal.stdin, process.env);

@@ -36,17 +36,25 @@ export interface Stage {
 /** When the demo guild was made. Ids follow from it, so that data of one run is found again in the next. */
 const FOUNDED = Date.UTC(2026, 0, 1);
 
-/** Starts the local Discord with a demo guild: @you, its owner, and a few members. @param users lets pages in a browser act as members */
+/**
+ * Starts the local Discord with a demo guild: @you, its owner, and a few members.
+ * @param users lets pages in a browser act as members
+ * @param port where it listens unless that is taken; a free one when left out
+ */
 export async function setStage(
   clock: Clock,
   members: readonly string[],
   users?: LocalDiscordOptions['users'],
+  port?: number,
 ): Promise<Stage> {
   let founded = false;
-  const discord = await startLocalDiscord({
-    clock: { now: () => (founded ? clock.now() : FOUNDED) },
-    ...(users && { users }),
-  });
+  const start = (where: Pick<LocalDiscordOptions, 'port'>) =>
+    startLocalDiscord({
+      ...where,
+      clock: { now: () => (founded ? clock.now() : FOUNDED) },
+      ...(users && { users }),
+    });
+  const discord = await (port === undefined ? start({}) : start({ port }).catch(() => start({})));
   const you = discord.createUser({ name: 'you' });
   const application = discord.createApplication({ name: 'Cinnabar', owner: you });
   const guild = discord.createGuild({ name: 'Night City', owner: you });
@@ -166,8 +174,8 @@ function named(sign: string, name: string | undefined, otherwise: string): strin
   return name === undefined ? otherwise : sign + name;
 }
 
-const FILE = 'console-clock.json';
-const CONTENT = z.object({ aheadMs: z.number().min(0) });
+const CLOCK_FILE = 'console-clock.json';
+const CLOCK_CONTENT = z.object({ aheadMs: z.number().min(0) });
 
 interface LocalTime {
   readonly clock: ShiftableClock;
@@ -181,7 +189,7 @@ interface LocalTime {
  * @throws CinnabarError CINNABAR_CONFIG_INVALID when what was kept cannot be read
  */
 export function openLocalTime(dataDir: string): LocalTime {
-  const file = join(dataDir, FILE);
+  const file = join(dataDir, CLOCK_FILE);
   const clock = createShiftableClock(createSystemClock(), aheadOf(file));
   return {
     clock,
@@ -195,11 +203,41 @@ export function openLocalTime(dataDir: string): LocalTime {
 
 function aheadOf(file: string): number {
   try {
-    return CONTENT.parse(JSON.parse(readFileSync(file, 'utf8'))).aheadMs;
+    return CLOCK_CONTENT.parse(JSON.parse(readFileSync(file, 'utf8'))).aheadMs;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 0;
     const detail = `${file} says how far the console's clock is ahead, and cannot be read; remove it to start with the machine's time`;
     throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail }, { cause: error });
+  }
+}
+
+const PAGE_FILE = 'console-page.json';
+const PAGE_ADDRESS = z.object({ port: z.number().int().min(1).max(65_535), key: z.string().min(20) });
+
+type PageAddress = z.infer<typeof PAGE_ADDRESS>;
+
+/**
+ * Where the page of the local Discord was served in the last run, and the key of its address: a window that is open goes on when the bot is started
+ * again. It is a convenience: what cannot be read or written costs the address and nothing else.
+ */
+export function openPageAddress(dataDir: string): {
+  readonly last: PageAddress | undefined;
+  keep(address: PageAddress): Promise<void>;
+} {
+  const file = join(dataDir, PAGE_FILE);
+  return {
+    last: pageAddressIn(file),
+    async keep(address) {
+      await replaceFile(file, JSON.stringify(address)).catch(() => undefined);
+    },
+  };
+}
+
+function pageAddressIn(file: string): PageAddress | undefined {
+  try {
+    return PAGE_ADDRESS.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch {
+    return undefined;
   }
 }
 

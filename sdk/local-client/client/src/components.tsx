@@ -1,7 +1,8 @@
 import { type APIMessage, ButtonStyle, ComponentType } from 'discord-api-types/v10';
 import { type Choice, channelChoices, memberChoices, roleChoices } from './choices';
 import { Link, Markdown } from './markdown';
-import { type Store, useStore } from './store';
+import { attachmentAt, colourStyle, FileLink, Picture } from './media';
+import { type Store, useStillStore } from './store';
 import { t } from './texts';
 
 /** A component of any kind, as it comes. */
@@ -53,7 +54,11 @@ function One({ message, component }: { message: APIMessage; component: AnyCompon
     case ComponentType.Separator:
       return component.divider === false ? <div class="gap" /> : <hr />;
     case ComponentType.Container:
-      return <div class="embed">{inner()}</div>;
+      return (
+        <div class="embed" style={colourStyle(component.accent_color)}>
+          {inner()}
+        </div>
+      );
     case ComponentType.Section:
       return (
         <div class="section">
@@ -61,9 +66,34 @@ function One({ message, component }: { message: APIMessage; component: AnyCompon
           <Rows message={message} list={componentsIn([component.accessory])} />
         </div>
       );
+    case ComponentType.Thumbnail:
+      return <Medium message={message} item={component} class="thumbnail" />;
+    case ComponentType.MediaGallery:
+      return (
+        <div class="gallery">
+          {Array.isArray(component.items) &&
+            component.items.map((item: unknown, index) => <Medium key={index} message={message} item={item} />)}
+        </div>
+      );
+    case ComponentType.File:
+      return <FileLink file={attachmentAt(message, addressIn(component, 'file'))} />;
     default:
       return null;
   }
+}
+
+const addressIn = (item: object, key: string): string => {
+  const medium: unknown = Object.entries(item).find(([name]) => name === key)?.[1];
+  return typeof medium === 'object' && medium !== null && 'url' in medium ? words(medium.url) : '';
+};
+
+/** A picture among components: one of the message's own files, or an address. */
+function Medium({ message, item, class: look }: { message: APIMessage; item: unknown; class?: string }) {
+  if (typeof item !== 'object' || item === null) return null;
+  const url = addressIn(item, 'media');
+  const file = attachmentAt(message, url);
+  const name = 'description' in item ? words(item.description) : '';
+  return <Picture url={file?.url ?? url} name={name || file?.filename || t('picture')} class={look} />;
 }
 
 const LOOKS: Readonly<Record<number, string>> = {
@@ -73,7 +103,7 @@ const LOOKS: Readonly<Record<number, string>> = {
 };
 
 function Button({ message, component }: { message: APIMessage; component: AnyComponent }) {
-  const store = useStore();
+  const store = useStillStore();
   const { emoji } = component;
   const picture = typeof emoji === 'object' && emoji !== null && 'name' in emoji ? `${String(emoji.name)} ` : '';
   const label = `${picture}${words(component.label)}`.trim() || t('button');
@@ -128,7 +158,7 @@ function optionsIn(options: unknown) {
 
 /** One value is sent as soon as it is chosen; of several, all together. */
 function MessageSelect({ message, component }: { message: APIMessage; component: AnyComponent }) {
-  const store = useStore();
+  const store = useStillStore();
   const choices = choicesOf(component, store);
   const isMultiple = Number(component.max_values ?? 1) > 1;
   const label = words(component.placeholder) || t('Choose');

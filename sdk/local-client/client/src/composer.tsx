@@ -2,11 +2,13 @@ import type { SeenChannel } from '@cinnabar/local-discord';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { readFile, refusalOf } from './files';
 import { type Path, pathsOf, SlashForm } from './slash';
-import { type Draft, type Store, useStore } from './store';
+import { type Draft, type Store, useStore, withNames } from './store';
 import { type Suggestion, useSuggestions } from './suggestions';
 import { t } from './texts';
 
-const SHOWN = 8;
+/** As many commands as a bot may have; of names, one types on. */
+const SHOWN_COMMANDS = 100;
+const SHOWN_NAMES = 8;
 const TYPING_EVERY_MS = 8_000;
 const NOTHING: Draft = { text: '', files: [] };
 
@@ -172,7 +174,7 @@ function commandsLike(commands: readonly Path[], text: string, use: (path: Path)
   const starting = commands.filter(({ path }) => path.startsWith(wanted));
   const others = commands.filter(({ path }) => !path.startsWith(wanted) && path.includes(wanted));
   return [...starting, ...others]
-    .slice(0, SHOWN)
+    .slice(0, SHOWN_COMMANDS)
     .map((path) => ({ label: `/${path.path}`, hint: path.description, choose: () => use(path) }));
 }
 
@@ -183,7 +185,7 @@ function mentionsLike(store: Store, text: string, write: (text: string) => void)
   const names = sign === '#' ? (store.guild?.channels ?? []) : mentionable(store);
   return [...new Set(names.map(({ name }) => name))]
     .filter((name) => name.toLowerCase().startsWith(start.toLowerCase()))
-    .slice(0, SHOWN)
+    .slice(0, SHOWN_NAMES)
     .map((name) => ({
       label: `${sign}${name}`,
       hint: '',
@@ -212,13 +214,4 @@ function withIds(text: string, store: Store): string {
     'gu',
   );
   return text.replace(pattern, (typed) => named.find((one) => one.typed === typed)?.mention ?? typed);
-}
-
-function withNames(text: string, store: Store): string {
-  return text
-    .replace(/<@!?(\d+)>/g, (whole, id: string) => (store.nameOf(id) ? `@${store.nameOf(id)}` : whole))
-    .replace(/<#(\d+)>/g, (whole, id: string) => {
-      const found = store.channels.find((channel) => channel.id === id);
-      return found ? `#${found.name}` : whole;
-    });
 }

@@ -36,7 +36,6 @@ export function connect(
   const waiting = new Map<number, Waiting>();
 
   const open = () => {
-    onState('connecting');
     const url = new URL('/local/users', location.href);
     url.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
     url.search = new URLSearchParams(address).toString();
@@ -86,6 +85,7 @@ export function connect(
     alive = false;
     request({ act: 'ping' }).catch(() => undefined);
   }, HEARTBEAT_MS);
+  onState('connecting');
   open();
   return {
     act: request,

@@ -1,12 +1,12 @@
-import type { SeenChannel, SeenGuild } from '@cinnabar/local-discord';
-import { ChannelType } from 'discord-api-types/v10';
+import type { SeenChannel, SeenGuild, Snapshot } from '@cinnabar/local-discord';
+import { type APIMessage, ChannelType } from 'discord-api-types/v10';
 import { render } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Composer } from './composer';
 import type { ConnectionState } from './connection';
 import { Avatar, Message } from './message';
 import { Modal } from './modal';
-import { Store, StoreContext, useStore } from './store';
+import { Store, StoreContext, useNow, useStillStore, useStore } from './store';
 import { speak, t } from './texts';
 import './style.css';
 
@@ -85,10 +85,12 @@ function Page() {
           </p>
         )}
         <Messages />
-        <Typing />
-        <p role="alert" class={store.notice ? 'notice' : 'sr-only'}>
-          {store.notice}
-        </p>
+        <div class="status">
+          {!store.notice && <Typing />}
+          <p role="alert" class={store.notice ? 'notice' : 'sr-only'}>
+            {store.notice}
+          </p>
+        </div>
         <Composer />
       </main>
       <Members onChosen={() => open(undefined)} />
@@ -251,18 +253,26 @@ const steps = () =>
 
 /** Who one is, and what time it is. */
 function Me() {
-  const store = useStore();
-  const { world, address } = store;
-  const [, tick] = useState(0);
-  useEffect(() => {
-    const timer = setInterval(() => tick((count) => count + 1), 1_000);
-    return () => clearInterval(timer);
-  }, []);
+  const { world, address } = useStore();
   if (world === undefined) return null;
+  return (
+    <div class="me">
+      {useMemo(
+        () => (
+          <Who world={world} address={address} />
+        ),
+        [world, address],
+      )}
+      {world.canMoveClock && <Clock />}
+    </div>
+  );
+}
+
+function Who({ world, address }: { world: Snapshot; address: Store['address'] }) {
   const hashOf = (as: string) => `#${new URLSearchParams({ key: address.key, as })}`;
   const others = world.people.filter(({ bot, id }) => !bot && id !== world.me.id);
   return (
-    <div class="me">
+    <>
       <label>
         <span class="quiet">{t('You are')}</span>{' '}
         <select
@@ -283,24 +293,29 @@ function Me() {
           {t('Second window, as {name}', { name: others[0].name })}
         </a>
       )}
-      {world.canMoveClock && (
-        <fieldset class="row clock">
-          <legend>
-            {t('Clock')} <time>{new Date(Date.now() + store.aheadMs).toLocaleTimeString()}</time>
-          </legend>
-          {steps().map(([label, ms]) => (
-            <button
-              key={label}
-              type="button"
-              aria-label={t('Move the clock by {time}', { time: label })}
-              onClick={() => void store.try({ act: 'advance', ms })}
-            >
-              +{label}
-            </button>
-          ))}
-        </fieldset>
-      )}
-    </div>
+    </>
+  );
+}
+
+function Clock() {
+  const store = useStillStore();
+  const now = useNow();
+  return (
+    <fieldset class="row clock">
+      <legend>
+        {t('Clock')} <time>{new Date(now).toLocaleTimeString()}</time>
+      </legend>
+      {steps().map(([label, ms]) => (
+        <button
+          key={label}
+          type="button"
+          aria-label={t('Move the clock by {time}', { time: label })}
+          onClick={() => void store.try({ act: 'advance', ms })}
+        >
+          +{label}
+        </button>
+      ))}
+    </fieldset>
   );
 }
 
@@ -355,11 +370,24 @@ function Messages() {
           const isFirst =
             before?.author.id !== message.author.id ||
             Date.parse(message.timestamp) - Date.parse(before.timestamp) > TOGETHER_MS;
-          return <Message key={message.id} message={message} isFirst={isFirst} />;
+          const isNew = message.id === store.newFrom;
+          return [
+            isNew && (
+              <li key="new" class="new">
+                <span>{t('New')}</span>
+              </li>
+            ),
+            <Row key={message.id} message={message} isFirst={isFirst || isNew} world={store.world} />,
+          ];
         })}
       </ol>
     </section>
   );
+}
+
+/** Drawn when the message changes, or who and what there is: not with each message that comes. */
+function Row({ message, isFirst, world }: { message: APIMessage; isFirst: boolean; world: Snapshot | undefined }) {
+  return useMemo(() => <Message message={message} isFirst={isFirst} />, [message, isFirst, world]);
 }
 
 function Empty() {
@@ -388,43 +416,77 @@ function Typing() {
   );
 }
 
+/** Of more members, the others are found by name. */
+const LISTED_MEMBERS = 100;
+
 function Members({ onChosen }: { onChosen: () => void }) {
   const store = useStore();
   const { guild, world } = store;
+  const [wanted, want] = useState('');
+  const list = useMemo(() => {
+    const all = guild?.members ?? [];
+    const part = wanted.trim().toLowerCase();
+    const found = all.length > LISTED_MEMBERS ? all.filter(({ name }) => name.toLowerCase().includes(part)) : all;
+    const left = found.length - LISTED_MEMBERS;
+    return (
+      <>
+        <ul>
+          {found.slice(0, LISTED_MEMBERS).map((member) => (
+            <Member key={member.id} member={member} onChosen={onChosen} />
+          ))}
+        </ul>
+        {found.length === 0 && <p class="quiet hint">{t('Nobody is called that.')}</p>}
+        {left > 0 && <p class="quiet hint">{t('And {left} more: find them by name.', { left })}</p>}
+      </>
+    );
+  }, [guild, world, wanted]);
   if (guild === undefined) return null;
-  const me = world?.me.id;
   return (
     <aside id="members" aria-label={t('Members')}>
-      <h2>{t('Members')}</h2>
-      <ul>
-        {guild.members.map(({ id, name, roles }) => {
-          const bot = world?.people.find((person) => person.id === id)?.bot;
-          const shown = guild.roles.filter((role) => roles.includes(role.id)).map((role) => role.name);
-          return (
-            <li key={id}>
-              <button
-                type="button"
-                class="plain member"
-                disabled={id === me}
-                title={id === me ? t('This is you') : t('Write to {name}', { name })}
-                onClick={() => {
-                  void store.enter({ act: 'openDm', user: id });
-                  onChosen();
-                }}
-              >
-                <Avatar id={id} name={name} />
-                <span>
-                  {name}
-                  {bot && <span class="badge">{t('bot')}</span>}
-                  {id === me && <span class="quiet"> {t('you')}</span>}
-                  {shown.length > 0 && <small>{shown.join(', ')}</small>}
-                </span>
-              </button>
-            </li>
-          );
-        })}
-      </ul>
+      <h2>
+        {t('Members')} <span class="quiet">{guild.members.length}</span>
+      </h2>
+      {guild.members.length > LISTED_MEMBERS && (
+        <input
+          type="search"
+          class="find"
+          aria-label={t('Find a member')}
+          placeholder={t('Find a member')}
+          value={wanted}
+          onInput={({ currentTarget }) => want(currentTarget.value)}
+        />
+      )}
+      {list}
     </aside>
+  );
+}
+
+function Member({ member, onChosen }: { member: SeenGuild['members'][number]; onChosen: () => void }) {
+  const store = useStillStore();
+  const { id, name, roles } = member;
+  const isMe = id === store.world?.me.id;
+  const shown = store.guild?.roles.filter((role) => roles.includes(role.id)).map((role) => role.name) ?? [];
+  return (
+    <li>
+      <button
+        type="button"
+        class="plain member"
+        disabled={isMe}
+        title={isMe ? t('This is you') : t('Write to {name}', { name })}
+        onClick={() => {
+          void store.enter({ act: 'openDm', user: id });
+          onChosen();
+        }}
+      >
+        <Avatar id={id} name={name} />
+        <span>
+          <bdi>{name}</bdi>
+          {store.isBot(id) && <span class="badge">{t('bot')}</span>}
+          {isMe && <span class="quiet"> {t('you')}</span>}
+          {shown.length > 0 && <small>{shown.join(', ')}</small>}
+        </span>
+      </button>
+    </li>
   );
 }
 

@@ -1,24 +1,28 @@
-import { parse } from 'discord-markdown-parser';
 import { type ComponentChildren, h, type VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { type Store, useStore } from './store';
+import { type ListItem, type MarkdownNode, parseMarkdown, plainText } from './markdown-parser';
+import { type Store, useNow, useStillStore } from './store';
 import { t } from './texts';
 
-type Node = ReturnType<typeof parse>[number];
+/** Nobody means more than that; what stands deeper is plain text, so that no message can exhaust the browser's stack. */
+const MAX_DEPTH = 16;
 
 /** A message's text, as Discord shows it. Nothing of it becomes markup but what is written here. */
-export function Markdown({ text, extended = false }: { text: string; extended?: boolean }) {
-  const store = useStore();
-  const nodes = parse(text, extended ? 'extended' : 'normal');
-  const isJumbo =
-    nodes.length > 0 && /^(\p{Extended_Pictographic}|\p{Emoji_Modifier}|\uFE0F|\u200D|\s){1,24}$/u.test(text);
-  return <div class={isJumbo ? 'text jumbo' : 'text'}>{nodesOf(nodes, store)}</div>;
+export function Markdown({ text }: { text: string }) {
+  const store = useStillStore();
+  const isJumbo = /^(\p{Extended_Pictographic}|\p{Emoji_Modifier}|\uFE0F|\u200D|\s){1,24}$/u.test(text);
+  return (
+    <div class={isJumbo ? 'text jumbo' : 'text'} dir="auto">
+      {nodesOf(parseMarkdown(text), store, 0)}
+    </div>
+  );
 }
 
-function nodesOf(content: unknown, store: Store): ComponentChildren {
+function nodesOf(content: unknown, store: Store, depth: number): ComponentChildren {
+  if (depth > MAX_DEPTH) return plainText(content);
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return null;
-  return content.map((node: Node, index) => <Shown key={index} node={node} store={store} />);
+  return content.map((node: MarkdownNode, index) => <Shown key={index} node={node} store={store} depth={depth} />);
 }
 
 type Plain = 'strong' | 'em' | 'u' | 's' | 'blockquote' | 'small';
@@ -31,14 +35,24 @@ const PLAIN: Readonly<Record<string, Plain>> = {
   subtext: 'small',
 };
 
-function Shown({ node, store }: { node: Node; store: Store }): VNode {
-  const inner = () => nodesOf(node.content, store);
+function Shown({ node, store, depth }: { node: MarkdownNode; store: Store; depth: number }): VNode {
+  const inner = () => nodesOf(node.content, store, depth + 1);
   const id = String(node.id ?? '');
   const plain = PLAIN[node.type];
   if (plain !== undefined) return h(plain, null, inner());
   switch (node.type) {
     case 'heading':
       return <p class={`heading h${Number(node.level)}`}>{inner()}</p>;
+    case 'list':
+      return (
+        <ul class="list">
+          {node.items.map((item: ListItem, index: number) => (
+            <li key={index} class={`depth${item.depth}`} data-marker={item.marker}>
+              <span>{nodesOf(item.content, store, depth + 1)}</span>
+            </li>
+          ))}
+        </ul>
+      );
     case 'br':
     case 'newline':
       return <br />;
@@ -75,9 +89,7 @@ function Shown({ node, store }: { node: Node; store: Store }): VNode {
     case 'emojiCustom':
       return <>:{String(node.name ?? '')}:</>;
     case 'timestamp':
-      return (
-        <Moment seconds={Number(node.timestamp)} format={String(node.format ?? 'f')} now={Date.now() + store.aheadMs} />
-      );
+      return <Moment seconds={Number(node.timestamp)} format={String(node.format ?? 'f')} />;
     case 'slashCommand':
       return <span class="mention">/{String(node.name ?? node.fullName ?? '')}</span>;
     default:
@@ -133,17 +145,19 @@ const UNITS = [
   ['second', 1],
 ] as const;
 
-function Moment({ seconds, format, now }: { seconds: number; format: string; now: number }) {
+function Moment({ seconds, format }: { seconds: number; format: string }) {
   const date = new Date(seconds * 1_000);
   if (Number.isNaN(date.getTime())) return <>{seconds}</>;
-  const full = date.toLocaleString(undefined, STYLES.F);
-  const text =
-    format === 'R' ? relative(seconds - now / 1_000) : date.toLocaleString(undefined, STYLES[format] ?? STYLES.f);
   return (
-    <time dateTime={date.toISOString()} title={full}>
-      {text}
+    <time dateTime={date.toISOString()} title={date.toLocaleString(undefined, STYLES.F)}>
+      {format === 'R' ? <Distance seconds={seconds} /> : date.toLocaleString(undefined, STYLES[format] ?? STYLES.f)}
     </time>
   );
+}
+
+/** Goes with the clock, also when that is moved. */
+function Distance({ seconds }: { seconds: number }) {
+  return <>{relative(seconds - useNow() / 1_000)}</>;
 }
 
 function relative(seconds: number): string {

@@ -1,15 +1,16 @@
-import { type APIEmbed, type APIMessage, type APIReaction, MessageFlags } from 'discord-api-types/v10';
+import { type APIEmbed, type APIMessage, type APIReaction, MessageFlags, MessageType } from 'discord-api-types/v10';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Components } from './components';
 import { Link, Markdown } from './markdown';
-import { useStore } from './store';
+import { colourStyle, FileLink, Picture } from './media';
+import { useStillStore, withNames } from './store';
 import { t } from './texts';
 
 const EMOJI = ['👍', '👎', '❤️', '😂', '🎉', '😮', '😢', '🙏', '👀', '✅', '❌', '🔥', '🚀', '🤔', '👋', '💯'];
 
 /** A message; the name of its author stands over the first of several. */
 export function Message({ message, isFirst }: { message: APIMessage; isFirst: boolean }) {
-  const store = useStore();
+  const store = useStillStore();
   const { author, flags = 0 } = message;
   const isEphemeral = (flags & MessageFlags.Ephemeral) !== 0;
   const isLoading = (flags & MessageFlags.Loading) !== 0;
@@ -28,7 +29,9 @@ export function Message({ message, isFirst }: { message: APIMessage; isFirst: bo
       {starts && <Avatar id={author.id} name={name} />}
       {starts && (
         <p class="author">
-          <strong>{name}</strong>
+          <strong>
+            <bdi>{name}</bdi>
+          </strong>
           {author.bot && <span class="badge">{t('bot')}</span>}
           <time dateTime={message.timestamp} title={time.toLocaleString()}>
             {time.toLocaleString(undefined, { hour: '2-digit', minute: '2-digit', day: 'numeric', month: 'short' })}
@@ -39,7 +42,7 @@ export function Message({ message, isFirst }: { message: APIMessage; isFirst: bo
         {isLoading ? (
           <p class="quiet thinking">{t('{name} is thinking …', { name })}</p>
         ) : (
-          <Markdown text={message.content} extended={author.bot === true} />
+          <Words message={message} name={name} />
         )}
         {message.edited_timestamp && !isLoading && <small class="edited">{t('(edited)')}</small>}
         {message.embeds.map((embed, index) => (
@@ -60,6 +63,12 @@ export function Message({ message, isFirst }: { message: APIMessage; isFirst: bo
   );
 }
 
+function Words({ message, name }: { message: APIMessage; name: string }) {
+  if (message.type === MessageType.ChannelPinnedMessage)
+    return <p class="quiet">{t('{name} pinned a message to this channel.', { name })}</p>;
+  return message.content === '' ? null : <Markdown text={message.content} />;
+}
+
 const HUES = 12;
 
 export function Avatar({ id, name }: { id: string; name: string }) {
@@ -72,7 +81,7 @@ export function Avatar({ id, name }: { id: string; name: string }) {
 }
 
 function Answered({ message }: { message: APIMessage }) {
-  const store = useStore();
+  const store = useStillStore();
   const { referenced_message: to, interaction } = message;
   if (interaction)
     return (
@@ -86,34 +95,33 @@ function Answered({ message }: { message: APIMessage }) {
   return (
     <p class="answered">
       ↳ <b>{store.nameOf(to.author.id) ?? to.author.username}</b>{' '}
-      {to.content.slice(0, 120) || t('a message without text')}
+      {withNames(to.content, store).slice(0, 120) || t('a message without text')}
     </p>
   );
 }
 
 function Embed({ embed }: { embed: APIEmbed }) {
   return (
-    <article class="embed">
+    <article class={embed.thumbnail ? 'embed beside' : 'embed'} style={colourStyle(embed.color)}>
+      {embed.thumbnail && <Picture url={embed.thumbnail.url} name={t('picture')} class="thumbnail" />}
       {embed.author && <p class="small">{embed.author.name}</p>}
       {embed.title && (
         <p class="title">{embed.url ? <Link href={embed.url}>{embed.title}</Link> : <Markdown text={embed.title} />}</p>
       )}
-      {embed.description && <Markdown text={embed.description} extended />}
+      {embed.description && <Markdown text={embed.description} />}
       {embed.fields && (
         <dl>
           {embed.fields.map((field, index) => (
             <div key={index} class={field.inline ? 'inline' : ''}>
               <dt>{field.name}</dt>
               <dd>
-                <Markdown text={field.value} extended />
+                <Markdown text={field.value} />
               </dd>
             </div>
           ))}
         </dl>
       )}
-      {[embed.image, embed.thumbnail].map(
-        (image) => image && <Picture key={image.url} url={image.url} name={t('picture')} />,
-      )}
+      {embed.image && <Picture url={embed.image.url} name={t('picture')} />}
       {(embed.footer || embed.timestamp) && (
         <p class="small">
           {[embed.footer?.text, embed.timestamp && new Date(embed.timestamp).toLocaleString()]
@@ -125,22 +133,16 @@ function Embed({ embed }: { embed: APIEmbed }) {
   );
 }
 
-/** Pictures of this server are shown; others stay where they are. */
-function Picture({ url, name }: { url: string; name: string }) {
-  if (URL.canParse(url) && new URL(url).origin === location.origin) return <img src={url} alt={name} />;
-  return <Link href={url}>{name}</Link>;
-}
-
+/** Where a message is made of components, they show its files. */
 function Attachments({ message }: { message: APIMessage }) {
+  if (((message.flags ?? 0) & MessageFlags.IsComponentsV2) !== 0) return null;
   return (
     <>
       {message.attachments.map((file) =>
         file.content_type?.startsWith('image/') ? (
           <Picture key={file.id} url={file.url} name={file.description ?? file.filename} />
         ) : (
-          <p key={file.id} class="file">
-            <Link href={file.url}>{file.filename}</Link> <small>{Math.ceil(file.size / 1024)} KiB</small>
-          </p>
+          <FileLink key={file.id} file={file} />
         ),
       )}
     </>
@@ -150,7 +152,7 @@ function Attachments({ message }: { message: APIMessage }) {
 const emojiOf = ({ emoji }: APIReaction) => (emoji.id ? `${emoji.name}:${emoji.id}` : (emoji.name ?? ''));
 
 function Reactions({ message }: { message: APIMessage }) {
-  const store = useStore();
+  const store = useStillStore();
   if (!message.reactions?.length) return null;
   return (
     <div class="row">
@@ -178,15 +180,21 @@ function Reactions({ message }: { message: APIMessage }) {
 }
 
 function Actions({ message, isOwn, isEphemeral }: { message: APIMessage; isOwn: boolean; isEphemeral: boolean }) {
-  const store = useStore();
+  const store = useStillStore();
   const [isPicking, pick] = useState(false);
   const [isNaming, name] = useState(false);
+  const [isDeleting, ask] = useState(false);
   const target = { channel: message.channel_id, message: message.id };
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    if (isPicking || isNaming) box.current?.querySelector<HTMLElement>('input, button')?.focus();
-  }, [isPicking, isNaming]);
+    if (isPicking || isNaming || isDeleting) box.current?.querySelector<HTMLElement>('.first, button')?.focus();
+  }, [isPicking, isNaming, isDeleting]);
   if (isEphemeral) return null;
+  const close = () => {
+    pick(false);
+    name(false);
+    ask(false);
+  };
   const start = (act: 'replyTo' | 'editing') => {
     store.replyTo = undefined;
     store.editing = undefined;
@@ -198,14 +206,24 @@ function Actions({ message, isOwn, isEphemeral }: { message: APIMessage; isOwn: 
     // biome-ignore lint/a11y/noStaticElementInteractions: Escape comes from what stands in it
     <div
       ref={box}
-      class={isPicking || isNaming ? 'actions open' : 'actions'}
+      class={isPicking || isNaming || isDeleting ? 'actions open' : 'actions'}
       onKeyDown={({ key, currentTarget }) => {
         if (key !== 'Escape') return;
         currentTarget.querySelector<HTMLElement>('[aria-expanded="true"]')?.focus();
-        pick(false);
-        name(false);
+        close();
+      }}
+      onFocusOut={({ relatedTarget, currentTarget }) => {
+        if (relatedTarget instanceof Node && !currentTarget.contains(relatedTarget)) close();
       }}
     >
+      {isDeleting && (
+        <span class="question">
+          {t('Delete this message?')}
+          <button type="button" class="danger first" onClick={() => void store.try({ act: 'delete', ...target })}>
+            {t('Delete it')}
+          </button>
+        </span>
+      )}
       {isNaming && (
         <form
           onSubmit={(event) => {
@@ -216,6 +234,7 @@ function Actions({ message, isOwn, isEphemeral }: { message: APIMessage; isOwn: 
         >
           <input
             name="name"
+            class="first"
             required
             aria-label={t('Name of the thread')}
             placeholder={t('Name of the thread, Enter')}
@@ -237,6 +256,24 @@ function Actions({ message, isOwn, isEphemeral }: { message: APIMessage; isOwn: 
             {emoji}
           </button>
         ))}
+      {isPicking && (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            const emoji = String(new FormData(event.currentTarget).get('emoji')).trim();
+            void store.try({ act: 'react', ...target, emoji }).then((done) => pick(!done));
+          }}
+        >
+          <input
+            name="emoji"
+            class="other-emoji"
+            required
+            autocomplete="off"
+            aria-label={t('Another emoji')}
+            placeholder={t('Another emoji')}
+          />
+        </form>
+      )}
       <button
         type="button"
         class="plain"
@@ -244,6 +281,7 @@ function Actions({ message, isOwn, isEphemeral }: { message: APIMessage; isOwn: 
         onClick={() => {
           pick(!isPicking);
           name(false);
+          ask(false);
         }}
       >
         {t('React')}
@@ -259,6 +297,7 @@ function Actions({ message, isOwn, isEphemeral }: { message: APIMessage; isOwn: 
           onClick={() => {
             name(!isNaming);
             pick(false);
+            ask(false);
           }}
         >
           {t('Thread')}
@@ -269,8 +308,17 @@ function Actions({ message, isOwn, isEphemeral }: { message: APIMessage; isOwn: 
           {t('Edit')}
         </button>
       )}
-      {isOwn && (
-        <button type="button" class="plain" onClick={() => void store.try({ act: 'delete', ...target })}>
+      {(isOwn || store.channel?.moderated) && (
+        <button
+          type="button"
+          class="plain"
+          aria-expanded={isDeleting}
+          onClick={() => {
+            ask(!isDeleting);
+            pick(false);
+            name(false);
+          }}
+        >
           {t('Delete')}
         </button>
       )}

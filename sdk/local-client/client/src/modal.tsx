@@ -24,8 +24,10 @@ export function Modal() {
     const data = new FormData(form);
     const fields: Record<string, string | string[]> = {};
     for (const key of new Set(data.keys())) {
-      const isMenu = form.elements.namedItem(key) instanceof HTMLSelectElement;
-      fields[key] = isMenu ? data.getAll(key).map(String) : String(data.get(key));
+      const field = form.elements.namedItem(key);
+      const isText =
+        field instanceof HTMLTextAreaElement || (field instanceof HTMLInputElement && field.type === 'text');
+      fields[key] = isText ? String(data.get(key)) : data.getAll(key).map(String).filter(Boolean);
     }
     if (await store.try({ act: 'submit', interaction: open.interaction, fields })) close();
   };
@@ -41,6 +43,11 @@ export function Modal() {
         {componentsIn(open.modal.components).map((component, index) => (
           <Field key={index} component={component} />
         ))}
+        {store.notice && (
+          <p role="alert" class="notice">
+            {store.notice}
+          </p>
+        )}
         <div class="row end">
           <button type="button" onClick={() => dialog.current?.close()}>
             {t('Cancel')}
@@ -55,30 +62,48 @@ export function Modal() {
 }
 
 function Field({ component }: { component: AnyComponent }) {
+  const store = useStore();
   if (component.type === ComponentType.TextDisplay) return <Markdown text={words(component.content)} />;
   const [inner] =
     component.type === ComponentType.Label ? componentsIn([component.component]) : componentsIn(component.components);
   if (inner === undefined) return null;
+  const name = words(inner.custom_id);
+  const label = (
+    <>
+      {words(component.label) || words(inner.label)}
+      {inner.required !== false && <span aria-hidden="true"> *</span>}
+    </>
+  );
+  const description = words(component.description) && <small>{words(component.description)}</small>;
+  if (inner.type !== ComponentType.TextInput && Number(inner.max_values ?? 1) > 1)
+    return (
+      <fieldset class="several">
+        <legend>{label}</legend>
+        {description}
+        {choicesOf(inner, store).map(({ value, label: choice, isDefault }) => (
+          <label key={value}>
+            <input type="checkbox" name={name} value={value} defaultChecked={isDefault} /> {choice}
+          </label>
+        ))}
+      </fieldset>
+    );
   return (
     // biome-ignore lint/a11y/noLabelWithoutControl: the input stands inside
     <label class="field">
-      <span>
-        {words(component.label) || words(inner.label)}
-        {inner.required !== false && <span aria-hidden="true"> *</span>}
-      </span>
-      {words(component.description) && <small>{words(component.description)}</small>}
-      <Input component={inner} />
+      <span>{label}</span>
+      {description}
+      <Input component={inner} name={name} />
     </label>
   );
 }
 
-function Input({ component }: { component: AnyComponent }) {
+function Input({ component, name }: { component: AnyComponent; name: string }) {
   const store = useStore();
   const required = component.required !== false;
-  const name = words(component.custom_id);
   if (component.type !== ComponentType.TextInput)
     return (
-      <select name={name} multiple={Number(component.max_values ?? 1) > 1} required={required}>
+      <select name={name} required={required}>
+        <option value="">{words(component.placeholder)}</option>
         {choicesOf(component, store).map(({ value, label, isDefault }) => (
           <option key={value} value={value} selected={isDefault}>
             {label}
@@ -94,5 +119,9 @@ function Input({ component }: { component: AnyComponent }) {
     maxLength: Number(component.max_length ?? 4_000),
     defaultValue: words(component.value),
   };
-  return component.style === TextInputStyle.Paragraph ? <textarea rows={4} {...common} /> : <input {...common} />;
+  return component.style === TextInputStyle.Paragraph ? (
+    <textarea rows={4} {...common} />
+  ) : (
+    <input type="text" {...common} />
+  );
 }

@@ -1,4 +1,4 @@
-import type { SeenChannel, SeenGuild, Snapshot, UserAct, UserEvent } from '@cinnabar/local-discord';
+import type { SeenChannel, SeenGuild, SeenPerson, Snapshot, UserAct, UserEvent } from '@cinnabar/local-discord';
 import type { APIMessage, APIModalInteractionResponseCallbackData } from 'discord-api-types/v10';
 import { createContext } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
@@ -42,11 +42,16 @@ export class Store {
   aheadMs = 0;
   /** Whether the newest message is in view, and older ones need not be kept. */
   isAtEnd = true;
+  /** The first message of the channel that was not read when it was opened. */
+  newFrom: string | undefined;
   /** By channel. */
   readonly drafts = new Map<string, Draft>();
   readonly histories = new Map<string, History>();
   /** By channel: who is typing, until when. */
   readonly typing = new Map<string, Map<string, number>>();
+  /** By id; members by guild first, as they are called there. */
+  #people: ReadonlyMap<string, SeenPerson> = new Map();
+  #members: ReadonlyMap<SeenGuild | undefined, ReadonlyMap<string, string>> = new Map();
   readonly #own = new Map<string, ReturnType<typeof setTimeout>>();
   readonly #listeners = new Set<() => void>();
   readonly #connection: Connection;
@@ -119,10 +124,11 @@ export class Store {
   }
 
   nameOf(userId: string): string | undefined {
-    return (
-      this.guild?.members.find(({ id }) => id === userId)?.name ??
-      this.world?.people.find(({ id }) => id === userId)?.name
-    );
+    return this.#members.get(this.guild)?.get(userId) ?? this.#people.get(userId)?.name;
+  }
+
+  isBot(userId: string): boolean {
+    return this.#people.get(userId)?.bot === true;
   }
 
   async show(channelId: string): Promise<void> {
@@ -130,8 +136,9 @@ export class Store {
     this.replyTo = undefined;
     this.editing = undefined;
     this.changed();
+    this.newFrom = undefined;
     if (!this.histories.has(channelId)) await this.#load(channelId);
-    this.#ack();
+    if (this.channelId === channelId) this.seen();
   }
 
   /** Starts a thread or opens a DM, and shows it. @returns whether it could */
@@ -207,8 +214,12 @@ export class Store {
     this.#on({ event: 'snapshot', ...(await this.act({ act: 'snapshot' })) });
   }
 
-  /** What is on the screen is read. */
+  /** What is on the screen is read, from now on; what was not is marked. */
   seen(): void {
+    const { unread = 0 } = this.channel ?? {};
+    const { messages = [] } = this.histories.get(this.channelId ?? '') ?? {};
+    if (unread > 0 && !document.hidden)
+      this.newFrom = messages.filter(({ author }) => author.id !== this.world?.me.id).at(-unread)?.id;
     this.#ack();
   }
 
@@ -217,6 +228,11 @@ export class Store {
       case 'snapshot':
         this.#resync(event);
         break;
+      case 'ack': {
+        const channel = this.channels.find(({ id }) => id === event.channel);
+        if (channel) channel.unread = event.unread;
+        break;
+      }
       case 'clock':
         this.aheadMs = event.now - Date.now();
         break;
@@ -251,9 +267,14 @@ export class Store {
     if (this.#isStale) this.histories.clear();
     this.#isStale = false;
     this.world = world;
+    this.#people = new Map(world.people.map((person) => [person.id, person]));
+    this.#members = new Map(
+      world.guilds.map((guild) => [guild, new Map(guild.members.map(({ id, name }) => [id, name]))]),
+    );
     this.aheadMs = world.now - Date.now();
     const shown = this.channel ?? this.channels.find(({ writable }) => writable) ?? this.channels[0];
     if (shown && (shown.id !== this.channelId || !this.histories.has(shown.id))) void this.show(shown.id);
+    else this.#ack();
   }
 
   #message(message: APIMessage, isNew: boolean): void {
@@ -281,13 +302,42 @@ export class Store {
   }
 }
 
+/** Mentions as they are read and typed. */
+export function withNames(text: string, store: Store): string {
+  return text
+    .replace(/<@!?(\d+)>/g, (whole, id: string) => (store.nameOf(id) ? `@${store.nameOf(id)}` : whole))
+    .replace(/<#(\d+)>/g, (whole, id: string) => {
+      const found = store.channels.find((channel) => channel.id === id);
+      return found ? `#${found.name}` : whole;
+    });
+}
+
 export const StoreContext = createContext<Store | undefined>(undefined);
+
+/** The store, for what is drawn anew with its parent alone. */
+export function useStillStore(): Store {
+  const store = useContext(StoreContext);
+  if (store === undefined) throw new Error('There is no store here.');
+  return store;
+}
 
 /** The store; the component is drawn anew whenever it changes. */
 export function useStore(): Store {
-  const store = useContext(StoreContext);
-  if (store === undefined) throw new Error('There is no store here.');
+  const store = useStillStore();
   const [, draw] = useState(0);
   useEffect(() => store.listen(() => draw((count) => count + 1)), [store]);
   return store;
+}
+
+const SECOND_MS = 1_000;
+
+/** What time it is at the server; the component is drawn anew each second. */
+export function useNow(): number {
+  const store = useStore();
+  const [, tick] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => tick((count) => count + 1), SECOND_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return Date.now() + store.aheadMs;
 }

@@ -65,11 +65,12 @@ function List({ id, shown, at }: { id: string; shown: readonly Suggestion[]; at:
   return (
     <div ref={list} id={id} class="suggestions" role="listbox" aria-label={t('Suggestions')}>
       {shown.map(({ label, hint, choose }, index) => (
-        // biome-ignore lint/a11y/useFocusableInteractive lint/a11y/useKeyWithClickEvents: the field has the focus and its keys
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the focus and its keys
         <div
           key={label}
           id={`${id}-${index}`}
           role="option"
+          tabIndex={-1}
           aria-selected={index === at}
           onMouseDown={(event) => event.preventDefault()}
           onClick={choose}

@@ -19,6 +19,8 @@ export interface ActContext {
   readonly user: LocalUser;
   readonly marks: ReadMarks;
   readonly advance: ((ms: number) => Promise<void>) | undefined;
+  /** Called once the member has read a channel. */
+  onRead(channel: LocalChannel): void;
 }
 
 type Given = Extract<UserAct, { act: 'slash' }>['options'];
@@ -41,7 +43,7 @@ export async function carryOut(context: ActContext, act: UserAct): Promise<objec
       user.typing(channelOf(context, act.channel));
       return {};
     case 'ack':
-      markRead(context, channelOf(context, act.channel).id, act.message);
+      markRead(context, channelOf(context, act.channel), act.message);
       return {};
     case 'openDm':
       return { channel: user.openDm(recipientOf(context, act.user)).id };
@@ -105,7 +107,7 @@ async function interact(context: ActContext, act: Interacting): Promise<object> 
         (one) => one.id === act.interaction && one.user === user,
       );
       if (interaction?.modal === undefined) throw new Error('The form is not open any more.');
-      return started(user.submit(interaction, act.fields));
+      return started(user.submit(interaction, fieldValues(context, interaction, act.fields)));
     }
     case 'commands':
       return { commands: offeredTo(world, user, channelOf(context, act.channel)).map(({ command }) => command) };
@@ -134,10 +136,12 @@ function page({ world, user }: ActContext, channelId: string, before: string | u
   return { messages, more: older.length > PAGE };
 }
 
-function markRead({ marks, user }: ActContext, channel: string, message: string): void {
+function markRead({ marks, user, onRead }: ActContext, channel: LocalChannel, message: string): void {
   const own = marks.get(user.id) ?? new Map<string, string>();
   marks.set(user.id, own);
-  if (compareIds(message, own.get(channel) ?? '0') > 0) own.set(channel, message);
+  if (compareIds(message, own.get(channel.id) ?? '0') <= 0) return;
+  own.set(channel.id, message);
+  onRead(channel);
 }
 
 function channelOf({ world, user }: ActContext, id: string): LocalChannel {
@@ -176,11 +180,31 @@ function toFile({ name, data, type }: GivenFile) {
 }
 
 /** A menu of people, roles or channels takes them, not their ids. */
-function chosen(context: ActContext, message: LocalMessage, menu: string, values: readonly string[]): SelectValue[] {
-  for (const { component } of walkComponents(message.components))
+function chosen(
+  context: ActContext,
+  { channel, components }: { channel: LocalChannel; components: readonly unknown[] },
+  menu: string,
+  values: readonly string[],
+): SelectValue[] {
+  for (const { component } of walkComponents(components))
     if (component.custom_id === menu && component.type !== ComponentKind.StringSelect)
-      return values.map((id) => named(context, message.channel, id));
+      return values.map((id) => named(context, channel, id));
   return [...values];
+}
+
+/** What was filled in: texts, and what was chosen from menus. */
+function fieldValues(
+  context: ActContext,
+  { channel, modal }: LocalInteraction,
+  fields: Extract<UserAct, { act: 'submit' }>['fields'],
+): Record<string, string | readonly SelectValue[]> {
+  const form = { channel, components: modal?.components ?? [] };
+  return Object.fromEntries(
+    Object.entries(fields).map(([key, value]) => [
+      key,
+      typeof value === 'string' ? value : chosen(context, form, key, value),
+    ]),
+  );
 }
 
 function named(

@@ -93,6 +93,8 @@ export interface SeenChannel {
   position: number;
   /** Whether the member may write there. */
   writable: boolean;
+  /** Whether the member may delete there what others have written. */
+  moderated: boolean;
   unread: number;
 }
 
@@ -129,6 +131,8 @@ export type UserEvent =
   /** New, edited, or with other reactions. */
   | { event: 'message'; message: APIMessage; isNew: boolean; now: number }
   | { event: 'messageDelete'; channel: string; message: string; unread: number }
+  /** The member has read the channel in another window. */
+  | { event: 'ack'; channel: string; unread: number }
   | { event: 'typing'; channel: string; user: string }
   /** What has become of an own interaction. */
   | {

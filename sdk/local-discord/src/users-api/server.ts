@@ -5,12 +5,13 @@ import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { refusalSentence } from '../errors.js';
 import type { Observers } from '../expect-message.js';
 import { canView } from '../rules/permissions.js';
+import type { LocalChannel } from '../state/channels.js';
 import type { LocalEvent } from '../state/events.js';
 import type { LocalInteraction } from '../state/interactions.js';
 import type { LocalUser } from '../state/users.js';
 import type { World } from '../world.js';
 import { carryOut } from './acts.js';
-import { actSchema, REFUSED, requestSchema, type UserEvent, type UserReply } from './protocol.js';
+import { actSchema, REFUSED, requestSchema, type Snapshot, type UserEvent, type UserReply } from './protocol.js';
 import { isVisible, type ReadMarks, seenMessage, snapshotFor, unread } from './view.js';
 
 /** Ten files of Discord's 10 MiB would be more; what people try a bot with is less. */
@@ -34,6 +35,8 @@ export interface UsersApi {
 interface Connection {
   readonly user: LocalUser;
   readonly socket: WebSocket;
+  /** Whether a snapshot is about to be sent. */
+  isStale: boolean;
 }
 
 /** Lets pages in a browser act as members: `/local/users?key=…&as=MEMBER`. See `protocol.ts`. */
@@ -69,11 +72,15 @@ export function createUsersApi(
       socket.close(REFUSED.member, 'There is no such member.');
       return;
     }
-    const connection = { user, socket };
+    const connection: Connection = { user, socket, isStale: false };
     connections.add(connection);
     socket.on('close', () => connections.delete(connection));
     socket.on('message', (data) => {
-      void answer({ world, user, marks, advance: move }, data).then((reply) => send(connection, reply));
+      const onRead = (channel: LocalChannel) => {
+        const read: UserEvent = { event: 'ack', channel: channel.id, unread: unread(channel, user, marks) };
+        for (const other of connections) if (other.user === user && other !== connection) send(other, read);
+      };
+      void answer({ world, user, marks, advance: move, onRead }, data).then((reply) => send(connection, reply));
     });
     send(connection, { event: 'snapshot', ...snapshotFor(world, user, marks, advance !== undefined) });
   };
@@ -129,6 +136,16 @@ async function answer(context: Parameters<typeof carryOut>[0], data: RawData): P
   }
 }
 
+/** Of changes that come together, as when thousands join at once, one snapshot tells. */
+function announce(connection: Connection, snapshot: () => Snapshot): void {
+  if (connection.isStale) return;
+  connection.isStale = true;
+  setImmediate(() => {
+    connection.isStale = false;
+    if (connection.socket.readyState === connection.socket.OPEN) send(connection, { event: 'snapshot', ...snapshot() });
+  });
+}
+
 /** Tells a connection of an event, if its member may know of it. */
 function tell(world: World, connection: Connection, event: LocalEvent, marks: ReadMarks, canMoveClock: boolean): void {
   const { user } = connection;
@@ -171,7 +188,7 @@ function tell(world: World, connection: Connection, event: LocalEvent, marks: Re
     case 'memberJoin':
     case 'memberLeave':
     case 'memberEdit':
-      send(connection, { event: 'snapshot', ...snapshotFor(world, user, marks, canMoveClock) });
+      announce(connection, () => snapshotFor(world, user, marks, canMoveClock));
       return;
     default:
       return;

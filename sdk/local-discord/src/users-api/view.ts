@@ -80,6 +80,7 @@ function seenChannel(world: World, user: LocalUser, channel: LocalChannel, marks
     position,
     parentId: parent?.id ?? null,
     writable,
+    moderated: !channel.isDm && hasChannelPermission(channel, user, now, 'ManageMessages'),
     unread: unread(channel, user, marks),
   };
 }

@@ -1,0 +1,62 @@
+import { rulesExtended, SimpleMarkdown } from 'discord-markdown-parser';
+
+export type MarkdownNode = ReturnType<ReturnType<typeof SimpleMarkdown.parserFor>>[number];
+
+export interface ListItem {
+  /** 0 for the outermost. */
+  readonly depth: number;
+  /** What stands before it: a bullet or a number. */
+  readonly marker: string;
+  readonly content: readonly MarkdownNode[];
+}
+
+const MAX_LIST_DEPTH = 4;
+/** Its last group is the end of its last line, by which the parser's rules know that a line begins. */
+const LINES = /^(?: *(?:[-*]|\d{1,9}\.) +\S[^\n]*(\n|$))+/;
+const LINE = /^( *)([-*]|\d+\.) +(.*)$/;
+
+/** The parser's own rule has lists in documents only, and takes the lines below a list for parts of it, which Discord does not. */
+const list = {
+  order: SimpleMarkdown.defaultRules.heading.order - 0.4,
+  match: (source: string, _: object, before: string) => (/(?:^|\n)$/.test(before) ? LINES.exec(source) : null),
+  parse: (
+    [whole = '']: readonly string[],
+    parse: (source: string, state: object) => readonly MarkdownNode[],
+    state: object,
+  ) => {
+    const indents: number[] = [];
+    const items = whole.split('\n').flatMap((line): ListItem[] => {
+      const [, { length: indent } = '', sign = '', text = ''] = LINE.exec(line) ?? [];
+      if (sign === '') return [];
+      while (indent <= (indents.at(-1) ?? -1)) indents.pop();
+      indents.push(indent);
+      const marker = /\d/.test(sign) ? sign : '•';
+      return [{ depth: Math.min(indents.length - 1, MAX_LIST_DEPTH), marker, content: parse(text, state) }];
+    });
+    return { items };
+  },
+};
+
+const parser = SimpleMarkdown.parserFor({ ...rulesExtended, list });
+
+/** What a text means in Discord's Markdown; what the parser cannot read is text. */
+export function parseMarkdown(text: string): readonly MarkdownNode[] {
+  try {
+    return parser(text, { inline: true });
+  } catch {
+    return [{ type: 'text', content: text }];
+  }
+}
+
+/** The words alone. */
+export function plainText(content: unknown): string {
+  const left: unknown[] = [content];
+  let text = '';
+  while (left.length > 0) {
+    const one = left.pop();
+    if (typeof one === 'string') text += one;
+    else if (Array.isArray(one)) left.push(...one.toReversed());
+    else if (typeof one === 'object' && one !== null && 'content' in one) left.push(one.content);
+  }
+  return text;
+}
