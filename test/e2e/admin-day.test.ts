@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { loadConfig } from '@cinnabar/core';
 import { runRestore } from '@cinnabar/core/internal/cli/backup';
-import { loadConfig } from '@cinnabar/core/internal/config/load';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalChannel, LocalGuild, LocalRole, LocalUser } from '@cinnabar/local-discord';
 import { definePlugin, z } from '@cinnabar/sdk';

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { createFileDriver } from '@cinnabar/core';
 import { restoreBackup } from '@cinnabar/core/internal/backup/restore';
-import { createFileDriver } from '@cinnabar/core/internal/storage/drivers/file-driver';
 import {
   Backups,
   type CollectionDefinition,

@@ -1,4 +1,4 @@
-import { HOST_VERSION } from '@cinnabar/core/internal/version';
+import { HOST_VERSION } from '@cinnabar/core';
 import { packFiles } from './tarball.js';
 
 interface PluginPackageOptions {

@@ -13,11 +13,10 @@ import {
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { createFileDriver, HOST_VERSION } from '@cinnabar/core';
 import { type Manifest, readArchive } from '@cinnabar/core/internal/backup/archive';
 import { recoverData } from '@cinnabar/core/internal/backup/backups';
 import { finishRestore, restoreBackup } from '@cinnabar/core/internal/backup/restore';
-import { createFileDriver } from '@cinnabar/core/internal/storage/drivers/file-driver';
-import { HOST_VERSION } from '@cinnabar/core/internal/version';
 import { createManualClock } from '@cinnabar/core/testing';
 import { expect } from 'chai';
 import fc from 'fast-check';

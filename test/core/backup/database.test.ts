@@ -1,12 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Driver } from '@cinnabar/core';
+import { createFileDriver, createPostgresDriver, createSystemClock } from '@cinnabar/core';
 import { backUp } from '@cinnabar/core/internal/backup/backups';
 import { restoreBackup } from '@cinnabar/core/internal/backup/restore';
-import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
 import { takeInventory } from '@cinnabar/core/internal/storage/copy';
-import type { Driver } from '@cinnabar/core/internal/storage/driver';
-import { createFileDriver } from '@cinnabar/core/internal/storage/drivers/file-driver';
-import { createPostgresDriver } from '@cinnabar/core/internal/storage/drivers/postgres/postgres-driver';
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';
 import { recordingLogger } from '../../support/logs.js';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { loadConfig } from '@cinnabar/core';
 import { runBackup, runRestore } from '@cinnabar/core/internal/cli/backup';
-import { loadConfig } from '@cinnabar/core/internal/config/load';
 import { lockData } from '@cinnabar/core/internal/data-lock/lock';
 import { createManualClock } from '@cinnabar/core/testing';
 import { expect } from 'chai';

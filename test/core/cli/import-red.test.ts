@@ -2,10 +2,10 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { loadConfig } from '@cinnabar/core';
 import { runRedImport } from '@cinnabar/core/internal/cli/import/red/import-red';
 import { commandsHere, lineHere } from '@cinnabar/core/internal/cli/import/red/names';
 import { parseWithIds } from '@cinnabar/core/internal/cli/import/red/red-data';
-import { loadConfig } from '@cinnabar/core/internal/config/load';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { AccessRules, Commands, GuildFiles, Moderation, Plugins, Prefixes, TierRoles } from '@cinnabar/sdk';
 import { expect } from 'chai';

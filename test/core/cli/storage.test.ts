@@ -1,10 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createFileDriver } from '@cinnabar/core';
+import { createFileDriver, createSystemClock, loadConfig } from '@cinnabar/core';
 import { runStorage } from '@cinnabar/core/internal/cli/storage';
-import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
 import { createPartition } from '@cinnabar/core/internal/cluster/assignment';
-import { loadConfig } from '@cinnabar/core/internal/config/load';
 import { lockData } from '@cinnabar/core/internal/data-lock/lock';
 import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import { createManualClock } from '@cinnabar/core/testing';

@@ -1,4 +1,4 @@
-import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
+import { createSystemClock } from '@cinnabar/core';
 import { createPartition, type RequestKind } from '@cinnabar/core/internal/cluster/assignment';
 import { createClusterChannel } from '@cinnabar/core/internal/cluster/channel';
 import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';

@@ -1,4 +1,4 @@
-import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
+import { createSystemClock } from '@cinnabar/core';
 import { createClaims } from '@cinnabar/core/internal/cluster/claims';
 import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
+import { createSystemClock } from '@cinnabar/core';
 import type { Lease, Partition } from '@cinnabar/core/internal/cluster/assignment';
 import { createCluster } from '@cinnabar/core/internal/cluster/cluster';
 import { agreeOnLayout } from '@cinnabar/core/internal/cluster/layout';

@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig } from '@cinnabar/core';
-import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
+import { createSystemClock, loadConfig } from '@cinnabar/core';
 import { createMember } from '@cinnabar/core/internal/cluster/member';
 import { type LocalChannel, type LocalDiscord, type LocalMessage, startLocalDiscord } from '@cinnabar/local-discord';
 import type { Plugin } from '@cinnabar/sdk';

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
+import { createSystemClock } from '@cinnabar/core';
 import { createSharedLimits } from '@cinnabar/core/internal/cluster/limits';
 import { createSharedSlashPace } from '@cinnabar/core/internal/commands/slash-sync';
 import { createFairRequests, REQUESTS_PER_SECOND } from '@cinnabar/core/internal/gateway/rest';

@@ -1,4 +1,4 @@
-import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
+import { createSystemClock } from '@cinnabar/core';
 import { createSessionStore, type GuildChange, type StoredGuild } from '@cinnabar/core/internal/cluster/sessions';
 import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
+import { createSystemClock } from '@cinnabar/core';
 import { createPartition } from '@cinnabar/core/internal/cluster/assignment';
 import { createSecrets, createSharedSecrets, encryptedSecret } from '@cinnabar/core/internal/config/secrets';
 import { createRedactor } from '@cinnabar/core/internal/observability/log-entry';

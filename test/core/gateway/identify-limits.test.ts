@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { createSystemRandom } from '@cinnabar/core/internal/clock/clock';
+import { createSystemRandom } from '@cinnabar/core';
 import {
   createGatewayInformation,
   createIdentifyLimits,

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { createSystemClock, createSystemRandom } from '@cinnabar/core/internal/clock/clock';
+import { createSystemClock, createSystemRandom } from '@cinnabar/core';
 import { createPartition, type Lease } from '@cinnabar/core/internal/cluster/assignment';
 import type { SessionStore, ShardChange } from '@cinnabar/core/internal/cluster/sessions';
 import { createGatewayClient, login } from '@cinnabar/core/internal/gateway/client';

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { createSystemClock, createSystemRandom } from '@cinnabar/core/internal/clock/clock';
+import { createSystemClock, createSystemRandom } from '@cinnabar/core';
 import { createPartition } from '@cinnabar/core/internal/cluster/assignment';
 import { createLeases } from '@cinnabar/core/internal/cluster/leases';
 import { createSharedLimits } from '@cinnabar/core/internal/cluster/limits';

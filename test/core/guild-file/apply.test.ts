@@ -1,6 +1,5 @@
-import type { Driver } from '@cinnabar/core/internal/storage/driver';
-import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
-import { createTestHost } from '@cinnabar/core/testing';
+import type { Driver } from '@cinnabar/core';
+import { createMemoryDriver, createTestHost } from '@cinnabar/core/testing';
 import { AccessRules, definePlugin, type GuildFileContext, GuildFiles, guildFilePart, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 

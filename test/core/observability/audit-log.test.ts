@@ -1,8 +1,7 @@
 import { createRedactor } from '@cinnabar/core/internal/observability/log-entry';
 import { auditSchema, createAuditLog } from '@cinnabar/core/internal/observability/logs';
-import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
 import { createStorage } from '@cinnabar/core/internal/storage/storage';
-import { createManualClock } from '@cinnabar/core/testing';
+import { createManualClock, createMemoryDriver } from '@cinnabar/core/testing';
 import { expect } from 'chai';
 import { recordingLogger } from '../../support/logs.js';
 

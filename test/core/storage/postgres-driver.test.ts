@@ -1,8 +1,14 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { createHost, createPostgresDriver, type DocumentPath, type Driver, loadConfig } from '@cinnabar/core';
+import {
+  createHost,
+  createPostgresDriver,
+  createSystemClock,
+  type DocumentPath,
+  type Driver,
+  loadConfig,
+} from '@cinnabar/core';
 import { readArchive } from '@cinnabar/core/internal/backup/archive';
-import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
 import { hostChecks } from '@cinnabar/core/internal/doctor/all-checks';
 import { SCHEMA_VERSION } from '@cinnabar/core/internal/storage/drivers/postgres/migrations';
 import { createStorage } from '@cinnabar/core/internal/storage/storage';

@@ -1,5 +1,5 @@
 import type { DocumentPath } from '@cinnabar/core';
-import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
+import { createSystemClock } from '@cinnabar/core';
 import { createLeases } from '@cinnabar/core/internal/cluster/leases';
 import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import type { WriteLease } from '@cinnabar/core/internal/storage/drivers/postgres/writer';

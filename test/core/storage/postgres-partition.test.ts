@@ -1,8 +1,8 @@
-import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
+import type { Driver } from '@cinnabar/core';
+import { createSystemClock } from '@cinnabar/core';
 import { createPartition } from '@cinnabar/core/internal/cluster/assignment';
 import { createGuildStates, guildStateSchema } from '@cinnabar/core/internal/gateway/guild-states';
 import { createIdentities, identitySchema } from '@cinnabar/core/internal/identities/identities';
-import type { Driver } from '@cinnabar/core/internal/storage/driver';
 import { createConnections } from '@cinnabar/core/internal/storage/drivers/postgres/connection';
 import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import { migrate } from '@cinnabar/core/internal/storage/drivers/postgres/migrations';

@@ -1,4 +1,4 @@
-import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
+import { createSystemClock } from '@cinnabar/core';
 import { createPartition } from '@cinnabar/core/internal/cluster/assignment';
 import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import { createTestHost } from '@cinnabar/core/testing';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createDiscovery } from '@cinnabar/core';
 import { loadAll } from '@cinnabar/core/internal/cli/schema';
 import { hostPartSchema, parseConfigFile } from '@cinnabar/core/internal/config/host-config';
 import { fileSchema } from '@cinnabar/core/internal/guild-file/content';
-import { createDiscovery } from '@cinnabar/core/internal/plugins/discovery';
 import { registryFileSchema } from '@cinnabar/core/internal/plugins/install/registry-file';
 import { ceilingsSchema } from '@cinnabar/core/internal/storage/documents/settings';
 import { operatorSentenceOf, type Plugin, readYaml, type z } from '@cinnabar/sdk';

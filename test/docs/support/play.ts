@@ -1,12 +1,12 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createHost, type Host } from '@cinnabar/core';
 import { sentenceFor } from '@cinnabar/core/internal/cli/console/run';
 import { createSession, type Session } from '@cinnabar/core/internal/cli/console/session';
 import { createSettled, setStage } from '@cinnabar/core/internal/cli/console/stage';
 import { reloadedLine, watchingLine } from '@cinnabar/core/internal/cli/dev';
 import { createShiftableClock } from '@cinnabar/core/internal/clock/clock';
-import { createHost, type Host } from '@cinnabar/core/internal/host';
 import { createDefinitionPool } from '@cinnabar/core/internal/plugins/loader';
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import { createManualClock } from '@cinnabar/sdk/testing';
