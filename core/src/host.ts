@@ -68,6 +68,8 @@ export interface HostOptions {
   readonly reusePlugin?: LoaderOptions['reuse'];
   /** What is spoken where neither member nor guild has chosen; English when it is left out. */
   readonly language?: Language;
+  /** Whether the Discord began with this process, as a local one: what earlier runs know of its slash commands does not hold. */
+  readonly isDiscordNew?: boolean;
   /** Told that the event loop lives; none when it is left out. */
   readonly watchdog?: Watchdog;
   /** Called when an owner asks the bot to end. Left out where the process is not the bot's alone: then it refuses to. */
@@ -140,6 +142,7 @@ export function createHost(options: HostOptions): Host {
   container.register(KEYS.clock, { useValue: clock });
   container.register(KEYS.random, { useValue: options.random ?? createSystemRandom(clock) });
   container.register(KEYS.logs, { useValue: logs });
+  container.register(KEYS.discord, { useValue: { isNew: options.isDiscordNew === true } });
   container.register(KEYS.spoken, { useValue: { byDefault: options.language } });
   container.register(KEYS.hostControl, {
     useValue: {

@@ -116,6 +116,7 @@ export const KEYS = {
   blockage: key<BlockageWatch>('blockage'),
   boundary: key<Boundary>('boundary'),
   identities: key<IdentityService>('identities'),
+  discord: key<{ readonly isNew: boolean }>('the Discord that the bot connects to'),
   spoken: key<{ readonly byDefault: Language | undefined }>('what is spoken'),
   languages: key<LanguageService>('languages'),
   access: key<AccessService>('access'),

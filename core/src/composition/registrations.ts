@@ -426,10 +426,12 @@ function registerSurfaces(service: Register): void {
       ...parts,
       owns: partitionOf(get).owns,
       slashPace: assignment && createSharedSlashPace(assignment.limits, parts.clock, parts.log),
-      syncedLists: () =>
-        get(KEYS.storage)
-          .collection('slash-commands', { scope: 'global', version: 1, schema: syncedListsSchema })
-          .of(keyOfGroup(get(KEYS.gateway).client.application?.id ?? '', partitionOf(get))),
+      ...(!get(KEYS.discord).isNew && {
+        syncedLists: () =>
+          get(KEYS.storage)
+            .collection('slash-commands', { scope: 'global', version: 1, schema: syncedListsSchema })
+            .of(keyOfGroup(get(KEYS.gateway).client.application?.id ?? '', partitionOf(get))),
+      }),
       audit: get(KEYS.audit),
       decisions: get(KEYS.messageDecisions),
       client: get(KEYS.gateway).client,

@@ -43,6 +43,9 @@ describeChromium('the page of the local Discord, while npm start is stopped and 
     expect(await window.getByText('the first run').count(), 'that guild is gone').to.equal(0);
     const box = window.getByRole('textbox', { name: 'Message #general' });
     expect(await box.inputValue()).to.equal('a draft');
+    await box.fill('/hel');
+    await window.getByRole('option', { name: /^\/help/ }).waitFor();
+    await box.fill('a draft');
     await window.keyboard.press('Enter');
     await window.getByRole('listitem').getByText('a draft').waitFor();
     second.child.kill('SIGTERM');

@@ -81,6 +81,7 @@ export async function runConsole(config: HostConfig, terminal: NodeJS.Process, w
     createHost({
       config: { ...config, env, discordApi: stage.discord.api, token },
       clock,
+      isDiscordNew: true,
       ...(work === undefined
         ? { terminal: { stream: terminal.stderr, level: 'warn' } }
         : {
