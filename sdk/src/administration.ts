@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { PermissionsString } from 'discord.js';
 import { permissionName } from './discord/permissions.js';
 import { t } from './text/language.js';
@@ -255,6 +256,11 @@ export interface Backups {
   list(folder?: string): Promise<readonly BackupFile[]>;
   /** @throws UserError that says what is wrong with it, or that there is none of that name */
   verify(name: string, folder?: string): Promise<VerifiedBackup>;
+  /**
+   * Verifies it, and reads it from its first byte.
+   * @throws UserError as `verify`, and for one with secrets: those never leave the machine by way of the bot
+   */
+  open(name: string, folder?: string): Promise<VerifiedBackup & { read(): Readable }>;
   /** Removes this bot's oldest scheduled backups until `keep` are left; others stay. @returns the names of those removed */
   prune(keep: number, folder?: string): Promise<readonly string[]>;
 }

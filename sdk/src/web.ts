@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { AccessPolicy, Actor, Decision } from './access.js';
 import { defineToken } from './token.js';
@@ -19,9 +20,11 @@ export interface WebRequest {
   readonly query: WebQuery;
 }
 
-/** Where a link leads: to another page of the dashboard, in the same guild, or out to Discord. */
+/** Where a link leads: to another page of the dashboard, in the same guild, to a file that a page has, or out to Discord. */
 export type WebLink =
   | { readonly page: string; readonly query?: WebQuery; readonly guildId?: string | null }
+  /** `download` is one of the page's `files`. */
+  | { readonly page: string; readonly download: string; readonly query?: WebQuery }
   | { readonly discord: string };
 
 /** How something stands, which decides its colour. */
@@ -220,6 +223,25 @@ export interface WebAct<I extends z.ZodObject = z.ZodObject> {
   run(input: z.output<I>, request: WebRequest): string | WebResult | Promise<string | WebResult>;
 }
 
+/** A file that is too large to go along with an answer. */
+export interface WebFile {
+  readonly name: string;
+  readonly contentType: string;
+  readonly bytes: number;
+  /** From its first byte; called once. */
+  read(): Readable;
+}
+
+/** What a link of a page downloads. */
+export interface WebFileSource {
+  /** By default as the page. */
+  readonly access?: WebAccess;
+  /** As the audit names it: each time that somebody gets it is recorded. */
+  audit(query: WebQuery): string;
+  /** @throws UserError or CinnabarError, whose sentence is shown */
+  open(request: WebRequest): Promise<WebFile>;
+}
+
 /** A page of the dashboard. What it shows and does is declared here, and drawn by the dashboard: a plugin brings no code into the browser. */
 export interface WebPage {
   /** Unique in the plugin: lower case letters, digits and `-`. Its full name is `plugin/name`. */
@@ -235,6 +257,8 @@ export interface WebPage {
   readonly access: WebAccess;
   view(request: WebRequest): WebView | Promise<WebView>;
   readonly acts?: Readonly<Record<string, WebAct>>;
+  /** Of a page about the bot: they are read where the dashboard is served. */
+  readonly files?: Readonly<Record<string, WebFileSource>>;
   /** Called while somebody looks: calls back when the page may show something else. @returns ends it */
   watch?(request: WebRequest, changed: () => void): () => void;
   /** A few blocks for the overview of the guild or the bot. */
@@ -306,6 +330,8 @@ export interface WebPages {
   card(page: string, request: WebRequest): Promise<readonly WebBlock[]>;
   /** @throws as `view`; CINNABAR_SETTING_INVALID for an input that is not as declared */
   act(page: string, act: string, input: unknown, request: WebRequest): Promise<WebResult>;
+  /** @throws as `view` */
+  file(page: string, name: string, request: WebRequest): Promise<WebFile>;
   /** @returns ends it; nothing to end where the page does not say when it changes */
   watch(page: string, request: WebRequest, changed: () => void): Promise<() => void>;
   /** Whether the person may see the page, with every reason. */

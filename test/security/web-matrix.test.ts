@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { openBrowser } from '../plugins/web/browser.js';
 
 const PLUGINS = fileURLToPath(new URL('../../../plugins', import.meta.url));
-const ROUTES = ['', '/card', '/acts/anything'] as const;
+const ROUTES = ['', '/card', '/acts/anything', '/files/anything'] as const;
 const listed = z.object({
   pages: z.array(z.object({ id: z.string(), about: z.enum(['guild', 'bot']), group: z.string() })),
 });
@@ -43,8 +43,8 @@ async function isAllowed({ host, person, page: { id, about } }: Visit): Promise<
 function expectedStatus({ person, page }: Visit, route: (typeof ROUTES)[number], allowed: boolean): number {
   if (person === undefined) return 401;
   if (!allowed) return 403;
-  // There is no such act, which only those learn who may see the page.
-  if (route.startsWith('/acts')) return 404;
+  // There is no such act or file, which only those learn who may see the page.
+  if (/^\/(?:acts|files)/.test(route)) return 404;
   // A page about one thing says that it is not told which.
   return page.group === 'hidden' && route === '' ? 422 : 200;
 }

@@ -43,6 +43,12 @@ const ROUTES: readonly Route[] = [
     expected: signedIn(403),
   },
   {
+    route: '/api/pages/:plugin/:page/files/:file',
+    ask: ({ get }) => get('/api/pages/admin/backups/files/backup?name=..%2f..%2fsecrets.json'),
+    // The owner gets a sentence: there is no such backup.
+    expected: { nobody: 401, member: 403, stranger: 403, admin: 403, owner: 422 },
+  },
+  {
     route: '/api/choices',
     ask: ({ get }, guild) => get(`/api/choices?kind=channel&guild=${guild}`),
     expected: signedIn(200),

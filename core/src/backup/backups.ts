@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import {
@@ -164,6 +165,13 @@ export function createBackups({ config, driver, contents, clock, log }: BackupsO
       }),
     list: (folder) => list(folderOf(folder)),
     verify: (name, folder) => oneAtATime(() => verified(folderOf(folder), name)),
+    async open(name, wanted) {
+      const folder = folderOf(wanted);
+      const backup = await oneAtATime(() => verified(folder, name));
+      if (backup.withSecrets)
+        throw new UserError(t('That backup has secrets in it. It can only be copied from where the bot runs.'));
+      return { ...backup, read: () => createReadStream(join(folder, name)) };
+    },
     prune: (keep, wanted) =>
       oneAtATime(async () => {
         const folder = folderOf(wanted);

@@ -150,6 +150,8 @@ export function sharePages(own: PageService, { channel, partition }: Assignment,
     view: (page, request) => view(request.actor, { page, request }),
     card: (page, request) => card(request.actor, { page, request }),
     act: (page, name, input, request) => act(request.actor, { page, act: name, input, request }, DONE_MS),
+    // Pages about the bot alone have files, and those belong to the process that serves the dashboard.
+    file: own.file,
     explain: (page, by) => explain(by, { page, actor: by }),
     async watch(page, request, changed) {
       const { actor: by } = request;

@@ -18,6 +18,7 @@ import {
   UserError,
   type WebAccess,
   type WebAct,
+  type WebFile,
   type WebGuild,
   type WebNames,
   type WebPage,
@@ -133,29 +134,48 @@ export function createPages(services: PageServices): PageService {
       }
     });
 
-  const runAct = async (entry: Registered, name: string, given: unknown, request: WebRequest): Promise<WebResult> => {
-    const { owner, page } = entry;
-    const act = actOf(page, name);
-    const { actor } = request;
-    const input = parsed(act, given);
-    const run = async () => {
-      if (act.access !== undefined) {
-        const decision = await decide(entry, act.access, `${page.name} ${name}`, actor);
-        if (!decision.allowed) throw denial(decision);
-      }
-      const result = await act.run(input, request);
-      return typeof result === 'string' ? { said: result } : result;
-    };
-    if (act.audit === undefined) return run();
-    const recorded = { actor, plugin: owner.id, act: act.audit(input) };
+  /** What somebody does stands in the audit, with what became of it. */
+  const audited = async <T>(
+    recorded: { readonly actor: Actor; readonly plugin: string; readonly act: string },
+    task: () => Promise<T>,
+  ): Promise<T> => {
     try {
-      const result = await run();
+      const result = await task();
       audit.record({ ...recorded, outcome: 'done' });
       return result;
     } catch (error) {
       audit.record({ ...recorded, outcome: auditedOutcome(error), reason: sentenceOf(error)?.split('\n', 1)[0] });
       throw error;
     }
+  };
+
+  const assertAllowed = async (entry: Registered, wanted: WebAccess | undefined, name: string, actor: Actor) => {
+    if (wanted === undefined) return;
+    const decision = await decide(entry, wanted, `${entry.page.name} ${name}`, actor);
+    if (!decision.allowed) throw denial(decision);
+  };
+
+  const openFile = async (entry: Registered, name: string, request: WebRequest): Promise<WebFile> => {
+    const { owner, page } = entry;
+    const { actor, query } = request;
+    const source = ownOf(page.files, name);
+    return audited({ actor, plugin: owner.id, act: source.audit(query) }, async () => {
+      await assertAllowed(entry, source.access, name, actor);
+      return source.open(request);
+    });
+  };
+
+  const runAct = async (entry: Registered, name: string, given: unknown, request: WebRequest): Promise<WebResult> => {
+    const { owner, page } = entry;
+    const act = ownOf(page.acts, name);
+    const { actor } = request;
+    const input = parsed(act, given);
+    const run = async () => {
+      await assertAllowed(entry, act.access, name, actor);
+      const result = await act.run(input, request);
+      return typeof result === 'string' ? { said: result } : result;
+    };
+    return act.audit === undefined ? run() : audited({ actor, plugin: owner.id, act: act.audit(input) }, run);
   };
 
   const list = async (actor: Actor): Promise<readonly WebPageInfo[]> => {
@@ -229,6 +249,7 @@ export function createPages(services: PageServices): PageService {
     choices: (kind, search, actor) => choicesFor(kind, search, actor, { access, client }),
     view: (id, request) => serve(id, request.actor, async ({ page }) => page.view(request)),
     card: (id, request) => serve(id, request.actor, async ({ page }) => (await page.card?.(request)) ?? []),
+    file: (id, name, request) => serve(id, request.actor, (entry) => openFile(entry, name, request)),
     act: (id, act, input, request) => serve(id, request.actor, (entry) => runAct(entry, act, input, request)),
     async watch(id, request, changed) {
       const { owner, page } = await enter(id, request.actor);
@@ -256,11 +277,11 @@ const requestFor = (
   policy,
 });
 
-/** @throws CINNABAR_PAGE_UNKNOWN */
-function actOf({ acts = {} }: WebPage, name: string): WebAct {
-  const act = Object.hasOwn(acts, name) ? acts[name] : undefined;
-  if (act === undefined) throw new CinnabarError('CINNABAR_PAGE_UNKNOWN');
-  return act;
+/** @throws CINNABAR_PAGE_UNKNOWN for a name that the page has not declared */
+function ownOf<T>(declared: Readonly<Record<string, T>> = {}, name: string): T {
+  const found = Object.hasOwn(declared, name) ? declared[name] : undefined;
+  if (found === undefined) throw new CinnabarError('CINNABAR_PAGE_UNKNOWN');
+  return found;
 }
 
 const auditedOutcome = (error: unknown) => {

@@ -76,6 +76,7 @@ const MOST_KEYS = 10_000;
 
 const id = z.string().regex(/^\d{15,22}$/);
 const pageParams = z.object({ plugin: z.string().max(64), page: z.string().max(64) });
+const fileParams = pageParams.extend({ file: z.string().max(64) });
 const actParams = pageParams.extend({ act: z.string().max(64) });
 const pageQuery = z.record(z.string().max(64), z.string().max(2_000));
 const linkBody = z.object({ token: z.string().max(200) });
@@ -213,6 +214,10 @@ export async function startServer(parts: Parts): Promise<Server> {
     const { guild, ...query }: WebQuery = pageQuery.parse(given);
     return { actor: actorFor(userId, guild === undefined ? null : id.parse(guild)), query };
   };
+  const limitActs = ({ userId }: Session, reply: FastifyReply) => {
+    const wait = acts.take(userId, ACTS_PER_MINUTE);
+    if (wait !== undefined) tooMany(wait.waitMs, reply);
+  };
   const named = async (blocks: readonly WebBlock[], actor: Actor) => ({
     names: await pages.names(blocks, actor),
   });
@@ -278,10 +283,23 @@ export async function startServer(parts: Parts): Promise<Server> {
     return { blocks, ...(await named(blocks, asked.actor)) };
   });
 
+  app.get('/api/pages/:plugin/:page/files/:file', async (request, reply) => {
+    const session = await signedIn(request);
+    limitActs(session, reply);
+    const { file } = fileParams.parse(request.params);
+    const found = await pages.file(pageOf(request), file, webRequest(session, request.query));
+    return reply
+      .headers({
+        'content-disposition': `attachment; filename="${found.name.replaceAll(/[^\w.-]/g, '_')}"`,
+        'content-length': found.bytes,
+        'content-type': found.contentType,
+      })
+      .send(found.read());
+  });
+
   app.post('/api/pages/:plugin/:page/acts/:act', async (request, reply) => {
     const session = await provenBy(request);
-    const wait = acts.take(session.userId, ACTS_PER_MINUTE);
-    if (wait !== undefined) tooMany(wait.waitMs, reply);
+    limitActs(session, reply);
     const { plugin, page, act } = actParams.parse(request.params);
     const asked = webRequest(session, request.query);
     const result = await pages.act(`${plugin}/${page}`, act, actBody.parse(request.body).input, asked);

@@ -1,9 +1,11 @@
-import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalUser } from '@cinnabar/local-discord';
+import { Backups } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';
+import { openBrowser } from '../web/browser.js';
 import { answering } from './town.js';
 
 const HOUR = 3_600_000;
@@ -12,7 +14,7 @@ describe('admin: backups', () => {
   let host: TestHost;
   let say: (user: LocalUser, text: string) => Promise<string>;
   before(async () => {
-    host = await createTestHost({ plugins: ['admin'] });
+    host = await createTestHost({ plugins: ['admin', 'web'], env: { CINNABAR_WEB: '0' } });
     say = answering(host);
   });
   after(() => host[Symbol.asyncDispose]());
@@ -35,6 +37,31 @@ describe('admin: backups', () => {
     const [slash] = (await host.you.slash(host.general, 'backup', {}).answered()).messages;
     await host.settled();
     expect(slash?.visibleTo ?? host.you).to.equal(host.you);
+  });
+
+  it('are downloaded in the dashboard by the owner of the bot alone; those with secrets never', async () => {
+    const [name = ''] = names();
+    const [owner, member, nobody] = [openBrowser(host), openBrowser(host), openBrowser(host)];
+    await owner.signIn(host.you.id);
+    await member.signIn(host.alice.id);
+    const path = (wanted: string) => `/api/pages/admin/backups/files/backup?name=${encodeURIComponent(wanted)}`;
+    expect(JSON.stringify((await owner.get('/api/pages/admin/backups')).body)).to.include(`"download":"backup"`);
+    const { headers, status } = await owner.get(path(name));
+    expect(status).to.equal(200);
+    expect(headers.get('content-disposition')).to.equal(`attachment; filename="${name}"`);
+    expect(headers.get('content-length')).to.equal(String(statSync(join(folder(), name)).size));
+    expect(headers.get('cache-control')).to.equal('no-store');
+    const downloaded = await fetch(new URL(path(name), owner.url), { headers: { cookie: owner.cookie } });
+    expect(Buffer.from(await downloaded.arrayBuffer())).to.deep.equal(readFileSync(join(folder(), name)));
+    expect((await member.get(path(name))).status).to.equal(403);
+    expect((await nobody.get(path(name))).status).to.equal(401);
+    expect((await owner.get(path(`../backups/${name}`))).status).to.equal(422);
+    await host.advance(1_000);
+    const secret = await host.resolve(Backups).create({ withSecrets: true });
+    expect((await owner.get(path(secret.name))).body)
+      .to.have.property('error')
+      .that.includes('has secrets in it');
+    rmSync(join(folder(), secret.name));
   });
 
   it('say when one is broken', async () => {

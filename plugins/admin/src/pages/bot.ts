@@ -1,4 +1,4 @@
-import { missingSentences, t, translated, UserError, type WebRow, webAct, z } from '@cinnabar/sdk';
+import { missingSentences, t, translated, type WebRow, webAct, z } from '@cinnabar/sdk';
 import type { AllServers } from '../all-servers.js';
 import { backupText } from '../backup-commands.js';
 import type { AdminContext } from '../context.js';
@@ -161,15 +161,16 @@ function registerBackupsPage({ page, settings, services: { backups } }: AdminCon
           {
             kind: 'table',
             columns: [
+              { name: t('Download') },
               { name: t('Made') },
-              { name: t('Name') },
               { name: t('Size'), numeric: true },
               { name: t('On schedule') },
             ],
             rows: all.map(({ name, createdAt, bytes, scheduled }) => ({
               id: name,
-              cells: [{ time: createdAt }, { code: name }, { bytes }, scheduled ? t('yes') : t('no')],
+              cells: [{ code: name }, { time: createdAt }, { bytes }, scheduled ? t('yes') : t('no')],
               buttons: [{ act: 'verify', label: t('Verify'), input: { name } }],
+              link: { page: 'admin/backups', download: 'backup', query: { name } },
             })),
             empty: t('There are no backups yet.'),
           },
@@ -185,13 +186,18 @@ function registerBackupsPage({ page, settings, services: { backups } }: AdminCon
       }),
       verify: webAct({
         input: z.object({ name: z.string() }),
-        async run({ name }) {
-          const where = await folder();
-          if (!(await backups.list(where)).some((one) => one.name === name))
-            throw new UserError(t('There are no backups yet.'));
-          return t('It is sound: {backup}', { backup: backupText(await backups.verify(name, where)) });
-        },
+        run: async ({ name }) =>
+          t('It is sound: {backup}', { backup: backupText(await backups.verify(name, await folder())) }),
       }),
+    },
+    files: {
+      backup: {
+        audit: ({ name = '' }) => `backup download ${name}`,
+        async open({ query: { name = '' } }) {
+          const { bytes, read } = await backups.open(name, await folder());
+          return { name, contentType: 'application/gzip', bytes, read };
+        },
+      },
     },
   });
 }

@@ -41,6 +41,10 @@ export function addressOf({
 /** Where a link of a page leads. */
 export function hrefOf(link: WebLink, guildId: string | null): string {
   if ('discord' in link) return link.discord;
+  if ('download' in link) {
+    const given = new URLSearchParams(link.query).toString();
+    return `/api/pages/${link.page}/files/${link.download}${given === '' ? '' : `?${given}`}`;
+  }
   return addressOf({
     guildId: link.guildId === undefined ? guildId : link.guildId,
     page: link.page,

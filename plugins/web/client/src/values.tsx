@@ -82,6 +82,12 @@ export function Time({ at }: { readonly at: number }) {
 export function LinkTo({ link, children }: { readonly link: WebLink; readonly children: ComponentChildren }) {
   const { place } = usePage();
   const href = hrefOf(link, place.guildId);
+  if ('download' in link)
+    return (
+      <a href={href} download>
+        {children}
+      </a>
+    );
   if (!('discord' in link)) return <a href={href}>{children}</a>;
   return (
     <a href={href} target="_blank" rel="noreferrer" title={t('Opens Discord')}>
