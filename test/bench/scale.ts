@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createFileDriver, createPostgresDriver, createSystemClock, type Driver } from '@cinnabar/core';
-import { groupOf } from '@cinnabar/core/internal/cluster/assignment';
+import { groupOf } from '@cinnabar/core/internal/gateway/partition';
 import {
   type LocalApplication,
   type LocalChannel,

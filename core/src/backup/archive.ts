@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { makeFolder, syncFolder, t, UserError, visible, z } from '@cinnabar/sdk';
 import type { ReadEntry } from 'tar';
-import { pathProblem, pathsProblem } from './paths.js';
+import { pathProblem, pathsProblem } from '../storage/paths.js';
 
 /** Of this very layout: an archive with a higher number is refused. */
 const FORMAT = 1;

@@ -14,9 +14,9 @@ import {
 import type { HostConfig } from '../config/host-config.js';
 import type { SecretKeys } from '../storage/catalog/fields.js';
 import type { Driver } from '../storage/driver.js';
+import { isWithin, WORK } from '../storage/paths.js';
 import { HOST_VERSION } from '../version.js';
 import { type Manifest, type OnProgress, readArchive, writeArchive } from './archive.js';
-import { isWithin, WORK } from './paths.js';
 import { finishRestore } from './restore.js';
 import { isStored, openSnapshot, type Snapshot, writeAsFiles } from './snapshot.js';
 

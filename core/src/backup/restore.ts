@@ -7,9 +7,9 @@ import { createSystemClock } from '../clock/clock.js';
 import { NO_LOG } from '../observability/no-log.js';
 import type { Driver } from '../storage/driver.js';
 import { createFileDriver } from '../storage/drivers/file-driver.js';
+import { ENCRYPTED_SECRETS, isData, KEPT_ASIDE, placeIn, SECRETS_FILE, WORK } from '../storage/paths.js';
 import { HOST_VERSION } from '../version.js';
 import { type Manifest, type OnProgress, readArchive } from './archive.js';
-import { ENCRYPTED_SECRETS, isData, KEPT_ASIDE, placeIn, SECRETS_FILE, WORK } from './paths.js';
 import { documentsIn, isStored, removeStored, writeAsFiles } from './snapshot.js';
 
 /** The folder that a restore works in, below the data. */

@@ -5,8 +5,8 @@ import { isSecretName } from '../observability/log-entry.js';
 import type { SecretKeys } from '../storage/catalog/fields.js';
 import { DamagedDocument, encodeStored, type Stored, type StoredContents } from '../storage/driver.js';
 import { decodeSegment, documentFile, journalFileOf } from '../storage/drivers/file-driver.js';
+import { isData, isOfSecrets, isUnfinished, isWithin, placeIn } from '../storage/paths.js';
 import type { ArchivedFile } from './archive.js';
-import { isData, isOfSecrets, isUnfinished, isWithin, placeIn } from './paths.js';
 
 /** A disk that hangs must not keep everything else from being written for longer. */
 const WAIT_FOR_WRITES_MS = 10_000;

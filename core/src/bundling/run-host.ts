@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import type { runOnDiscord } from '../cli/discord.js';
+import * as codeCache from '../process/code-cache.js';
+import * as sourceMaps from '../process/source-maps.js';
+import { holdYoungGeneration, releaseYoungGeneration } from '../process/young-generation.js';
 import { type Built, CORE, forgetBuilt, WORKSPACE } from './built.js';
-import * as codeCache from './code-cache.js';
-import * as sourceMaps from './source-maps.js';
-import { holdYoungGeneration, releaseYoungGeneration } from './young-generation.js';
 
 /** The host, as the launcher sees it. */
 export interface HostBundle {

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DoctorFinding, formatMessagesWith, operatorSentenceOf, z } from '@cinnabar/sdk';
-import { SECRETS_FILE } from '../backup/paths.js';
 import { createSystemClock } from '../clock/clock.js';
 import { createConfiguration } from '../config/configuration.js';
 import type { HostConfig } from '../config/host-config.js';
@@ -24,6 +23,7 @@ import type { Driver } from '../storage/driver.js';
 import { readOnlyDriver } from '../storage/drivers/dry-run.js';
 import { createMemoryDriver } from '../storage/drivers/memory.js';
 import { openDriver } from '../storage/drivers/open-driver.js';
+import { SECRETS_FILE } from '../storage/paths.js';
 import { createStorage } from '../storage/storage.js';
 import { HOST_VERSION } from '../version.js';
 

@@ -10,16 +10,10 @@ import {
   UserError,
   z,
 } from '@cinnabar/sdk';
+import { groupOf, type Partition } from '../gateway/partition.js';
 import type { Database } from '../storage/drivers/postgres/database.js';
 import type { WriteLease } from '../storage/drivers/postgres/writer.js';
-import {
-  type AskOptions,
-  type ClusterChannel,
-  groupOf,
-  type Partition,
-  type RequestHandler,
-  type RequestKind,
-} from './assignment.js';
+import type { AskOptions, ClusterChannel, RequestHandler, RequestKind } from './assignment.js';
 
 /** A channel that can be closed with its host. */
 export interface OpenChannel extends ClusterChannel {

@@ -1,6 +1,6 @@
-import type { CinnabarError, Clock, Logger } from '@cinnabar/sdk';
-import { withinLimit } from '@cinnabar/sdk';
-import { createPartition, type Lease, type Partition } from './assignment.js';
+import { type CinnabarError, type Clock, type Logger, withinLimit } from '@cinnabar/sdk';
+import { createPartition, type Partition } from '../gateway/partition.js';
+import type { Lease } from './assignment.js';
 import { type ClusterView, planFor } from './balance.js';
 import { type Leases, RENEW_MS, type ReleaseReason } from './leases.js';
 

@@ -1,5 +1,5 @@
+import { shardCountFor } from '../gateway/partition.js';
 import type { Connections } from '../storage/drivers/postgres/connection.js';
-import { shardCountFor } from './assignment.js';
 
 /** How a cluster divides the servers of its bot. */
 export interface Layout {

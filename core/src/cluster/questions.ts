@@ -1,6 +1,7 @@
 import { type Answers, CinnabarError, type Logger, type Question, type QuestionDefinition } from '@cinnabar/sdk';
 import type { Boundary, Owner } from '../contracts.js';
-import { type Assignment, groupOf, type RequestKind } from './assignment.js';
+import { groupOf } from '../gateway/partition.js';
+import type { Assignment, RequestKind } from './assignment.js';
 
 export interface QuestionService {
   question<B, T>(owner: Owner, definition: QuestionDefinition<B, T>): Question<B, T>;

@@ -14,8 +14,9 @@ import {
   z,
 } from '@cinnabar/sdk';
 import type { ToolService } from '../contracts.js';
+import { groupOf } from '../gateway/partition.js';
 import { failed, outcomeOf, thrownOutcome } from '../tools/call.js';
-import { type Assignment, groupOf, type RequestKind } from './assignment.js';
+import type { Assignment, RequestKind } from './assignment.js';
 import { createCarrier, objectWith } from './channel.js';
 
 /** What is offered is waited for. */

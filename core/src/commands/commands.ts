@@ -9,11 +9,12 @@ import {
   type Random,
 } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
-import type { Partition } from '../cluster/assignment.js';
 import type { Claims } from '../cluster/claims.js';
 import type { Boundary, CommandService, EnabledIn } from '../contracts.js';
+import type { Partition } from '../gateway/partition.js';
 import type { LanguageService } from '../languages/languages.js';
 import { createCooldowns, createLostAnswers, type Execution } from './execute.js';
+import { createGuildCommands } from './guild-commands.js';
 import { createInteractionRouter } from './interactions.js';
 import { createMessageRouter, entryCalled } from './messages.js';
 import { sameAsInRed } from './red-names.js';
@@ -21,7 +22,6 @@ import {
   buildCommand,
   buildGroup,
   type CommandEntry,
-  createGuildCommands,
   createRegistry,
   decideEach,
   nearest,

@@ -19,13 +19,13 @@ import { ANSWER_PAUSES_MS, type Answers, denial, echo, notAvailable, partsOf } f
 import { prefixEnd, readArguments, readToken, skipSpace, skipWord } from './arguments.js';
 import type { CommandServices } from './commands.js';
 import { answerFailure, type Call, type Execution, execute } from './execute.js';
+import type { GuildCommandDirectory } from './guild-commands.js';
 import { usageLine, usageOf } from './options.js';
 import { isInRedAlone, sameAsInRed } from './red-names.js';
 import {
   type CommandEntry,
   type Entry,
   type GroupEntry,
-  type GuildCommandDirectory,
   leavesOf,
   nearest,
   type Registry,

@@ -2,7 +2,6 @@ import {
   type Access,
   type AccessPolicy,
   type Actor,
-  type AliasExpansion,
   CinnabarError,
   type CommandContext,
   type CommandDefinition,
@@ -12,20 +11,15 @@ import {
   type Disposer,
   defined,
   type GroupDefinition,
-  type GuildCommand,
-  type GuildCommands,
   type OptionShape,
-  option,
   type Subcommand,
   type Subgroup,
   stricterTier,
-  TIERS,
-  type Tier,
   type Withheld,
 } from '@cinnabar/sdk';
 import { distance } from 'fastest-levenshtein';
-import type { EnabledIn, Owner } from '../contracts.js';
-import { skipSpace, skipWord, type Values } from './arguments.js';
+import type { Owner } from '../contracts.js';
+import type { Values } from './arguments.js';
 import { describeOption, type OptionSpec, typeText, usageLine } from './options.js';
 
 export type Registry = ReturnType<typeof createRegistry>;
@@ -134,6 +128,7 @@ function command(around: Around, definition: CommandDefinition | Subcommand): Co
 }
 
 type Declared = CommandDefinition | GroupDefinition | Subcommand | Subgroup;
+
 type Base = Omit<GroupEntry, 'kind' | 'children' | 'byName'>;
 
 function describe(kind: string, around: Around, definition: Declared): { base: Base; paths: readonly string[] } {
@@ -259,6 +254,7 @@ function childrenByName(owner: Owner, group: string, children: readonly Entry[])
 
 /** https://discord.com/developers/docs/interactions/application-commands#application-command-object-application-command-naming */
 const NAME = /^[-_\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$/u;
+
 const MAX_DESCRIPTION = 100;
 
 /** @throws CINNABAR_NAME_INVALID always, with what is wrong */
@@ -417,83 +413,4 @@ export function decideEach(access: Access, actor: Actor, commands: readonly Comm
       }),
     })),
   );
-}
-
-/** An alias may stand for another one, so many times. */
-const MOST_EXPANSIONS = 5;
-/** A message with an alias in it grows to this at most. */
-const LONGEST_EXPANDED = 4_000;
-
-export type GuildCommandDirectory = ReturnType<typeof createGuildCommands>;
-
-/** The commands and aliases that members have made for one guild: see `Registrar.guildCommands`. */
-export function createGuildCommands(enabledIn: EnabledIn) {
-  const sources = new Set<{ readonly owner: Owner; readonly made: GuildCommands }>();
-  /** Kept as long as the plugin keeps the command, so that its cooldown counts. */
-  const entries = new WeakMap<GuildCommand, CommandEntry>();
-
-  const entryOf = (owner: Owner, made: GuildCommand): CommandEntry => {
-    const known = entries.get(made);
-    if (known !== undefined) return known;
-    const { name, description, cooldown, run } = made;
-    const built = buildCommand(owner, {
-      name,
-      description,
-      surface: 'prefix',
-      access: { where: 'guild' },
-      options: { text: option.rest().optional().describe('What it answers to') },
-      ...(cooldown === undefined ? {} : { cooldown }),
-      run: (context, { text }) => run(context, typeof text === 'string' ? text : ''),
-    });
-    const entry = { ...built, isOfGuild: true };
-    entries.set(made, entry);
-    return entry;
-  };
-  const of = (guildId: string | null) =>
-    guildId === null ? [] : [...sources].filter(({ owner }) => enabledIn(guildId, owner.plugin));
-
-  return {
-    register(owner: Owner, made: GuildCommands): Disposer {
-      const source = { owner, made };
-      const dispose = owner.scope.add('commands of guilds', () => sources.delete(source));
-      sources.add(source);
-      return dispose;
-    },
-    find(guildId: string | null, name: string): CommandEntry | undefined {
-      if (guildId === null || sources.size === 0) return undefined;
-      for (const { owner, made } of of(guildId)) {
-        const found = made.find(guildId, name);
-        if (found !== undefined) return entryOf(owner, found);
-      }
-      return undefined;
-    },
-    list: (guildId: string | null): readonly CommandEntry[] =>
-      of(guildId).flatMap(({ owner, made }) => made.list(guildId ?? '').map((one) => entryOf(owner, one))),
-    /**
-     * A message with its alias replaced by what it stands for; `undefined` when its first word is none.
-     * @param isTaken whether a word names a command: then it is no alias
-     */
-    expand(
-      guildId: string | null,
-      content: string,
-      start: number,
-      isTaken: (word: string) => boolean,
-    ): AliasExpansion | undefined {
-      if (guildId === null || sources.size === 0) return undefined;
-      const among = of(guildId);
-      let text = content;
-      let tier: Tier = 'botOwner';
-      for (let times = 0; times < MOST_EXPANSIONS; times += 1) {
-        const end = skipWord(text, start);
-        const word = text.slice(start, end).toLowerCase();
-        if (isTaken(word)) break;
-        const rest = text.slice(skipSpace(text, end));
-        const [meant] = among.flatMap(({ made }) => made.expand?.(guildId, word, rest) ?? []);
-        if (meant === undefined) break;
-        text = (text.slice(0, start) + meant.text.trimStart()).slice(0, LONGEST_EXPANDED);
-        if (TIERS.indexOf(meant.tier) < TIERS.indexOf(tier)) tier = meant.tier;
-      }
-      return text === content ? undefined : { text, tier };
-    },
-  };
 }

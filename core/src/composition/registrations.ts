@@ -9,11 +9,8 @@ import { createAccess } from '../access/access.js';
 import { createAccessRules, createTierRoles, personalRules } from '../access/rules.js';
 import { createMessageOrigins, createProvenance } from '../access/visibility.js';
 import { createBackups } from '../backup/backups.js';
-import { SECRETS_FILE } from '../backup/paths.js';
-import { EVERYTHING, type Partition } from '../cluster/assignment.js';
 import { NO_CLAIMS } from '../cluster/claims.js';
 import { createHandedNotices, takeNotices } from '../cluster/notices.js';
-import { sharePages } from '../cluster/pages.js';
 import { sharePersonalData } from '../cluster/personal-data.js';
 import { createQuestions } from '../cluster/questions.js';
 import { shareTools } from '../cluster/tools.js';
@@ -43,6 +40,7 @@ import {
   isEnabledIn,
   ownerStateSchema,
 } from '../gateway/guild-states.js';
+import { EVERYTHING, type Partition } from '../gateway/partition.js';
 import { alertOfAbsence, logConnections } from '../gateway/status.js';
 import { directoryOf, guildOf, idsCalled, isElsewhere } from '../guild-file/directory.js';
 import { createGuildFiles, guildFileSchema } from '../guild-file/guild-files.js';
@@ -63,12 +61,14 @@ import { createCeilings } from '../storage/documents/settings.js';
 import { createDiskWatch, watchedDriver } from '../storage/driver.js';
 import { createFileDriver } from '../storage/drivers/file-driver.js';
 import { createFiles } from '../storage/files.js';
+import { SECRETS_FILE } from '../storage/paths.js';
 import { createPersonalData } from '../storage/personal-data.js';
 import { createStorage } from '../storage/storage.js';
 import { createSubjectIndex } from '../storage/subjects.js';
 import { createLedgerStore } from '../tools/ledger-store.js';
 import { createToolPolicies, createTools } from '../tools/tools.js';
 import { HOST_VERSION } from '../version.js';
+import { sharePages } from '../web/group-pages.js';
 import { createPages } from '../web/pages.js';
 import { createWorkerPool, createWorkers } from '../workers/pool.js';
 import { KEYS, provideHostServices } from './keys.js';

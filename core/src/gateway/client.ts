@@ -22,8 +22,9 @@ import {
   REST,
   Routes,
 } from 'discord.js';
-import { type Assignment, shardsOf } from '../cluster/assignment.js';
+import type { Assignment } from '../cluster/assignment.js';
 import { cacheOptions, sweepDirectMessages } from './caches.js';
+import { shardsOf } from './partition.js';
 import {
   createDiscordFailures,
   createFairRequests,

@@ -15,7 +15,6 @@ import {
   z,
 } from '@cinnabar/sdk';
 import type { Client, Message } from 'discord.js';
-import type { Partition } from '../cluster/assignment.js';
 import type { QuestionService } from '../cluster/questions.js';
 import type { ConfigurationService } from '../config/configuration.js';
 import type {
@@ -31,6 +30,7 @@ import type {
   ToolService,
 } from '../contracts.js';
 import { missingIntent } from '../gateway/discord-sync.js';
+import type { Partition } from '../gateway/partition.js';
 import type { MetricsService } from '../observability/metrics.js';
 import { boundTools } from '../tools/tools.js';
 import type { PageService } from '../web/pages.js';

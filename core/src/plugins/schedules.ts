@@ -1,7 +1,7 @@
 import type { Clock, Collection, Disposer, Document, Plugin, ScheduleDefinition } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
-import type { Partition } from '../cluster/assignment.js';
 import type { Boundary, Events, Owner } from '../contracts.js';
+import type { Partition } from '../gateway/partition.js';
 
 interface ScheduleHost {
   readonly boundary: Boundary;

@@ -10,9 +10,9 @@ import { basename, dirname, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
-import { inlineSourceMap } from '../bundling/source-maps.js';
 import type { Doing } from '../gateway/boundary.js';
 import { isRepeated, type Received, STOP_SIGNALS } from './signals.js';
+import { inlineSourceMap } from './source-maps.js';
 import type { WatchdogData } from './watchdog.js';
 
 const TICK_MS = 250;

@@ -12,9 +12,9 @@ import {
   z,
 } from '@cinnabar/sdk';
 import type { TaskContext } from './context.js';
+import { conversationBefore } from './discord/background.js';
 import { begunText } from './discord/wording.js';
 import { TASK_POLICY } from './permissions.js';
-import { conversationBefore } from './prompt/background.js';
 import { START_TOOL } from './running/execute-step.js';
 
 const begin = z.object({

@@ -10,10 +10,10 @@ import {
   UserError,
 } from '@cinnabar/sdk';
 import type { TaskContext } from './context.js';
+import { backgroundOf } from './discord/background.js';
 import { prepareThread } from './discord/message-sender.js';
 import { Superseded } from './journal/journal.js';
 import { type Act, assertMay, assertMayStart } from './permissions.js';
-import { backgroundOf } from './prompt/background.js';
 import type { WorkerPool } from './running/worker-pool.js';
 import { continueTask, isFinal, labelOf, linkTo, type MemberMessage, newTask, type Task } from './task.js';
 

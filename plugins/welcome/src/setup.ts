@@ -1,7 +1,7 @@
 import { type Actor, findSendable, t, translated, UserError } from '@cinnabar/sdk';
 import type { Guild, GuildMember, PermissionsString } from 'discord.js';
 import { fillIn, KINDS, type Kind, LIMITS, problemOf, TEXTS, type WelcomeContext } from './context.js';
-import { arrivalOf } from './index.js';
+import { arrivalOf } from './greeter.js';
 
 export type Setup = ReturnType<typeof createSetup>;
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createSystemClock } from '@cinnabar/core';
-import { EVERYTHING } from '@cinnabar/core/internal/cluster/assignment';
 import { createClaims } from '@cinnabar/core/internal/cluster/claims';
 import { createSharedLimits } from '@cinnabar/core/internal/cluster/limits';
 import { createSessionStore, type GuildChange } from '@cinnabar/core/internal/cluster/sessions';
+import { EVERYTHING } from '@cinnabar/core/internal/gateway/partition';
 import { type Database, openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import type { GatewayReadyDispatchData } from 'discord.js';
 import type { TestServer } from '../../support/postgres.js';

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runCached, saveCodeCaches } from '@cinnabar/core/internal/bundling/code-cache';
-import { mapStackFrames } from '@cinnabar/core/internal/bundling/source-maps';
-import { holdYoungGeneration, releaseYoungGeneration } from '@cinnabar/core/internal/bundling/young-generation';
+import { runCached, saveCodeCaches } from '@cinnabar/core/internal/process/code-cache';
+import { mapStackFrames } from '@cinnabar/core/internal/process/source-maps';
+import { holdYoungGeneration, releaseYoungGeneration } from '@cinnabar/core/internal/process/young-generation';
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';
 
@@ -91,7 +91,7 @@ describe('the young generation', () => {
     // A process of its own: that of the tests has grown long ago.
     const code = `
       import { getHeapSpaceStatistics } from 'node:v8';
-      import { holdYoungGeneration, releaseYoungGeneration } from '@cinnabar/core/internal/bundling/young-generation';
+      import { holdYoungGeneration, releaseYoungGeneration } from '@cinnabar/core/internal/process/young-generation';
       const sizeAfterWork = () => {
         const kept = Array.from({ length: 300_000 }, (_, at) => ({ at }));
         return kept.length && getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space').space_size;

@@ -1,6 +1,7 @@
 import { createSystemClock } from '@cinnabar/core';
-import { createPartition, type RequestKind } from '@cinnabar/core/internal/cluster/assignment';
+import type { RequestKind } from '@cinnabar/core/internal/cluster/assignment';
 import { createClusterChannel } from '@cinnabar/core/internal/cluster/channel';
+import { createPartition } from '@cinnabar/core/internal/gateway/partition';
 import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import { UserError, z } from '@cinnabar/sdk';
 import { expect } from 'chai';

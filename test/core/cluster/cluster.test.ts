@@ -1,8 +1,9 @@
 import { createSystemClock } from '@cinnabar/core';
-import type { Lease, Partition } from '@cinnabar/core/internal/cluster/assignment';
+import type { Lease } from '@cinnabar/core/internal/cluster/assignment';
 import { createCluster } from '@cinnabar/core/internal/cluster/cluster';
 import { agreeOnLayout } from '@cinnabar/core/internal/cluster/layout';
 import { createLeases } from '@cinnabar/core/internal/cluster/leases';
+import type { Partition } from '@cinnabar/core/internal/gateway/partition';
 import { createConnections } from '@cinnabar/core/internal/storage/drivers/postgres/connection';
 import { migrate } from '@cinnabar/core/internal/storage/drivers/postgres/migrations';
 import type { CinnabarError } from '@cinnabar/sdk';

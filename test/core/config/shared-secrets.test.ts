@@ -1,6 +1,6 @@
 import { createSystemClock } from '@cinnabar/core';
-import { createPartition } from '@cinnabar/core/internal/cluster/assignment';
 import { createSecrets, createSharedSecrets, encryptedSecret } from '@cinnabar/core/internal/config/secrets';
+import { createPartition } from '@cinnabar/core/internal/gateway/partition';
 import { createRedactor } from '@cinnabar/core/internal/observability/log-entry';
 import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import { createStorage } from '@cinnabar/core/internal/storage/storage';

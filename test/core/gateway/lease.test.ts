@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { createSystemClock, createSystemRandom } from '@cinnabar/core';
-import { createPartition, type Lease } from '@cinnabar/core/internal/cluster/assignment';
+import type { Lease } from '@cinnabar/core/internal/cluster/assignment';
 import type { SessionStore, ShardChange } from '@cinnabar/core/internal/cluster/sessions';
 import { createGatewayClient, login } from '@cinnabar/core/internal/gateway/client';
+import { createPartition } from '@cinnabar/core/internal/gateway/partition';
 import { startLocalDiscord } from '@cinnabar/local-discord';
 import { expect } from 'chai';
 import { recordingLogger } from '../../support/logs.js';

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { createSystemClock, createSystemRandom } from '@cinnabar/core';
-import { createPartition } from '@cinnabar/core/internal/cluster/assignment';
 import { createLeases } from '@cinnabar/core/internal/cluster/leases';
 import { createSharedLimits } from '@cinnabar/core/internal/cluster/limits';
 import { createSessionStore } from '@cinnabar/core/internal/cluster/sessions';
 import { createGatewayClient, login } from '@cinnabar/core/internal/gateway/client';
+import { createPartition } from '@cinnabar/core/internal/gateway/partition';
 import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import { type LocalDiscord, type LocalGuild, startLocalDiscord } from '@cinnabar/local-discord';
 import { expect } from 'chai';

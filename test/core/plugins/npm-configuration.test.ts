@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installDependencies } from '@cinnabar/core/internal/plugins/install/dependencies';
 import { createDownloads } from '@cinnabar/core/internal/plugins/install/download';
+import { createSizeLimit } from '@cinnabar/core/internal/plugins/install/files';
 import { readNpmConfiguration } from '@cinnabar/core/internal/plugins/install/npm-registry';
 import { readPackage } from '@cinnabar/core/internal/plugins/install/package-file';
-import { createRoom } from '@cinnabar/core/internal/plugins/install/unpack';
 import { expect } from 'chai';
 import { startLocalRegistry } from '../../support/local-registry.js';
 import { packFiles } from '../../support/tarball.js';
@@ -49,7 +49,7 @@ describe('the .npmrc of the bot’s folder', () => {
       cacheDir: join(root, 'cache'),
       npm,
       downloads: createDownloads({ trusted: new Set(npm.origins), headersOf: npm.headersOf }),
-      room: createRoom(1e6),
+      limit: createSizeLimit(1e6),
     });
     expect(await readdir(join(folder, 'node_modules', '@corp', 'sides'))).to.have.members(['package.json', 'index.js']);
     expect(await readdir(work, { recursive: true })).not.to.include(join('dependencies', '.npmrc'));

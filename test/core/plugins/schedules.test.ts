@@ -1,4 +1,5 @@
-import { type Assignment, createPartition, groupOf } from '@cinnabar/core/internal/cluster/assignment';
+import type { Assignment } from '@cinnabar/core/internal/cluster/assignment';
+import { createPartition, groupOf } from '@cinnabar/core/internal/gateway/partition';
 import { createTestHost } from '@cinnabar/core/testing';
 import { type Collection, definePlugin, Plugins, z } from '@cinnabar/sdk';
 import { expect } from 'chai';

@@ -1,7 +1,7 @@
 import type { Driver } from '@cinnabar/core';
 import { createSystemClock } from '@cinnabar/core';
-import { createPartition } from '@cinnabar/core/internal/cluster/assignment';
 import { createGuildStates, guildStateSchema } from '@cinnabar/core/internal/gateway/guild-states';
+import { createPartition } from '@cinnabar/core/internal/gateway/partition';
 import { createIdentities, identitySchema } from '@cinnabar/core/internal/identities/identities';
 import { createConnections } from '@cinnabar/core/internal/storage/drivers/postgres/connection';
 import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';

@@ -1,5 +1,5 @@
 import { createSystemClock } from '@cinnabar/core';
-import { createPartition } from '@cinnabar/core/internal/cluster/assignment';
+import { createPartition } from '@cinnabar/core/internal/gateway/partition';
 import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import { createTestHost } from '@cinnabar/core/testing';
 import { definePlugin, Identities, type SettingsChange, z } from '@cinnabar/sdk';

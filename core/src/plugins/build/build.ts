@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { makeFolder, removeFiles, replaceFile, z } from '@cinnabar/sdk';
-import { keepSourceMap } from '../../bundling/source-maps.js';
+import { keepSourceMap } from '../../process/source-maps.js';
 import type { DiscoveredPlugin } from '../discovery.js';
 import { bundle, type Fingerprint, fingerprint, isUnchanged, sha256 } from './bundle.js';
 

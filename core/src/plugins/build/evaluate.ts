@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { types } from 'node:util';
 import { exports as resolveExports } from 'resolve.exports';
-import { hashOf, runCached } from '../../bundling/code-cache.js';
-import { inlineSourceMap, mapStackFrames } from '../../bundling/source-maps.js';
+import { hashOf, runCached } from '../../process/code-cache.js';
+import { inlineSourceMap, mapStackFrames } from '../../process/source-maps.js';
 import { createPluginTimers, type PluginTimers, TIMER_NAMES, type TimerFunctions } from './plugin-timers.js';
 
 const timersByDefinition = new WeakMap<object, PluginTimers>();

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { t, UserError, z } from '@cinnabar/sdk';
 import PQueue from 'p-queue';
 import type { Downloads } from './download.js';
-import { parseJson } from './files.js';
+import { parseJson, type SizeLimit } from './files.js';
 import { checkIntegrity, type NpmConfiguration } from './npm-registry.js';
 import type { PackageFile } from './package-file.js';
 import { NoProgram, runProgram } from './programs.js';
-import { type Room, unpackTarball } from './unpack.js';
+import { unpackTarball } from './unpack.js';
 
 interface DependencyOptions {
   /** Where the work is done; removed at the end. */
@@ -15,7 +15,7 @@ interface DependencyOptions {
   readonly cacheDir: string;
   readonly npm: NpmConfiguration;
   readonly downloads: Downloads;
-  readonly room: Room;
+  readonly limit: SizeLimit;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -71,7 +71,7 @@ type Locked = z.output<typeof lockSchema>['packages'][string];
 export async function installDependencies(
   folder: string,
   { name, version, dependencies, optionalDependencies, bundled }: PackageFile,
-  { work, cacheDir, npm, downloads, room, signal }: DependencyOptions,
+  { work, cacheDir, npm, downloads, limit, signal }: DependencyOptions,
 ): Promise<Dependencies> {
   const without = (all: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(all).filter(([one]) => !bundled.includes(one)));
@@ -95,9 +95,9 @@ export async function installDependencies(
     const url = addressOf(name, path, one);
     const label = `${nameIn(path)}@${one.version}`;
     const tarball = join(place, `${at}.tgz`);
-    const got = await downloads.file(url, tarball, { mostBytes: room.mostBytes });
+    const got = await downloads.file(url, tarball, { mostBytes: limit.mostBytes });
     checkIntegrity(label, got, { integrity: one.integrity });
-    await unpackTarball(tarball, join(folder, path), label, room);
+    await unpackTarball(tarball, join(folder, path), label, limit);
     await rm(tarball);
   };
   const queue = new PQueue({ concurrency: AT_ONCE });

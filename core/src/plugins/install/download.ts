@@ -5,7 +5,7 @@ import { get as getSecure } from 'node:https';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { isPublicAddress, literalAddressOf, notPublic, publicLookup, t, UserError } from '@cinnabar/sdk';
-import { tooLarge } from './unpack.js';
+import { tooLarge } from './files.js';
 
 export interface Downloads {
   /** @throws UserError when it is not there, or larger than `mostBytes` */

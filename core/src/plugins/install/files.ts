@@ -4,7 +4,6 @@ import { copyFile, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { t, UserError } from '@cinnabar/sdk';
 import PQueue from 'p-queue';
-import { type Room, tooLarge } from './unpack.js';
 
 /** What a package never takes along. */
 const LEFT_OUT = new Set(['node_modules', '.git', '.hg', '.svn', '.DS_Store', '.npmrc']);
@@ -14,15 +13,15 @@ const AT_ONCE = 16;
 /**
  * Copies a plugin's folder as it would be packed: without its `node_modules`, which are installed anew, and without its environment
  * and credentials.
- * @throws UserError for links, and for more than there is room for
+ * @throws UserError for links, and for more than the limit allows
  */
-export async function copyFolder(from: string, to: string, name: string, room: Room): Promise<void> {
+export async function copyFolder(from: string, to: string, name: string, limit: SizeLimit): Promise<void> {
   await mkdir(to, { recursive: true, mode: 0o700 });
   for (const entry of await readdir(from, { withFileTypes: true })) {
     if (LEFT_OUT.has(entry.name) || ENVIRONMENT.test(entry.name)) continue;
     const source = join(from, entry.name);
     if (entry.isDirectory()) {
-      await copyFolder(source, join(to, entry.name), name, room);
+      await copyFolder(source, join(to, entry.name), name, limit);
       continue;
     }
     if (!entry.isFile())
@@ -32,9 +31,9 @@ export async function copyFolder(from: string, to: string, name: string, room: R
           path: source,
         }),
       );
-    room.bytes -= (await stat(source)).size;
-    room.files -= 1;
-    if (room.bytes < 0 || room.files < 0) throw tooLarge(name, room.mostBytes);
+    limit.bytes -= (await stat(source)).size;
+    limit.files -= 1;
+    if (limit.bytes < 0 || limit.files < 0) throw tooLarge(name, limit.mostBytes);
     await copyFile(source, join(to, entry.name));
   }
 }
@@ -94,4 +93,28 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** How much more a plugin may take, with all its dependencies. What is unpacked is taken off. */
+export interface SizeLimit {
+  readonly mostBytes: number;
+  bytes: number;
+  files: number;
+}
+
+/** Enough for any plugin, and few enough for a folder of data. */
+export const MOST_FILES = 50_000;
+
+export const createSizeLimit = (mostBytes: number): SizeLimit => ({ mostBytes, bytes: mostBytes, files: MOST_FILES });
+
+export function tooLarge(what: string, mostBytes: number): UserError {
+  return new UserError(
+    t(
+      '{what} is larger than {megabytes} MB, the most that a plugin may take (`host.plugins.megabytes` of the configuration).',
+      {
+        what,
+        megabytes: Math.round(mostBytes / 1e6),
+      },
+    ),
+  );
 }

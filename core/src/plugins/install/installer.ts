@@ -27,13 +27,12 @@ import { type Discover, inspectFolder, PACKAGE_PREFIX } from '../discovery.js';
 import { readDeclaration } from './declaration.js';
 import { installDependencies } from './dependencies.js';
 import { createDownloads } from './download.js';
-import { filesBelow, foldedPath, measure } from './files.js';
+import { createSizeLimit, filesBelow, foldedPath, measure } from './files.js';
 import { createInstalledStore, type InstalledDocument, type InstalledEntry, problemOfFiles } from './installed.js';
 import { type Fetched, fetchPackage, findVersion, readNpmConfiguration } from './npm-registry.js';
 import { checkEngines, hasDependencies, installScripts, type PackageFile, readPackage } from './package-file.js';
 import { createRegistries, isAddress, type RegistryMatch } from './registry-file.js';
 import { type PackageSpec, parseSpec, specText } from './spec.js';
-import { createRoom } from './unpack.js';
 
 /** The plugins of a bot that runs. */
 export interface RunningPlugins {
@@ -122,9 +121,9 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
     const listed =
       typed.kind === 'npm' && !typed.name.startsWith('@') ? await registries.find(typed.name, typed.range) : undefined;
     const spec = listed?.spec ?? typed;
-    const room = createRoom((config.pluginMegabytes ?? MEGABYTES) * 1e6);
+    const limit = createSizeLimit((config.pluginMegabytes ?? MEGABYTES) * 1e6);
     onStep(t('Fetching {spec} …', { spec: specText(spec) }));
-    const fetched = await fetchPackage(spec, { work, npm, downloads, room, promised: listed?.integrity });
+    const fetched = await fetchPackage(spec, { work, npm, downloads, limit, promised: listed?.integrity });
     const file = await readPackage(fetched.folder, fetched.source);
     assertSame(spec, file, listed);
     checkEngines(file, HOST_VERSION);
@@ -135,7 +134,7 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
       cacheDir,
       npm,
       downloads,
-      room,
+      limit,
     });
     await assertShadowsNothing(fetched.folder, file);
     onStep(t('Reading what {plugin} declares …', { plugin: file.name }));

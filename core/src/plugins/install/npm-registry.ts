@@ -7,10 +7,10 @@ import { t, UserError, z } from '@cinnabar/sdk';
 import maxSatisfying from 'semver/ranges/max-satisfying.js';
 import validRange from 'semver/ranges/valid.js';
 import { type Downloads, NotThere } from './download.js';
-import { copyFolder, measure, parseJson } from './files.js';
+import { copyFolder, measure, parseJson, type SizeLimit, tooLarge } from './files.js';
 import { NoProgram, runProgram } from './programs.js';
 import { type PackageSpec, specText } from './spec.js';
-import { type Room, tooLarge, unpackTarball } from './unpack.js';
+import { unpackTarball } from './unpack.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -172,7 +172,7 @@ interface FetchOptions {
   readonly work: string;
   readonly npm: NpmConfiguration;
   readonly downloads: Downloads;
-  readonly room: Room;
+  readonly limit: SizeLimit;
   /** What a registry file says that the tarball is. */
   readonly promised?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -194,7 +194,7 @@ const GIT_MS = 300_000;
 
 /** Fetches what a spec names. @throws UserError */
 export async function fetchPackage(spec: PackageSpec, options: FetchOptions): Promise<Fetched> {
-  const { work, npm, downloads, room } = options;
+  const { work, npm, downloads, limit } = options;
   const folder = join(work, 'package');
   const tarball = join(work, 'package.tgz');
   switch (spec.kind) {
@@ -207,10 +207,10 @@ export async function fetchPackage(spec: PackageSpec, options: FetchOptions): Pr
         ...promised
       } = await findVersion(spec.name, spec.range, npm, downloads);
       const label = `${name}@${version}`;
-      const got = await downloads.file(url, tarball, { mostBytes: room.mostBytes });
+      const got = await downloads.file(url, tarball, { mostBytes: limit.mostBytes });
       checkIntegrity(label, got, promised);
       if (options.promised !== undefined) checkIntegrity(label, got, { integrity: options.promised });
-      await unpackTarball(tarball, folder, label, room);
+      await unpackTarball(tarball, folder, label, limit);
       return {
         folder,
         source: t('npm package {name}', { name: label }),
@@ -220,9 +220,9 @@ export async function fetchPackage(spec: PackageSpec, options: FetchOptions): Pr
       };
     }
     case 'url': {
-      const got = await downloads.file(spec.url, tarball, { mostBytes: room.mostBytes });
+      const got = await downloads.file(spec.url, tarball, { mostBytes: limit.mostBytes });
       if (options.promised !== undefined) checkIntegrity(spec.url.href, got, { integrity: options.promised });
-      await unpackTarball(tarball, folder, spec.url.href, room);
+      await unpackTarball(tarball, folder, spec.url.href, limit);
       return { folder, source: spec.url.href, integrity: `sha512-${got.sha512}`, isPublished: true };
     }
     case 'path': {
@@ -230,19 +230,19 @@ export async function fetchPackage(spec: PackageSpec, options: FetchOptions): Pr
       if (found === undefined) throw new UserError(t('There is nothing at {path}.', { path: spec.path }));
       const source = spec.path;
       if (found.isDirectory()) {
-        await copyFolder(spec.path, folder, basename(spec.path), room);
+        await copyFolder(spec.path, folder, basename(spec.path), limit);
         return { folder, source, integrity: (await measure(folder)).integrity, isPublished: false };
       }
-      if (found.size > room.mostBytes) throw tooLarge(basename(spec.path), room.mostBytes);
+      if (found.size > limit.mostBytes) throw tooLarge(basename(spec.path), limit.mostBytes);
       const integrity = await integrityOf(spec.path);
       if (options.promised !== undefined && options.promised !== integrity) throw notAsPromised(spec.path);
-      await unpackTarball(spec.path, folder, basename(spec.path), room);
+      await unpackTarball(spec.path, folder, basename(spec.path), limit);
       return { folder, source, integrity, isPublished: true };
     }
     case 'git': {
       const clone = join(work, 'clone');
       await cloneRepository(spec.url, spec.ref, clone, options);
-      await copyFolder(clone, folder, spec.url, room);
+      await copyFolder(clone, folder, spec.url, limit);
       await rm(clone, { recursive: true, force: true });
       return { folder, source: specText(spec), integrity: (await measure(folder)).integrity, isPublished: false };
     }
@@ -260,7 +260,7 @@ async function cloneRepository(
   url: string,
   ref: string | undefined,
   folder: string,
-  { work, room, signal }: FetchOptions,
+  { work, limit, signal }: FetchOptions,
 ): Promise<void> {
   await mkdir(work, { recursive: true, mode: 0o700 });
   const args = [
@@ -284,7 +284,7 @@ async function cloneRepository(
   };
   const watch = async () => {
     // With what git itself keeps of them.
-    if ((await sizeOf(folder)) > 3 * room.mostBytes) throw tooLarge(url, room.mostBytes);
+    if ((await sizeOf(folder)) > 3 * limit.mostBytes) throw tooLarge(url, limit.mostBytes);
   };
   try {
     await runProgram('git', [...args, ...which, '--', url, folder], {

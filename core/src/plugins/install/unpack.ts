@@ -6,19 +6,20 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { t, UserError } from '@cinnabar/sdk';
 import type { ReadEntry } from 'tar';
-import { foldedPath } from './files.js';
+import { foldedPath, MOST_FILES, type SizeLimit, tooLarge } from './files.js';
 
 const LONGEST_PATH = 400;
+
 /** Of the tar format itself: a header before each file, and padding behind it. */
 const OVERHEAD_BYTES = 10 * 1024 * 1024;
 
 /**
  * Unpacks a tarball of npm's into a new folder, without the folder that everything in it lies in. It is read as a stream: what unpacks to more
- * than there is room for is not written to the end. Anything but plain files below that folder refuses the whole of it.
+ * than the limit allows is not written to the end. Anything but plain files below that folder refuses the whole of it.
  * @param name of the package, for people
  * @throws UserError
  */
-export async function unpackTarball(file: string, folder: string, name: string, room: Room): Promise<void> {
+export async function unpackTarball(file: string, folder: string, name: string, limit: SizeLimit): Promise<void> {
   const { Parser } = await import('tar');
   const taken = new Set<string>();
   let writing: Promise<void> = Promise.resolve();
@@ -26,7 +27,7 @@ export async function unpackTarball(file: string, folder: string, name: string, 
   const parser = new Parser({
     strict: true,
     onReadEntry(entry) {
-      const path = checkedPath(entry, name, taken, room, () => failed !== undefined);
+      const path = checkedPath(entry, name, taken, limit, () => failed !== undefined);
       if (path instanceof UserError) {
         failed ??= path;
         entry.resume();
@@ -44,7 +45,7 @@ export async function unpackTarball(file: string, folder: string, name: string, 
   const counted = new Transform({
     transform(chunk: Buffer, _, done) {
       unpacked += chunk.length;
-      if (unpacked > room.mostBytes + OVERHEAD_BYTES) return done(tooLarge(name, room.mostBytes));
+      if (unpacked > limit.mostBytes + OVERHEAD_BYTES) return done(tooLarge(name, limit.mostBytes));
       return done(failed === undefined ? null : asError(failed), chunk);
     },
   });
@@ -83,7 +84,7 @@ function checkedPath(
   { path, type, size, linkpath = '' }: ReadEntry,
   name: string,
   taken: Set<string>,
-  room: Room,
+  limit: SizeLimit,
   isOver: () => boolean,
 ): string | UserError | undefined {
   if (isOver()) return undefined;
@@ -110,10 +111,10 @@ function checkedPath(
   const key = foldedPath(inside);
   if (taken.has(key)) return new UserError(t('The tarball of {package} has the file {path} twice.', params));
   taken.add(key);
-  room.bytes -= size;
-  room.files -= 1;
-  if (room.bytes < 0) return tooLarge(name, room.mostBytes);
-  if (room.files < 0)
+  limit.bytes -= size;
+  limit.files -= 1;
+  if (limit.bytes < 0) return tooLarge(name, limit.mostBytes);
+  if (limit.files < 0)
     return new UserError(t('{package} has more than {count} files.', { package: name, count: MOST_FILES }));
   return inside;
 }
@@ -126,28 +127,4 @@ async function write(entry: ReadEntry, path: string): Promise<void> {
   } finally {
     await handle.close();
   }
-}
-
-/** How much more a plugin may take, with all its dependencies. What is unpacked is taken off. */
-export interface Room {
-  readonly mostBytes: number;
-  bytes: number;
-  files: number;
-}
-
-/** Enough for any plugin, and few enough for a folder of data. */
-const MOST_FILES = 50_000;
-
-export const createRoom = (mostBytes: number): Room => ({ mostBytes, bytes: mostBytes, files: MOST_FILES });
-
-export function tooLarge(what: string, mostBytes: number): UserError {
-  return new UserError(
-    t(
-      '{what} is larger than {megabytes} MB, the most that a plugin may take (`host.plugins.megabytes` of the configuration).',
-      {
-        what,
-        megabytes: Math.round(mostBytes / 1e6),
-      },
-    ),
-  );
 }

@@ -17,9 +17,9 @@ import {
   replaceFile,
   syncFolder,
 } from '@cinnabar/sdk';
-import { isData } from '../../backup/paths.js';
 import { DamagedDocument, type DocumentPath, type Driver, decodeStored, encodeStored, type Stored } from '../driver.js';
 import { isOfHost } from '../files.js';
+import { isData } from '../paths.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

@@ -1,9 +1,9 @@
-import { EVERYTHING } from '@cinnabar/core/internal/cluster/assignment';
 import { NO_CLAIMS } from '@cinnabar/core/internal/cluster/claims';
 import { createCommands } from '@cinnabar/core/internal/commands/commands';
 import { createComponents } from '@cinnabar/core/internal/components/components';
 import type { Boundary, CommandService, ComponentService, Owner } from '@cinnabar/core/internal/contracts';
 import { createBoundary, createInFlight, watchBlockage } from '@cinnabar/core/internal/gateway/boundary';
+import { EVERYTHING } from '@cinnabar/core/internal/gateway/partition';
 import { createLanguages } from '@cinnabar/core/internal/languages/languages';
 import { createMetrics } from '@cinnabar/core/internal/observability/metrics';
 import {

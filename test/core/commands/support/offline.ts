@@ -1,7 +1,7 @@
-import { EVERYTHING } from '@cinnabar/core/internal/cluster/assignment';
 import { NO_CLAIMS } from '@cinnabar/core/internal/cluster/claims';
 import { createCommands } from '@cinnabar/core/internal/commands/commands';
 import type { Boundary, CommandService, Owner } from '@cinnabar/core/internal/contracts';
+import { EVERYTHING } from '@cinnabar/core/internal/gateway/partition';
 import { createLanguages } from '@cinnabar/core/internal/languages/languages';
 import { createMetrics } from '@cinnabar/core/internal/observability/metrics';
 import type { Access } from '@cinnabar/sdk';

@@ -1,5 +1,5 @@
 import { createSystemClock } from '@cinnabar/core';
-import { createPartition } from '@cinnabar/core/internal/cluster/assignment';
+import { createPartition } from '@cinnabar/core/internal/gateway/partition';
 import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import type { TestHost } from '@cinnabar/core/testing';
 import { PersonalDataStore, ToolHistory, Tools } from '@cinnabar/sdk';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { JournalEntry, JournalMedium } from '@cinnabar/sdk';
-import { EVERYTHING, type Partition } from '../../../cluster/assignment.js';
+import { EVERYTHING, type Partition } from '../../../gateway/partition.js';
 import {
   DamagedDocument,
   type DocumentChange,

@@ -14,11 +14,11 @@ import {
   type WebView,
   z,
 } from '@cinnabar/sdk';
+import type { Assignment, RequestKind } from '../cluster/assignment.js';
+import { createCarrier, objectWith } from '../cluster/channel.js';
 import { denial } from '../commands/answers.js';
-import { idsIn, type ShownIds } from '../web/names.js';
-import type { PageService } from '../web/pages.js';
-import type { Assignment, RequestKind } from './assignment.js';
-import { createCarrier, objectWith } from './channel.js';
+import { idsIn, type ShownIds } from './names.js';
+import type { PageService } from './pages.js';
 
 /** What is shown is waited for. */
 const SHOWN_MS = 15_000;

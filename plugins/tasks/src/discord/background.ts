@@ -10,8 +10,8 @@ import {
 } from '@cinnabar/sdk';
 import type { Message } from 'discord.js';
 import type { TaskContext } from '../context.js';
-import { textOf } from '../discord/incoming-messages.js';
 import type { Background } from '../task.js';
+import { textOf } from './incoming-messages.js';
 
 /** As many messages as it takes to know what "that" is; what a task needs beyond them it can read with its tools. */
 const MESSAGES = 30;
