@@ -79,7 +79,7 @@ export interface UnmeteredLlm extends Pick<Llm, 'traits' | 'render' | 'current'>
   embed(texts: readonly string[], request: EmbedRequest, onUse: OnUse): Promise<Embeddings | undefined>;
 }
 
-export interface MeteringParts {
+export interface MeteringDependencies {
   /** Without them nothing is limited, and no receipt is kept. */
   readonly accounts: Pick<Accounts, 'check' | 'reserve' | 'record' | 'keepRequest'> | undefined;
   readonly clock: Clock;
@@ -93,7 +93,7 @@ const ANSWER_TOKENS = 4_096;
  * `Llm` with metering: every request is admitted by the budgets first, handed to the accounts to be kept, and what it used is recorded before its
  * answer is returned.
  */
-export function meterLlm(models: UnmeteredLlm, parts: MeteringParts): Llm {
+export function meterLlm(models: UnmeteredLlm, parts: MeteringDependencies): Llm {
   const metering = createMetering(parts);
   return {
     get current() {
@@ -147,7 +147,7 @@ interface Work {
   until: number;
 }
 
-function createMetering({ accounts, clock, random }: MeteringParts) {
+function createMetering({ accounts, clock, random }: MeteringDependencies) {
   const unfinished = new Map<string, Work>();
 
   const begin = (charge: Charge, most: Amount): Work => ({

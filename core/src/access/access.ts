@@ -34,7 +34,7 @@ import {
 import { type Absence, createMemberships, createSubjects, type Subject } from './subjects.js';
 import { missingPermissions, permissionNames } from './visibility.js';
 
-export interface AccessParts {
+export interface AccessDependencies {
   readonly client: Client;
   readonly states: GuildStates;
   readonly ownerState: Pick<OwnerState, 'peek'>;
@@ -58,7 +58,7 @@ interface PluginThere {
 type MaybeLater<T> = T | Promise<T>;
 
 /** Builds the one authorization path. Deny wins, and whatever goes wrong inside is a refusal. */
-export function createAccess(parts: AccessParts): AccessService {
+export function createAccess(parts: AccessDependencies): AccessService {
   const { client, states, ownerState, pluginIn, clock, log } = parts;
   const owners = createOwners(parts);
   const memberships = createMemberships(client, clock);
@@ -216,7 +216,7 @@ const RETRY_AFTER_MS = 30_000;
 const HOLDS_MS = 60 * 60_000;
 
 /** The bot's owners: those configured, else the application's owner or team as Discord has it. */
-function createOwners({ client, owners: configured, clock, log }: AccessParts) {
+function createOwners({ client, owners: configured, clock, log }: AccessDependencies) {
   let ids: ReadonlySet<string> = new Set(configured);
   let known = configured.length > 0;
   let retryAt = 0;

@@ -15,7 +15,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import type { GuildState, OwnerChoices } from '../contracts.js';
 import type { ResolvedPlace } from '../identities/identities.js';
-import type { AccessParts } from './access.js';
+import type { AccessDependencies } from './access.js';
 import type { RuleLevels, RulePosition } from './rules.js';
 import {
   IN_DIRECT_MESSAGES,
@@ -34,7 +34,7 @@ const isForFew = (channel: Channel) => !channel.isDMBased() && isPrivateThread(c
  * Finds the subject of a decision: at once where everything is in memory. `fresh` asks Discord again wherever the cache may lag behind.
  */
 export function createSubjects(
-  { client, states, ownerState, clock }: Pick<AccessParts, 'client' | 'states' | 'ownerState' | 'clock'>,
+  { client, states, ownerState, clock }: Pick<AccessDependencies, 'client' | 'states' | 'ownerState' | 'clock'>,
   isOwner: (userId: string) => boolean,
   memberships: Memberships,
 ) {

@@ -93,7 +93,7 @@ function chosenOf(named: readonly string[], here: string | undefined, plugins: r
   return new Set([here]);
 }
 
-interface TrialParts {
+interface TrialSetup {
   readonly config: HostConfig;
   readonly found: Discovery;
   readonly plugins: readonly Plugin[];
@@ -102,7 +102,7 @@ interface TrialParts {
   readonly dataDir: string;
 }
 
-async function startTrial({ config, found, plugins, here, dataDir }: TrialParts): Promise<TrialHost> {
+async function startTrial({ config, found, plugins, here, dataDir }: TrialSetup): Promise<TrialHost> {
   const providing = plugins.filter(({ provides }) => provides.includes(Llm)).map(({ manifest }) => manifest.id);
   const trusted = new Set([...providing, ...(here === undefined ? [] : [here])]);
   await copySettings(config.dataDir, dataDir, trusted);

@@ -80,9 +80,9 @@ async function registered(plugins: readonly Plugin[]) {
   }
 }
 
-type Parts<T> = readonly (readonly [Plugin, readonly T[]])[];
+type ByPlugin<T> = readonly (readonly [Plugin, readonly T[]])[];
 
-function commandsPage(parts: Parts<CommandInfo>): string {
+function commandsPage(parts: ByPlugin<CommandInfo>): string {
   return page(
     'Commands',
     'Every command of the plugins that come with Cinnabar, with the prefix `!`. `<…>` has to be given, `[…]` may be left out. `!help NAME` explains one where it is typed.',
@@ -150,7 +150,7 @@ function byDefault(value: unknown): string {
   return code(JSON.stringify(value));
 }
 
-function toolsPage(parts: Parts<ToolInfo>): string {
+function toolsPage(parts: ByPlugin<ToolInfo>): string {
   return page(
     'Tools',
     'What models can ask for on behalf of a member, who never gets further than the member could. What reads runs at once where nothing speaks against it; what writes or destroys waits for a 👍, as the server’s policy says (`!tool policy`).',

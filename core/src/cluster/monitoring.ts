@@ -2,7 +2,7 @@ import type { Cluster, ClusterStatus, Logger, Metrics, TakeoverReason } from '@c
 import { createMetrics } from '../observability/metrics.js';
 import { createMonitoringPages, type MonitoringPages } from '../observability/monitoring.js';
 
-interface Parts {
+interface Dependencies {
   readonly name: string;
   /** What keeps the process from serving, beside its hosts. */
   readonly phase: () => 'starting' | 'running' | 'stopping';
@@ -19,7 +19,7 @@ export interface MemberMonitoring extends MonitoringPages {
   taken(reason: TakeoverReason): void;
 }
 
-export function createMemberMonitoring({ name, phase, hosts, status, log }: Parts): MemberMonitoring {
+export function createMemberMonitoring({ name, phase, hosts, status, log }: Dependencies): MemberMonitoring {
   const metrics = createMetrics(log);
   let known: ClusterStatus | undefined;
   let isOpen = false;

@@ -43,10 +43,10 @@ import { type Execution, execute, isUnsayable } from './execute.js';
 import type { OptionSpec } from './options.js';
 import { type CommandEntry, type Entry, type Registry, visibleAmong } from './registry.js';
 
-type Parts = Pick<CommandServices, 'enabledIn' | 'boundary' | 'access' | 'languages' | 'claims' | 'log'>;
+type Dependencies = Pick<CommandServices, 'enabledIn' | 'boundary' | 'access' | 'languages' | 'claims' | 'log'>;
 
 /** Builds the router of slash commands and of what is suggested while one is typed. `true` when the interaction was one of these. */
-export function createInteractionRouter(parts: Parts, registry: Registry, execution: Execution) {
+export function createInteractionRouter(parts: Dependencies, registry: Registry, execution: Execution) {
   const { enabledIn, boundary, languages, claims, log } = parts;
 
   /** In the language of the member. */
@@ -125,7 +125,7 @@ const MAX_LENGTH = 100;
 
 /** Answers what a member is typing: at most 25 suggestions, none to those who may not use the command, none when something goes wrong. */
 async function autocomplete(
-  { access, log }: Parts,
+  { access, log }: Dependencies,
   interaction: AutocompleteInteraction,
   entry: CommandEntry,
 ): Promise<void> {

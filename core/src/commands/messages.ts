@@ -161,10 +161,10 @@ interface Recognised {
 
 type MaybeLater<T> = T | Promise<T>;
 
-type Parts = Pick<CommandServices, 'client' | 'prefixes' | 'enabledIn'>;
+type Dependencies = Pick<CommandServices, 'client' | 'prefixes' | 'enabledIn'>;
 
 /** Builds the test that every message passes: a look at its author and first characters, then one map look-up. */
-function createRecogniser(parts: Parts, registry: Registry, made: GuildCommandDirectory) {
+function createRecogniser(parts: Dependencies, registry: Registry, made: GuildCommandDirectory) {
   const { client, prefixes } = parts;
   return (message: Message): Recognised | undefined => {
     if (message.author.bot || client.user === null) return undefined;
@@ -192,7 +192,7 @@ function createRecogniser(parts: Parts, registry: Registry, made: GuildCommandDi
 
 /** A command that can be typed there. */
 export function entryCalled(
-  { enabledIn }: Pick<Parts, 'enabledIn'>,
+  { enabledIn }: Pick<Dependencies, 'enabledIn'>,
   registry: Registry,
   word: string,
   guildId: string | null,
@@ -294,7 +294,10 @@ const MINUTE_MS = 60_000;
 const PER_MEMBER = 5;
 const PER_CHANNEL = 10;
 
-type SuggestParts = Pick<CommandServices, 'access' | 'clock' | 'enabledIn' | 'pluginIds' | 'boundary' | 'languages'>;
+type SuggestDependencies = Pick<
+  CommandServices,
+  'access' | 'clock' | 'enabledIn' | 'pluginIds' | 'boundary' | 'languages'
+>;
 
 /**
  * Says of a command whose plugin is switched off here that it is not available. Answers "did you mean" to one that does not exist, if it is one of
@@ -303,7 +306,7 @@ type SuggestParts = Pick<CommandServices, 'access' | 'clock' | 'enabledIn' | 'pl
  * @param isWanted whether suggestions are on in a guild
  */
 function createSuggester(
-  { access, clock, enabledIn, boundary, languages, pluginIds }: SuggestParts,
+  { access, clock, enabledIn, boundary, languages, pluginIds }: SuggestDependencies,
   registry: Registry,
   execution: Execution,
   isWanted: (guildId: string) => MaybeLater<boolean>,

@@ -25,7 +25,7 @@ const SAVED_AFTER = 100;
 const FIRST_RETRY_MS = 30_000;
 const LONGEST_RETRY_MS = 30 * 60_000;
 
-type Parts = Pick<
+type Dependencies = Pick<
   CommandServices,
   'owns' | 'client' | 'enabledIn' | 'languages' | 'clock' | 'log' | 'syncedLists' | 'slashPace'
 >;
@@ -38,7 +38,16 @@ interface Wanted extends Fitted {
 
 /** Keeps Discord's lists of slash commands the same as the registry. Nothing is sent that Discord knows already, or while not logged in. */
 export function createSlashSync(
-  { owns, client, enabledIn, languages, clock, log, syncedLists, slashPace: pace = createSlashPace(clock) }: Parts,
+  {
+    owns,
+    client,
+    enabledIn,
+    languages,
+    clock,
+    log,
+    syncedLists,
+    slashPace: pace = createSlashPace(clock),
+  }: Dependencies,
   registry: Registry,
 ) {
   const warned = new LRUCache<string, true>({ max: 100 });
@@ -133,7 +142,7 @@ const isUnwritten = (error: unknown) => error instanceof CinnabarError && error.
 /** Works out what a list should be: once for all guilds in which the same plugins are on, as long as no command comes or goes. */
 function createWanted(
   registry: Registry,
-  enabledIn: Parts['enabledIn'],
+  enabledIn: Dependencies['enabledIn'],
   languages: () => Localizations,
 ): (guildId: string | null) => Wanted {
   let roots: readonly Entry[] | undefined;

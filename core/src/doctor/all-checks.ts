@@ -29,7 +29,7 @@ import { examineDatabase, LEAST_SERVER } from '../storage/drivers/postgres/exami
 import { HOST_VERSION } from '../version.js';
 import { discordChecks } from './discord-checks.js';
 
-interface AllParts {
+interface CheckedHost {
   readonly config: HostConfig;
   readonly clock: Clock;
   readonly intents: () => readonly GatewayIntentsString[];
@@ -43,7 +43,7 @@ interface AllParts {
 }
 
 /** The one list of checks: of `!doctor` in the running bot and of `cinnabar doctor` beside it. */
-export function allChecks(parts: AllParts): readonly Check[] {
+export function allChecks(parts: CheckedHost): readonly Check[] {
   const { config, clock, intents, plugins, isOnIn, storage, configuration, environment, log } = parts;
   const { configDir: dir, root, botName } = config;
   // A configuration for this check alone: the keys that plugins claim in it are gone with it.
@@ -61,7 +61,7 @@ export function allChecks(parts: AllParts): readonly Check[] {
   ];
 }
 
-interface PluginParts {
+interface CheckedPlugins {
   readonly storage: Pick<StorageService, 'settingsOf'>;
   readonly configuration: Pick<Configuration, 'layers'>;
   readonly clock: Clock;
@@ -77,7 +77,7 @@ export interface LoadedPlugin {
 /** What the plugins themselves check. */
 function pluginChecks(
   plugins: readonly LoadedPlugin[],
-  { storage, configuration, clock, environment }: PluginParts,
+  { storage, configuration, clock, environment }: CheckedPlugins,
 ): readonly Check[] {
   return plugins.flatMap(({ plugin, isBundled }) => {
     if (plugin.checks === undefined) return [];
@@ -105,7 +105,7 @@ export interface Check {
 /** How long one check may take. */
 const LIMIT_MS = 15_000;
 
-interface ExamineParts {
+interface ExamineOptions {
   readonly clock: Clock;
   /** Takes secrets out of a text. */
   readonly redact: (text: string) => string;
@@ -114,7 +114,7 @@ interface ExamineParts {
 /** Runs all checks at once, each within its time. What a check throws is a finding, too. Never rejects. */
 export async function examine(
   checks: readonly Check[],
-  { clock, redact }: ExamineParts,
+  { clock, redact }: ExamineOptions,
 ): Promise<readonly DoctorFinding[]> {
   const found = await Promise.all(
     checks.map(async ({ about, run }) => (await resultsOf(run, clock)).map((result) => ({ about, ...result }))),

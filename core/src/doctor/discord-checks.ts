@@ -18,7 +18,7 @@ export interface CheckedPlugin {
   isOnIn(guildId: string): Promise<boolean> | boolean;
 }
 
-interface DiscordParts {
+interface CheckedDiscord {
   readonly config: Pick<HostConfig, 'token' | 'discordApi'>;
   readonly clock: Pick<Clock, 'now'>;
   /** What the gateway is asked for. */
@@ -33,7 +33,7 @@ const MOST_CHANNELS_NAMED = 5;
 const SKEW_MS = 5_000;
 
 /** Checks of the token, the clock, the privileged intents, and the permissions in each channel, by requests of their own. */
-export function discordChecks({ config, clock, intents, plugins }: DiscordParts): readonly Check[] {
+export function discordChecks({ config, clock, intents, plugins }: CheckedDiscord): readonly Check[] {
   const { token, discordApi = 'https://discord.com/api' } = config;
   if (token === undefined) {
     const missing = {

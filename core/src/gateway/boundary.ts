@@ -3,7 +3,7 @@ import { CinnabarError, type Clock, type Logger, type OwnerAlert, sentenceOf, t 
 import type { Boundary, Owner } from '../contracts.js';
 import type { Watchdog } from '../process/watchdog.js';
 
-interface Parts {
+interface Dependencies {
   readonly clock: Clock;
   readonly log: Logger;
   readonly inFlight: InFlight;
@@ -15,7 +15,7 @@ interface Parts {
 }
 
 /** Keeps what plugin code throws from the process: see `Boundary`. */
-export function createBoundary({ clock, log, inFlight, blockage, isDiscordFailure, alert }: Parts): Boundary {
+export function createBoundary({ clock, log, inFlight, blockage, isDiscordFailure, alert }: Dependencies): Boundary {
   const suspensions = createSuspensions(clock);
 
   const fail = (owner: Owner, guildId: string | null, label: string, error: unknown) => {

@@ -66,7 +66,7 @@ export interface GatewayClient {
 /** What the gateway needs of it. */
 type ShardAssignment = Pick<Assignment, 'partition' | 'shardCount' | 'lease' | 'sessions' | 'limits'>;
 
-interface Parts {
+interface Dependencies {
   /** REST base of a proxy or Discord-compatible server, without version. */
   readonly discordApi: string | undefined;
   /** Which shards are this host's; all that Discord recommends when it is left out. */
@@ -82,7 +82,14 @@ interface Parts {
  * Builds the discord.js client, on shards of the host's own (`shard.ts`). It exists before login, so that plugins can be set up first and
  * the intents be the union of what they need.
  */
-export function createGatewayClient({ discordApi, assignment, clock, random, log, alert }: Parts): GatewayClient {
+export function createGatewayClient({
+  discordApi,
+  assignment,
+  clock,
+  random,
+  log,
+  alert,
+}: Dependencies): GatewayClient {
   const status = createGatewayStatus(clock);
   const failures = createDiscordFailures();
   const closing = new AbortController();

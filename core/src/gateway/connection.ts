@@ -35,7 +35,7 @@ export interface Connection {
   end(reason: string, forGood?: boolean): void;
 }
 
-interface ConnectionParts {
+interface ConnectionOptions {
   readonly url: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -51,7 +51,7 @@ interface ConnectionParts {
  * Opens a socket, keeps it alive with heartbeats, and reports how it ended. It never connects again: the shard decides about that.
  * @see https://discord.com/developers/docs/events/gateway#connection-lifecycle
  */
-export function openConnection(parts: ConnectionParts): Connection {
+export function openConnection(parts: ConnectionOptions): Connection {
   const { url, clock, random, sequence, onHello, onDispatch, onLatency } = parts;
   const timers = new Set<() => void>();
   let ending: Ending | undefined;

@@ -22,7 +22,7 @@ import type {
 } from '../contracts.js';
 
 type EventName = keyof ClientEvents;
-interface Parts {
+interface Dependencies {
   readonly client: Client;
   readonly states: GuildStates;
   readonly enabledIn: EnabledIn;
@@ -55,7 +55,7 @@ export function createEvents({
   stored,
   waits,
   onLate,
-}: Parts): Events {
+}: Dependencies): Events {
   const listeners = new Map<EventName, readonly Listener[]>();
   const audience = createAudience(states, ownerState, enabledIn);
 

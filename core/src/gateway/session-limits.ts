@@ -20,7 +20,7 @@ export type GatewayBot = z.output<typeof informationSchema>;
 /** Statuses below 500 that pass by themselves: a firewall's block, a proxy's time-out, a rate limit. */
 const PASSING: ReadonlySet<number> = new Set([403, 408, 429]);
 
-interface Parts {
+interface Dependencies {
   readonly ask: () => Promise<unknown>;
   readonly clock: Clock;
   readonly random: Random;
@@ -31,7 +31,7 @@ interface Parts {
 export type GatewayInformation = ReturnType<typeof createGatewayInformation>;
 
 /** Where the gateway is, how many shards it wants, how many sessions may be opened: `GET /gateway/bot`. */
-export function createGatewayInformation({ ask, clock, random, signal, onUnreachable }: Parts) {
+export function createGatewayInformation({ ask, clock, random, signal, onUnreachable }: Dependencies) {
   let known: GatewayBot | undefined;
   let pending: Promise<GatewayBot> | undefined;
   let asking: Promise<GatewayBot> | undefined;

@@ -25,7 +25,7 @@ import { createBackoff, type GatewayInformation, type IdentifyLimits } from './s
 import type { SessionRecorder } from './session-recorder.js';
 import type { GatewayStatusStore, ShardReport } from './status.js';
 
-interface Parts {
+interface Dependencies {
   readonly manager: WebSocketManager;
   readonly information: GatewayInformation;
   readonly limits: IdentifyLimits;
@@ -72,7 +72,7 @@ export function createSharding({
   onAccepted,
   isFatal,
   shared,
-}: Parts): Sharding {
+}: Dependencies): Sharding {
   const shards = new Map<number, Shard>();
   const admits = createInteractionIntake();
   let renewal: Promise<void> = Promise.resolve();
@@ -229,7 +229,7 @@ interface ShardEvents {
   session(session: SessionInfo | null): void;
 }
 
-interface ShardParts {
+interface ShardOptions {
   readonly id: number;
   readonly shardCount: number;
   readonly identity: () => Omit<GatewayIdentifyData, 'shard'>;
@@ -254,7 +254,7 @@ type Shard = ReturnType<typeof createShard>;
  * One shard: a loop that has one connection at a time, from its first attempt until it is stopped or Discord wants no further attempt.
  * The session is kept and resumed whatever ended the connection, unless Discord says that it is gone.
  */
-function createShard(parts: ShardParts) {
+function createShard(parts: ShardOptions) {
   const { id, shardCount, identity, address, withParameters, limits, clock, random, report, events, isFatal } = parts;
   const { shared } = parts;
   const stopping = new AbortController();

@@ -44,7 +44,7 @@ export const guildFileSchema = z.object({
   previous: contentSchema.optional(),
 });
 
-export interface GuildFileParts {
+export interface GuildFileDependencies {
   readonly documents: Collection<z.output<typeof guildFileSchema>, 'guild'>;
   readonly states: GuildStates;
   readonly opened: () => readonly OpenedPlugin[];
@@ -71,7 +71,7 @@ export interface GuildFileService extends GuildFiles {
 }
 
 /** Reads, writes and applies files of a guild's choices, over the guild states and the settings of the plugins. */
-export function createGuildFiles(parts: GuildFileParts): GuildFileService {
+export function createGuildFiles(parts: GuildFileDependencies): GuildFileService {
   const { documents, states, opened, manifests, directory, refusalOf, configuration, audit, switched, clock, log } =
     parts;
   const mutex = createKeyedMutex();
@@ -440,7 +440,7 @@ const union = (a: object, b: object): readonly string[] => [...new Set([...Objec
 function notesOn(
   before: GuildContent,
   next: GuildContent,
-  { manifests, onByDefault }: Pick<GuildFileParts, 'manifests' | 'onByDefault'>,
+  { manifests, onByDefault }: Pick<GuildFileDependencies, 'manifests' | 'onByDefault'>,
 ): readonly string[] {
   if (next.plugins === undefined) return [];
   const isOn = (manifest: Manifest, { plugins = {} }: GuildContent) => plugins[manifest.id] ?? onByDefault(manifest);

@@ -16,7 +16,7 @@ import {
   t,
   z,
 } from '@cinnabar/sdk';
-import type { AccessParts } from '../access/access.js';
+import type { AccessDependencies } from '../access/access.js';
 
 const grant = z.object({
   guildId: z.string().nullable(),
@@ -42,7 +42,7 @@ export interface IdentityService extends Identities {
   readonly personalData: PersonalData;
 }
 
-interface IdentityParts {
+interface IdentityDependencies {
   readonly documents: Collection<z.output<typeof identitySchema>, 'global'>;
   /** Calls back when removals may have been missed; nothing is missed without it. */
   readonly onGap?: (listener: () => unknown) => unknown;
@@ -52,7 +52,7 @@ interface IdentityParts {
 }
 
 /** Identities in memory, read once, written before they hold. */
-export function createIdentities({ documents, onGap, isOn, log }: IdentityParts): IdentityService {
+export function createIdentities({ documents, onGap, isOn, log }: IdentityDependencies): IdentityService {
   const objections = new Map<string, Set<IdentityObjection>>();
   const profiles = new Map<string, IdentityProfiles>();
   let reading: Promise<Map<string, Identity>> | undefined;
@@ -204,7 +204,7 @@ export const outOfReach = (): DecisionReason => ({
 });
 
 /** Finds the place of a request that takes effect elsewhere, or of an agent that acts under an identity; or why there is none. */
-export function createPlaceResolver({ identities, client }: Pick<AccessParts, 'identities' | 'client'>) {
+export function createPlaceResolver({ identities, client }: Pick<AccessDependencies, 'identities' | 'client'>) {
   /** A channel counts as granted with its threads, a category with its channels. */
   const covers = (channels: IdentityGrant['channels'], channelId: string): boolean => {
     if (channels === 'all' || channels.includes(channelId)) return true;

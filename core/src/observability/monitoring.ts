@@ -16,7 +16,7 @@ import {
 import type { GatewayStatus, ShardStatus } from '../gateway/status.js';
 import type { MetricsService } from './metrics.js';
 
-interface Parts {
+interface Dependencies {
   /** `undefined`: nothing is served, and nothing is counted. */
   readonly address: ListenAddress | undefined;
   readonly pages: MonitoringPages;
@@ -41,14 +41,14 @@ export interface MonitoringPages extends Monitoring {
   reasons(): Promise<readonly string[]>;
 }
 
-interface PageParts {
+interface PageDependencies {
   readonly metrics: Pick<MetricsService, 'open' | 'render'>;
   /** Declares the host's own metrics. */
   readonly publish: () => void;
   readonly readiness: Readiness;
 }
 
-export function createMonitoringPages({ metrics, publish, readiness }: PageParts): MonitoringPages {
+export function createMonitoringPages({ metrics, publish, readiness }: PageDependencies): MonitoringPages {
   let opening: Promise<void> | undefined;
   const open = () => {
     if (opening === undefined) {
@@ -79,7 +79,7 @@ export function createMonitoringPages({ metrics, publish, readiness }: PageParts
   };
 }
 
-export function createMonitoring({ address, pages, log }: Parts): MonitoringServer {
+export function createMonitoring({ address, pages, log }: Dependencies): MonitoringServer {
   const pageFor = async ({ method, url = '/', headers }: IncomingMessage): Promise<MonitoringPage> => {
     // A web page that is open on this machine must not read them (DNS rebinding). Other machines use names that only they know.
     if (address !== undefined && isLoopback(address) && !isAllowedSource(headers, { hosts: [], origins: [] }))
@@ -161,7 +161,7 @@ const PROBE_LIMIT_MS = 5_000;
 
 export const probeSchema = z.object({ at: z.number() });
 
-interface ReadinessParts {
+interface ReadinessDependencies {
   readonly phase: () => 'starting' | 'running' | 'stopping';
   readonly gateway: GatewayStatus;
   /** A document that may be written at any time. */
@@ -174,7 +174,7 @@ interface Readiness {
   reasons(): Promise<readonly string[]>;
 }
 
-export function createReadiness({ phase, gateway, probe, clock }: ReadinessParts): Readiness {
+export function createReadiness({ phase, gateway, probe, clock }: ReadinessDependencies): Readiness {
   let probedAt = Number.NEGATIVE_INFINITY;
   let result: Promise<readonly string[]> = Promise.resolve([]);
 

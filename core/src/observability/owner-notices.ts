@@ -41,7 +41,7 @@ export interface SendingNotices extends HostNotices {
   take(from: number, handed: Handed): Promise<void>;
 }
 
-interface Parts {
+interface Dependencies {
   readonly client: Client;
   readonly owners: () => Promise<readonly string[]>;
   /** Where alerts are kept. */
@@ -54,7 +54,15 @@ interface Parts {
 }
 
 /** Builds the way to the owners, by direct message, for what they would not see in time in a log file. */
-export function createOwnerNotices({ client, owners, document, redact, languages, clock, log }: Parts): SendingNotices {
+export function createOwnerNotices({
+  client,
+  owners,
+  document,
+  redact,
+  languages,
+  clock,
+  log,
+}: Dependencies): SendingNotices {
   const sendTo = async (userId: string, content: string) => {
     const channel = await client.users.createDM(userId);
     for (const part of splitMessage(content, LONGEST_MESSAGE)) {
@@ -213,7 +221,7 @@ interface AlertQueue extends SendingNotices {
   retry(): void;
 }
 
-interface AlertQueueParts {
+interface AlertQueueDependencies {
   /** Whether anybody can be sent anything at the moment. */
   readonly reachable: () => Promise<boolean>;
   /** Sends a message to the owners, or to one of them, written in the language of each. Never rejects. */
@@ -230,7 +238,14 @@ interface AlertQueueParts {
  * Builds the queue of alerts: what comes in a burst is one message, each kind is sent at most once an hour, and neither a restart nor a Discord
  * that is away loses any or repeats any.
  */
-export function createAlertQueue({ reachable, send, document, languages, clock, log }: AlertQueueParts): AlertQueue {
+export function createAlertQueue({
+  reachable,
+  send,
+  document,
+  languages,
+  clock,
+  log,
+}: AlertQueueDependencies): AlertQueue {
   const kinds = new Map<string, Kind>();
   let undelivered: Undelivered[] = [];
   let sentences: string[] = [];

@@ -66,7 +66,7 @@ const TRACKED_MS = 60 * 60_000;
 
 export type UncaughtKind = 'exception' | 'rejection';
 
-interface UncaughtParts {
+interface UncaughtDependencies {
   /** Those that are known, running or not. */
   readonly plugins: () => readonly PluginFolder[];
   readonly boundary: Pick<Boundary, 'suspend'>;
@@ -86,7 +86,7 @@ interface Window {
  * is logged with the plugin and the line of its source, and costs that plugin a minute of its listeners. What is no plugin's is logged, and the
  * bot goes on: its state is on the disk before it is announced, so there is nothing that a restart would mend.
  */
-export function createUncaught({ plugins, boundary, alert, clock, log }: UncaughtParts) {
+export function createUncaught({ plugins, boundary, alert, clock, log }: UncaughtDependencies) {
   const windows = new Map<string, Window>();
   let isTracking = false;
 

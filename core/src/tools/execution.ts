@@ -18,13 +18,13 @@ import {
 import type { Owner } from '../contracts.js';
 import { denied, doneOutcome, failed, type LiveCall, readArguments, thrownOutcome } from './call.js';
 import { type Gate, isSamePlace, targetOf } from './invoke.js';
-import type { RegisteredTool, ToolParts, ToolRegistry } from './tools.js';
+import type { RegisteredTool, ToolDependencies, ToolRegistry } from './tools.js';
 
 type Next = () => Promise<SettledOutcome>;
 
 /** Leads a call through the interceptors that are switched on where it was asked for or where it takes effect, and at last to `execute`. */
 export function createChain(
-  { enabledIn, boundary, log }: Pick<ToolParts, 'enabledIn' | 'boundary' | 'log'>,
+  { enabledIn, boundary, log }: Pick<ToolDependencies, 'enabledIn' | 'boundary' | 'log'>,
   interceptors: InterceptorRegistry,
   execute: (call: LiveCall) => Promise<SettledOutcome>,
 ) {
@@ -218,7 +218,7 @@ const unsaved = () => t('it ran, but its result could not be saved: do not simpl
 
 /** The innermost step: waits for its turn, asks everything again, claims the call in the ledger, and runs it. At most once per call. */
 export function createExecution(
-  { provenance, boundary, clock, log }: Pick<ToolParts, 'provenance' | 'boundary' | 'clock' | 'log'>,
+  { provenance, boundary, clock, log }: Pick<ToolDependencies, 'provenance' | 'boundary' | 'clock' | 'log'>,
   registry: Pick<ToolRegistry, 'get'>,
   gate: Gate,
 ) {

@@ -30,11 +30,11 @@ import {
 } from './call.js';
 import { type CallLedger, createIdempotency, idempotencyKeyOf } from './ledger.js';
 import { type AuditTrail, createAuditor, renderCard, shownArguments, shownInput } from './presentation.js';
-import type { RegisteredTool, ToolParts, ToolRegistry } from './tools.js';
+import type { RegisteredTool, ToolDependencies, ToolRegistry } from './tools.js';
 
 /** From a request to its outcome. Never throws: everything that can go wrong is an outcome, with one audit record. */
 export function createInvoke(
-  { access, provenance, random, redact, log, audit, clock }: ToolParts,
+  { access, provenance, random, redact, log, audit, clock }: ToolDependencies,
   registry: ToolRegistry,
   gate: Gate,
   ledger: CallLedger,
@@ -175,7 +175,7 @@ interface PersonAnswer extends Answer {
 
 /** The questions asked of a call before it is proposed, and all of them again right before it runs. */
 export function createGate(
-  { access, states, enabledIn, guardsDown }: Pick<ToolParts, 'access' | 'states' | 'enabledIn' | 'guardsDown'>,
+  { access, states, enabledIn, guardsDown }: Pick<ToolDependencies, 'access' | 'states' | 'enabledIn' | 'guardsDown'>,
   /** Whether anything in a guild can ask for a confirmation. */
   asks: (guildId: string | null) => boolean,
 ) {

@@ -13,7 +13,7 @@ import {
 import PQueue from 'p-queue';
 import { failed, outcomeOf, readArguments } from './call.js';
 import { createHistory, DAY_MS, KEPT_CALLS } from './ledger-store.js';
-import type { ToolParts, ToolRegistry } from './tools.js';
+import type { ToolDependencies, ToolRegistry } from './tools.js';
 
 type FirstRow = Omit<LedgerEntry, 'state' | 'createdAt' | 'updatedAt' | keyof RowDetails>;
 /** What a move adds to the row. */
@@ -55,7 +55,7 @@ export function createLedger({
   clock,
   log,
   kept = KEPT_CALLS,
-}: Pick<ToolParts, 'store' | 'clock' | 'log' | 'kept'>): CallLedger {
+}: Pick<ToolDependencies, 'store' | 'clock' | 'log' | 'kept'>): CallLedger {
   const open = new Map<string, { entry: LedgerEntry; readonly moves: PQueue }>();
   /** Calls that have ended and are not archived yet; and those of them that may be. */
   const ended = new Map<string, LedgerEntry>();

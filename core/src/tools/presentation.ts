@@ -13,7 +13,7 @@ import {
 } from '@cinnabar/sdk';
 import { isSecretName, REDACTED } from '../observability/log-entry.js';
 import type { Arguments } from './call.js';
-import type { ToolParts } from './tools.js';
+import type { ToolDependencies } from './tools.js';
 
 /**
  * How a call is shown, in the tool's own words where it has them. A tool's words never hide an argument: one counts as
@@ -131,7 +131,12 @@ export interface AuditTrail {
   close(outcome: SettledOutcome): void;
 }
 
-export function createAuditor({ clock, log, redact, audit }: Pick<ToolParts, 'clock' | 'log' | 'redact' | 'audit'>) {
+export function createAuditor({
+  clock,
+  log,
+  redact,
+  audit,
+}: Pick<ToolDependencies, 'clock' | 'log' | 'redact' | 'audit'>) {
   return function begin(callId: string, request: ToolRequest): AuditTrail {
     const startedAt = clock.now();
     let facts: AuditFacts = {};
@@ -160,7 +165,7 @@ export function createAuditor({ clock, log, redact, audit }: Pick<ToolParts, 'cl
   };
 }
 
-function endingOf(outcome: SettledOutcome, redact: ToolParts['redact']) {
+function endingOf(outcome: SettledOutcome, redact: ToolDependencies['redact']) {
   if (outcome.status === 'done') return { outcome: outcome.status };
   if (outcome.status !== 'failed') return { outcome: outcome.status, reason: redact(outcome.reason) };
   return { outcome: outcome.status, code: outcome.error.code, reason: redact(outcome.error.message) };
@@ -169,7 +174,7 @@ function endingOf(outcome: SettledOutcome, redact: ToolParts['redact']) {
 const LONGEST_INPUT = 2_000;
 
 /** Redacted before it is cut, so that no half of a secret is left. */
-function inputForLog(input: unknown, redact: ToolParts['redact']): string {
+function inputForLog(input: unknown, redact: ToolDependencies['redact']): string {
   const text = redact(typeof input === 'string' ? input : asJson(shownInput(input, redact)));
   return text.length <= LONGEST_INPUT ? text : `${text.slice(0, LONGEST_INPUT)}… (${text.length} characters)`;
 }

@@ -25,7 +25,7 @@ import { createLedger } from './ledger.js';
 import type { KeptCalls, LedgerStore } from './ledger-store.js';
 import type { AuditEntry } from './presentation.js';
 
-export interface ToolParts extends Basics {
+export interface ToolDependencies extends Basics {
   readonly access: AccessService;
   readonly provenance: ProvenanceService;
   readonly boundary: Boundary;
@@ -43,7 +43,7 @@ export interface ToolParts extends Basics {
 }
 
 /** Builds the tool service: registry, interceptor chain, ledger, audit. */
-export function createTools(parts: ToolParts): ToolService {
+export function createTools(parts: ToolDependencies): ToolService {
   const { log, provenance } = parts;
   const registry = createToolRegistry();
   const ledger = createLedger(parts);

@@ -38,14 +38,14 @@ export function requestsBlock(receipt: Receipt, kept: KeptPrompts | undefined, i
   };
 }
 
-interface PromptPageParts {
+interface PromptSources {
   /** The one that the page's address names. @throws UserError */
   readonly receiptOf: (request: WebRequest) => Promise<Receipt>;
   readonly promptsOf: (receipt: Receipt) => Promise<KeptPrompts | undefined>;
 }
 
 /** One request to a model, whole. */
-export function registerPromptPage({ page }: AccountsContext, { receiptOf, promptsOf }: PromptPageParts): void {
+export function registerPromptPage({ page }: AccountsContext, { receiptOf, promptsOf }: PromptSources): void {
   page({
     name: 'prompt',
     title: 'Prompt',

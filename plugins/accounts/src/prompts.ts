@@ -124,7 +124,7 @@ export interface PromptStore {
   clear(): Promise<void>;
 }
 
-interface PromptParts {
+interface PromptStoreDependencies {
   readonly stores: {
     readonly prompts: Collection<StoredPrompts, 'global'>;
     readonly promptIndex: Collection<PromptIndex, 'guild'>;
@@ -139,7 +139,7 @@ const HOUR_MS = 60 * 60_000;
 /** Of one piece of work, in characters of JSON. */
 const MOST_CHARACTERS = 2_000_000;
 
-export function createPromptStore({ stores, retention, redaction, clock, log }: PromptParts): PromptStore {
+export function createPromptStore({ stores, retention, redaction, clock, log }: PromptStoreDependencies): PromptStore {
   const { prompts, promptIndex } = stores;
   // What is kept and what is removed of a server do not get between one another.
   const mutex = createKeyedMutex();

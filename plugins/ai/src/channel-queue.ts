@@ -1,6 +1,6 @@
 import { compareIds, createFairSlots, type Turn } from '@cinnabar/sdk';
 
-interface ChannelQueueParts {
+interface ChannelQueueOptions {
   /** In how many channels answers may be made at a time. */
   concurrency(): Promise<number>;
   /** Whether the responder of this turn takes all that wait at once. */
@@ -28,7 +28,7 @@ interface ChannelTurns {
 export type ChannelQueue = ReturnType<typeof createChannelQueue>;
 
 /** Turns of one channel follow one another; channels do not wait for each other while there is room, and guilds take turns where there is none. */
-export function createChannelQueue({ concurrency, takesBatches, isWithdrawn, signal, answer }: ChannelQueueParts) {
+export function createChannelQueue({ concurrency, takesBatches, isWithdrawn, signal, answer }: ChannelQueueOptions) {
   const channels = new Map<string, ChannelTurns>();
   let total = 1;
   const slots = createFairSlots(() => ({ total, perGuild: mostOfOneGuild(total) }));

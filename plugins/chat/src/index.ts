@@ -11,7 +11,7 @@ import { createChannelContexts, registerContextPage } from './loop/context-page.
 import { registerMCommand } from './loop/m-command.js';
 import { renderPrompt, respond } from './loop/respond.js';
 import { createAdvisor, createPrefillNotices, statusLines } from './loop/status.js';
-import { type ChatParts, collections, inject } from './plugin-context.js';
+import { type ChatServices, collections, inject } from './plugin-context.js';
 
 export default definePlugin({
   manifest: {
@@ -50,7 +50,7 @@ export default definePlugin({
     const textFiles = createTextFiles(downloads);
     const tellPrefill = createPrefillNotices(services.notices);
     const own = { config, history, images, textFiles, tellPrefill };
-    const parts: ChatParts = { ...services, ...own, collections, client, on, defer, whySilent, log, signal };
+    const parts: ChatServices = { ...services, ...own, collections, client, on, defer, whySilent, log, signal };
     context.responder({
       name: 'chat',
       description: 'Reads the latest messages of the channel, uses tools, answers',

@@ -58,7 +58,7 @@ export type ChatContext = PluginContext<
 >;
 
 /** What the modules of this plugin work with: the host's services and each other. */
-export interface ChatParts
+export interface ChatServices
   extends Services<typeof inject>,
     Pick<ChatContext, 'client' | 'collections' | 'defer' | 'log' | 'on' | 'whySilent'> {
   readonly config: ConfigSource;

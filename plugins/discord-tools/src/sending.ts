@@ -67,7 +67,7 @@ export async function post(
   return { channelId: channel.id, messageIds };
 }
 
-interface PostParts {
+interface PostOptions {
   readonly contents: readonly string[];
   readonly options: MessageOptions;
   /** The message that the first of them replies to. */
@@ -81,7 +81,7 @@ export async function postParts(
   context: Context,
   { actor, key, signal }: Call,
   channel: TextChannel,
-  { contents, options, replyTo, profile }: PostParts,
+  { contents, options, replyTo, profile }: PostOptions,
 ): Promise<readonly string[]> {
   const sent: string[] = [];
   try {

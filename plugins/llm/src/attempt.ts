@@ -17,7 +17,7 @@ import { traitsOf } from './traits.js';
 import type { Vendor } from './vendors.js';
 
 /** What an attempt needs besides the request and the model. */
-interface AttemptParts {
+interface AttemptContext {
   readonly setup: Setup;
   readonly learned: Learned;
   readonly bounds: Bounds;
@@ -29,7 +29,7 @@ interface AttemptParts {
 }
 
 /** One attempt within its time limit. What the model refuses each time is left out and sent again at once. */
-export async function attemptOnce(candidate: Candidate, request: LlmRequest, parts: AttemptParts): Promise<Attempt> {
+export async function attemptOnce(candidate: Candidate, request: LlmRequest, parts: AttemptContext): Promise<Attempt> {
   const { setup, learned, bounds, log } = parts;
   const end = await within(bounds, async (signal) => {
     for (;;) {

@@ -41,7 +41,7 @@ import { type ModelMetrics, vendorFinding } from './status.js';
 import { createListener, type Listener } from './streaming.js';
 import { traitsOf } from './traits.js';
 
-interface ServiceParts {
+interface ModelsDependencies {
   /** @throws CINNABAR_LLM_NOT_CONFIGURED */
   setup(): Promise<Setup>;
   /** What answered or would answer, as last known. */
@@ -73,7 +73,7 @@ const ASK_ANOTHER: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /** The models: finds who answers, bounds each attempt, repeats what may be repeated, tries others, and checks what came back. */
-export function createModels(parts: ServiceParts): UnmeteredLlm {
+export function createModels(parts: ModelsDependencies): UnmeteredLlm {
   const { clock, random, breakers } = parts;
   const learned = createLearned();
 
@@ -255,7 +255,7 @@ function toError({ code, params }: Failure): CinnabarError {
 
 /** Texts to vectors: as many requests as the vendor's limit asks for, one after another, each bounded and repeated like a completion's. */
 function createEmbeddings(
-  parts: Pick<ServiceParts, 'setup' | 'breakers' | 'metrics' | 'clock' | 'log' | 'signal'>,
+  parts: Pick<ModelsDependencies, 'setup' | 'breakers' | 'metrics' | 'clock' | 'log' | 'signal'>,
 ): Pick<UnmeteredLlm, 'embed' | 'embeddingModel'> {
   const { breakers, clock } = parts;
   const routeFor = async (wanted: string | undefined) => {

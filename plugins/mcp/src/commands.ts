@@ -19,7 +19,7 @@ import {
 import type { ServerReport, Servers } from './servers/servers.js';
 import type { Grant, Tokens } from './tokens/tokens.js';
 
-interface Parts {
+interface Dependencies {
   /** `undefined`: none is configured. */
   readonly servers: Servers | undefined;
   readonly clock: Clock;
@@ -28,7 +28,7 @@ interface Parts {
 }
 
 /** `!mcp list`, `!mcp tools` and `!mcp restart`, for the owner of the bot. */
-export function serverCommands({ servers, clock, url }: Parts): readonly Subcommand[] {
+export function serverCommands({ servers, clock, url }: Dependencies): readonly Subcommand[] {
   const access = { tier: 'botOwner' } as const;
   const report = () => servers?.report() ?? [];
   const serverName = () =>
@@ -138,7 +138,7 @@ function firstLine(text: string): string {
   return inert(line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line);
 }
 
-interface TokensParts {
+interface TokenDependencies {
   readonly tokens: Tokens;
   readonly access: Access;
   readonly tools: Tools;
@@ -153,7 +153,7 @@ const DEFAULT_LIFE_MS = 90 * DAY_MS;
 const LONGEST_LIFE_MS = 366 * DAY_MS;
 
 /** `!mcp token …`: bearers with which a program acts as one member, in one channel. */
-export function tokenCommands(parts: TokensParts): Subgroup {
+export function tokenCommands(parts: TokenDependencies): Subgroup {
   const { tokens, onRevoked } = parts;
   return subgroup({
     name: 'token',
@@ -215,7 +215,7 @@ interface Wanted {
 
 async function create(
   context: CommandContext,
-  parts: TokensParts,
+  parts: TokenDependencies,
   { userId, lifeMs, tools }: Wanted,
 ): Promise<unknown> {
   const { actor } = context;

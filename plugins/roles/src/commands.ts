@@ -12,7 +12,7 @@ import type { SelfRoles } from './self-roles.js';
 const OFFERING = { tier: 'admin', member: ['ManageRoles'], where: 'guild' } as const;
 const WRITABLE = [ChannelType.GuildText, ChannelType.GuildAnnouncement] as const;
 
-export interface RoleParts {
+export interface RoleServices {
   readonly grants: Grants;
   readonly store: MenuStore;
   readonly selfRoles: SelfRoles;
@@ -21,7 +21,7 @@ export interface RoleParts {
   readonly offers: Offers;
 }
 
-export function registerCommands(context: RolesContext, parts: RoleParts): void {
+export function registerCommands(context: RolesContext, parts: RoleServices): void {
   registerMemberCommands(context, parts);
   registerMenuCommands(context, parts);
   registerJoinCommands(context, parts);
@@ -30,7 +30,7 @@ export function registerCommands(context: RolesContext, parts: RoleParts): void 
 
 const role = option.role().describe('The role');
 
-function registerMemberCommands({ group }: RolesContext, { selfRoles, grants }: RoleParts): void {
+function registerMemberCommands({ group }: RolesContext, { selfRoles, grants }: RoleServices): void {
   const moderating = { tier: 'mod', member: ['ManageRoles'], where: 'guild' } as const;
   const given = { member: option.member().describe('The member'), role };
   group({
@@ -90,7 +90,7 @@ function registerMemberCommands({ group }: RolesContext, { selfRoles, grants }: 
   });
 }
 
-function registerMenuCommands({ group }: RolesContext, { store, panels, offers }: RoleParts): void {
+function registerMenuCommands({ group }: RolesContext, { store, panels, offers }: RoleServices): void {
   const menu = option
     .suggested(async (typed, { guildId }) => {
       const menus = guildId === null ? [] : await store.list(guildId);
@@ -208,7 +208,7 @@ function registerMenuCommands({ group }: RolesContext, { store, panels, offers }
   });
 }
 
-function registerJoinCommands({ group }: RolesContext, { offers }: RoleParts): void {
+function registerJoinCommands({ group }: RolesContext, { offers }: RoleServices): void {
   const who = z.enum(['members', 'bots']).default('members').describe('New members, or bots that are added');
   group({
     name: 'autorole',
@@ -239,7 +239,7 @@ function registerJoinCommands({ group }: RolesContext, { offers }: RoleParts): v
   });
 }
 
-function registerReactionCommands({ group }: RolesContext, { offers, reactionRoles }: RoleParts): void {
+function registerReactionCommands({ group }: RolesContext, { offers, reactionRoles }: RoleServices): void {
   const message = z.string().describe('Link to the message');
   const emoji = z.string().max(60).describe('The emoji');
   group({

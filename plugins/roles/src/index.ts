@@ -1,6 +1,6 @@
 import { definePlugin, t } from '@cinnabar/sdk';
 import type { Guild } from 'discord.js';
-import { type RoleParts, registerCommands } from './commands.js';
+import { type RoleServices, registerCommands } from './commands.js';
 import { collections, ID, inject, type RolesContext, settings } from './context.js';
 import { createGrants, namesOf, watchJoins } from './grants.js';
 import { createMenuStore, selfRolesOfRed } from './menu-store.js';
@@ -43,7 +43,7 @@ export default definePlugin({
 /** Roles, messages and channels that are gone are forgotten, and panels show what roles are called now. */
 function keepTidy(
   { on, ready, client, settings, collections }: RolesContext,
-  { store, panels, reactionRoles }: RoleParts,
+  { store, panels, reactionRoles }: RoleServices,
 ): void {
   const refresh = async (guild: Guild, isMeant: (roleIds: readonly string[]) => boolean) => {
     for (const menu of await store.list(guild)) {
@@ -124,7 +124,7 @@ async function guildsInUse({
 }
 
 /** `!set` and configuration files follow the same rule as the commands: no role above the admin's own, and none that is dangerous. */
-function adviseSettings({ services, client, defer }: RolesContext, { grants }: RoleParts): void {
+function adviseSettings({ services, client, defer }: RolesContext, { grants }: RoleServices): void {
   const withdraw = services.catalog.advise(ID, {
     async refusalOf(key, value, actor) {
       const guild = actor.guildId === null ? undefined : client.guilds.cache.get(actor.guildId);

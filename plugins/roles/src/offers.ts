@@ -10,7 +10,7 @@ export type JoinKind = 'members' | 'bots';
 
 export type Offers = ReturnType<typeof createOffers>;
 
-interface OfferParts {
+interface OfferDependencies {
   readonly grants: Grants;
   readonly store: MenuStore;
   readonly panels: Panels;
@@ -21,7 +21,7 @@ interface OfferParts {
  * Everything by which an admin has the bot give a role away, for commands and tools alike: the role is below them and the bot, and has nothing
  * dangerous that the owner of the guild has not confirmed. Each act resolves with a sentence.
  */
-export function createOffers(context: RolesContext, { grants, store, panels, reactionRoles }: OfferParts) {
+export function createOffers(context: RolesContext, { grants, store, panels, reactionRoles }: OfferDependencies) {
   const { settings, component, services } = context;
   const askFirst = createAskFirst({ component, ...services, name: 'dangerous', access: { tier: 'guildOwner' } });
 

@@ -1,6 +1,6 @@
 import { type Actor, channelCalled, requireGuild, roleCalled, t, UserError, z } from '@cinnabar/sdk';
 import type { Client, Guild } from 'discord.js';
-import type { RoleParts } from './commands.js';
+import type { RoleServices } from './commands.js';
 import { boundsText, MOST_ROLES, PANEL_STYLES, type RolesContext } from './context.js';
 import { LONGEST_TEXT } from './panels.js';
 
@@ -12,7 +12,7 @@ const menuField = name.describe('Name of the menu');
 /** The same acts for models, by names. What needs the word of the server's owner is left to the commands, which ask for it. */
 export function registerTools(
   { tool, client }: RolesContext,
-  { grants, offers, store, selfRoles, panels }: RoleParts,
+  { grants, offers, store, selfRoles, panels }: RoleServices,
 ): void {
   tool({
     name: 'set_join_role',

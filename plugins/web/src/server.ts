@@ -31,7 +31,7 @@ import { createPageEvents } from './events.js';
 import { isSameSecret, type Session, type Sessions, type SignInLinks } from './sessions.js';
 import { findStaticFiles, type StaticFile } from './static-files.js';
 
-interface Parts {
+interface Dependencies {
   readonly address: ListenAddress;
   /** As visitors type it, where a proxy stands before it. */
   readonly publicUrl: string | undefined;
@@ -108,7 +108,7 @@ class Refused extends UserError {
 }
 
 /** Serves the pages, and what they ask for. Resolves when it listens. @throws CinnabarError CINNABAR_CONFIG_INVALID */
-export async function startServer(parts: Parts): Promise<Server> {
+export async function startServer(parts: Dependencies): Promise<Server> {
   const {
     access,
     address,

@@ -47,7 +47,7 @@ export function lastingAddress(url: URL): string {
 /** A link to the same file that works now; `undefined` when Discord gives none at the moment. Never throws. */
 export type FreshLink = (url: URL) => Promise<URL | undefined>;
 
-interface FreshLinksParts {
+interface FreshLinksDependencies {
   /** `client.rest`. */
   readonly rest: { post(route: `/${string}`, options: { readonly body: unknown }): Promise<unknown> };
   readonly clock: Pick<Clock, 'now'>;
@@ -58,7 +58,7 @@ interface FreshLinksParts {
  * Renews expired links of Discord's CDN (`POST /attachments/refresh-urls`). One request is under way at a time; what is asked for meanwhile
  * goes together into the next.
  */
-export function createFreshLinks({ rest, clock, log }: FreshLinksParts): FreshLink {
+export function createFreshLinks({ rest, clock, log }: FreshLinksDependencies): FreshLink {
   const waiting = new Map<string, (link: URL | undefined) => void>();
   const promised = new Map<string, Promise<URL | undefined>>();
   let isAsking = false;

@@ -45,7 +45,7 @@ export interface FirstQuestion {
 /** Asks the caller of a command. Resolves when the question has been asked. */
 export type AskFirst = (ctx: CommandContext, question: FirstQuestion) => Promise<void>;
 
-interface AskFirstParts extends Pick<Registrar, 'component'> {
+interface AskFirstOptions extends Pick<Registrar, 'component'> {
   readonly clock: Pick<Clock, 'now'>;
   readonly random: Pick<Random, 'id'>;
   /** Of the component; unique in the plugin. */
@@ -64,7 +64,7 @@ const WAITS_MS = 5 * 60_000;
  * when the plugin stops; the buttons say so then.
  * @example await askFirst(ctx, { content: 'This deletes everything.', yes: 'Delete everything', run: async () => 'All gone.' });
  */
-export function createAskFirst({ component, clock, random, name = 'ask-first', access }: AskFirstParts): AskFirst {
+export function createAskFirst({ component, clock, random, name = 'ask-first', access }: AskFirstOptions): AskFirst {
   const waiting = new Map<string, FirstQuestion & { readonly userId: string; readonly until: number }>();
   const handle = component({
     name,

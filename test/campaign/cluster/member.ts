@@ -16,7 +16,7 @@ const DEFECTS = new URL('./defects.js', import.meta.url).href;
 /** The name of the local Discord: each process finds it behind a proxy of its own. */
 export const DISCORD_NAME = 'discord.test';
 
-export interface MemberParts {
+export interface MemberOptions {
   readonly name: string;
   /** Loopback addresses tell the proxies apart: the port is Discord's. */
   readonly address: string;
@@ -45,7 +45,7 @@ export interface ClusterProcess {
 
 const KEPT_CHARACTERS = 20_000;
 
-export async function startMember(parts: MemberParts): Promise<ClusterProcess> {
+export async function startMember(parts: MemberOptions): Promise<ClusterProcess> {
   const { name, address, database, discordPort, application, groups, buildCache, defect } = parts;
   const folder = mkdtempSync(join(tmpdir(), 'cinnabar-campaign-cluster-'));
   mkdirSync(join(folder, 'config'));

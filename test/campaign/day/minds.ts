@@ -18,7 +18,7 @@ const TASK_KINDS: ReadonlySet<Kind> = new Set(['task', 'asking task', 'night tas
 /** A question that could not be answered so long ago is not taken up again. */
 const FRESH_MS = 150_000;
 
-interface MindParts {
+interface MindOptions {
   readonly bot: BotName;
   readonly requests: Requests;
   readonly now: () => number;
@@ -32,7 +32,7 @@ interface MindParts {
  * The model of one bot, for all that asks it: it answers each code with `re` and the code, calls the tool for notices, and works on tasks
  * step by step. It goes by what stands in the request, so that a request that is repeated gets the same answer.
  */
-export function createMind({ bot, requests, now, isOut, body }: MindParts): ModelScript {
+export function createMind({ bot, requests, now, isOut, body }: MindOptions): ModelScript {
   const pendingIn = (text: string, kinds: ReadonlySet<Kind>): readonly Asked[] => {
     const answered = new Set(answeredIn(text));
     return [...new Set(codesIn(text))].flatMap((code) => {

@@ -52,7 +52,7 @@ const SLASHED: ReadonlySet<string> = new Set([
   'mydata export',
 ]);
 
-interface TurnParts {
+interface TurnDependencies {
   readonly town: TrustTown;
   readonly dice: Dice;
   readonly changes: Changes;
@@ -62,7 +62,7 @@ interface TurnParts {
 }
 
 /** Everything by which a member has the bot read something, and what they decide on the cards that follow. */
-export function createTurns({ town, dice, changes, watch, chronicle, count }: TurnParts) {
+export function createTurns({ town, dice, changes, watch, chronicle, count }: TurnDependencies) {
   const { host, oracle, people, guilds, mind, llm } = town;
 
   /** A tool and arguments, for places that the asker may or may not see. */

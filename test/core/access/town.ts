@@ -1,12 +1,12 @@
 import { createSystemClock } from '@cinnabar/core';
-import { type AccessParts, createAccess } from '@cinnabar/core/internal/access/access';
+import { type AccessDependencies, createAccess } from '@cinnabar/core/internal/access/access';
 import { startLocalDiscord } from '@cinnabar/local-discord';
 import type { Identity } from '@cinnabar/sdk';
 import { Client, type GatewayIntentsString } from 'discord.js';
 import { memoryGuildStates, memoryOwnerState } from '../../support/guild-states.js';
 import { recordingLogger } from '../../support/logs.js';
 
-interface TownOptions extends Partial<Pick<AccessParts, 'owners' | 'clock'>> {
+interface TownOptions extends Partial<Pick<AccessDependencies, 'owners' | 'clock'>> {
   readonly intents?: readonly GatewayIntentsString[];
   readonly team?: boolean;
 }

@@ -27,7 +27,7 @@ export interface Session {
   readonly messageIds: readonly string[];
 }
 
-interface Parts {
+interface Dependencies {
   readonly stage: Stage;
   /** Gets each line for people as it happens. */
   readonly print: (line: string) => void;
@@ -47,7 +47,7 @@ interface Parts {
 type Place = LocalChannel | 'dm';
 
 /** Plays lines on the stage. */
-export function createSession(parts: Parts): Session {
+export function createSession(parts: Dependencies): Session {
   const { stage, print, render = (text) => text, style, advance, now, settled, openPage } = parts;
   /** The last interaction of each person: its form is what `submit` fills in. */
   const latest = new Map<LocalUser, LocalInteraction>();

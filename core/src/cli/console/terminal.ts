@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clearScreenDown, createInterface, cursorTo, moveCursor } from 'node:readline';
 
-interface TerminalParts {
+interface TerminalDependencies {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
   /** Carries out one line; `true` when the person wants to leave. */
@@ -30,7 +30,7 @@ interface Terminal {
 const MOST_HISTORY = 500;
 
 /** A prompt that what arrives meanwhile does not disturb. Lines that are typed ahead are played one after another. */
-export function createTerminal(parts: TerminalParts): Terminal {
+export function createTerminal(parts: TerminalDependencies): Terminal {
   const { input, output, play, completer, place, history, saveHistory, onInterrupt, signal } = parts;
   let typing: string | undefined;
   let open = true;

@@ -16,7 +16,7 @@ interface Transcript {
   latestOf(bot: LocalUser): LocalMessage;
 }
 
-interface TranscriptParts {
+interface TranscriptDependencies {
   /** The text of a message as people should read it. */
   readonly render: (text: string) => string;
   /** Where a message is, where that is not the place that people look at. */
@@ -25,7 +25,7 @@ interface TranscriptParts {
   readonly style?: Style;
 }
 
-export function createTranscript({ render, placeOf, style }: TranscriptParts): Transcript {
+export function createTranscript({ render, placeOf, style }: TranscriptDependencies): Transcript {
   const ids = new Map<LocalMessage, string>();
   const byId = new Map<string, LocalMessage>();
   const idOf = (message: LocalMessage) => {

@@ -63,7 +63,7 @@ function discordNames({ user, guilds }: Client, guildId: string): readonly (stri
 
 const KEPT_PINS = 500;
 
-interface ChatConfigParts {
+interface ChatConfigDependencies {
   readonly configuration: Configuration;
   /** What the admins of a guild have set; keys that are not set are left out or `undefined`. */
   settingsOf(guildId: string): Promise<Readonly<Record<string, unknown>>>;
@@ -76,7 +76,7 @@ interface ChannelPins {
 }
 
 /** Merges the layers of the configuration: shared → guild → bot → bot-guild → the guild's settings → channel pins. */
-export function createChatConfig({ configuration, settingsOf, log }: ChatConfigParts) {
+export function createChatConfig({ configuration, settingsOf, log }: ChatConfigDependencies) {
   const readings = new WeakMap<ConfigLayer, Reading>();
   const pinReadings = new LRUCache<string, { readonly yaml: string; readonly reading: Reading }>({ max: KEPT_PINS });
   const warnOnce = createWarner(log);

@@ -26,7 +26,7 @@ export interface Line {
   readonly signature: string;
 }
 
-interface ScriptParts {
+interface TranscriptInput {
   readonly entries: readonly Entry[];
   readonly records: readonly ToolRecord[];
   readonly images: Shown<CachedImage>;
@@ -39,7 +39,7 @@ interface ScriptParts {
 }
 
 /** The entries as the model reads them, calls where they were made. Each line follows from the entries up to it alone. */
-export function toLines(parts: ScriptParts): readonly Line[] {
+export function toLines(parts: TranscriptInput): readonly Line[] {
   const { entries, images, textFiles, self, names } = parts;
   const calls = placeRecords(parts.records, entries);
   const heard = new Set<string>();
@@ -63,7 +63,7 @@ export function toLines(parts: ScriptParts): readonly Line[] {
   return lines;
 }
 
-function spoken(entry: Entry, text: string, { images, self, names }: ScriptParts): Line | undefined {
+function spoken(entry: Entry, text: string, { images, self, names }: TranscriptInput): Line | undefined {
   const [message] = entry.messages;
   const shown = entry.own || images.size === 0 ? [] : imagesOf(message, images);
   if (text === '' && shown.length === 0) return undefined;

@@ -33,7 +33,7 @@ export const IMAGE_LIMITS: ImageLimits = {
   timeoutMs: 15_000,
 };
 
-interface DownloadParts {
+interface DownloadDependencies {
   readonly clock: Clock;
   readonly log: Logger;
   /** Which addresses are Discord's: `discordAddresses(client.options.rest.api)`. */
@@ -45,7 +45,7 @@ interface DownloadParts {
   readonly signal?: AbortSignal;
 }
 
-interface ImagesParts extends DownloadParts {
+interface ImageCacheDependencies extends DownloadDependencies {
   /** Where the images lie; nothing else may be in there. Asked for when the first image is. */
   readonly folder: () => Promise<string>;
   readonly limits?: Partial<ImageLimits>;
@@ -56,7 +56,7 @@ const REMEMBERED_FAILURES = 2_000;
 const LEFT_ALONE_MS: Readonly<Record<DownloadFailure, number>> = { final: 30 * 60_000, passing: 60_000 };
 
 /** Images of messages, from a cache on disk or from Discord's CDN. */
-export function createImages(parts: ImagesParts): Images {
+export function createImages(parts: ImageCacheDependencies): Images {
   const { folder, clock, log, mayFetch } = parts;
   const limits = { ...IMAGE_LIMITS, ...parts.limits };
   const loading = new Map<string, Promise<CachedImage | undefined>>();
@@ -229,7 +229,7 @@ const JPEG = Buffer.from([0xff, 0xd8, 0xff]);
 
 const MOST_CHARACTERS_KEPT = 4_000_000;
 /** Text files of messages: downloaded once, then kept in memory. */
-export function createTextFiles(parts: DownloadParts): TextFiles {
+export function createTextFiles(parts: DownloadDependencies): TextFiles {
   const { clock, log } = parts;
   const kept = new LRUCache<string, TextFile | DownloadFailure>({
     maxSize: MOST_CHARACTERS_KEPT,

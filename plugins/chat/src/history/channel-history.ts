@@ -37,7 +37,7 @@ export const HISTORY_INTENTS = [
   'MessageContent',
 ] as const;
 
-export interface HistoryParts {
+export interface HistoryDependencies {
   readonly on: Registrar['on'];
   readonly client: Client;
   readonly access: Pick<Access, 'mayEnter'>;
@@ -55,7 +55,7 @@ export function createChannelHistory({
   clock,
   log,
   limits = LOG_LIMITS,
-}: HistoryParts): ChannelHistory {
+}: HistoryDependencies): ChannelHistory {
   const logs = createLogs(limits);
   const lookup = createLookup(clock, log);
   listen(on, logs);
@@ -112,7 +112,11 @@ interface ReadWindow {
 }
 
 /** Reads a channel backwards, and on through `.history` messages and out of threads, until the window is full or nothing is left. */
-async function readWindow(channel: SendableChannels, request: WindowRequest, parts: ReadParts): Promise<ReadWindow> {
+async function readWindow(
+  channel: SendableChannels,
+  request: WindowRequest,
+  parts: ReadDependencies,
+): Promise<ReadWindow> {
   const { limit, from, readers } = request.options;
   const most = limit + MOST_BEYOND;
   let messages: readonly StoredMessage[] = [];
@@ -165,7 +169,7 @@ function isEnough(messages: readonly StoredMessage[], limit: number, from: strin
   );
 }
 
-interface ReadParts {
+interface ReadDependencies {
   readonly logs: Logs;
   readonly lookup: Lookup;
   readonly access: Pick<Access, 'mayEnter'>;
@@ -189,11 +193,11 @@ const SPARE_TURNS = 20;
  * Reads a place backwards: from the store, and page by page from Discord what is not there, no more than wanted.
  * @throws what discord.js threw when Discord does not answer
  */
-function readPlace(place: Place, want: Want, request: WindowRequest, parts: ReadParts): Promise<Read> {
+function readPlace(place: Place, want: Want, request: WindowRequest, parts: ReadDependencies): Promise<Read> {
   return parts.logs.reading(place.channel.id, () => readOn(place, want, request, parts));
 }
 
-async function readOn(place: Place, want: Want, request: WindowRequest, parts: ReadParts): Promise<Read> {
+async function readOn(place: Place, want: Want, request: WindowRequest, parts: ReadDependencies): Promise<Read> {
   const { channel, upTo } = place;
   for (let turn = 0; turn < want.most / PAGE + SPARE_TURNS; turn += 1) {
     const log = logOf(channel, parts.logs);

@@ -1,7 +1,7 @@
 import { type Access, asNotice, compareIds, type FrontDoor, idBefore, olderId, t } from '@cinnabar/sdk';
 import { type GuildMember, type Message, PermissionFlagsBits, type SendableChannels } from 'discord.js';
 import { LRUCache } from 'lru-cache';
-import type { ChatParts } from '../plugin-context.js';
+import type { ChatServices } from '../plugin-context.js';
 import { type Ask, type Lookup, refusalFor } from './access.js';
 import type { Place, WindowRequest } from './channel-history.js';
 import type { StoredMessage } from './message.js';
@@ -219,7 +219,7 @@ const QUIET_MS = 60_000;
 const REMEMBERED = 1_000;
 
 /** Says in the channel, as a notice that no model reads, that a `.history` message is not followed: it would look as if it held. */
-export function tellRefusedHistory({ on, history, config, clock, log }: ChatParts, frontDoor: FrontDoor): void {
+export function tellRefusedHistory({ on, history, config, clock, log }: ChatServices, frontDoor: FrontDoor): void {
   const told = new LRUCache<string, true>({
     max: REMEMBERED,
     ttl: QUIET_MS,

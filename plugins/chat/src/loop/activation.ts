@@ -16,13 +16,13 @@ import {
 import { type Message, MessageType, type PartialMessage, type SendableChannels } from 'discord.js';
 import { LRUCache } from 'lru-cache';
 import type { BotConfig } from '../config/keys.js';
-import type { ChatParts } from '../plugin-context.js';
+import type { ChatServices } from '../plugin-context.js';
 
 /** What a person says in a message, or a bot in the messages of one answer. */
 type Said = readonly [Message, ...Message[]];
 
 /** Answers what was not said to the bot, where the configuration wants that. For other messages it costs a few look-ups in memory. */
-export async function listenForMore(parts: ChatParts, frontDoor: FrontDoor): Promise<void> {
+export async function listenForMore(parts: ChatServices, frontDoor: FrontDoor): Promise<void> {
   const { on, defer, client, commands, random, clock, log } = parts;
   const rules = await openRules(parts);
   parts.whySilent(async (message) => {
@@ -90,7 +90,7 @@ const REMEMBERED_CHANNELS = 20_000;
 const FRESH_MS = 10_000;
 
 /** The rules by which each channel is answered unasked, kept in memory for some seconds. */
-async function openRules({ config, collections, client, clock }: ChatParts) {
+async function openRules({ config, collections, client, clock }: ChatServices) {
   const pinned = collections.pinnedRules;
   const known = new LRUCache<string, { readonly rules: Rules; readonly at: number }>(maxEntries(REMEMBERED_CHANNELS));
   const withPins = new Set<string>();
@@ -217,7 +217,7 @@ interface BotAnswer {
   readonly chain: number;
 }
 
-interface BotAnswersParts {
+interface BotAnswerOptions {
   readonly clock: Clock;
   /** Counts an answer into its channel's chain. */
   readonly count: (message: Message) => number;
@@ -239,7 +239,7 @@ interface Growing {
 }
 
 /** Gathers the messages of bots into answers. */
-export function createBotAnswers({ clock, count, onWhole, onError }: BotAnswersParts) {
+export function createBotAnswers({ clock, count, onWhole, onError }: BotAnswerOptions) {
   const growing = new Map<string, Growing>();
 
   const drop = (key: string) => {

@@ -12,11 +12,11 @@ import { EMPTY_CACHE_STATE } from '../context/caching/cache-state.js';
 import { freshDraft, selfName, setScene } from '../context/draft.js';
 import type { BuiltContext, ContextPiece } from '../context/types.js';
 import type { HistoryMessage } from '../history/types.js';
-import type { ChatContext, ChatParts } from '../plugin-context.js';
+import type { ChatContext, ChatServices } from '../plugin-context.js';
 import { attributed, commandRemover, mentionNames, prepare } from './request.js';
 
 /** What the next request in a channel would hold, and what of it the cache is expected to give. Sizes alone: whose words they are, `ai prompt` tells. */
-export function registerContextPage({ page, client }: Pick<ChatContext, 'page' | 'client'>, parts: ChatParts): void {
+export function registerContextPage({ page, client }: Pick<ChatContext, 'page' | 'client'>, parts: ChatServices): void {
   /** @throws UserError where the person, or the bot, cannot read the channel */
   const turnIn = async ({ actor, query: { channel: channelId = '' } }: WebRequest): Promise<Turn> => {
     const { guildId, userId } = actor;
@@ -155,7 +155,7 @@ function breakpointOf({ breakpoint }: ContextPiece): string | null {
 const NOTHING: ChannelContext = { lines: [], instructions: undefined };
 
 /** What the chat reads of a channel, for other minds: with the same rights, names and omissions. */
-export function createChannelContexts(parts: ChatParts): ChannelContexts {
+export function createChannelContexts(parts: ChatServices): ChannelContexts {
   const { client, config, history, llm } = parts;
   return {
     async read(actor, { limit, before, signal = parts.signal }) {

@@ -10,7 +10,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 import { PermissionFlagsBits, type SendableChannels } from 'discord.js';
-import type { ChatParts } from '../plugin-context.js';
+import type { ChatServices } from '../plugin-context.js';
 
 interface Answer {
   /** For whom it was. */
@@ -21,7 +21,7 @@ interface Answer {
 const LOOK_BACK = 50;
 
 /** `m`: lets the bot speak, stops it, takes its last answer back, or has it go on. */
-export function registerMCommand({ command }: Pick<Registrar, 'command'>, parts: ChatParts): void {
+export function registerMCommand({ command }: Pick<Registrar, 'command'>, parts: ChatServices): void {
   const { access, log } = parts;
   command({
     name: 'm',
@@ -58,7 +58,7 @@ export function registerMCommand({ command }: Pick<Registrar, 'command'>, parts:
 
 /** Several bots may hear the same command: it is for the one that it names or replies to, else for the one that is answering or spoke last. */
 async function isMeant(
-  { history, frontDoor, prefixes }: ChatParts,
+  { history, frontDoor, prefixes }: ChatServices,
   { actor, message, prefix, signal }: CommandContext,
   channel: SendableChannels,
 ): Promise<boolean> {
@@ -72,7 +72,7 @@ async function isMeant(
 }
 
 /** @throws UserError when there is nothing to stop, or it is not the member's */
-async function stop(ctx: CommandContext, { frontDoor, access, log }: ChatParts): Promise<void> {
+async function stop(ctx: CommandContext, { frontDoor, access, log }: ChatServices): Promise<void> {
   const { actor } = ctx;
   if (frontDoor === undefined) throw new UserError(t('Nothing brings me what is said: the plugin `ai` is not loaded.'));
   const isModerator = await mayModerate(actor, access);
@@ -87,7 +87,7 @@ async function stop(ctx: CommandContext, { frontDoor, access, log }: ChatParts):
   await takeAway(ctx, log);
 }
 
-async function speak(ctx: CommandContext, { frontDoor, log }: ChatParts, trigger: 'activate' | 'continue') {
+async function speak(ctx: CommandContext, { frontDoor, log }: ChatServices, trigger: 'activate' | 'continue') {
   const { message, actor } = ctx;
   if (message === null) return;
   if (frontDoor === undefined) throw new UserError(t('Nothing brings me what is said: the plugin `ai` is not loaded.'));
@@ -99,7 +99,7 @@ async function speak(ctx: CommandContext, { frontDoor, log }: ChatParts, trigger
 }
 
 /** Removes the command's message, where the bot may: it is no part of the conversation. */
-async function takeAway({ message, guild, channel }: CommandContext, log: ChatParts['log']): Promise<void> {
+async function takeAway({ message, guild, channel }: CommandContext, log: ChatServices['log']): Promise<void> {
   const me = guild?.members.me;
   if (message === null || me == null || channel.isDMBased()) return;
   if (!channel.permissionsFor(me).has(PermissionFlagsBits.ManageMessages)) return;
@@ -111,7 +111,7 @@ async function takeAway({ message, guild, channel }: CommandContext, log: ChatPa
  * @throws UserError when there is none, or when it is to go on with another than the newest
  */
 async function answerMeant(
-  { history, accounts }: ChatParts,
+  { history, accounts }: ChatServices,
   { actor, message, signal }: CommandContext,
   channel: SendableChannels,
   what: 'continue' | 'delete',

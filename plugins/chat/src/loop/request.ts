@@ -20,7 +20,7 @@ import { selfName } from '../context/draft.js';
 import type { BuiltContext, MentionNames, Question } from '../context/types.js';
 import { toStored } from '../history/message.js';
 import type { HistoryMessage, HistoryWindow } from '../history/types.js';
-import type { AnswerParts } from './respond.js';
+import type { AnswerContext } from './respond.js';
 import { offeredTools } from './tool-calls.js';
 import { recordsOf } from './tool-records.js';
 
@@ -34,7 +34,7 @@ interface Prepared {
 }
 
 /** Everything that precedes the request: configuration, budget, history, tools, context. Changes nothing. */
-export async function prepare(turn: Turn, parts: AnswerParts): Promise<Prepared> {
+export async function prepare(turn: Turn, parts: AnswerContext): Promise<Prepared> {
   const { channel, actor, guild } = turn;
   assertReadable(turn);
   const effective = await parts.config.forChannel(channel);

@@ -15,15 +15,15 @@ import {
   turnEndOf,
   UserError,
 } from '@cinnabar/sdk';
-import type { ChatParts } from '../plugin-context.js';
+import type { ChatServices } from '../plugin-context.js';
 import { createMessageSender, createTurnReply, type Manner, type TurnReply } from './reply.js';
 import { prepare } from './request.js';
 import { reasonFor, workDetailsOf } from './status.js';
-import { type Invoked, type InvokeParts, invokeAll, showToolOutput } from './tool-calls.js';
+import { type InvokeContext, type Invoked, invokeAll, showToolOutput } from './tool-calls.js';
 import { rememberCall } from './tool-records.js';
 
 /** Answers a turn and those that waited with it. @throws UserError, or a CinnabarError of the language model, for `ai` to tell */
-export async function respond(turn: Turn, parts: ChatParts): Promise<void> {
+export async function respond(turn: Turn, parts: ChatServices): Promise<void> {
   const { llm } = parts;
   if (llm === undefined) throw new UserError(noModel());
   const { signal, release } = linkSignals(turn.signal, parts.signal);
@@ -31,16 +31,16 @@ export async function respond(turn: Turn, parts: ChatParts): Promise<void> {
 }
 
 /** The request that would be the turn's first, in its provider's form. @throws UserError as `respond` does */
-export async function renderPrompt(turn: Turn, parts: ChatParts): Promise<RenderedRequest> {
+export async function renderPrompt(turn: Turn, parts: ChatServices): Promise<RenderedRequest> {
   const { llm } = parts;
   if (llm === undefined) throw new UserError(noModel());
   const { built } = await prepare(turn, { ...parts, llm });
   return llm.render(built.request);
 }
 
-export type AnswerParts = ChatParts & { readonly llm: NonNullable<ChatParts['llm']> };
+export type AnswerContext = ChatServices & { readonly llm: NonNullable<ChatServices['llm']> };
 
-async function answer(turn: Turn, parts: AnswerParts): Promise<void> {
+async function answer(turn: Turn, parts: AnswerContext): Promise<void> {
   const { llm, clock, log, signal } = parts;
   const { effective, built, permitted, traits, notes } = await prepare(turn, parts);
   const { config } = effective;
@@ -113,7 +113,7 @@ const noModel = () =>
     'No language model is set up, so I cannot answer. The owner of the bot can load the `llm` plugin and configure one.',
   );
 
-interface RoundsParts extends InvokeParts {
+interface RoundsContext extends InvokeContext {
   readonly llm: Llm;
   readonly charge: Charge;
   readonly reply: TurnReply;
@@ -128,7 +128,7 @@ interface RoundsParts extends InvokeParts {
  * Lets the model speak and call tools until it is done, all it asked for is held, or the rounds are used up.
  * Text beside calls is sent before them, so that it stands above their cards.
  */
-async function runRounds(request: LlmRequest, parts: RoundsParts): Promise<void> {
+async function runRounds(request: LlmRequest, parts: RoundsContext): Promise<void> {
   const { turn, llm, charge, reply, maxToolDepth, signal } = parts;
   let said: readonly ParticipantMessage[] = [];
   let lastId = turn.message?.id;
@@ -170,7 +170,7 @@ async function runRounds(request: LlmRequest, parts: RoundsParts): Promise<void>
 }
 
 /** @throws the signal's reason when a member wants no answer any more */
-async function assertWanted({ signal, reply }: RoundsParts): Promise<void> {
+async function assertWanted({ signal, reply }: RoundsContext): Promise<void> {
   if (turnEndOf(signal) === undefined) return;
   await reply.giveUp();
   throw signal.reason;

@@ -26,7 +26,7 @@ import { MessageFlags } from 'discord.js';
 import type { BotConfig } from '../config/keys.js';
 import { type BackoffOptions, withDiscordBackoff } from '../history/access.js';
 
-export interface InvokeParts {
+export interface InvokeContext {
   readonly turn: Turn;
   readonly tools: Tools;
   readonly provenance: Pick<Provenance, 'mayTell'>;
@@ -58,7 +58,7 @@ export interface Invoked {
 export async function invokeAll(
   uses: readonly ToolUseContent[],
   afterId: string | undefined,
-  parts: InvokeParts,
+  parts: InvokeContext,
 ): Promise<readonly Invoked[]> {
   const results = await inStep(
     uses.map((use) => async (step) => {
@@ -73,7 +73,7 @@ export async function invokeAll(
   return results.map(({ invoked }) => invoked);
 }
 
-async function invoke(use: ToolUseContent, afterId: string | undefined, step: ToolStep, parts: InvokeParts) {
+async function invoke(use: ToolUseContent, afterId: string | undefined, step: ToolStep, parts: InvokeContext) {
   const { turn, tools, provenance, signal } = parts;
   if (use.name === FIND_TOOLS.name) {
     const { tools: found, text } = findTools(use.input, parts.permitted);
@@ -109,7 +109,7 @@ function othersOf({ actor, earlier }: Turn): readonly Actor[] {
 }
 
 /** Whether the turn withholds a tool that the host would run, since another member is answered too. What the host itself refuses, it refuses with its reason. */
-async function isWithheld(wanted: string, { turn, tools, permitted }: InvokeParts): Promise<boolean> {
+async function isWithheld(wanted: string, { turn, tools, permitted }: InvokeContext): Promise<boolean> {
   if (permitted.some(({ name }) => name === wanted)) return false;
   return (await tools.offered(turn.actor)).some(({ name }) => name === wanted);
 }

@@ -9,7 +9,7 @@ import {
 } from '@cinnabar/sdk';
 import type { ToolRecord } from '../context/types.js';
 import type { HistoryWindow } from '../history/types.js';
-import type { ChatParts } from '../plugin-context.js';
+import type { ChatServices } from '../plugin-context.js';
 
 /**
  * The calls that were made within a window, oldest first, with how they stand now: those that were held from the ledger, others as they
@@ -17,7 +17,7 @@ import type { ChatParts } from '../plugin-context.js';
  * may read now.
  */
 export async function recordsOf(
-  { ledger, provenance, toolHistory, collections: { calls } }: ChatParts,
+  { ledger, provenance, toolHistory, collections: { calls } }: ChatServices,
   channelId: string,
   { messages, whole }: HistoryWindow,
   offered: ReadonlySet<string>,

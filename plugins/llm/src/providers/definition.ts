@@ -117,7 +117,7 @@ export interface Listing {
 type ValuesOf<S extends Shape> = z.output<z.ZodObject<S>>;
 
 /** What a source is made of before the provider's defaults. */
-interface ConnectionParts {
+interface ConnectionSettings {
   readonly key?: string | undefined;
   readonly baseUrl?: string | undefined;
 }
@@ -127,7 +127,7 @@ interface ProviderSpec<
   Settings extends Shape,
   Env extends Shape,
   Config extends Shape,
-  Parts extends ConnectionParts,
+  Parts extends ConnectionSettings,
   Data extends { readonly baseUrl: string },
   Sdk,
   Client,
@@ -188,7 +188,7 @@ export function defineProvider<
   Settings extends Shape,
   Env extends Shape,
   Config extends Shape,
-  Parts extends ConnectionParts,
+  Parts extends ConnectionSettings,
   Data extends { readonly baseUrl: string },
   Sdk,
   Client,
@@ -259,7 +259,7 @@ export function defineProvider<
 
 function openProvider<Data extends { readonly baseUrl: string }, Sdk, Client>(
   spec: Pick<
-    ProviderSpec<Shape, Shape, Shape, ConnectionParts, Data, Sdk, Client>,
+    ProviderSpec<Shape, Shape, Shape, ConnectionSettings, Data, Sdk, Client>,
     'name' | 'client' | 'modes' | 'send' | 'render' | 'mostTexts' | 'embed' | 'account' | 'readError'
   >,
   source: Data,

@@ -11,7 +11,7 @@ import {
 import { type CallToolResult, ErrorCode, McpError, type ProgressToken } from '@modelcontextprotocol/sdk/types.js';
 import type { Caller } from '../tokens/tokens.js';
 
-interface Parts {
+interface CallContext {
   readonly tools: Tools;
   readonly clock: Clock;
   readonly caller: Caller;
@@ -29,7 +29,7 @@ const BEAT_MS = 10_000;
  * Calls one of the host's tools as whom the token stands for, by the same way as every other call.
  * @throws McpError when there is no such tool for this token
  */
-export async function callHostTool(name: string, input: unknown, parts: Parts): Promise<CallToolResult> {
+export async function callHostTool(name: string, input: unknown, parts: CallContext): Promise<CallToolResult> {
   const { tools, caller, signal, progress } = parts;
   const actor = await caller.actor();
   if (actor === undefined || !mayUse(caller, name)) throw unknownTool(name);
@@ -57,7 +57,7 @@ export function mayUse({ tools }: Caller, name: string): boolean {
 }
 
 /** How the call ended, or that it has not when the time is up or the client has gone. */
-async function settledWithin(outcome: DeferredOutcome, { clock, waitMs, signal }: Parts): Promise<Outcome> {
+async function settledWithin(outcome: DeferredOutcome, { clock, waitMs, signal }: CallContext): Promise<Outcome> {
   const end = await withinLimit(clock, waitMs, outcome.settled, signal);
   return end.inTime ? end.value : outcome;
 }

@@ -17,7 +17,7 @@ import { asTransport } from '../servers/transports.js';
 import type { Caller, Verify } from '../tokens/tokens.js';
 import { callHostTool, createProgressReporter, mayUse } from './call.js';
 
-interface Parts extends SessionParts {
+interface Dependencies extends SessionDependencies {
   readonly requestsPerMinute: number;
   /** Whom a bearer acts as. */
   readonly verify: Verify;
@@ -42,7 +42,7 @@ const MINUTE_MS = 60_000;
 const MAX_KEYS = 1_000;
 
 /** The host's tools over streamable HTTP, for every server that offers them. */
-export function createEndpoint(parts: Parts): Endpoint {
+export function createEndpoint(parts: Dependencies): Endpoint {
   const { verify, log } = parts;
   const sessions = createSessions(parts);
   const limit = createRateLimiter(parts.clock, MINUTE_MS, MAX_KEYS);
@@ -74,7 +74,7 @@ export function createEndpoint(parts: Parts): Endpoint {
   };
 }
 
-interface ServerParts {
+interface ServerOptions {
   readonly address: ListenAddress;
   readonly hosts: readonly string[];
   readonly origins: readonly string[];
@@ -90,7 +90,7 @@ export interface EndpointServer {
 }
 
 /** Serves the endpoint, and nothing else. Resolves when it listens. */
-export async function startServer({ address, endpoint, log, ...parts }: ServerParts): Promise<EndpointServer> {
+export async function startServer({ address, endpoint, log, ...parts }: ServerOptions): Promise<EndpointServer> {
   const allowed = { hosts: [...parts.hosts, address.host], origins: parts.origins };
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
@@ -146,7 +146,7 @@ const MOST_PER_TOKEN = 20;
 const IDLE_MS = 30 * 60_000;
 const MOST_BODY_BYTES = 1024 * 1024;
 
-export function createSessions(parts: SessionParts): Sessions {
+export function createSessions(parts: SessionDependencies): Sessions {
   const { clock } = parts;
   const sessions = new Map<string, Session>();
 
@@ -201,7 +201,7 @@ export function createSessions(parts: SessionParts): Sessions {
   };
 }
 
-export interface SessionParts {
+export interface SessionDependencies {
   readonly tools: Tools;
   readonly clock: Clock;
   readonly version: string;
@@ -215,7 +215,10 @@ const INSTRUCTIONS =
   '"Not run yet" means that nothing has happened so far.';
 
 /** The host's tools for one session, and so for one member or agent. */
-function createSessionServer(caller: Caller, { tools, clock, version, waitMs, mostCharacters }: SessionParts): Server {
+function createSessionServer(
+  caller: Caller,
+  { tools, clock, version, waitMs, mostCharacters }: SessionDependencies,
+): Server {
   const instructions = `${INSTRUCTIONS} A result holds at most ${mostCharacters} characters of text; one that would be longer says how to get the rest.`;
   const server = new Server({ name: 'cinnabar', version }, { capabilities: { tools: {} }, instructions });
   server.setRequestHandler(ListToolsRequestSchema, async () => {

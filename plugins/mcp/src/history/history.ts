@@ -19,7 +19,7 @@ import { cutText } from '../importing/result.js';
 import { type CallPlace, type HistoryJournals, hourOf } from './journals.js';
 
 /** Where the history lies, and what it is written with. */
-interface HistoryParts {
+interface HistoryDependencies {
   readonly journals: Pick<HistoryJournals, 'append' | 'hours' | 'read'>;
   /** By channel. */
   readonly mutex: KeyedMutex;
@@ -47,7 +47,7 @@ const MOST_CHANNELS = 200;
 const MOST_CHARACTERS = 8_000_000;
 
 /** What channels' calls are, kept in memory from their first use on, and in journals. */
-export function createHistory({ journals, mutex, log }: HistoryParts): HistoryStore {
+export function createHistory({ journals, mutex, log }: HistoryDependencies): HistoryStore {
   const cache = new Map<string, Cached>();
 
   let characters = 0;
@@ -229,7 +229,7 @@ const WITHHELD = '(from a place that you cannot read now, or deleted there)';
 export function historyOf(
   history: HistoryStore,
   journals: HistoryJournals,
-  { mutex, log }: Omit<HistoryParts, 'journals'>,
+  { mutex, log }: Omit<HistoryDependencies, 'journals'>,
   { client, provenance }: { readonly client: Client; readonly provenance: Pick<Provenance, 'mayHave'> },
 ): PersonalData {
   /**

@@ -91,7 +91,7 @@ interface RecordedHour {
 /** A busy bot has more channels than a process may have files. */
 const MOST_OPEN = 64;
 
-interface JournalParts {
+interface JournalDependencies {
   readonly journals: Journals;
   /** The bot's user id, as far as it is known. */
   botId(): string;
@@ -100,7 +100,7 @@ interface JournalParts {
   after(delayMs: number, task: () => unknown): unknown;
 }
 
-export function createHistoryJournals({ journals, botId, clock, after }: JournalParts): HistoryJournals {
+export function createHistoryJournals({ journals, botId, clock, after }: JournalDependencies): HistoryJournals {
   const opened = new Map<string, OpenJournal>();
   let boundaryAt = 0;
   const pathOf = (channelId: string) => channelPath(botId(), channelId);
@@ -184,7 +184,7 @@ export function createHistoryJournals({ journals, botId, clock, after }: Journal
 
 const DAY_MS = 24 * 60 * 60_000;
 
-interface RetentionParts {
+interface RetentionDependencies {
   readonly journals: Pick<HistoryJournals, 'list' | 'erase'>;
   /** By channel. */
   readonly mutex: KeyedMutex;
@@ -205,7 +205,7 @@ export async function removeOldCalls({
   now,
   days,
   bytes,
-}: RetentionParts): Promise<ReadonlySet<string>> {
+}: RetentionDependencies): Promise<ReadonlySet<string>> {
   const oldest = days === 0 ? '' : hourOf(now - days * DAY_MS);
   const hours = [...(await journals.list())].sort((one, other) => (one.hour < other.hour ? -1 : 1));
   let excess = hours.reduce((sum, one) => sum + one.bytes, 0) - bytes;

@@ -22,7 +22,7 @@ import { importedNames, type ListedTool } from './listing.js';
 import { type ImportedResult, readResult } from './result.js';
 import type { JsonSchema } from './schema.js';
 
-interface Parts {
+interface Dependencies {
   readonly server: string;
   readonly settings: ServerSettings;
   readonly clock: Clock;
@@ -45,7 +45,7 @@ export interface Imported {
   list(): ReadonlyMap<string, ListedTool>;
 }
 
-export function createImported(parts: Parts): Imported {
+export function createImported(parts: Dependencies): Imported {
   const { server, log } = parts;
   const registered = new Map<string, Registered>();
 
@@ -82,7 +82,7 @@ export function createImported(parts: Parts): Imported {
 function register(
   name: string,
   listed: ListedTool,
-  { server, settings, clock, log, check, tool, need }: Parts,
+  { server, settings, clock, log, check, tool, need }: Dependencies,
 ): Disposer {
   return tool({
     name,
@@ -124,7 +124,7 @@ function isSame(one: ListedTool, other: ListedTool): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-interface CallParts {
+interface ToolCallContext {
   readonly server: string;
   readonly tool: string;
   readonly timeoutMs: number;
@@ -150,7 +150,7 @@ async function callTool(
   connection: Connection,
   input: Readonly<Record<string, unknown>>,
   context: Pick<ToolContext, 'signal' | 'progress'>,
-  parts: CallParts,
+  parts: ToolCallContext,
 ): Promise<ImportedResult> {
   const { server, tool, clock } = parts;
   const longest = createDeadline(clock, LONGEST_MS, [context.signal]);
@@ -196,7 +196,7 @@ async function callTool(
 async function readWith(
   answer: z.output<typeof ANSWER>,
   connection: Connection,
-  { server, tool, check }: CallParts,
+  { server, tool, check }: ToolCallContext,
 ): Promise<ImportedResult> {
   const { data: parsed, error } = CallToolResultSchema.safeParse(answer);
   if (parsed === undefined) {
@@ -228,7 +228,7 @@ async function readWith(
 }
 
 /** Members read that there was an error, and of which kind; its text may hold any page, path or key, and is in the log alone. */
-function explain(error: unknown, connection: Connection, { server, tool, log }: CallParts): Error {
+function explain(error: unknown, connection: Connection, { server, tool, log }: ToolCallContext): Error {
   if (error instanceof McpError && error.code !== ErrorCode.ConnectionClosed) {
     log.warn('an MCP server refused a call', { server, tool, error });
     return new UserError(t('The MCP server "{server}" refused this (error {code}).', { server, code: error.code }), {

@@ -17,7 +17,7 @@ import type { JsonSchema } from '../importing/schema.js';
 import type { ServerSettings } from '../settings.js';
 import { createWire } from './transports.js';
 
-interface Parts {
+interface Dependencies {
   /** Names the bot, the same in each run. */
   readonly owner: string;
   readonly name: string;
@@ -59,7 +59,7 @@ const LISTED = z.looseObject({ tools: z.array(z.unknown()).max(2_000), nextCurso
  * Starts a server, or calls on one over HTTP, and agrees with it on the protocol.
  * @throws UserError with a sentence about what went wrong
  */
-export async function connect(parts: Parts): Promise<Connection> {
+export async function connect(parts: Dependencies): Promise<Connection> {
   const { name, owner, settings, env, version, clock, log } = parts;
   const stderr: string[] = [];
   const wire = createWire(settings, {

@@ -16,7 +16,7 @@ import type { ServerSettings } from '../settings.js';
 import { type Connection, connect } from './connection.js';
 import { endOrphans } from './process-tree.js';
 
-export interface ServersParts {
+export interface ServersDependencies {
   readonly settings: Readonly<Record<string, ServerSettings>>;
   /** Names the bot, the same in each run: letters and digits. */
   readonly owner: string;
@@ -61,7 +61,7 @@ interface Server {
   readonly imported: Imported;
 }
 
-export function createServers(parts: ServersParts): Servers {
+export function createServers(parts: ServersDependencies): Servers {
   const { clock, log, listings } = parts;
   const mutex = createKeyedMutex();
   const waiting = new Map<string, readonly ListedTool[]>();
@@ -195,7 +195,7 @@ export interface SupervisorStatus {
   readonly retryAt: number | undefined;
 }
 
-interface Parts {
+interface Dependencies {
   readonly name: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -216,7 +216,7 @@ export interface ServerSupervisor {
   stop(): Promise<void>;
 }
 
-export function createSupervisor({ name, clock, log, connect, onUp }: Parts): ServerSupervisor {
+export function createSupervisor({ name, clock, log, connect, onUp }: Dependencies): ServerSupervisor {
   const backoff: Backoff = createBackoff(clock);
   let state: ServerState = 'not started';
   /** For the owner: it may quote the server. */

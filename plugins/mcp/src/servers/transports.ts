@@ -18,7 +18,7 @@ interface Program {
   readonly cwd?: string;
 }
 
-interface StdioParts {
+interface StdioOptions {
   /** Names the bot, the same in each run. */
   readonly owner: string;
   readonly clock: Clock;
@@ -36,7 +36,7 @@ const LINE_FEED = 0x0a;
  * square, and leaves what the child has started running when the child ends.
  * The child gets what is configured and harmless variables such as PATH: none of the bot's secrets.
  */
-function createStdioTransport(program: Program, { owner, clock, intake, onFlood, onStderr }: StdioParts): Transport {
+function createStdioTransport(program: Program, { owner, clock, intake, onFlood, onStderr }: StdioOptions): Transport {
   const tree = createProcessTree(owner);
   let child: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
 
@@ -173,7 +173,7 @@ function readStderr(stream: Readable, clock: Clock, onLine: (line: string) => vo
   });
 }
 
-interface Parts {
+interface Dependencies {
   /** Names the bot, the same in each run. */
   readonly owner: string;
   readonly env: Readonly<Record<string, unknown>>;
@@ -191,7 +191,7 @@ interface Wire {
 }
 
 /** @throws UserError when a variable that the settings refer to is not set */
-export function createWire(settings: ServerSettings, { owner, env, clock, onFlood, onStderr }: Parts): Wire {
+export function createWire(settings: ServerSettings, { owner, env, clock, onFlood, onStderr }: Dependencies): Wire {
   const intake = createIntake(clock);
   if (settings.url !== undefined) {
     const authProvider = createAuthorization(settings, env);

@@ -154,7 +154,7 @@ export const agentTokens = {
 } as const;
 type Store = Collection<z.output<typeof agentTokens.schema>, 'global'>;
 
-interface Parts {
+interface Dependencies {
   readonly store: Store;
   readonly identities: Pick<Identities, 'get'>;
   readonly clock: Clock;
@@ -166,7 +166,7 @@ interface Parts {
 const AGENT_BEARER = /^cinnabar_agent_([0-9a-f]{8})-([\w-]{43})$/;
 
 /** Bearers of agents: each stands for an identity, and for whatever that is granted at the moment. */
-export function createAgentTokens({ store, identities, clock, url, closeOf }: Parts): {
+export function createAgentTokens({ store, identities, clock, url, closeOf }: Dependencies): {
   readonly endpoint: McpEndpoint;
   readonly verify: Verify;
   /** Ends the bearers of identities that are gone: who gets the name next must not find them valid. */

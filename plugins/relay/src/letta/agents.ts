@@ -51,7 +51,7 @@ export function createLettaServers(context: RelayContext, ask: AskApproval) {
   };
 }
 
-interface AgentsParts extends Omit<PromptServices, 'server'> {
+interface AgentsDependencies extends Omit<PromptServices, 'server'> {
   readonly address: ServerAddress;
 }
 
@@ -65,7 +65,7 @@ export type Agents = ReturnType<typeof createAgents>;
  * await agents.recover();
  * const said = await agents.converse({ agentId, text, key, timeoutMs: 60_000, place }, signal);
  */
-export function createAgents({ address, ...rest }: AgentsParts) {
+export function createAgents({ address, ...rest }: AgentsDependencies) {
   const connect: Connect = createConnect(address);
   const parts: PromptServices = { ...rest, server: createServerFindings() };
   const { store, clock, log } = parts;

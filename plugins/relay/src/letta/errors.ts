@@ -237,14 +237,14 @@ const RUN_TROUBLES: readonly (readonly [RegExp, Trouble])[] = [
   [/llm_/i, runError(true, () => t("The agent's model has a problem at the moment."))],
 ];
 
-interface Parts {
+interface ErrorResponse {
   readonly status: number | undefined;
   /** What the server said; `undefined` when it said nothing. */
   readonly body: unknown;
   readonly headers: Headers | undefined;
 }
 
-function partsOf(error: unknown): Parts {
+function partsOf(error: unknown): ErrorResponse {
   if (typeof error !== 'object' || error === null) return { status: undefined, body: undefined, headers: undefined };
   return {
     status: 'status' in error && typeof error.status === 'number' ? error.status : undefined,

@@ -4,7 +4,7 @@ import type { LocalChannel, LocalUser } from '@cinnabar/local-discord';
 import {
   createChannelHistory,
   HISTORY_INTENTS,
-  type HistoryParts,
+  type HistoryDependencies,
 } from '@cinnabar/plugin-chat/dist/history/channel-history.js';
 import type {
   ChannelHistory,
@@ -37,7 +37,7 @@ export interface HistoryHarness extends AsyncDisposable {
   requests(): number;
 }
 
-export async function openHistory(limits?: HistoryParts['limits']): Promise<HistoryHarness> {
+export async function openHistory(limits?: HistoryDependencies['limits']): Promise<HistoryHarness> {
   let made: ChannelHistory | undefined;
   const host = await createTestHost({ plugins: [historian(limits, (history) => (made = history))] });
   if (made === undefined) throw new Error('The plugin did not start.');
@@ -102,7 +102,7 @@ export async function openHistory(limits?: HistoryParts['limits']): Promise<Hist
   };
 }
 
-function historian(limits: HistoryParts['limits'], onStart: (history: ChannelHistory) => void): Plugin {
+function historian(limits: HistoryDependencies['limits'], onStart: (history: ChannelHistory) => void): Plugin {
   return definePlugin({
     manifest: { id: 'historian', version: '1.0.0', description: 'Keeps the history', intents: [...HISTORY_INTENTS] },
     inject: { access: Access, clock: Clock },

@@ -16,7 +16,7 @@ import { dataOf, type RedData, recordOf } from './red-data.js';
 type Subject = AccessRule['subject'];
 
 /** What the choices of a guild's admins are written with. */
-export interface ChoiceParts extends ImportFindings {
+export interface GuildChoices extends ImportFindings {
   readonly guildId: string;
   readonly directory: GuildDirectory;
   readonly states: GuildStates;
@@ -30,7 +30,7 @@ export interface ChoiceParts extends ImportFindings {
 }
 
 /** Takes over what Red's core and its Permissions cog keep of a guild. */
-export async function importChoices(red: RedData, parts: ChoiceParts): Promise<void> {
+export async function importChoices(red: RedData, parts: GuildChoices): Promise<void> {
   const { guildId, directory } = parts;
   const isOfGuild = (id: string) => directory.channels.some((channel) => channel.id === id);
   const core = dataOf(red.core, guildId, isOfGuild);
@@ -60,7 +60,7 @@ const idsOf = (value: unknown): readonly string[] =>
 const textsOf = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 
-const named = (id: string, { directory }: ChoiceParts) => {
+const named = (id: string, { directory }: GuildChoices) => {
   const name = nameIn(directory, id);
   return name === undefined ? id : `${id} (${name})`;
 };
@@ -69,7 +69,7 @@ async function importKey(
   key: string,
   value: unknown,
   guild: Readonly<Record<string, unknown>>,
-  parts: ChoiceParts,
+  parts: GuildChoices,
 ): Promise<void> {
   switch (key) {
     case 'prefix':
@@ -106,7 +106,7 @@ async function importKey(
   }
 }
 
-async function importTierRoles(tier: 'mod' | 'admin', ids: readonly string[], parts: ChoiceParts): Promise<void> {
+async function importTierRoles(tier: 'mod' | 'admin', ids: readonly string[], parts: GuildChoices): Promise<void> {
   for (const id of ids) {
     const what = `${tier === 'mod' ? 'moderator' : 'admin'} role ${named(id, parts)}`;
     try {
@@ -131,7 +131,7 @@ const whyNot = (key: string): string =>
 
 async function importPrefixes(
   wanted: readonly string[],
-  { guildId, states, prefixes, ...findings }: ChoiceParts,
+  { guildId, states, prefixes, ...findings }: GuildChoices,
 ): Promise<void> {
   if (wanted.length === 0) return;
   const isChosen = (await states.load(guildId)).prefixes !== undefined;
@@ -156,7 +156,7 @@ async function importPrefixes(
   for (const prefix of before) if (!wanted.includes(prefix)) await prefixes.remove(guildId, prefix);
 }
 
-async function importLocale(value: unknown, { guildId, language, ...findings }: ChoiceParts): Promise<void> {
+async function importLocale(value: unknown, { guildId, language, ...findings }: GuildChoices): Promise<void> {
   if (typeof value !== 'string') return;
   const what = `locale ${value}`;
   const [locale = ''] = value.split('-');
@@ -174,7 +174,7 @@ async function importLocale(value: unknown, { guildId, language, ...findings }: 
 async function switchCog(
   cog: string,
   on: boolean,
-  { guildId, states, plugins, ...findings }: ChoiceParts,
+  { guildId, states, plugins, ...findings }: GuildChoices,
 ): Promise<void> {
   const what = `cog ${cog} switched ${on ? 'on' : 'off'}`;
   const ids = pluginsFor(cog).filter((id) => plugins.get(id)?.required === false);
@@ -191,7 +191,7 @@ async function switchCog(
   }
 }
 
-function subjectOf(id: string, { directory, guildId }: Pick<ChoiceParts, 'directory' | 'guildId'>): Subject {
+function subjectOf(id: string, { directory, guildId }: Pick<GuildChoices, 'directory' | 'guildId'>): Subject {
   if (id === 'default' || id === guildId) return { kind: 'everyone' };
   if (directory.roles.some((role) => role.id === id)) return { kind: 'role', id };
   const channel = directory.channels.find((one) => one.id === id);
@@ -214,7 +214,7 @@ export async function importRules(
   kind: RuleKind,
   name: string,
   rules: Readonly<Record<string, unknown>>,
-  parts: ChoiceParts,
+  parts: GuildChoices,
 ): Promise<void> {
   const targets = targetsOf(kind, name);
   for (const [model, allowed] of Object.entries(rules)) {
@@ -231,7 +231,7 @@ export async function importRules(
 
 export const NO_TARGET = { COG: 'no plugin here does the same', COMMAND: 'no command here does the same' } as const;
 
-async function addRule(rule: AccessRule, why: string, { guildId, accessRules, ...parts }: ChoiceParts): Promise<void> {
+async function addRule(rule: AccessRule, why: string, { guildId, accessRules, ...parts }: GuildChoices): Promise<void> {
   const { target, subject, effect } = rule;
   const about =
     subject.id === undefined

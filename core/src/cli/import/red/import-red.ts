@@ -17,7 +17,7 @@ import type { HostConfig } from '../../../config/host-config.js';
 import type { OwnerState } from '../../../contracts.js';
 import { createPrefixes } from '../../../gateway/guild-states.js';
 import { onStoppedData, type StoppedData } from '../../stopped-data.js';
-import { type ChoiceParts, importChoices, importRules, NO_TARGET, RULE_KINDS, targetsOf } from './choices.js';
+import { type GuildChoices, importChoices, importRules, NO_TARGET, RULE_KINDS, targetsOf } from './choices.js';
 import { lineHere, pluginsFor, targetForCommand } from './names.js';
 import { dataOf, EVERYWHERE, guildsIn, outsideGuilds, type RedData, readRedData, recordOf } from './red-data.js';
 
@@ -81,10 +81,10 @@ const isTold = ({ taken, present, leftOut }: Section) => taken.length + present.
 interface ImportedGuild {
   readonly section: Section;
   /** Where what holds in all servers is written to; absent for a server that the bot is not in. */
-  readonly choices?: ChoiceParts;
+  readonly choices?: GuildChoices;
 }
 
-const switchable = ({ plugins }: StoppedData): ChoiceParts['plugins'] =>
+const switchable = ({ plugins }: StoppedData): GuildChoices['plugins'] =>
   new Map(plugins.map(({ manifest: { id, required = false } }) => [id, { required }]));
 
 function createSection(title: string): { readonly section: Section; of(part: string): ImportFindings } {
@@ -117,7 +117,7 @@ async function importGuild(
   }
   const { section, of } = createSection(`Server ${guildId} (${directory.name})`);
   await states.load(guildId);
-  const choices: ChoiceParts = {
+  const choices: GuildChoices = {
     ...of('Core'),
     guildId,
     directory,
@@ -240,19 +240,19 @@ function reportText(red: RedData, sections: readonly Section[], dryRun: boolean)
 }
 
 /** What holds in all servers of Red is written with. */
-export interface EverywhereParts extends ImportFindings {
+export interface GlobalChoices extends ImportFindings {
   readonly accessRules: AccessRules;
   readonly ownerState: OwnerState;
-  readonly plugins: ChoiceParts['plugins'];
+  readonly plugins: GuildChoices['plugins'];
   /** The servers that the bot is in, as the import of each writes to it. */
-  readonly guilds: readonly ChoiceParts[];
+  readonly guilds: readonly GuildChoices[];
 }
 
 /**
  * Takes over what Red's owner has chosen for all servers, as rules of the bot's owner. These stand above the rules of servers: what Red asks last, its
  * default rules and those about a server, a role or a channel, becomes the rules of the servers concerned.
  */
-export async function importEverywhere(red: RedData, parts: EverywhereParts): Promise<void> {
+export async function importEverywhere(red: RedData, parts: GlobalChoices): Promise<void> {
   const { blacklist, whitelist, disabled_commands: disabled } = recordOf(red.core.groups.GLOBAL);
   for (const id of listOf(blacklist)) await deny('blocklist', { kind: 'user', id }, parts);
   const admitted = listOf(whitelist);
@@ -278,7 +278,7 @@ export async function importEverywhere(red: RedData, parts: EverywhereParts): Pr
 
 const listOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : []);
 
-const deny = (why: string, subject: AccessRule['subject'], parts: EverywhereParts) =>
+const deny = (why: string, subject: AccessRule['subject'], parts: GlobalChoices) =>
   addRule({ effect: 'deny', target: EVERYTHING, subject }, why, parts);
 
 interface RedRule {
@@ -289,11 +289,11 @@ interface RedRule {
   readonly allowed: unknown;
 }
 
-async function importRule({ kind, name, model, allowed }: RedRule, parts: EverywhereParts): Promise<void> {
+async function importRule({ kind, name, model, allowed }: RedRule, parts: GlobalChoices): Promise<void> {
   const { guilds, leftOut } = parts;
   const what = `rule for all servers: ${allowed === true ? 'allow' : 'deny'} the ${kind.toLowerCase()} ${name} for ${model}`;
   if (typeof allowed !== 'boolean') return leftOut(what, 'it is neither allowed nor denied');
-  const isIn = ({ directory, guildId }: ChoiceParts) =>
+  const isIn = ({ directory, guildId }: GuildChoices) =>
     guildId === model || [...directory.roles, ...directory.channels].some(({ id }) => id === model);
   const concerned = model === 'default' ? guilds : guilds.filter(isIn);
   if (concerned.length > 0) {
@@ -311,7 +311,7 @@ async function importRule({ kind, name, model, allowed }: RedRule, parts: Everyw
 async function setDefault(
   cog: string,
   on: boolean,
-  { ownerState, plugins, taken, present, leftOut }: EverywhereParts,
+  { ownerState, plugins, taken, present, leftOut }: GlobalChoices,
 ): Promise<void> {
   const what = `cog ${cog} ${on ? 'on' : 'off'} by default`;
   const ids = pluginsFor(cog).filter((id) => plugins.get(id)?.required === false);
@@ -331,7 +331,7 @@ async function setDefault(
 async function addRule(
   rule: AccessRule,
   why: string,
-  { accessRules, taken, present, leftOut }: EverywhereParts,
+  { accessRules, taken, present, leftOut }: GlobalChoices,
 ): Promise<void> {
   const { target, subject, effect } = rule;
   const about = target.kind === 'everything' ? 'everything' : `${target.kind} ${target.name}`;

@@ -54,7 +54,7 @@ export const BEDROCK = defineProvider({
   keyIsOptional: true,
   // Which models an account may use, and by which name, depends on its region.
   missingModel: 'a model or inference profile that your AWS account may use',
-  partsOf: (settings, env): BedrockParts => ({
+  partsOf: (settings, env): BedrockSettings => ({
     key: env.AWS_ACCESS_KEY_ID || undefined,
     secret: env.AWS_SECRET_ACCESS_KEY || undefined,
     sessionToken: env.AWS_SESSION_TOKEN || undefined,
@@ -105,7 +105,7 @@ export const BEDROCK = defineProvider({
   readError: (error, sdk) => readSdkError(error, sdk, problemOf),
 });
 
-interface BedrockParts {
+interface BedrockSettings {
   readonly key?: string | undefined;
   readonly secret?: string | undefined;
   readonly sessionToken?: string | undefined;

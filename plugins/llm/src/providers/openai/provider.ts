@@ -60,7 +60,7 @@ export const OPENAI = defineProvider({
   impliedBy: ['openai_api_key'],
   takesHeadersAndBody: true,
   defaultModel: 'gpt-5.4-mini',
-  partsOf: (settings, env): OpenAiParts => ({
+  partsOf: (settings, env): OpenAiSettings => ({
     key: env.OPENAI_API_KEY || undefined,
     baseUrl: settings.openaiBaseUrl || env.OPENAI_BASE_URL || undefined,
     api: settings.api,
@@ -103,7 +103,7 @@ export const OPENAI = defineProvider({
   readError: (error, sdk) => readSdkError(error, sdk, problemOf),
 });
 
-interface OpenAiParts extends Omit<Partial<OpenAiSource>, 'key' | 'baseUrl' | 'api'> {
+interface OpenAiSettings extends Omit<Partial<OpenAiSource>, 'key' | 'baseUrl' | 'api'> {
   readonly key?: string | undefined;
   readonly baseUrl?: string | undefined;
   readonly api?: OpenAiSource['api'] | undefined;

@@ -31,7 +31,7 @@ interface UrlRules {
   readonly isPublic?: (address: string) => boolean;
 }
 
-export interface WebReaderParts extends UrlRules {
+export interface WebReaderOptions extends UrlRules {
   /** The system's unless given. */
   readonly resolve?: ResolveName;
   readonly clock: Clock;
@@ -55,7 +55,7 @@ const MOST_REDIRECTS = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /** Fetches pages for models: from public addresses only, checked again at every redirect and at the connection itself. */
-export function createWebReader(parts: WebReaderParts): WebReader {
+export function createWebReader(parts: WebReaderOptions): WebReader {
   const { clock, htmlToText, mostBytes, timeoutMs } = parts;
   const agent = new Agent({
     connect: { lookup: publicLookup(parts), timeout: timeoutMs },
