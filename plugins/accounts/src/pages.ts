@@ -16,7 +16,20 @@ import {
 } from '@cinnabar/sdk';
 import { registerPromptPage, requestsBlock } from './prompt-page.js';
 import type { PromptStore } from './prompts.js';
-import { type Account, addSums, dayOf, lastDays, NO_USE, receiptsOf, type Sum, sumSchema, usedIn } from './receipts.js';
+import {
+  type Account,
+  addSums,
+  dayOf,
+  type GuildAccount,
+  lastDays,
+  NO_USE,
+  receiptsOf,
+  type Share,
+  type Sum,
+  shareSchema,
+  sumSchema,
+  usedIn,
+} from './receipts.js';
 import type { AccountsContext } from './service.js';
 
 const DAYS = 31;
@@ -48,7 +61,15 @@ function registerCostPages(context: AccountsContext): void {
       const mine: readonly WebBlock[] = [{ kind: 'section', title: t('You'), blocks: accountBlocks(own, clock.now()) }];
       if (!(await isModerator(actor))) return { blocks: mine };
       const guild = await stores.guildAccounts.of(guildId).get();
-      return { blocks: [...accountBlocks(guild, clock.now()), channelsToday(guild, clock.now()), ...mine] };
+      return {
+        blocks: [
+          ...accountBlocks(guild, clock.now()),
+          ...shareBlocks(guild.shares, 'model', clock.now()),
+          ...shareBlocks(guild.shares, 'userId', clock.now()),
+          channelsToday(guild, clock.now()),
+          ...mine,
+        ],
+      };
     },
     async card({ actor: { guildId, userId }, actor }) {
       if (guildId === null) return [];
@@ -62,10 +83,14 @@ function registerCostPages(context: AccountsContext): void {
   const inServers = question({
     name: 'cost',
     input: z.object({}),
-    answer: z.object({ days: z.record(z.string(), sumSchema), servers: z.array(serverUse) }),
+    answer: z.object({
+      days: z.record(z.string(), sumSchema),
+      models: z.array(shareSchema).default([]),
+      servers: z.array(serverUse),
+    }),
     async run() {
       const now = clock.now();
-      const accounts: (readonly [guildId: string, account: Account])[] = [];
+      const accounts: (readonly [guildId: string, account: GuildAccount])[] = [];
       for await (const entry of stores.guildAccounts.entries()) accounts.push(entry);
       const month = accounts.map(([guildId, account]) => ({
         guildId,
@@ -77,6 +102,7 @@ function registerCostPages(context: AccountsContext): void {
           accounts.map(([, account]) => account),
           now,
         ),
+        models: addShares(accounts.flatMap(([, { shares }]) => shares.filter(({ model }) => model !== undefined))),
         servers: mostUsed(month),
       };
     },
@@ -102,7 +128,8 @@ function registerCostPages(context: AccountsContext): void {
       return {
         blocks: [
           ...missingSentences(known).map((text): WebBlock => ({ kind: 'notice', tone: 'warning', text })),
-          ...accountBlocks({ days: addDays(known.answers, now) }, now),
+          ...accountBlocks({ days: addDays(known.answers, now) }, now, OF_BOT),
+          ...shareBlocks(addShares(known.answers.flatMap(({ models }) => models)), 'model', now),
           {
             kind: 'table',
             title: t('This month by server'),
@@ -117,6 +144,7 @@ function registerCostPages(context: AccountsContext): void {
 }
 
 type Days = Pick<Account, 'days'>;
+type SharedBy = 'model' | 'userId';
 
 const serverUse = z.object({ guildId: z.string(), name: z.string(), sum: sumSchema });
 
@@ -134,17 +162,19 @@ function addDays(accounts: readonly { readonly days: Readonly<Record<string, Sum
   );
 }
 
-function figures(account: Days, now: number): WebBlock {
+const OF_GUILD = { cost: { page: 'accounts/cost' }, answers: { page: 'accounts/answers' } };
+const OF_BOT = { cost: { page: 'accounts/bot-cost' }, answers: { page: 'accounts/bot-cost' } };
+
+function figures(account: Days, now: number, { cost, answers } = OF_GUILD): WebBlock {
   const today = account.days[dayOf(now)] ?? NO_USE;
   const month = usedIn(account, now, 'month');
-  const link = { page: 'accounts/answers' };
   return {
     kind: 'figures',
     figures: [
-      { name: t('Today'), value: { usd: today.usd }, ...unpriced(today) },
-      { name: t('This month'), value: { usd: month.usd }, ...unpriced(month) },
-      { name: t('Answers today'), value: today.runs, link },
-      { name: t('Tokens today'), value: today.tokens },
+      { name: t('Today'), value: { usd: today.usd }, ...unpriced(today), link: cost },
+      { name: t('This month'), value: { usd: month.usd }, ...unpriced(month), link: cost },
+      { name: t('Answers today'), value: today.runs, link: answers },
+      { name: t('Tokens today'), value: today.tokens, link: cost },
     ],
   };
 }
@@ -156,34 +186,101 @@ const unpriced = (sum: Sum) =>
         hint: t('without {count, plural, one {# answer} other {# answers}} of unknown price', { count: sum.unpriced }),
       };
 
-function accountBlocks(account: Days, now: number): readonly WebBlock[] {
+function accountBlocks(account: Days, now: number, links = OF_GUILD): readonly WebBlock[] {
   const dates = lastDays(now, DAYS).toReversed();
   const points = (of: (sum: Sum) => number) =>
     dates.map((date) => [Date.parse(`${date}T00:00:00Z`), of(account.days[date] ?? NO_USE)] as const);
-  const isUsed = dates.some((date) => (account.days[date]?.runs ?? 0) > 0);
-  const empty = t('Nothing has been used in the last {days} days.', { days: DAYS });
+  const isUsed = (of: (sum: Sum) => number) => dates.some((date) => of(account.days[date] ?? NO_USE) > 0);
   return [
-    figures(account, now),
+    figures(account, now, links),
     {
       kind: 'plot',
       title: t('Money'),
       style: 'bars',
       unit: 'usd',
-      series: isUsed ? [{ name: t('US dollars'), points: points(({ usd }) => usd) }] : [],
-      empty,
+      series: isUsed(({ usd }) => usd) ? [{ name: t('US dollars'), points: points(({ usd }) => usd) }] : [],
+      empty: t('Nothing has cost money in the last {days} days.', { days: DAYS }),
     },
     {
       kind: 'plot',
       title: t('Tokens'),
       style: 'bars',
       unit: 'number',
-      series: isUsed
+      series: isUsed(({ tokens }) => tokens)
         ? [
             { name: t('read from the cache'), points: points(({ usage }) => usage.cacheReadTokens) },
             { name: t('other prompts'), points: points(({ usage }) => usage.inputTokens + usage.cacheCreationTokens) },
             { name: t('answers'), points: points(({ usage }) => usage.outputTokens) },
           ]
         : [],
+      empty: t('Nothing has been used in the last {days} days.', { days: DAYS }),
+    },
+  ];
+}
+
+/** One for each model and day. */
+function addShares(shares: readonly Share[]): readonly Share[] {
+  const sums = new Map<string, Share>();
+  for (const share of shares) {
+    const key = `${share.day} ${share.model}`;
+    const { runs, tokens, usd } = sums.get(key) ?? { runs: 0, tokens: 0, usd: 0 };
+    sums.set(key, { ...share, runs: share.runs + runs, tokens: share.tokens + tokens, usd: share.usd + usd });
+  }
+  return [...sums.values()];
+}
+
+/** Series that have a colour of their own; all others are one more. */
+const SERIES = 3;
+const MOST_SHARES = 20;
+
+/** Who or what used it: by day, and added up. */
+function shareBlocks(all: readonly Share[], by: SharedBy, now: number): readonly WebBlock[] {
+  const dates = lastDays(now, DAYS).toReversed();
+  const shares = all.filter((one) => one[by] !== undefined && dates.includes(one.day));
+  const add = (own: readonly Share[], of: 'runs' | 'tokens' | 'usd') => own.reduce((sum, one) => sum + one[of], 0);
+  // Where no price is known, tokens tell as well who used the most.
+  const measure = add(shares, 'usd') > 0 ? 'usd' : 'tokens';
+  const names = [...new Set(shares.map((one) => one[by] ?? ''))]
+    .map((name) => ({ name, own: shares.filter((one) => one[by] === name) }))
+    .sort((one, other) => add(other.own, measure) - add(one.own, measure));
+  const others = names.slice(SERIES).flatMap(({ own }) => own);
+  const points = (own: readonly Share[]) =>
+    dates.map(
+      (date) =>
+        [
+          Date.parse(`${date}T00:00:00Z`),
+          add(
+            own.filter(({ day }) => day === date),
+            measure,
+          ),
+        ] as const,
+    );
+  const empty = t('Nothing has been used in the last {days} days.', { days: DAYS });
+  const isModel = by === 'model';
+  return [
+    {
+      kind: 'plot',
+      title: isModel ? t('By model') : t('By member'),
+      style: 'bars',
+      unit: measure === 'usd' ? 'usd' : 'number',
+      series: [
+        ...names
+          .slice(0, SERIES)
+          .map(({ name, own }) => ({ name: isModel ? name : `<@${name}>`, points: points(own) })),
+        ...(others.length === 0 ? [] : [{ name: t('others'), points: points(others) }]),
+      ],
+      empty,
+    },
+    {
+      kind: 'table',
+      title: isModel
+        ? t('Models of the last {days} days', { days: DAYS })
+        : t('Members of the last {days} days', { days: DAYS }),
+      columns: [{ name: isModel ? t('Model') : t('Member') }, ...SUM_COLUMNS()],
+      rows: names.slice(0, MOST_SHARES).map(({ name, own }) => ({
+        id: name,
+        cells: [isModel ? name : { user: name }, { usd: add(own, 'usd') }, add(own, 'tokens'), add(own, 'runs')],
+      })),
       empty,
     },
   ];

@@ -144,6 +144,19 @@ const counted = z.object({ receipt: z.string(), sum: sumSchema });
 
 const hold = z.object({ id: z.string(), tokens: z.number(), usd: z.number(), until: z.number() });
 
+/** What one model or one member has used of a guild's day. */
+export const shareSchema = z.object({
+  day: z.string(),
+  model: z.string().optional(),
+  userId: z.string().optional(),
+  runs: z.number(),
+  tokens: z.number(),
+  usd: z.number(),
+});
+export type Share = z.output<typeof shareSchema>;
+/** Of each day that is over: those that used the most, so that the account stays small in a server of thousands. */
+const SHARES_KEPT = 5;
+
 /** The account of a guild, channel or member. */
 export const accountSchema = z.object({
   /** By day (UTC), `2026-11-21`. */
@@ -156,6 +169,12 @@ export const accountSchema = z.object({
   held: z.array(hold).default([]),
 });
 export type Account = z.output<typeof accountSchema>;
+
+export const guildAccountSchema = accountSchema.extend({
+  /** By model, and by member. */
+  shares: z.array(shareSchema).default([]),
+});
+export type GuildAccount = z.output<typeof guildAccountSchema>;
 
 export function dayOf(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
@@ -210,6 +229,37 @@ export function enterChannel(account: Account, channelId: string, at: number, { 
   const today = account.channels?.day === day ? account.channels.tokens : {};
   account.channels = { day, tokens: { ...today, [channelId]: (today[channelId] ?? 0) + tokens } };
 }
+
+/** Also notes, in the guild's account, which model and which member used it. */
+export function enterShares(account: GuildAccount, { actor, at, model }: Receipt, { runs, tokens, usd }: Sum): void {
+  const day = dayOf(at);
+  // Once a day: to find the largest of all days takes longer than all else here.
+  const isFirst = account.shares.every((one) => one.day !== day);
+  for (const whose of [{ model }, { userId: actor.userId }]) {
+    const isTheirs = (one: Share) => one.day === day && one.model === whose.model && one.userId === whose.userId;
+    const share = account.shares.find(isTheirs);
+    if (share === undefined) account.shares.push({ day, ...whose, runs, tokens, usd });
+    else Object.assign(share, { runs: share.runs + runs, tokens: share.tokens + tokens, usd: share.usd + usd });
+  }
+  if (isFirst) account.shares = keptShares(account.shares, Object.keys(account.days));
+}
+
+/** All of the newest day, and the largest of the others. */
+function keptShares(shares: readonly Share[], days: readonly string[]): Share[] {
+  const newest = [...days].sort().at(-1);
+  const isKept = (share: Share) => {
+    if (share.day === newest) return true;
+    const larger = shares.filter(
+      (one) =>
+        one.day === share.day && (one.model === undefined) === (share.model === undefined) && isLarger(one, share),
+    );
+    return days.includes(share.day) && larger.length < SHARES_KEPT;
+  };
+  return shares.filter(isKept);
+}
+
+const isLarger = (one: Share, other: Share): boolean =>
+  one.usd > other.usd || (one.usd === other.usd && one.tokens > other.tokens);
 
 export function addSums(sums: readonly Sum[]): Sum {
   return sums.reduce(

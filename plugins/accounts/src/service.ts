@@ -30,6 +30,8 @@ import {
   accountSchema,
   enter,
   enterChannel,
+  enterShares,
+  guildAccountSchema,
   keepReceipt,
   knownReceipt,
   receiptsOf,
@@ -51,7 +53,7 @@ export const settings = {
 };
 
 export const collections = {
-  guildAccounts: { scope: 'guild', version: 1, schema: accountSchema },
+  guildAccounts: { scope: 'guild', version: 1, schema: guildAccountSchema, personal: { each: 'shares', by: 'userId' } },
   channelAccounts: { scope: 'channel', version: 1, schema: accountSchema },
   memberAccounts: { scope: 'member', version: 1, schema: accountSchema },
   guildBudgets: { scope: 'guild', version: 1, schema: guildBudgetsSchema },
@@ -116,9 +118,11 @@ export function createAccounts(
       await stores.channelAccounts.of(homeId).update((account) => void count(account));
       if (guildId !== null) {
         await stores.memberAccounts.of({ userId, guildId }).update((account) => void count(account));
-        await stores.guildAccounts
-          .of(guildId)
-          .update((account) => enterChannel(account, homeId, receipt.at, count(account)));
+        await stores.guildAccounts.of(guildId).update((account) => {
+          const added = count(account);
+          enterChannel(account, homeId, receipt.at, added);
+          enterShares(account, receipt, added);
+        });
       }
       // Last, so that every stored receipt has been counted in all accounts.
       await keepReceipt(stores.receipts, receipt, await settings.global.get());

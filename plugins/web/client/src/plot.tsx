@@ -77,7 +77,7 @@ export function Plot({ block: { title, style, unit, series, empty } }: { readonl
         {series.map(({ name }, index) => (
           <span key={name}>
             <i class={`series s${index % 4}`} aria-hidden="true" />
-            {name}
+            <Text text={name} />
             {point === undefined ? null : <b> {format(at(index, point))}</b>}
           </span>
         ))}
@@ -160,7 +160,7 @@ export function Plot({ block: { title, style, unit, series, empty } }: { readonl
                   <td />
                   {series.map(({ name }) => (
                     <th key={name} scope="col" class="numeric">
-                      {name}
+                      <Text text={name} />
                     </th>
                   ))}
                 </tr>
