@@ -108,7 +108,7 @@ function opened(config: HostConfig) {
   return { ...driver, [Symbol.asyncDispose]: () => driver.close() };
 }
 
-/** Nobody else may touch the data meanwhile. */
+/** Holds the data's lock meanwhile. */
 export async function whileLocked<T>(
   dataDir: string,
   { stderr }: Pick<Terminal, 'stderr'>,

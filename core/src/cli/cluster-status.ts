@@ -11,7 +11,7 @@ const USAGE = 'It is "cluster status" or "cluster drain NAME".';
 /**
  * `cinnabar cluster status`: which process serves which groups. `cinnabar cluster drain NAME`: has a process give its groups to the others. Both while
  * the cluster runs.
- * @returns the exit code: 1 where a group is served by nobody
+ * @returns the exit code: 1 when a group is not served
  * @throws UserError; DatabaseError
  */
 export async function runCluster(

@@ -118,7 +118,7 @@ async function startTrial({ config, found, plugins, here, dataDir }: TrialSetup)
     buildCacheDir: config.buildCacheDir,
     root: dataDir,
     pluginFolders: found.plugins.filter(({ source }) => source !== 'bundled').map(({ path }) => path),
-    // Nobody's budget is used: the operator asks, and `--max-cost` is the limit.
+    // Charged to no budget: the operator runs this, and `--max-cost` is the limit.
     only: plugins.filter(({ provides }) => !provides.includes(Accounts)).map(({ manifest }) => manifest.id),
     env: Object.fromEntries(env),
     presets: Object.fromEntries(Object.entries(config.presets).filter(([id]) => trusted.has(id))),

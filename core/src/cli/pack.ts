@@ -21,7 +21,7 @@ const packedSchema = z.tuple([
 ]);
 type Packed = z.output<typeof packedSchema>[0];
 
-/** Nobody has that much to say in a plugin: something is in it that does not belong there. */
+/** No plugin is that large: the package must contain files that do not belong in it. */
 const MOST_BYTES = 10_000_000;
 
 /**

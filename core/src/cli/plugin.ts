@@ -82,7 +82,7 @@ const stepsOn =
   (step: string) =>
     void stderr.write(`${harmless(step)}\n`);
 
-/** Nobody else changes the data meanwhile. */
+/** Holds the data's lock meanwhile. */
 function locked({ config, terminal }: Work, task: (packages: PluginPackages) => Promise<number>): Promise<number> {
   return whileLocked(config.dataDir, terminal, () => task(installerFor(config)));
 }
@@ -193,7 +193,7 @@ async function update(packages: PluginPackages, { operands, options, terminal }:
   return code;
 }
 
-/** Shows what it declares, asks, and installs it. An update that asks for nothing new goes on by itself. */
+/** Shows the declaration, asks for consent, and installs. An update that declares nothing new needs no consent. */
 async function agreeAndInstall(prepared: PreparedPlugin, { yes, json }: Options, terminal: Terminal): Promise<number> {
   const { offer } = prepared;
   if (!json) terminal.stdout.write(`${offerLines(offer).map(plain).join('\n')}\n`);

@@ -13,8 +13,8 @@ export interface Lease {
   readonly group: number;
   readonly token: bigint;
   /**
-   * Whether nobody else can have it yet. While it is `false`, nothing may leave this process for the group's servers: no event is handed on, no request
-   * and no write is made. It may become `true` again, when the lease was renewed before another process took it.
+   * Whether the lease is still valid. While it is `false`, this process must dispatch no event, send no request and make no write for the group's
+   * servers. It becomes `true` again if the lease is renewed before another process takes it.
    */
   isHeld(): boolean;
   /** Resolves when it is held: at once, or after a renewal. Rejects with the reason of `lost`. */
@@ -33,7 +33,7 @@ export interface Assignment {
   readonly claims: SharedClaims;
   readonly channel: OpenChannel;
   readonly status: Cluster['status'];
-  /** What the process is called, and whether its last run did not stop cleanly: `true` for the first host that asks. */
+  /** What the process is called, and whether its last run did not stop cleanly: `takeCrash` returns `true` once. */
   readonly member: { readonly name: string; takeCrash(): boolean };
   /** Of the whole process. */
   readonly monitoring: Monitoring;
@@ -54,7 +54,7 @@ export interface ClusterChannel {
 
 /**
  * @param signal aborts when the host ends
- * @param report tells who asks how far it is, as JSON; what comes faster than it can be told, or is longer than a few thousand characters, is left out
+ * @param report sends progress to the requester, as JSON; reports that come faster than they can be sent, or are longer than a few thousand characters, are dropped
  */
 export type RequestHandler<B, T> = (body: B, signal: AbortSignal, report: (sign: unknown) => void) => Promise<T>;
 

@@ -5,17 +5,17 @@ export interface Member {
   readonly version: string;
   /** Has been heard of a short while ago. */
   readonly isAlive: boolean;
-  /** Gives back what it holds, and takes nothing. */
+  /** Releases its groups and takes no others. */
   readonly isDraining: boolean;
   /** Whether it can reach Discord, as far as it knows. */
   readonly isConnected: boolean;
 }
 
-/** A group of servers, and who serves it. */
+/** A group of servers, and the member that serves it. */
 export interface GroupLease {
   readonly group: number;
   readonly token: bigint;
-  /** `undefined` where nobody has it. */
+  /** `undefined` when the group is free. */
   readonly holder: string | undefined;
   /** Whether its time is over, so that another one may take it. */
   readonly isFree: boolean;
@@ -37,19 +37,19 @@ export interface Plan {
   readonly take: readonly number[];
   /** Those to ask their holders for. */
   readonly want: readonly number[];
-  /** Own ones that another member waits for, or that are to be given back to whoever takes them. */
+  /** Own groups that another member waits for, or that are released without a successor. */
   readonly handOver: readonly number[];
 }
 
 /**
- * What a member does next, from what all of them see. Free groups are taken up to an even share. Who has less than that asks for groups one after the
- * other, first of those who cannot serve theirs: who leaves, or does not reach Discord while others do. Nobody is asked for a group only to get it back,
- * so that when nobody comes or goes, nothing moves.
+ * What a member does next, computed from state that all members share. It takes free groups up to an even share. A member below its share requests groups
+ * one at a time, first from members that cannot serve theirs (draining, or without Discord while others reach it). A request never leads to a counter-request,
+ * so nothing moves while the set of members stays the same.
  */
 export function planFor(self: string, { members, leases }: ClusterView): Plan {
   const staying = members.filter(({ isAlive, isDraining }) => isAlive && !isDraining);
   const connected = staying.filter(({ isConnected }) => isConnected);
-  // When nobody reaches Discord, moving groups helps nobody.
+  // When no member reaches Discord, moving groups does not help.
   const able = new Set((connected.length > 0 ? connected : staying).map(({ id }) => id));
   const heldBy = (id: string) => leases.filter(({ holder, isFree }) => holder === id && !isFree);
   const own = heldBy(self);
@@ -59,14 +59,14 @@ export function planFor(self: string, { members, leases }: ClusterView): Plan {
 
   if (!able.has(self)) {
     const isLeaving = members.some(({ id, isDraining }) => id === self && isDraining);
-    // Those who are left ask for them, a few at a time; without anybody there is nothing to wait for.
+    // The remaining members request them, a few at a time; without a remaining member there is nothing to wait for.
     const handOver = own.filter((lease) => isWantedByOther(lease) || (isLeaving && able.size === 0));
     return { take: [], want: [], handOver: handOver.map(groupOf) };
   }
 
   const most = Math.ceil(leases.length / able.size);
   const free = leases.filter(({ isFree }) => isFree);
-  // What was asked for is there for nobody else.
+  // A group that was handed over on request is reserved for its requester.
   const asked = free.filter(({ wantedBy }) => wantedBy === self);
   const others = free.filter((lease) => lease.wantedBy !== self && isUnclaimed(lease));
   const take = [...asked, ...others.slice(0, Math.max(0, most - own.length - asked.length))].map(groupOf);
@@ -74,11 +74,11 @@ export function planFor(self: string, { members, leases }: ClusterView): Plan {
 
   const coming = leases.filter(({ wantedBy, holder }) => wantedBy === self && holder !== self).length;
   const starting = own.filter(({ isReady }) => !isReady).length;
-  // One at a time: nobody answers the servers of a group while it moves, and two that start beside each other both take longer.
-  const room = Math.min(most - own.length - take.length, 1 - starting - take.length) - coming;
+  // One at a time: a group is not served while it moves, and two groups that start at once both take longer.
+  const capacity = Math.min(most - own.length - take.length, 1 - starting - take.length) - coming;
   const stranded = leases.filter(({ holder, isFree }) => holder !== undefined && !isFree && !able.has(holder));
-  const want = stranded.filter(isUnclaimed).slice(0, Math.max(0, room));
-  if (want.length === 0 && stranded.length === 0 && room > 0) {
+  const want = stranded.filter(isUnclaimed).slice(0, Math.max(0, capacity));
+  if (want.length === 0 && stranded.length === 0 && capacity > 0) {
     // What others have asked for already is as good as gone.
     const staysWith = (id: string) => heldBy(id).filter(isUnclaimed);
     const [richest = []] = [...able].map(staysWith).sort((one, other) => other.length - one.length);

@@ -43,8 +43,8 @@ const LONGEST_REPORT = 2_000;
 type Handler = RequestHandler<unknown, unknown>;
 
 /**
- * Requests as rows of a table that the group's present host takes under its lease: each is carried out by one, once. Rows and not connections between the
- * processes, so that there is no further address to open, and no further secret: who may use the database may ask.
+ * Requests are rows of a table, which the group's present host takes under its lease: one host carries each out, once. Rows rather than connections between
+ * processes need no further address and no further secret: access to the database is the permission to make requests.
  */
 export function createClusterChannel(options: {
   readonly database: Pick<Database, 'schema' | 'query' | 'writer' | 'listen'>;
@@ -108,7 +108,7 @@ export function createClusterChannel(options: {
       return { answer: await handle(body, closing.signal, report) };
     } catch (error) {
       const failure = failureOf(error);
-      // What the asker is told in words is no news here.
+      // A refusal in words is for the requester; only other failures are logged here.
       if (Object.keys(failure).length > 0) log.debug('a request of another process was refused', { error });
       else log.warn('a request of another process failed', { error });
       return { failure };
@@ -167,7 +167,7 @@ export function createClusterChannel(options: {
     } finally {
       waiting.delete(id);
       reported.delete(id);
-      // What was answered is read, and may be somebody's data; nobody begins the others now. Who has begun may still end it.
+      // An answer that was read may hold personal data, and a request that was not taken must not start any more. One that was taken may still finish.
       await query(`DELETE FROM ${requests} WHERE id = $1 AND state <> 'taken'`, [id]).catch((error: unknown) =>
         log.debug('a request stays until it is old', { error }),
       );
@@ -206,7 +206,7 @@ export function createClusterChannel(options: {
   };
 }
 
-/** What a host made that runs the same program, or one next to it: its members are checked by nobody. */
+/** An object from a host that runs the same version or a neighbouring one: only the presence of `member` is checked. */
 export const objectWith = <T>(member: string) =>
   z.custom<T>((value) => typeof value === 'object' && value !== null && member in value);
 

@@ -45,14 +45,14 @@ export function claimed(interaction: Interaction): Claimed {
 }
 
 /**
- * Names an answer to a message, from 1. The next holder tells with the name of the first one that a command was interrupted: Discord takes only the
- * one that comes first, when a process goes on that stood still.
+ * Idempotency key of an answer to a message; `serial` starts at 1. The next holder reports an interrupted command under the key of its first answer, so that
+ * Discord accepts only one of the two when a stopped process resumes.
  */
 export const answerKey = (messageId: string, serial: number): string => `command:${messageId}:${serial}`;
 
-/** What was asked for is done by one process, once, although Discord may send it to the next one again. */
+/** One process executes each event, once, although Discord may send the event to the next holder again. */
 export interface Claims {
-  /** Runs the task unless what was asked for was begun before. One that ends `unanswered` is left to the next holder, who tells the member. */
+  /** Runs the task unless the event was claimed before. A task that ends `unanswered` is left to the next holder, which notifies the member. */
   run(asked: Claimed, task: () => Answered | Promise<Answered>): Promise<void>;
 }
 
@@ -66,17 +66,17 @@ export const NO_CLAIMS: Claims = {
   },
 };
 
-/** Claims in the database, and what its former holders have begun and not finished. */
+/** Claims in the database, and the claims that former holders of the group did not finish. */
 export interface SharedClaims extends Claims {
-  /** What has come and is about to be claimed when this has resolved: what is known of its server is being read. */
+  /** Registers an event that will be claimed once `reading` (its server's state) has resolved. */
   follows(reading: Promise<unknown>): void;
   /** Resolves once all that came so far is claimed: an event must not count as handled before that, or it is lost with the process. */
   begun(): Promise<void>;
-  /** What other processes have begun for this group and did not finish; each is given once. */
+  /** Claims of other processes for this group that were not finished; returns each once. */
   takeUnfinished(): Promise<readonly Claimed[]>;
 }
 
-/** Discord sends nothing again after so long, and nobody waits for it. */
+/** Discord does not resend an event after so long. */
 const KEPT = "interval '1 day'";
 /** So often, what is older is deleted: a group may stay with one process for months. */
 const SWEPT_AFTER = 200;
@@ -93,7 +93,7 @@ export function createClaims(
   const old = `old AS (DELETE FROM ${claims} USING fence WHERE group_number = ${lease.group} AND claimed_at < now() - ${KEPT}), `;
   let untilSwept = SWEPT_AFTER;
 
-  /** @returns `undefined` where that cannot be said, since the database is away: then nobody else can take it over either */
+  /** @returns `undefined` while the database is unreachable: no other process can take the group over then either */
   const begin = async ({ id, guildId, channelId, userId, interactionToken }: Claimed): Promise<boolean | undefined> => {
     untilSwept = untilSwept === 0 ? SWEPT_AFTER : untilSwept - 1;
     try {
@@ -122,7 +122,7 @@ export function createClaims(
 
   return {
     async run(asked, task) {
-      // What is said in a channel is begun in the order in which it was said.
+      // Claims of one channel are made in the order of its messages.
       const begins = mutex.run(asked.channelId ?? asked.userId, () => begin(asked));
       beginning.add(begins);
       const isOwn = await begins.finally(() => beginning.delete(begins));
@@ -211,8 +211,8 @@ export async function tellUnfinished(options: {
 }
 
 /**
- * Says it in the place of "… is thinking", which nobody else can take away any more.
- * @returns whether there is nothing more to say: it was said there, or the interaction has its answer
+ * Replaces "… is thinking" with the sentence; the former process can no longer edit it.
+ * @returns whether the interaction is answered, by this sentence or by an earlier answer
  */
 async function fillDeferral(
   { rest, application }: Client,
@@ -223,7 +223,7 @@ async function fillDeferral(
   const route = Routes.webhookMessage(application.id, interactionToken);
   const present = z.object({ flags: z.number().default(0) }).safeParse(
     await rest.get(route).catch((error: unknown) => {
-      // It was never acknowledged, or its token has run out: Discord has told the member.
+      // The interaction was never acknowledged, or its token has expired: Discord shows the member that it failed.
       if (error instanceof DiscordAPIError && error.status < 500) return undefined;
       throw error;
     }),

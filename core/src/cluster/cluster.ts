@@ -60,7 +60,8 @@ const LEAVING: Readonly<Record<ReleaseReason | 'lost', string>> = {
 };
 
 /**
- * Serves groups of servers beside other processes: takes what is free, asks for its share, gives back what others are due, and gives up what it has lost.
+ * Serves groups of servers beside other processes: takes free groups, requests its share, releases groups that other members request, and stops those whose lease
+ * it has lost.
  */
 export function createCluster({ leases, groups, clock, log, open, reachesDiscord, onNews }: ClusterOptions) {
   const seats = new Map<number, Seat>();
@@ -180,7 +181,7 @@ export function createCluster({ leases, groups, clock, log, open, reachesDiscord
     log.info(`group ${group}: leaving: ${LEAVING[why]}`);
     void (async () => {
       await seat.host.stop();
-      // The lease is held to the end: nobody begins before the last write.
+      // The lease is held to the end, so that the next holder starts after the last write.
       if (why !== 'lost' && !seat.lease.lost.aborted)
         await attempt(`giving group ${group} back`, () => leases.release(seat.lease, why));
       seats.delete(group);
@@ -230,7 +231,7 @@ export function createCluster({ leases, groups, clock, log, open, reachesDiscord
       await running;
       await until(() => [...seats.values()].every(({ state }) => state !== 'starting'));
     },
-    /** Gives all groups to the others, one after another, then leaves. What nobody takes in time is stopped all the same. */
+    /** Hands all groups over, one after another, then leaves. A group that no member takes in time is stopped all the same. */
     async stop(): Promise<void> {
       isDraining = true;
       soon();

@@ -8,7 +8,7 @@ export interface Layout {
   readonly shardCount: number;
 }
 
-/** No process has been heard of for so long: the cluster stands still. */
+/** Without a heartbeat of any process for so long, the cluster counts as stopped. */
 const SILENT_MS = 15_000;
 
 /**

@@ -11,7 +11,7 @@ export const LASTS_MS = 6_000;
 const MARGIN_MS = 500;
 /** Who was silent for longer counts as gone. */
 const ALIVE_MS = 8_000;
-/** A group that was handed over is kept for the one who asked for it. */
+/** So long a group that was handed over is reserved for its requester. */
 const RESERVED_MS = 3_000;
 /** Who was away from the database for longer does not take at once what may only look free: its holders were away as well. */
 const ABSENCE_MS = 5_000;
@@ -92,7 +92,7 @@ export function createLeases({ connections, schema, member, groups, onTakeover, 
           const says = JSON.stringify({ isDraining, isConnected });
           if (says !== lastSaid) await query(announce);
           lastSaid = says;
-          // Not what it may have taken without having heard of it: nobody serves that here.
+          // Not a lease that this process was granted without receiving the answer: it does not serve that group.
           await query(
             `UPDATE ${leases} SET until = now() + $2 * interval '1 ms' FROM unnest($3::int[], $4::bigint[]) AS known (number, known_token)
              WHERE holder = $1 AND group_number = number AND token = known_token`,
@@ -125,7 +125,7 @@ export function createLeases({ connections, schema, member, groups, onTakeover, 
                wanted_by = NULL, released_by = NULL, release_reason = NULL WHERE group_number = $1 RETURNING token`,
             [group, member.id, LASTS_MS],
           );
-          // At the very first nobody had it.
+          // The first lease of a group has no former holder.
           const reason = takeoverReason.parse(free.holder === null ? free.release_reason : 'expired');
           await query(
             `INSERT INTO ${takeovers} (group_number, token, given_by, taken_by, reason)
@@ -156,7 +156,7 @@ export function createLeases({ connections, schema, member, groups, onTakeover, 
     /** Asks the holder of a group for it. */
     want: (group: number) =>
       inTurn(async () => {
-        // Not over the head of another one who lives and waits for it.
+        // Does not replace the request of another member that is alive.
         await connections.query(
           `UPDATE ${leases} SET wanted_by = $2 WHERE group_number = $1 AND holder IS NOT NULL AND holder <> $2 AND NOT EXISTS (
              SELECT FROM ${members} WHERE id = wanted_by AND seen_at > now() - $3 * interval '1 ms')`,

@@ -4,7 +4,7 @@ import type { Database } from '../storage/drivers/postgres/database.js';
 
 /** Limits that Discord sets to a bot as a whole, which the processes of its cluster keep together. */
 export interface SharedLimits {
-  /** Takes from what a span of time admits. A new one begins with the first who takes something after the last has ended. @throws DatabaseError */
+  /** Takes from the allowance of a time span. The first call after the end of a span begins the next one. @throws DatabaseError */
   take(name: string, wanted: number, span: Span): Promise<Taken>;
   /** Gives one back that was not used. @throws DatabaseError */
   giveBack(name: string): Promise<void>;
@@ -14,7 +14,7 @@ export interface SharedLimits {
 
 interface Span {
   readonly lastsMs: number;
-  /** How many there are from now on. A span that has begun keeps what it began with, unless there are fewer. */
+  /** The allowance from now on. A span that has begun keeps its allowance unless this is lower. */
   readonly left: number;
 }
 

@@ -110,7 +110,7 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
     const loader = createLoader({ cacheDir, hostVersion: HOST_VERSION, builtPlugins: common.builtPlugins, reuse });
     const { plugins } = await discoveryOf(config)();
     const wanted = plugins.filter(({ id, source }) => source === 'bundled' && !config.disabledPlugins.includes(id));
-    // One that cannot be loaded is told of by the host that wants it.
+    // The host that needs a plugin reports when it cannot be loaded.
     await Promise.allSettled(wanted.map((plugin) => loader.load(plugin)));
     giveBack();
   };

@@ -20,7 +20,7 @@ const taking: RequestKind<Handing, null> = {
   answer: z.null(),
 };
 
-/** Owners are members of no server: the host that has direct messages tells them. */
+/** Notices for owners belong to no server: the host of direct messages sends them. */
 const TELLER = 0;
 const DEADLINE_MS = 20_000;
 const FIRST_RETRY_MS = 5_000;
@@ -120,7 +120,7 @@ export function createHandedNotices(options: {
       if (isEarly) await save();
       void handOver();
     },
-    // Others may be long in taking them: nobody waits for that.
+    // Other hosts may take long to accept the notices: shutting down does not wait for them.
     idle: async () => false,
     async close() {
       closing.abort();

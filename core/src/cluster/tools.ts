@@ -27,10 +27,10 @@ const CALLED_MS = 15 * 60_000;
 const SETTLED_MS = 20_000;
 const ANSWERED_MS = 10_000;
 const RETRY_MS = 5_000;
-/** How long the whole outcome of a call that was held is kept for who asks for it; later what the ledger has of it is told. */
+/** How long the full outcome of a held call is kept for its requester; after that the ledger's entry is returned. */
 const KEPT_MS = 10 * 60_000;
 
-/** What can be said in JSON: steps and an abort belong to the process that asks. */
+/** The part of a request that JSON can carry: steps and the abort signal stay in the requesting process. */
 type CarriedRequest = Omit<ToolRequest, 'signal' | 'step' | 'onProgress'>;
 type CarriedOutcome = SettledOutcome | Omit<Extract<Outcome, { status: 'deferred' }>, 'settled'>;
 
@@ -68,8 +68,8 @@ const SETTLED: RequestKind<{ readonly callId: string; readonly tool: string }, S
 };
 
 /**
- * Tools for the servers of all groups: a program reaches one host, and may act in any server. What is for a server of another group is asked of its
- * host, which decides whether the actor may, holds the call where a member has to confirm it, runs it once, and records it.
+ * Tools for the servers of all groups: a client reaches one host, and may act in any server. A call for a server of another group is forwarded to that group's
+ * host, which authorizes it, holds it where a member has to confirm it, runs it once, and records it.
  */
 export function shareTools(
   own: ToolService,

@@ -48,7 +48,7 @@ export async function namesOf(ids: ShownIds, actor: Actor, { access, client }: L
   for (const id of ids.channels) {
     const channel = client.channels.cache.get(id);
     if (channel === undefined || channel.isDMBased()) continue;
-    // A name tells of a channel that they cannot see.
+    // The name would reveal a channel that the person cannot see.
     if (await access.mayEnter(actor, { guildId: channel.guildId, channelId: id })) channels[id] = channel.name;
   }
   return { users, channels, roles: rolesIn(guild, ids.roles) };
@@ -91,7 +91,7 @@ function setFor(kind: unknown, ids: Ids): Set<string> | undefined {
 
 const isId = (value: unknown): value is string => typeof value === 'string' && ID.test(value);
 
-/** What a field holds is shown by name, too. */
+/** Ids in the values of fields are shown by name, too. */
 function collectChosen(field: object, ids: Ids): void {
   if (!('control' in field) || !('value' in field)) return;
   const { control } = field;

@@ -77,7 +77,10 @@ export const RESERVED_PATHS = [
   'sign-in',
 ];
 
-/** Builds the registry of pages. Every call is decided anew: the browser is told nothing that a member could not have read, and does nothing else. */
+/**
+ * Builds the registry of pages. Every call is authorized anew: the browser gets nothing that the member could not read in Discord, and can do
+ * nothing that the member could not do there.
+ */
 export function createPages(services: PageServices): PageService {
   const { access, audit, boundary, client, clock, commands, enabledIn, languages, random } = services;
   const guildsOf = createMemberships(client, clock);
@@ -134,7 +137,7 @@ export function createPages(services: PageServices): PageService {
       }
     });
 
-  /** What somebody does stands in the audit, with what became of it. */
+  /** Records the act and its outcome in the audit log. */
   const audited = async <T>(
     recorded: { readonly actor: Actor; readonly plugin: string; readonly act: string },
     task: () => Promise<T>,

@@ -39,7 +39,7 @@ interface Entry {
   readonly what: string;
   /** How an act ended, or where a call is. */
   readonly end: AuditedAct['outcome'] | LedgerEntry['state'];
-  /** Why it ended like that, or who decided it; as Markdown. */
+  /** The reason for the outcome, or the member who decided; as Markdown. */
   readonly why: string | undefined;
   readonly isCall: boolean;
   /** Where the names of tools and plugins are looked for. */

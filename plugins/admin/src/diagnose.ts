@@ -264,7 +264,7 @@ function examineState(
   ];
 }
 
-/** What Discord gives the bot for the plugin as a whole: a single command asks for its own permissions by itself. */
+/** Intents and permissions that the plugin as a whole declares; a single command checks its own permissions. */
 function examineNeeds(
   { client }: AdminContext,
   ctx: CommandContext,

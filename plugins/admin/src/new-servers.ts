@@ -134,7 +134,7 @@ function isRefused(rules: readonly AccessRule[], guildId: string): boolean {
   return decisive.some(({ effect }) => effect === 'deny');
 }
 
-/** Leaves a server that the bot's owner refuses, when the bot is added to it; for the owner who wants that rather than silence. */
+/** Leaves a refused server when the bot is added to it, where the owner has set that; otherwise the bot stays silent there. */
 export function leaveRefusedServers({ on, settings, services, log }: AdminContext): void {
   on('guildCreate', async (guild) => {
     const { refusedServers } = await settings.global.get();

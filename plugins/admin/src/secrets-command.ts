@@ -92,7 +92,7 @@ export function registerSecrets({ command, component, services }: AdminContext):
     return secret === undefined ? listPage(0, said) : secretPage(secret, said);
   };
 
-  /** Records who and which, not what. */
+  /** Records the actor and the secret's name, not its value. */
   const change = async (actor: Actor, act: string, task: () => Promise<readonly ReloadOutcome[]>): Promise<string> => {
     try {
       const said = outcomeWords(await task());

@@ -18,7 +18,7 @@ import type { Action, AutomodContext, Filter, Values } from './context.js';
 import type { Hit } from './rules.js';
 
 const EXCERPT = 200;
-/** Of a member who floods a channel, every message is deleted, but only the first brings a warning or a time-out. */
+/** When a member floods a channel, every message is deleted, but only the first leads to a warning or a time-out. */
 const AGAIN_AFTER_MS = 30_000;
 const REPORTS_PER_MINUTE = 10;
 const MOST_IN_BULK = 100;
@@ -96,7 +96,7 @@ export function createActs({ client, settings, services, log }: AutomodContext) 
     if (values.reportChannel === undefined || reported.take(guild.id, REPORTS_PER_MINUTE) !== undefined) return;
     const channel = await findSendableIn(client, guild.id, values.reportChannel);
     if (channel === undefined) return;
-    // A channel for few is not retold to those who cannot read it.
+    // The report does not quote a restricted channel to readers who cannot see it.
     const isOpen =
       channelId === undefined ||
       provenance.mayTell([{ guildId: guild.id, channelId }], { guildId: guild.id, channelId: channel.id });

@@ -32,8 +32,8 @@ const SERVER_ID = /^\d{15,21}$/;
 export type DiscordRules = ReturnType<typeof createDiscordRules>;
 
 /**
- * Keeps rules of Discord's AutoMod in line with the settings. What Discord stops nobody sees, the bot included, so a message is acted on once: what
- * such a rule stopped is told by an event, on which the rest (warning, time-out, report) is done; what passes it comes as a message.
+ * Keeps rules of Discord's AutoMod in line with the settings. A message that Discord blocks reaches no client, the bot included, so each message is handled once: a
+ * blocked one arrives as an event, which leads to the warning, time-out or report; any other arrives as a message.
  */
 export function createDiscordRules(
   { on, ready, client, collections, settings, settingsChanged, services, log }: AutomodContext,
@@ -43,7 +43,7 @@ export function createDiscordRules(
   /** Why the rules of a guild could not be written, since the start. */
   const problems = new Map<string, string>();
 
-  /** In the language of the guild, whoever began it: the names of the rules are compared with what was written. */
+  /** Runs in the guild's language whatever started it, because names of rules are compared with what was written before. */
   const sync = (guild: Guild): Promise<void> =>
     mutex.run(guild.id, () => services.languages.speak({ guildId: guild.id }, () => syncAll(guild)));
 

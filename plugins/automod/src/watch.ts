@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000;
 /** How long it is remembered which server an invite leads to. */
 const INVITE_KEPT_MS = 10 * MINUTE_MS;
 const MOST_INVITES = 2_000;
-/** Of one message: who sends more advertises. */
+/** Invites looked up per message: more count as advertising. */
 const MOST_CODES = 5;
 /** Messages that were acted on: Discord tells of them again when it adds what a link shows. */
 const MOST_HANDLED = 1_000;
@@ -145,7 +145,7 @@ export function createWatch(context: AutomodContext, acts: Acts) {
     /** The filters of a guild. */
     rulesOf: async (guildId: string): Promise<Rules> => compiled.get(guildId) ?? rulesOf(guildId),
 
-    /** What the filters would say to a text, for admins who try them. */
+    /** The filters' verdict on a text, for admins who test them. */
     async test(guildId: string, text: string) {
       const rules = compiled.get(guildId) ?? (await rulesOf(guildId));
       const hit = rules.check({ content: text, mentions: new Set(text.match(/<@[!&]?\d+>/g) ?? []).size });
@@ -167,7 +167,7 @@ function whole(message: Message | PartialMessage): Message | Promise<Message | u
 
 const REPEAT_MS = 30_000;
 const RATE_MS = 10_000;
-/** Of a member, and of members in all: those who wrote longest ago are forgotten first. */
+/** Messages kept per member, and members kept in all: the least recently active members are dropped first. */
 const MOST_MESSAGES = 60;
 const MOST_MEMBERS = 10_000;
 
@@ -187,7 +187,7 @@ interface SpamHit extends Hit {
 function createSpamWatch(clock: Clock) {
   const members = new Map<string, readonly Recent[]>();
 
-  /** Those who wrote longest ago come first: nothing is kept of who has been silent for the whole time. */
+  /** Ordered by last message: members who have been silent for the whole period are dropped. */
   const forgetSilent = (now: number) => {
     for (const [member, said] of members) {
       if (members.size <= MOST_MEMBERS && (said.at(-1)?.at ?? 0) > now - REPEAT_MS) return;

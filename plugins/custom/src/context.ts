@@ -38,7 +38,7 @@ const alias = z.object({
   text: z.string(),
   authorId: z.string(),
   isByMember: z.boolean().default(false),
-  /** That its maker had: who uses the alias may do no more by it. */
+  /** The tier that its author had: an alias gives its users no more rights than that. */
   tier: z.enum(TIERS).default('mod'),
   madeAt: z.number(),
 });

@@ -34,7 +34,7 @@ export type CustomStore = ReturnType<typeof createCustomStore>;
 export function createCustomStore(context: CustomContext) {
   const { collections, services, settings, log } = context;
   const made = new Map<string, Made>();
-  /** So that of two who take a name at the same moment one gets it. */
+  /** Serializes creations, so that two members cannot take the same name at once. */
   const creations = createKeyedMutex();
   /** Which answer of a command comes next. */
   const turns = new Map<string, number>();
@@ -242,7 +242,7 @@ export function createCustomStore(context: CustomContext) {
   };
 }
 
-/** What is there of a name that is free has lost its words with its author, and would hide the new one from those who change it. */
+/** A leftover entry under a free name has lost its text with its author's data, and would hide the new command from editors. */
 const withoutName = <T extends { readonly name: string }>(all: readonly T[], name: string): T[] =>
   all.filter((one) => one.name !== name);
 

@@ -77,7 +77,7 @@ interface Batch {
 /** Where entries of one kind go in a guild at the moment. */
 interface LogPlace {
   readonly channelId: string;
-  /** Whether all who read the log may read what is said in a channel, too. */
+  /** Whether every reader of the log channel can read the other channel, too. */
   isOpen(channel: GuildBasedChannel): boolean;
   add(entry: Entry): void;
 }

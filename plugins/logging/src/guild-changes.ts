@@ -24,7 +24,7 @@ interface Change {
   readonly reason: string | null;
 }
 
-/** Logs who comes and goes, and whose roles and nicknames change. */
+/** Logs joins and leaves, and changes of roles and nicknames. */
 export function logMembers({ on, client }: LoggingContext, eventLog: EventLog): void {
   on('guildMemberAdd', async ({ guild, user }) => {
     const place = await eventLog.placeOf(guild, 'joins');
@@ -57,7 +57,7 @@ export function logMembers({ on, client }: LoggingContext, eventLog: EventLog): 
     });
   };
 
-  // The audit log says who did it, and needs no privileged intent; without the right to read it, the members themselves tell.
+  // The audit log says who did it, and needs no privileged intent; without permission to read it, the change of the member is logged without its author.
   on('guildAuditLogEntryCreate', async ({ action, targetId, executorId, reason, changes }, guild) => {
     if (targetId === null) return;
     const of = { userId: targetId, by: executorId, reason };
@@ -122,7 +122,7 @@ function idsIn(value: unknown): readonly string[] {
 
 const textIn = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-/** Logs what becomes of channels, and who comes and goes in voice channels. */
+/** Logs created, changed and deleted channels, and joins and leaves of voice channels. */
 export function logChannels({ on }: LoggingContext, eventLog: EventLog): void {
   /** The name of a channel that not all readers of the log can see is not for them. */
   const write = async (

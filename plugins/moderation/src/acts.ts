@@ -37,7 +37,7 @@ export interface ActResult {
 /** Told of it, as long as the bot still shares the guild with them. */
 const TOLD: ReadonlySet<ModerationAct> = new Set(['warn', 'timeout', 'kick', 'ban', 'tempban', 'softban']);
 
-/** After these the bot may share no guild with the member any more: they are told before. Of all others only once they are done. */
+/** After these acts the bot may share no guild with the member, so the notice is sent before. For all others it is sent afterwards. */
 const PARTING: ReadonlySet<ModerationAct> = new Set(['kick', 'ban', 'tempban', 'softban']);
 
 const DAY_S = 86_400;

@@ -231,7 +231,7 @@ export function createCases({
 }
 export type Cases = ReturnType<typeof createCases>;
 
-/** A case without who moderated whom, which is not for one of the two to have. */
+/** A case without the ids of moderator and member, neither of whom may export the other's data. */
 function factsOf({
   moderatorId,
   editedBy,

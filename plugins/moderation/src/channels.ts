@@ -108,7 +108,7 @@ export function createChannelActs({ client, collections, services }: ModerationC
       ({ id, permissions, tags }) =>
         id !== guild.id && tags?.botId === undefined && isStaff(id) && !permissions.has(P.Administrator),
     );
-    // A moderator who is let in by name still writes by their role.
+    // A moderator with an overwrite of their own can still write through their role.
     const opened = [...channel.permissionOverwrites.cache.values()].filter(
       ({ id, allow }) => id !== guild.id && id !== client.user?.id && allow.any(mask) && !isStaff(id),
     );

@@ -82,7 +82,7 @@ async function evidenceOfTimeout(
   return Math.abs(end - until) <= CLOSE_MS ? 'done' : 'not done';
 }
 
-/** A member who has been there since before was not removed; one who is not there may have left. */
+/** A member who joined before the case was not removed; an absent member may have left by themselves. */
 async function stillThere(guild: Guild, userId: string, at: number): Promise<Evidence> {
   const member = await unlessUnreachable(guild.members.fetch({ user: userId, force: true }));
   return member !== undefined && (member.joinedTimestamp ?? 0) < at ? 'not done' : 'unclear';

@@ -38,7 +38,7 @@ interface ActInput {
   readonly delete_days?: number | undefined;
 }
 
-/** Tools for what the commands do, under the same rules: who may use a command may have a model do it. */
+/** Tools with the effects of the commands, under the same access rules. */
 export function registerTools({ tool }: ModerationContext, moderator: Moderator): void {
   const requestOf = async (
     act: ModerationAct,

@@ -219,7 +219,7 @@ export function registerCommands(context: ReminderContext, reminders: Reminders)
 export const mayMention = async (access: Pick<Access, 'mayEnter'>, actor: Actor, { mentionable }: Role) =>
   mentionable || (await access.mayEnter(actor, actor, ['MentionEveryone']));
 
-/** Whether its words are not for those who read along. */
+/** Whether the text must not be shown to other readers of the channel. */
 function isHidden({ isPublic }: Reminder, ctx: CommandContext): boolean {
   return !isPublic && ctx.source === 'prefix' && ctx.guild !== null;
 }

@@ -209,7 +209,7 @@ function nameOf(danger: Danger): string {
 
 /** Gives new members and bots the roles that admins have chosen, after the membership screening where they want that. */
 export function watchJoins({ on, ready, client, settings, collections, log }: RolesContext, grants: Grants): void {
-  /** Who waits for the screening, by guild: what is stored, since each change of a member asks for it. */
+  /** Members who have not passed the screening, by guild: a copy of the stored list, because every member update reads it. */
   const waiting = new Map<string, Promise<Set<string>>>();
   const waitingIn = (guild: Guild): Promise<Set<string>> => {
     const known = waiting.get(guild.id) ?? load(guild);
@@ -224,7 +224,7 @@ export function watchJoins({ on, ready, client, settings, collections, log }: Ro
     const { members } = await collections.waiting.of(guild).update((draft) => {
       const ids = new Set(draft.members.map(({ userId }) => userId));
       change(ids);
-      // In a raid those who came first are given up: they are seen again when they pass, without their roles.
+      // In a raid the oldest entries are dropped: those members pass the screening without their roles.
       draft.members = [...ids].slice(-LIMITS.waiting).map((userId) => ({ userId }));
     });
     waiting.set(guild.id, Promise.resolve(new Set(members.map(({ userId }) => userId))));

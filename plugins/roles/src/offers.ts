@@ -31,7 +31,7 @@ export function createOffers(context: RolesContext, { grants, store, panels, rea
   };
 
   return {
-    /** Does what a command asks for; asks the owner of the guild first where the role is dangerous. */
+    /** Carries out a command; asks the guild's owner first when the role is dangerous. */
     async byCommand(ctx: CommandContext, role: Role, act: () => Promise<string>): Promise<unknown> {
       const dangers = await grants.checkOffer(role, ctx.actor);
       if (dangers.length === 0) return ctx.reply(await act());

@@ -21,11 +21,11 @@ const TELL_EVERY_MS = 60_000;
 
 export type ReactionRoles = ReturnType<typeof createReactionRoles>;
 
-/** Roles that members get by reacting to a message, whoever wrote it. */
+/** Roles that members get by reacting to a message of any author. */
 export function createReactionRoles(context: RolesContext, selfRoles: SelfRoles) {
   const { on, client, collections, services, log } = context;
   const told = createRateLimiter(services.clock, TELL_EVERY_MS, 1_000);
-  /** By guild and message, since every reaction asks. */
+  /** By guild and message, because every reaction looks it up. */
   const known = new Map<string, Promise<ReadonlyMap<string, readonly Binding[]>>>();
 
   const indexOf = (guildId: string) => {

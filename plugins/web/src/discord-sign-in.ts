@@ -7,12 +7,12 @@ import { LRUCache } from 'lru-cache';
 export interface DiscordSignIn {
   /** @returns where the browser goes, and what it has to remember until it is back */
   begin(redirectUri: string): { readonly address: string; readonly state: string };
-  /** @returns who agreed; `undefined` where the state is none that was given out, was used, or is too old, or Discord does not know the code */
+  /** @returns the id of the user who agreed; `undefined` when the state is unknown, used or expired, or Discord rejects the code */
   finish(state: string, code: string): Promise<string | undefined>;
 }
 
 export const STATE_LIVES_MS = 10 * 60_000;
-/** People who are at Discord at the moment: who comes later than so many others begins anew. */
+/** Sign-ins under way at Discord; beyond this number the oldest are forgotten and have to start again. */
 const MOST_UNDER_WAY = 1_000;
 
 const tokenAnswer = z.object({ access_token: z.string() });

@@ -67,7 +67,7 @@ export function createPageEvents(pages: WebPages, clock: Clock, log: Logger): Pa
         });
       };
       let endWatch: () => void = () => undefined;
-      // Before anything is waited for: whoever leaves meanwhile is gone, too.
+      // Registered before the first await, so that a client that disconnects meanwhile is removed.
       open.set(end, actor.userId);
       raw.once('close', end);
       try {

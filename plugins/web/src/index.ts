@@ -57,7 +57,7 @@ export default definePlugin({
         throw new UserError(
           t('The dashboard is off. The owner of the bot sets `set web listen 8080`, then `plugin reload web`.'),
         );
-      // What is behind the # stays in the browser: no server, no proxy and no preview of the link is told.
+      // The fragment stays in the browser: servers, proxies and link previews do not receive it.
       return `${server.url}/sign-in#${known.make(userId)}`;
     };
 
@@ -89,7 +89,7 @@ export default definePlugin({
       ],
     });
 
-    /** The server's library is large: who does not use it does not pay for it. */
+    /** The server's library is large, so it is loaded only when the dashboard is configured. */
     async function open() {
       if (address === undefined || address === 'off') return undefined;
       // Of a cluster's processes one listens; the others tell where.

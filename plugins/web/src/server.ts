@@ -98,7 +98,7 @@ const SECURITY_HEADERS = {
   'x-frame-options': 'DENY',
 };
 
-/** Somebody who asks without having signed in, or without what proves that it was they. */
+/** A request without a valid session, or without its CSRF token. */
 class Refused extends UserError {
   readonly status: number;
   constructor(status: number, sentence: string) {
@@ -153,7 +153,10 @@ export async function startServer(parts: Dependencies): Promise<Server> {
     throw new Refused(429, t('Too many requests. Please wait a moment.'));
   };
 
-  /** Whether the bot is well, whoever can reach the port may ask, by whatever name. Metrics tell what people do and spend. */
+  /**
+   * Health needs no authentication, and no known host name where the server listens beyond this machine. Metrics reveal what members do and spend:
+   * they need the token, or a direct request from this machine.
+   */
   const assertWatcher = (route: string, { headers, socket }: FastifyRequest, reply: FastifyReply) => {
     const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
     if (parts.metricsToken !== undefined && bearer !== undefined && isSameSecret(bearer, parts.metricsToken)) return;
@@ -196,7 +199,7 @@ export async function startServer(parts: Dependencies): Promise<Server> {
     const session = given === undefined ? undefined : await sessions.find(given);
     return session === undefined || given === undefined ? undefined : { ...session, id: given };
   };
-  /** @throws Refused for whoever has not signed in */
+  /** @throws Refused when the request has no valid session */
   const signedIn = async (request: FastifyRequest) => {
     const session = await sessionOf(request);
     if (session === undefined) throw new Refused(401, t('Please sign in.'));
@@ -333,12 +336,12 @@ export async function startServer(parts: Dependencies): Promise<Server> {
     const wait = signIns.take(request.ip, SIGN_INS_PER_MINUTE);
     if (wait !== undefined) tooMany(wait.waitMs, reply);
   };
-  /** With a new session, whatever the browser had before: who has planted one there learns nothing. */
+  /** Always opens a new session, so that a session id planted in the browser beforehand (session fixation) is worthless. */
   const enterAs = async (userId: string, request: FastifyRequest, reply: FastifyReply) => {
     const former = request.cookies[COOKIE];
     if (former !== undefined) await sessions.close(former);
     const opened = await sessions.open(userId);
-    log.info('somebody signed in to the web', { userId });
+    log.info('a user signed in to the dashboard', { userId });
     void reply.setCookie(COOKIE, opened, {
       httpOnly: true,
       path: '/',
@@ -378,7 +381,7 @@ export async function startServer(parts: Dependencies): Promise<Server> {
       const begun = request.cookies[STATE_COOKIE];
       void reply.clearCookie(STATE_COOKIE, { path: CALLBACK });
       const isSameBrowser = begun !== undefined && isSameSecret(begun, state);
-      // Whoever says no at Discord is back where they came from.
+      // A user who declines at Discord returns to the start page.
       if (isSameBrowser && code === '') return reply.redirect('/', 303);
       const userId = isSameBrowser ? await discordSignIn.finish(state, code) : undefined;
       if (userId === undefined)
@@ -430,7 +433,7 @@ export async function startServer(parts: Dependencies): Promise<Server> {
 
 const actorFor = (userId: string, guildId: string | null): Actor => ({ userId, guildId, channelId: NO_CHANNEL });
 
-/** Without what it asks for. */
+/** The path without its query. */
 const pathIn = ({ url }: FastifyRequest): string => url.replace(/[?#].*$/s, '');
 
 function pageOf({ params }: FastifyRequest): string {

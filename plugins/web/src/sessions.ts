@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Clock, type Collection, z } from '@cinnabar/sdk';
 import { LRUCache } from 'lru-cache';
 
-/** By the hash of its id: whoever reads the data cannot sign in with it. */
+/** Stored under the hash of its id, so that the stored data does not suffice to sign in. */
 export const sessions = {
   scope: 'global',
   version: 1,
@@ -11,7 +11,7 @@ export const sessions = {
 } as const;
 type Stored = z.output<typeof sessions.schema>;
 
-/** Somebody who has signed in. */
+/** A browser that has signed in. */
 export interface Session {
   readonly userId: string;
   /** Goes with every request that changes something: other pages of the browser do not know it. */
@@ -22,10 +22,10 @@ export interface Sessions {
   /** A new id, whatever the browser had before. */
   open(userId: string): Promise<string>;
   find(id: string): Promise<Session | undefined>;
-  /** Whether it still holds. To ask is no visit. */
+  /** Whether the session is still valid. Does not extend it. */
   isOpen(id: string): Promise<boolean>;
   close(id: string): Promise<void>;
-  /** Forgets those that are over. */
+  /** Deletes expired sessions. */
   sweep(): Promise<void>;
 }
 
@@ -86,10 +86,10 @@ export function isSameSecret(one: string, other: string): boolean {
   return timingSafeEqual(hash(one), hash(other));
 }
 
-/** Links that sign somebody in, once. They are not written down: a restart voids them. */
+/** Single-use sign-in links, kept in memory: a restart voids them. */
 export interface SignInLinks {
   make(userId: string): string;
-  /** @returns who it was made for; `undefined` when it was used, is too old, or none */
+  /** @returns the user whom the link was made for; `undefined` when it was used, has expired, or is unknown */
   take(token: string): string | undefined;
 }
 

@@ -11,7 +11,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 
-/** What is said when: in the channel, to the member alone, when somebody leaves, when a bot is added. */
+/** Kinds of texts: in the channel, in a direct message, when a member leaves, when a bot is added. */
 export const KINDS = ['greeting', 'direct', 'goodbye', 'bot'] as const;
 export type Kind = (typeof KINDS)[number];
 

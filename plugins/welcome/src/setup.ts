@@ -119,7 +119,7 @@ export function createSetup({ client, settings, services }: WelcomeContext) {
     },
   };
 
-  /** The line that says that Discord does not send who joins and leaves; none where it does. */
+  /** The warning that Discord does not send joins and leaves without the members intent; `undefined` when it does. */
   function deafness(): readonly string[] {
     if (client.options.intents.has('GuildMembers')) return [];
     return [

@@ -35,7 +35,7 @@ interface Play {
   readonly signal: AbortSignal;
 }
 
-/** What is told to those who work on the bot while the console runs. */
+/** Hooks for `cinnabar dev` while the console runs. */
 export interface OpenConsole {
   /** Of the bot as it runs now: `!bot restart` starts another. */
   readonly plugins: () => Host['plugins'];
@@ -55,7 +55,7 @@ export interface ConsoleWork {
 /**
  * Runs the bot on a local Discord and plays the lines of standard input on it: a prompt at a terminal, one after another from a pipe.
  * SIGINT, SIGTERM and SIGHUP end the play: the bot finishes the line under way as far as its time for that goes. So does a reader who goes away, as `head` does.
- * @param work of who works on the bot meanwhile
+ * @param work hooks for `cinnabar dev`, which reloads the plugin meanwhile
  * @returns the exit code: 1 when a line could not be carried out
  */
 export async function runConsole(config: HostConfig, terminal: NodeJS.Process, work?: ConsoleWork): Promise<number> {
@@ -74,7 +74,7 @@ export async function runConsole(config: HostConfig, terminal: NodeJS.Process, w
   const { token } = stage.application;
   const interactive = terminal.stdin.isTTY === true;
   const offersPage = hasBrowser(terminal.stdin, process.env);
-  // Whoever sits before it may want to look at the dashboard; lines from a pipe do not.
+  // Only an interactive terminal offers the dashboard; input from a pipe does not.
   const env = { ...(interactive ? { CINNABAR_WEB: '0' } : {}), ...config.env };
   let restarting: Promise<unknown> | undefined;
   const open = () =>
@@ -218,7 +218,7 @@ function quoted(line: string): string {
   return characters.length > QUOTED_CHARACTERS ? `${start}…` : start;
 }
 
-/** Whether somebody sits at the terminal who could look at a page. */
+/** Whether the terminal is interactive and the machine can open a browser. */
 export function hasBrowser(
   input: Pick<ReadStream, 'isTTY'>,
   env: Readonly<Record<string, string | undefined>>,

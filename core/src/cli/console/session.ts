@@ -40,7 +40,7 @@ interface Dependencies {
   readonly now: () => number;
   /** Resolves when everything that was set off has happened. */
   readonly settled: () => Promise<void>;
-  /** Opens a page in the browser of whoever sits at the terminal; rejects with why it cannot. Absent where nobody sits. */
+  /** Opens a page in the user's browser; rejects with the reason when it cannot. Absent without an interactive terminal. */
   readonly openPage?: (address: string) => Promise<void>;
 }
 

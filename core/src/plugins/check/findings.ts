@@ -11,7 +11,7 @@ export interface Finding {
   readonly text: string;
 }
 
-/** A finding of something that stands in the sources: the first line with this text is its place. */
+/** A finding about the sources: the first line with the text of `seek` is its location. */
 export interface Sought extends Finding {
   readonly seek?: string;
 }

@@ -22,7 +22,7 @@ interface Sources {
 const CODE = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'];
 const LEFT_OUT = new Set(['node_modules', 'dist', 'test', 'tests', 'locales']);
 const SET = ['setTimeout', 'setInterval', 'setImmediate'] as const;
-/** What the bundler writes for a timer that no declaration of the file's own stands behind. */
+/** What the bundler writes for a timer that the file does not declare itself. */
 const MARK = '__cinnabar_bare_';
 const INSTEAD = {
   setTimeout: 'use `after(ms, task)` of the setup context, which ends with the plugin',
@@ -72,7 +72,7 @@ interface Built {
   readonly imports: ReadonlySet<string>;
 }
 
-/** The bundler knows what a name stands for: a `setTimeout` of the file's own is none of Node's. */
+/** The bundler resolves names: a `setTimeout` that the file declares is not Node's. */
 async function build(folder: string, paths: readonly string[]): Promise<Built> {
   const esbuild = await import('esbuild');
   const imports = new Set<string>();
@@ -201,7 +201,7 @@ function contentFindings(files: readonly Source[]): readonly Sought[] {
   });
 }
 
-/** A sentence that is handed to `reply` as it stands. */
+/** A sentence passed to `reply` without `t`. */
 const SAID = /\breply\(\s*(?:\{\s*content:\s*)?['"`](?=[^'"`\n]*\p{L}+ \p{L})/u;
 
 function untranslated(files: readonly Source[]): readonly Sought[] {

@@ -289,7 +289,7 @@ function duplicateExamples(own: readonly ToolInfo[], all: readonly ToolInfo[]): 
   );
 }
 
-/** Every so many reloads a step is told. */
+/** Reports progress every so many reloads. */
 const STEP = 20;
 
 async function leakFindings(

@@ -9,14 +9,14 @@ export interface EvaluationCase {
   readonly tool: string | undefined;
   /** Arguments that the call has to have; others may be there, too. */
   readonly input: Readonly<Record<string, unknown>>;
-  /** The tools that the model is told of, by name, in this order. */
+  /** Names of the tools offered to the model, in this order. */
   readonly offered: readonly string[];
 }
 
 export interface CaseOptions {
   /** How many tools of other plugins are offered beside those of the plugin. */
   readonly distractors: number;
-  /** The same seed asks the same. */
+  /** The same seed gives the same cases. */
   readonly seed: number;
   readonly plugins: ReadonlySet<string>;
   /** By name; all of the plugins when it is empty. */

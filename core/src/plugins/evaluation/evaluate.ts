@@ -35,7 +35,7 @@ export interface EvaluateOptions {
   readonly model: string | undefined;
   readonly tools: readonly ToolInfo[];
   readonly actor: Actor;
-  /** US dollars, over all answers: no request is begun beyond it. */
+  /** US dollars, over all answers: no request starts beyond it. */
   readonly maxCost: number;
   /** Told after each answer. */
   readonly onAnswer: (answered: number) => void;

@@ -110,7 +110,7 @@ export async function installDependencies(
       ),
     );
   } finally {
-    // After the first failure nothing more is begun, and what is under way ends before its folder goes.
+    // After the first failure no further download starts, and those under way end before their folder is deleted.
     queue.clear();
     await queue.onIdle();
   }

@@ -27,7 +27,7 @@ const entrySchema = z.object({
   version: z.string(),
   /** What is looked up for an update. */
   spec: z.string(),
-  /** The registry file that listed it, where one did: what it calls the plugin may be somebody else's package on npm. */
+  /** The registry file that listed it, where one did: the same name on npm may be another author's package. */
   registry: z.string().optional(),
   pinned: z.boolean(),
   /** Of what was fetched. */

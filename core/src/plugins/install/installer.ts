@@ -537,7 +537,7 @@ async function assertShadowsNothing(
     );
 }
 
-/** What a version asks for beyond what was agreed to. */
+/** What a version declares beyond what was agreed to. */
 function newWants(granted: InstalledEntry['granted'], declared: PluginDeclaration): readonly PluginWant[] {
   const more = <T extends string>(now: readonly T[], before: readonly string[]) =>
     now.filter((one) => !before.includes(one));

@@ -148,7 +148,7 @@ function choose({ versions }: Listed, range: string): Listed['versions'][number]
   return versions.find((one) => one.version === version);
 }
 
-/** A list of somebody else's names packages and tarballs, not folders, repositories or hosts of this network. */
+/** A registry file from another author may name packages and tarballs, not folders, repositories or hosts of this network. */
 function specOf(text: string, place: string, root: string): PackageSpec {
   const isRelative = /^\.{1,2}\//.test(text);
   const spec: PackageSpec = isRelative

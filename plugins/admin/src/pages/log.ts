@@ -51,7 +51,7 @@ export function registerLogPage(context: AdminContext): void {
   });
 }
 
-/** What the page's address asks for. What cannot be meant counts as nothing. */
+/** The filters in the page's address. Invalid ones are ignored. */
 function filterOf({ level, component = '', text = '', server = '', before = '' }: WebQuery) {
   const known = LEVELS.find((one) => one === level);
   const time = Number.parseInt(before, 10);
