@@ -50,6 +50,29 @@ describe('npm start with a token', function () {
       .and.not.to.include(bot.token);
   });
 
+  it('prints a link that signs the owner of the bot in to the dashboard, once', async () => {
+    await using discord = await startLocalDiscord();
+    const { you, bot } = inhabit(discord);
+    const { child, ended, prints } = start({ ...environment(discord, bot.token), CINNABAR_WEB: '0' });
+    const link = new URL((await prints(/\/sign-in#\S+\n/)).match(/http\S+/)?.[0] ?? '');
+    const follow = () =>
+      fetch(new URL('/auth/link', link), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ token: link.hash.slice(1) }),
+      });
+    const entered = await follow();
+    const [cookie = ''] = entered.headers.getSetCookie();
+    const session = await fetch(new URL('/api/session', link), { headers: { cookie: cookie.split(';', 1)[0] ?? '' } });
+    expect(await session.json())
+      .to.deep.include({ isOwner: true })
+      .and.to.have.nested.property('user.id', you.id);
+    expect((await follow()).status, 'the second time').to.equal(403);
+    child.kill('SIGTERM');
+    const { err } = await ended;
+    expect(err, 'what is logged').to.not.include(link.hash);
+  });
+
   it('ends at once when it is told twice', async () => {
     await using discord = await startLocalDiscord();
     await using openai = await startOpenAiStandIn({ steps: [hang()] });

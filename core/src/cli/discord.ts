@@ -10,6 +10,7 @@ import { guardProcess } from '../process/errors.js';
 import { listenToSignals, RESTART_CODE, relaunchOf, runAgain } from '../process/signals.js';
 import { startWatchdog } from '../process/watchdog.js';
 import { HOST_VERSION } from '../version.js';
+import { ownersLink } from './dashboard-link.js';
 import { harmless } from './harmless.js';
 
 /**
@@ -127,6 +128,10 @@ async function runBot(
       process.stdout.write(
         `Cinnabar ${HOST_VERSION} is ready as ${host.client.user?.tag} in ${guilds} ${guilds === 1 ? 'guild' : 'guilds'}, with ${running.length} plugins: ${running.join(', ')}.\n`,
       );
+      const link = await ownersLink(host);
+      // Not in the log, which is kept.
+      if (link !== undefined)
+        process.stdout.write(`The dashboard signs the owner of the bot in, once, within ten minutes: ${link}\n`);
       started(config, onReady, say);
       const ended = await Promise.race([stopped, requested, host.ended]);
       if (typeof ended !== 'string') throw ended;

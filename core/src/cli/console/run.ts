@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { ReadStream } from 'node:tty';
 import { fileURLToPath } from 'node:url';
-import { Commands, visible, WebServer } from '@cinnabar/sdk';
+import { Commands, visible } from '@cinnabar/sdk';
 import type { HostConfig } from '../../config/host-config.js';
 import { createHost, type Host } from '../../host.js';
 import type { Entry as LogEntry } from '../../observability/log-entry.js';
@@ -11,6 +11,7 @@ import { guardProcess } from '../../process/errors.js';
 import { listenToSignals } from '../../process/signals.js';
 import { startWatchdog } from '../../process/watchdog.js';
 import { HOST_VERSION } from '../../version.js';
+import { dashboardLink } from '../dashboard-link.js';
 import { createCompleter } from './completion.js';
 import { ConsoleError } from './instruction.js';
 import { createSession, type Session } from './session.js';
@@ -178,13 +179,6 @@ export async function runConsole(config: HostConfig, terminal: NodeJS.Process, w
     await host.stop().finally(stage.discord.close);
     release();
   }
-}
-
-/** Where the dashboard is served: an address that signs in. */
-function dashboardLink(host: Host, userId: string): string | undefined {
-  const isRunning = host.plugins.list().some(({ id, state }) => id === 'web' && state === 'running');
-  const server = isRunning ? host.resolve(WebServer) : undefined;
-  return server?.url === undefined ? undefined : server.signInLink(userId);
 }
 
 async function pipe({ session, terminal, signal }: Play): Promise<number> {
