@@ -4,6 +4,7 @@ import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { NO_CHANNEL, WebPages, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { openBrowser } from '../plugins/web/browser.js';
+import { webPeople } from './web-people.js';
 
 const PLUGINS = fileURLToPath(new URL('../../../plugins', import.meta.url));
 const ROUTES = ['', '/card', '/acts/anything', '/files/anything'] as const;
@@ -12,20 +13,6 @@ const listed = z.object({
 });
 
 type Page = z.output<typeof listed>['pages'][number];
-
-/** Everybody that may come: nobody, a member, an admin of another server, an admin, the owner of server and bot. */
-async function people(host: TestHost) {
-  const { discord, guild, you, alice, bob } = host;
-  const chief = discord.createUser({ name: 'chief' });
-  guild.join(chief);
-  guild.giveRole(chief, guild.createRole({ name: 'Chiefs', permissions: ['ManageGuild'] }));
-  const elsewhere = discord.createGuild({ name: 'Elsewhere', owner: bob });
-  elsewhere.invite(host.application);
-  await host.settled();
-  const stranger = discord.createUser({ name: 'stranger' });
-  elsewhere.join(stranger);
-  return { nobody: undefined, member: alice, strangerFromElsewhere: stranger, admin: chief, owner: you };
-}
 
 interface Visit {
   readonly host: TestHost;
@@ -56,7 +43,7 @@ describe('web: every page and act', () => {
       .map(({ name }) => name);
     await using host = await createTestHost({ plugins, env: { CINNABAR_WEB: '0' }, printErrors: false });
     await host.settled();
-    const everybody = await people(host);
+    const everybody = { nobody: undefined, ...(await webPeople(host)) };
     const owner = openBrowser(host);
     await owner.signIn(host.you.id);
     const query = { guild: `?guild=${host.guild.id}`, bot: '' };

@@ -3,6 +3,7 @@ import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { openBrowser } from '../plugins/web/browser.js';
+import { webPeople } from './web-people.js';
 
 type Browser = ReturnType<typeof openBrowser>;
 type Person = 'nobody' | 'member' | 'stranger' | 'admin' | 'owner';
@@ -71,16 +72,7 @@ const ROUTES: readonly Route[] = [
 
 /** Nobody, a member, a member of another server, an admin, and the owner of server and bot. */
 async function visit(host: TestHost): Promise<Readonly<Record<Person, Browser>>> {
-  const { alice, bob, discord, guild, you } = host;
-  const chief = discord.createUser({ name: 'chief' });
-  guild.join(chief);
-  guild.giveRole(chief, guild.createRole({ name: 'Chiefs', permissions: ['ManageGuild'] }));
-  const elsewhere = discord.createGuild({ name: 'Elsewhere', owner: bob });
-  elsewhere.invite(host.application);
-  const stranger = discord.createUser({ name: 'stranger' });
-  elsewhere.join(stranger);
-  elsewhere.giveRole(stranger, elsewhere.createRole({ name: 'Chiefs', permissions: ['ManageGuild'] }));
-  await host.settled();
+  const { member, stranger, admin, owner } = await webPeople(host);
   const browserOf = async (userId: string) => {
     const browser = openBrowser(host);
     await browser.signIn(userId);
@@ -88,10 +80,10 @@ async function visit(host: TestHost): Promise<Readonly<Record<Person, Browser>>>
   };
   return {
     nobody: openBrowser(host),
-    member: await browserOf(alice.id),
+    member: await browserOf(member.id),
     stranger: await browserOf(stranger.id),
-    admin: await browserOf(chief.id),
-    owner: await browserOf(you.id),
+    admin: await browserOf(admin.id),
+    owner: await browserOf(owner.id),
   };
 }
 
