@@ -6,8 +6,7 @@ import { type Draft, type Store, useStore, withNames } from './store';
 import { type Suggestion, useSuggestions } from './suggestions';
 import { t } from './texts';
 
-/** As many commands as a bot may have; of names, one types on. */
-const SHOWN_COMMANDS = 100;
+/** Of names; one types on. */
 const SHOWN_NAMES = 8;
 const TYPING_EVERY_MS = 8_000;
 const NOTHING: Draft = { text: '', files: [] };
@@ -173,9 +172,11 @@ function commandsLike(commands: readonly Path[], text: string, use: (path: Path)
   const wanted = text.slice(1).trim().toLowerCase();
   const starting = commands.filter(({ path }) => path.startsWith(wanted));
   const others = commands.filter(({ path }) => !path.startsWith(wanted) && path.includes(wanted));
-  return [...starting, ...others]
-    .slice(0, SHOWN_COMMANDS)
-    .map((path) => ({ label: `/${path.path}`, hint: path.description, choose: () => use(path) }));
+  return [...starting, ...others].map((path) => ({
+    label: `/${path.path}`,
+    hint: path.description,
+    choose: () => use(path),
+  }));
 }
 
 function mentionsLike(store: Store, text: string, write: (text: string) => void): Suggestion[] {

@@ -217,9 +217,13 @@ export class Store {
   /** What is on the screen is read, from now on; what was not is marked. */
   seen(): void {
     const { unread = 0 } = this.channel ?? {};
-    const { messages = [] } = this.histories.get(this.channelId ?? '') ?? {};
-    if (unread > 0 && !document.hidden)
-      this.newFrom = messages.filter(({ author }) => author.id !== this.world?.me.id).at(-unread)?.id;
+    const { messages = [], more = false } = this.histories.get(this.channelId ?? '') ?? {};
+    if (unread > 0 && !document.hidden) {
+      const first = messages.filter(({ author }) => author.id !== this.world?.me.id).at(-unread);
+      // Of a channel that was never looked at, all is new.
+      const isAll = first === messages[0] && !more;
+      this.newFrom = isAll ? undefined : first?.id;
+    }
     this.#ack();
   }
 
