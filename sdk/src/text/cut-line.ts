@@ -121,7 +121,7 @@ function insideMarker({ text, from, latest }: LineCut): number {
 const LONGEST_CUT_MARKER = 4;
 
 /** Whether the rest would start with a fence that was none in the middle of its line. */
-function looksLikeFence({ text }: LineCut, at: number): boolean {
+export function looksLikeFence({ text }: Pick<LineCut, 'text'>, at: number): boolean {
   FENCE_LIKE.lastIndex = at;
   return FENCE_LIKE.test(text);
 }

@@ -1,4 +1,4 @@
-import { cutLine, keptSpans, type Span } from './cut-line.js';
+import { cutLine, keptSpans, looksLikeFence, type Span } from './cut-line.js';
 
 interface Place {
   readonly line: number;
@@ -99,6 +99,8 @@ function cutInside(search: Search, index: number, emptyCode: number | undefined)
   const kept = fence === undefined ? spans(line) : [];
   const code = fence !== undefined;
   const end = cutLine({ text, from, earliest, latest, lineEnd: line.end, code, kept });
+  // The rest would close the fence that is reopened before it.
+  if (emptyCode !== undefined && looksLikeFence({ text }, end)) return cutAfter(search, emptyCode);
   const at = code ? end : skipSpaces(text, end);
   if (at >= line.contentEnd) return { ...cutAfter(search, index), end };
   return { end, ending: ending(fence), next: { line: index, at, fence, midLine: true } };

@@ -70,6 +70,12 @@ describe('splitMessage', () => {
       ['that is never closed', '```\naaaa\nbbbb', 13, ['```\naaaa\n```', '```\nbbbb\n```']],
       ['in the middle of a long line', '```\naaaabbbb\n```', 12, ['```\naaaa\n```', '```\nbbbb\n```']],
       [
+        'before a line whose rest would close it',
+        `\`\`\` ${'i'.repeat(24)}\n\n\n> \`\`\`\`\naa\n  \`\`\``,
+        40,
+        [`\`\`\` ${'i'.repeat(24)}\n\n\n\`\`\``, '```\n> ````\naa\n  ```'],
+      ],
+      [
         'without an info string that is too long',
         `\`\`\`${'i'.repeat(12)}\naa\n\`\`\``,
         16,
