@@ -46,7 +46,6 @@ import { directoryOf, guildOf, idsCalled, isElsewhere } from '../guild-file/dire
 import { createGuildFiles, guildFileSchema } from '../guild-file/guild-files.js';
 import { createIdentities, identitySchema } from '../identities/identities.js';
 import { createLanguages } from '../languages/languages.js';
-import { createMessageDecisions } from '../observability/decisions.js';
 import { auditSchema, createAuditLog } from '../observability/logs.js';
 import { createMetrics } from '../observability/metrics.js';
 import { alertsSchema, createOwnerNotices, languagesOf } from '../observability/owner-notices.js';
@@ -56,7 +55,7 @@ import { createInstaller, unchanging } from '../plugins/install/installer.js';
 import { createLoader, type LoaderOptions } from '../plugins/loader.js';
 import { createGuardStore, createPluginManager, type PluginChange, type PluginManager } from '../plugins/manager.js';
 import { createServices } from '../plugins/services.js';
-import { createResponders } from '../responders/responders.js';
+import { createMessageDecisions, createResponders } from '../responders/responders.js';
 import { createCeilings } from '../storage/documents/settings.js';
 import { createDiskWatch, watchedDriver } from '../storage/driver.js';
 import { createFileDriver } from '../storage/drivers/file-driver.js';

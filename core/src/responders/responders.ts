@@ -2,10 +2,13 @@ import {
   CinnabarError,
   type Clock,
   createDeadline,
+  type MessageDecision,
+  type MessageDecisions,
   type ResponderDefinition,
   type ResponderInfo,
   type Turn,
 } from '@cinnabar/sdk';
+import { LRUCache } from 'lru-cache';
 import type { Boundary, EnabledIn, Owner, ResponderService } from '../contracts.js';
 
 interface Registered {
@@ -14,7 +17,7 @@ interface Registered {
 }
 
 /** What the registry of responders is built from. */
-export interface ResponderServices {
+interface ResponderServices {
   readonly enabledIn: EnabledIn;
   readonly boundary: Boundary;
   readonly clock: Clock;
@@ -119,4 +122,18 @@ function assertFree(existing: Registered | undefined, name: string): void {
   if (existing !== undefined) {
     throw new CinnabarError('CINNABAR_NAME_TAKEN', { kind: 'responder', name, plugin: existing.owner.id });
   }
+}
+
+const MESSAGES = 1_000;
+const OF_ONE = 8;
+
+/** Remembers what was decided about the latest messages. */
+export function createMessageDecisions(): MessageDecisions {
+  const noted = new LRUCache<string, readonly MessageDecision[]>({ max: MESSAGES });
+  return {
+    note(messageId, decision) {
+      noted.set(messageId, [...(noted.get(messageId) ?? []), decision].slice(-OF_ONE));
+    },
+    of: (messageId) => noted.get(messageId) ?? [],
+  };
 }

@@ -21,9 +21,8 @@ import {
   z,
 } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
-import type { TaskComponents } from './discord/buttons.js';
 import type { OutgoingMessage, Speaker } from './discord/message-sender.js';
-import type { StatusBoard } from './discord/status-board.js';
+import type { StatusBoard, TaskComponents } from './discord/status-board.js';
 import type { Journal } from './journal/journal.js';
 import type { Slots } from './running/worker-pool.js';
 import { actorOf, type Task } from './task.js';

@@ -25,10 +25,9 @@ import { createFollowUpStore, followUpCollections, registerFollowUps } from './b
 import { registerBuiltinTools } from './builtin/tools.js';
 import { registerCommands } from './commands.js';
 import { createTaskContext, settings } from './context.js';
-import { controlButtons, createComponents } from './discord/buttons.js';
 import { answerButtons, answerForm, createTaskIndex, handleMessage } from './discord/incoming-messages.js';
 import { createSpeaker } from './discord/message-sender.js';
-import { createStatusBoard } from './discord/status-board.js';
+import { controlButtons, createComponents, createStatusBoard } from './discord/status-board.js';
 import { createJournal, personalTasks, pruneEnded } from './journal/journal.js';
 import { registerPage } from './page.js';
 import { registerResponders, registerStartTool } from './responders.js';

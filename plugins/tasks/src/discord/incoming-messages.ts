@@ -15,7 +15,7 @@ import type { TaskContext } from '../context.js';
 import type { Journal } from '../journal/journal.js';
 import { assertMay } from '../permissions.js';
 import { isFinal, type Task } from '../task.js';
-import { actorIn } from './buttons.js';
+import { actorIn } from './status-board.js';
 
 /** What a message in Discord means to a task. */
 interface Meaning {

@@ -18,7 +18,7 @@ import {
 import { type Client, PermissionFlagsBits, type SendableChannels } from 'discord.js';
 import { type BaseContext, Interrupted, type Rules } from '../context.js';
 import { type Ending, keyOf, labelOf, linkTo, type Question, type Task } from '../task.js';
-import type { TaskComponents } from './buttons.js';
+import type { TaskComponents } from './status-board.js';
 import { badge, endingText, promptLine, statusText } from './wording.js';
 
 /** A message that a task sends. */
