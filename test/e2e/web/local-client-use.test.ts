@@ -366,6 +366,24 @@ describeChromium('what a member does on the page of the local Discord', () => {
     await hers.context().close();
   });
 
+  it('reads aloud what comes, and not a whole channel that is opened', async () => {
+    const loud = city.guild.createChannel({ name: 'loud' });
+    for (let number = 0; number < 5; number++) city.alice.say(loud, `message ${number}`);
+    await enter('silent');
+    await window.evaluate(`
+      window.readAloud = [];
+      new MutationObserver((changes) => {
+        window.readAloud = changes.filter(({ target }) => target.matches('[aria-live]')).flatMap(({ addedNodes }) => [...addedNodes]);
+      }).observe(document.querySelector('.messages'), { childList: true, subtree: true });
+    `);
+    await window.getByRole('button', { name: '#loud 5 unread' }).click();
+    await reads('message 4');
+    expect(await window.evaluate('window.readAloud.length'), 'put into a list that was there').to.equal(0);
+    city.alice.say(loud, 'something new');
+    await reads('something new');
+    expect(await window.evaluate('window.readAloud.length')).to.equal(1);
+  });
+
   it('reacts with any emoji', async () => {
     const channel = await enter('emoji');
     const message = city.alice.say(channel, 'A flag?');

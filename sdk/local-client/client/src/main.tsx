@@ -364,23 +364,26 @@ function Messages() {
         </button>
       )}
       {history?.messages.length === 0 && <Empty />}
-      <ol aria-live="polite">
-        {history?.messages.map((message, index) => {
-          const before = history.messages[index - 1];
-          const isFirst =
-            before?.author.id !== message.author.id ||
-            Date.parse(message.timestamp) - Date.parse(before.timestamp) > TOGETHER_MS;
-          const isNew = message.id === store.newFrom;
-          return [
-            isNew && (
-              <li key="new" class="new">
-                <span>{t('New')}</span>
-              </li>
-            ),
-            <Row key={message.id} message={message} isFirst={isFirst || isNew} world={store.world} />,
-          ];
-        })}
-      </ol>
+      {/* A list of its own for each channel: what comes is read aloud, a channel that is opened is not. */}
+      {history && (
+        <ol key={store.channelId} aria-live="polite">
+          {history.messages.map((message, index) => {
+            const before = history.messages[index - 1];
+            const isFirst =
+              before?.author.id !== message.author.id ||
+              Date.parse(message.timestamp) - Date.parse(before.timestamp) > TOGETHER_MS;
+            const isNew = message.id === store.newFrom;
+            return [
+              isNew && (
+                <li key="new" class="new">
+                  <span>{t('New')}</span>
+                </li>
+              ),
+              <Row key={message.id} message={message} isFirst={isFirst || isNew} world={store.world} />,
+            ];
+          })}
+        </ol>
+      )}
     </section>
   );
 }
