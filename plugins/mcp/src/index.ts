@@ -22,7 +22,6 @@ import type { Endpoint } from './endpoint/server.js';
 import { createHistory, createRecorder, historyOf } from './history/history.js';
 import { createHistoryJournals, removeOldCalls } from './history/journals.js';
 import { listings } from './importing/listing.js';
-import { checkServers } from './servers/connection.js';
 import { ENVIRONMENT, GLOBAL_SETTINGS } from './settings.js';
 import { agentTokens, createAgentTokens, createTokens, tokens, type Verify } from './tokens/tokens.js';
 
@@ -54,7 +53,10 @@ export default definePlugin({
     web: WebPages,
   },
   provides: [ToolHistory, McpEndpoint],
-  checks: async ({ settings, env, signal }) => checkServers((await settings.global.get()).servers, env, signal),
+  async checks({ settings, env, signal }) {
+    const { checkServers } = await import('./servers/connection.js');
+    return checkServers((await settings.global.get()).servers, env, signal);
+  },
   async setup(context) {
     const { settings, collections, services, env, log, client } = context;
     const { access, clock, tools } = services;

@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+
+/** Clients of services, and servers: each takes tenths of a second to load, and a bot may never need it. */
+const WHEN_NEEDED =
+  /node_modules\/(?:openai|@anthropic-ai|@google\/genai|@modelcontextprotocol|@letta-ai|fastify|@fastify\/cookie|pg|tar)\//;
+
+/** Starts a bot with all bundled plugins, and prints the files and names that were required meanwhile. */
+const SCRIPT = `
+import Module from 'node:module';
+const asked = new Set();
+const load = Module._load;
+Module._load = (request, ...rest) => {
+  asked.add(request);
+  return Reflect.apply(load, Module, [request, ...rest]);
+};
+const { readdirSync } = await import('node:fs');
+const { createTestHost } = await import('@cinnabar/core/testing');
+const host = await createTestHost({ plugins: readdirSync('plugins') });
+process.stdout.write(JSON.stringify([...asked]));
+await host[Symbol.asyncDispose]();
+process.exit(0);
+`;
+
+describe('a start with all bundled plugins', () => {
+  it('loads no client of a service and no server that nobody has asked for', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', SCRIPT]);
+    const asked: unknown = JSON.parse(stdout);
+    expect(String(asked)).to.include('node_modules/croner/');
+    expect(Array.isArray(asked) ? asked.filter((name) => WHEN_NEEDED.test(String(name))) : asked).to.deep.equal([]);
+  });
+});
