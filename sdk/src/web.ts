@@ -86,7 +86,12 @@ export interface WebField {
       }
     | { readonly kind: 'number'; readonly min?: number; readonly max?: number; readonly whole?: boolean }
     | { readonly kind: 'switch' }
-    | { readonly kind: 'choice'; readonly of: readonly { readonly value: string; readonly text: string }[] }
+    | {
+        readonly kind: 'choice';
+        readonly of: readonly { readonly value: string; readonly text: string }[];
+        /** What it says while nothing is chosen. */
+        readonly none?: string;
+      }
     /** Things of the guild, by name; with `many`, any number of them. */
     | { readonly kind: 'channel' | 'role' | 'user'; readonly many?: boolean };
   /** What it holds before it is changed; as its control gives it: text, number, boolean, or a list of ids. */
@@ -208,6 +213,8 @@ export interface WebResult {
   readonly said: string;
   readonly file?: { readonly name: string; readonly contentType: string; readonly content: string };
   readonly goTo?: WebLink;
+  /** The act of the same page that takes it back: offered beside the sentence, for a while. */
+  readonly undo?: { readonly act: string; readonly input: Readonly<Record<string, unknown>> };
   /** Shown below the form instead of a sentence: a plan before it is applied, an explanation. */
   readonly blocks?: readonly WebBlock[];
 }

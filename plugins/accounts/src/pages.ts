@@ -243,7 +243,8 @@ function shareBlocks(all: readonly Share[], by: SharedBy, now: number): readonly
   const names = [...new Set(shares.map((one) => one[by] ?? ''))]
     .map((name) => ({ name, own: shares.filter((one) => one[by] === name) }))
     .sort((one, other) => add(other.own, measure) - add(one.own, measure));
-  const others = names.slice(SERIES).flatMap(({ own }) => own);
+  const drawn = names.filter(({ own }) => add(own, measure) > 0);
+  const others = drawn.slice(SERIES).flatMap(({ own }) => own);
   const points = (own: readonly Share[]) =>
     dates.map(
       (date) =>
@@ -264,7 +265,7 @@ function shareBlocks(all: readonly Share[], by: SharedBy, now: number): readonly
       style: 'bars',
       unit: measure === 'usd' ? 'usd' : 'number',
       series: [
-        ...names
+        ...drawn
           .slice(0, SERIES)
           .map(({ name, own }) => ({ name: isModel ? name : `<@${name}>`, points: points(own) })),
         ...(others.length === 0 ? [] : [{ name: t('others'), points: points(others) }]),

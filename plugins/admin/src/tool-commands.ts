@@ -309,13 +309,15 @@ export function registerToolsPage({ page, services }: AdminContext): void {
           const name = `\`${tool}\``;
           if (!tools.list().some((one) => one.name === tool))
             throw new UserError(t('There is no tool called {name}.', { name }));
+          const former = (await policies.list(guildId))[tool] ?? DEFAULT_WORD;
           if (policy === DEFAULT_WORD) await policies.clear(guildId, tool);
           else await policies.set(guildId, tool, policy);
-          return t('The policy for {name} here is {policy}: {meaning}.', {
+          const said = t('The policy for {name} here is {policy}: {meaning}.', {
             name,
             policy: `\`${policy}\``,
             meaning: policyMeaning(policy),
           });
+          return { said, undo: { act: 'policy', input: { tool, policy: former } } };
         },
       }),
     },

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { WebServer } from '@cinnabar/sdk';
+import { WebServer, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { accessibilityProblems, describeChromium, followSignInLink, launchChromium } from '../../support/chromium.js';
@@ -71,6 +71,47 @@ describeChromium('the dashboard in a browser', () => {
     expect(await field.inputValue(), 'what was typed stays').to.have.length(300);
   });
 
+  it('takes back what was switched, set, added or removed, while it says so', async () => {
+    await using host = await start(['admin', 'ai', 'chat', 'confirm', 'llm', 'party', 'welcome', 'web']);
+    host.you.say(host.general, '!access deny party @alice');
+    await host.settled();
+    const page = await visit(host, host.you.id);
+    const undo = () => page.getByRole('status').getByRole('button', { name: 'Undo' }).click();
+    await open(page, host, '/admin/plugins');
+    const party = page.getByRole('row', { name: /party/ });
+    await party.getByRole('button', { name: 'Switch off' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Switch off' }).click();
+    await party.getByText('off', { exact: true }).waitFor();
+    await undo();
+    await party.getByText('on', { exact: true }).waitFor();
+
+    await open(page, host, '/admin/settings?plugin=confirm');
+    const limit = page.getByLabel('timeLimit');
+    const before = await limit.inputValue();
+    await limit.fill('120');
+    await page.keyboard.press('Enter');
+    await page
+      .getByText('`120`')
+      .or(page.getByText(/is 120/))
+      .first()
+      .waitFor();
+    await undo();
+    await page.getByText('back to the default').waitFor();
+    expect(await limit.inputValue()).to.equal(before);
+
+    await open(page, host, '/admin/prefixes');
+    await page.getByRole('button', { name: 'Remove' }).click();
+    await undo();
+    await page.getByRole('cell', { name: '!' }).waitFor();
+
+    await open(page, host, '/admin/access');
+    await page.getByRole('button', { name: 'Remove', exact: true }).first().click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('This server has no access rules').waitFor();
+    await undo();
+    await page.getByRole('row', { name: /deny/ }).waitFor();
+  });
+
   it('decides a confirmation, for the member who asked alone, while the page follows', async () => {
     await using host = await start(all());
     const { alice, bob, general } = host;
@@ -108,6 +149,29 @@ describeChromium('the dashboard in a browser', () => {
     await page.getByRole('cell', { name: '?' }).waitFor();
     expect(await page.getByRole('status').textContent()).to.match(/Commands start with/);
   });
+
+  it('is no wider than a phone, on any page', async () => {
+    await using host = await start(all());
+    const page = await visit(host, host.you.id, VIEWS[2]);
+    const { url = '' } = host.resolve(WebServer);
+    const places = [
+      { address: `/g/${host.guild.id}`, query: `?guild=${host.guild.id}` },
+      { address: '/bot', query: '' },
+    ];
+    for (const { address, query } of places) {
+      const { pages } = await (await page.request.get(`${url}/api/pages${query}`)).json();
+      const shown = z.array(z.object({ id: z.string(), group: z.string() })).parse(pages);
+      for (const { id } of shown.filter(({ group }) => group !== 'hidden')) {
+        await page.goto(`${url}${address}/${id}`);
+        await page.getByRole('heading', { level: 1 }).filter({ hasText: /./ }).waitFor();
+        await page.getByText('Loading …').waitFor({ state: 'detached' });
+        const isWider = await page.evaluate(
+          'document.documentElement.scrollWidth > document.documentElement.clientWidth',
+        );
+        expect(isWider, id).to.equal(false);
+      }
+    }
+  }).timeout(120_000);
 
   it('has nothing that axe objects to, dark, light and on a phone', async () => {
     await using host = await start(all());

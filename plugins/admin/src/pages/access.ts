@@ -150,7 +150,18 @@ export function registerAccessPage({ page, client, services }: AdminContext): vo
         async run(wanted, { actor }) {
           const removed = await accessRules.clear(guildOf(actor), (one) => ruleId(one) === ruleId(wanted));
           if (removed.length === 0) throw new UserError(t('There is no such rule here.'));
-          return t('Removed: {rule}.', { rule: ruleText(wanted) });
+          return { said: t('Removed: {rule}.', { rule: ruleText(wanted) }), undo: { act: 'restore', input: wanted } };
+        },
+      }),
+      restore: webAct({
+        input: rule,
+        access: { command: 'access allow' },
+        audit: ({ effect, target, subject: { kind, id } }) => `access ${effect} ${target.name} ${id ?? kind}`,
+        async run(removed, { actor }) {
+          await accessRules.set(guildOf(actor), removed);
+          return removed.effect === 'allow'
+            ? t('Allowed: {rule}.', { rule: ruleText(removed) })
+            : t('Denied: {rule}.', { rule: ruleText(removed) });
         },
       }),
       explain: webAct({

@@ -105,6 +105,7 @@ function registerSecretsPage({ page, services: { secrets } }: AdminContext): voi
               label: t('Name'),
               control: {
                 kind: 'choice',
+                none: t('Choose one'),
                 of: secrets
                   .list()
                   .flatMap(({ name, source }) => (source === 'environment' ? [] : [{ value: name, text: name }])),

@@ -76,6 +76,7 @@ function fieldsOf(
       label: t('How important'),
       control: {
         kind: 'choice',
+        none: t('everything'),
         of: [
           { value: 'error', text: t('errors') },
           { value: 'warn', text: t('errors and warnings') },

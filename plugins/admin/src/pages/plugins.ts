@@ -61,7 +61,10 @@ export function registerPluginsPage({ page, services }: AdminContext): void {
           await plugins.enable(guildId, input.plugin);
           const need = await plugins.setupNeed(guildId, input.plugin);
           const done = t('{plugin} is on in this server now.', { plugin: `\`${input.plugin}\`` });
-          return need === undefined ? done : `${done} ${need.problem} ${need.remedy}`;
+          return {
+            said: need === undefined ? done : `${done} ${need.problem} ${need.remedy}`,
+            undo: { act: 'disable', input },
+          };
         },
       }),
       disable: webAct({
@@ -70,9 +73,12 @@ export function registerPluginsPage({ page, services }: AdminContext): void {
         audit: (input) => `plugin disable ${input.plugin}`,
         async run(input, { actor }) {
           await plugins.disable(guildOf(actor), input.plugin);
-          return t('{plugin} is off in this server now. Its commands and tools are gone here; its data stays.', {
-            plugin: `\`${input.plugin}\``,
-          });
+          return {
+            said: t('{plugin} is off in this server now. Its commands and tools are gone here; its data stays.', {
+              plugin: `\`${input.plugin}\``,
+            }),
+            undo: { act: 'enable', input },
+          };
         },
       }),
     },

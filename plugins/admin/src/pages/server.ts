@@ -48,13 +48,19 @@ export function registerServerPages({ page, services }: AdminContext): void {
         input: z.object({ prefix: z.string().min(1) }),
         access: { command: 'prefix add' },
         audit: ({ prefix }) => `prefix add ${prefix}`,
-        run: async ({ prefix }, { actor }) => prefixesText(await prefixes.add(guildOf(actor), prefix)),
+        run: async ({ prefix }, { actor }) => ({
+          said: prefixesText(await prefixes.add(guildOf(actor), prefix)),
+          undo: { act: 'remove', input: { prefix } },
+        }),
       }),
       remove: webAct({
         input: z.object({ prefix: z.string() }),
         access: { command: 'prefix remove' },
         audit: ({ prefix }) => `prefix remove ${prefix}`,
-        run: async ({ prefix }, { actor }) => prefixesText(await prefixes.remove(guildOf(actor), prefix)),
+        run: async ({ prefix }, { actor }) => ({
+          said: prefixesText(await prefixes.remove(guildOf(actor), prefix)),
+          undo: { act: 'add', input: { prefix } },
+        }),
       }),
       reset: webAct({
         input: z.object({}),

@@ -38,6 +38,16 @@ export function registerSettingsPages(context: AdminContext): void {
     return setting;
   };
 
+  /** Sets it to what it was; what is secret cannot be read, and so not be had back. */
+  const backTo = async (former: SettingInfo, actor: Actor) => {
+    const { plugin, key, secret, value, default: byDefault } = former;
+    const now = secret ? undefined : await find(plugin, key, actor);
+    if (now === undefined || isSame(now.value, value)) return undefined;
+    const guild = actor.guildId === null ? null : (client.guilds.cache.get(actor.guildId) ?? null);
+    const was = isSame(value, byDefault) ? {} : { value: controlAndValue(former, guild).value };
+    return { act: 'set', input: { plugin, key, seen: now.value, ...was } };
+  };
+
   /** Those of a channel hold where the page says; a channel that the person cannot see is none. */
   const actorOf = async ({ actor, query: { channel } }: WebRequest): Promise<Actor> => {
     const { guildId } = actor;
@@ -56,10 +66,13 @@ export function registerSettingsPages(context: AdminContext): void {
         const setting = await find(plugin, key, actor);
         const typed = textFrom(setting, value);
         const expected = { value: seen };
-        if (typed !== undefined)
-          return changedText(await catalog.set(plugin, key, typed, actor, { expected, privately: true }));
-        await catalog.reset(plugin, key, actor, { expected });
-        return t('{key} of {plugin} is back to the default.', { key: `\`${key}\``, plugin: `\`${plugin}\`` });
+        const said =
+          typed === undefined
+            ? t('{key} of {plugin} is back to the default.', { key: `\`${key}\``, plugin: `\`${plugin}\`` })
+            : changedText(await catalog.set(plugin, key, typed, actor, { expected, privately: true }));
+        if (typed === undefined) await catalog.reset(plugin, key, actor, { expected });
+        const undo = await backTo(setting, actor);
+        return undo === undefined ? { said } : { said, undo };
       },
     }),
   };

@@ -64,7 +64,16 @@ export function registerContextPage({ page, client }: Pick<ChatContext, 'page' |
         ],
         submit: t('Show its context'),
       };
-      if (channel === undefined) return { blocks: [search] };
+      if (channel === undefined)
+        return {
+          blocks: [
+            search,
+            {
+              kind: 'text',
+              text: t('Choose a channel: what the next answer there would be made from is shown, part by part.'),
+            },
+          ],
+        };
       const turn = await turnIn(request);
       const { llm } = parts;
       if (llm === undefined) throw new UserError(t('No language model is set up.'));

@@ -1,7 +1,7 @@
 import type { WebBlock, WebButton, WebRow, WebStep } from '@cinnabar/sdk';
 import { useRef, useState } from 'preact/hooks';
 import { Refusal, type Result } from './api.js';
-import { usePage } from './context.js';
+import { type PageContext, usePage } from './context.js';
 import { Form, SearchForm } from './forms.js';
 import { Plot } from './plot.js';
 import { hrefOf, navigate } from './router.js';
@@ -298,7 +298,7 @@ export function ActButton({
     setBusy(true);
     try {
       const result = await act(button.act, button.input ?? {});
-      finish(result, say, place.guildId);
+      finish(result, { act, say, place });
       onResult?.(result);
     } catch (error) {
       say(sentenceFor(error), 'bad');
@@ -335,20 +335,25 @@ export function ActButton({
   );
 }
 
-/** Says what an act came to, hands its file over, and goes where it leads. */
-export function finish(
-  result: Result,
-  say: (sentence: string, tone?: 'good' | 'bad') => void,
-  guildId: string | null,
-): void {
-  say(result.said, 'good');
+/** Says what an act came to and how it is taken back, hands its file over, and goes where it leads. */
+export function finish(result: Result, { act, say, place }: Pick<PageContext, 'act' | 'say' | 'place'>): void {
+  const { undo } = result;
+  const takeBack =
+    undo === undefined
+      ? undefined
+      : () =>
+          act(undo.act, undo.input).then(
+            ({ said }) => say(said, 'good'),
+            (error: unknown) => say(sentenceFor(error), 'bad'),
+          );
+  say(result.said, 'good', takeBack);
   if (result.file !== undefined) {
     const { name, content, contentType } = result.file;
     const url = URL.createObjectURL(new Blob([content], { type: contentType }));
     Object.assign(document.createElement('a'), { href: url, download: name }).click();
     URL.revokeObjectURL(url);
   }
-  if (result.goTo !== undefined) navigate(hrefOf(result.goTo, guildId));
+  if (result.goTo !== undefined) navigate(hrefOf(result.goTo, place.guildId));
 }
 
 export const sentenceFor = (error: unknown): string =>

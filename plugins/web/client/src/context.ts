@@ -9,8 +9,8 @@ export interface PageContext {
   readonly names: Names;
   /** Does one of the page's acts. Rejects with a `Refusal`, whose sentence is for the person. */
   act(name: string, input: object): Promise<Result>;
-  /** Shows a sentence for a while. */
-  say(sentence: string, tone?: 'good' | 'bad'): void;
+  /** Shows a sentence for a while, with a button that takes back what it tells of. */
+  say(sentence: string, tone?: 'good' | 'bad', undo?: () => void): void;
   /** When the person last looked at this page, in ms since 1970. */
   readonly lookedAt: number;
 }

@@ -38,7 +38,7 @@ export function Form({ form }: { readonly form: FormBlock }) {
       const answer = await act(form.act, { ...form.input, ...filled });
       setTyped({});
       setResult(answer.blocks === undefined ? undefined : answer);
-      finish(answer, say, place.guildId);
+      finish(answer, { act, say, place });
     } catch (error) {
       setProblem(sentenceFor(error));
     } finally {
@@ -223,7 +223,7 @@ function Control({
           value={String(value ?? '')}
           onChange={({ currentTarget }) => onChange(currentTarget.value, true)}
         >
-          {value === undefined || value === '' ? <option value="">{t('not set')}</option> : null}
+          {value === undefined || value === '' ? <option value="">{control.none ?? t('not set')}</option> : null}
           {control.of.map((one) => (
             <option key={one.value} value={one.value}>
               {one.text}

@@ -23,6 +23,8 @@ import { Text } from './values.js';
 
 const RETRY_MS = 3_000;
 const SAID_MS = 8_000;
+/** So long there is time to think better of it. */
+const UNDO_MS = 30_000;
 
 function App() {
   const route = useRoute();
@@ -331,12 +333,12 @@ function useSaid() {
   const [said, setSaid] = useState<Said>();
   useEffect(() => {
     if (said === undefined) return undefined;
-    const timer = setTimeout(() => setSaid(undefined), SAID_MS);
+    const timer = setTimeout(() => setSaid(undefined), said.undo === undefined ? SAID_MS : UNDO_MS);
     return () => clearTimeout(timer);
   }, [said]);
   const say = useCallback(
-    (sentence: string | undefined, tone: Said['tone'] = 'good') =>
-      setSaid(sentence === undefined ? undefined : { sentence, tone }),
+    (sentence: string | undefined, tone: Said['tone'] = 'good', undo?: () => void) =>
+      setSaid(sentence === undefined ? undefined : { sentence, tone, undo }),
     [],
   );
   return [said, say] as const;

@@ -27,6 +27,8 @@ interface ShellParts {
 export interface Said {
   readonly sentence: string;
   readonly tone: 'good' | 'bad';
+  /** Takes back what it tells of. */
+  readonly undo?: (() => void) | undefined;
 }
 
 /** The title of a page, and where its reader begins: it takes the focus when what was focused is gone, or lies outside of the page. */
@@ -118,6 +120,17 @@ export function Shell({ session, route, pages, said, onRead, children }: ShellPa
             <p>
               <Text text={said.sentence} />
             </p>
+            {said.undo === undefined ? null : (
+              <button
+                type="button"
+                onClick={() => {
+                  onRead();
+                  said.undo?.();
+                }}
+              >
+                {t('Undo')}
+              </button>
+            )}
             <button type="button" aria-label={t('Close')} onClick={onRead}>
               ×
             </button>
