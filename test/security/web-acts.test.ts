@@ -100,4 +100,26 @@ describe('web: every act that a page offers', () => {
       expect((await browser.act(bare, { plugin: 'welcome' })).status, bare).to.equal(404);
     }
   });
+
+  it('that adds or restores a rule follows the rules about its own command: to deny is another one than to allow', async () => {
+    const { host, chief, browserOf } = await open();
+    await using _ = host;
+    const browser = await browserOf(chief.id);
+    const act = async (name: string, effect: 'allow' | 'deny') => {
+      const whole = { target: { kind: 'plugin', name: 'party' }, subject: { kind: 'everyone' } };
+      const input = name === 'add' ? { effect, what: 'party' } : { effect, ...whole };
+      return (await browser.act(`/api/pages/admin/access/acts/${name}?guild=${host.guild.id}`, input)).status;
+    };
+    expect(await act('add', 'deny')).to.equal(200);
+    for (const command of ['access deny', 'access allow'] as const) {
+      host.you.say(host.general, `!access deny "${command}" @chief`);
+      await host.settled();
+    }
+    for (const name of ['add', 'restore'])
+      for (const effect of ['allow', 'deny'] as const)
+        expect(await act(name, effect), `${name} ${effect}`).to.equal(403);
+    host.you.say(host.general, '!access clear "access allow" @chief');
+    await host.settled();
+    expect([await act('add', 'deny'), await act('add', 'allow')]).to.deep.equal([403, 200]);
+  });
 });

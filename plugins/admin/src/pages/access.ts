@@ -1,6 +1,7 @@
 import {
   type AccessRule,
   type Actor,
+  CinnabarError,
   EVERYTHING,
   RULE_SUBJECTS,
   RULE_TARGETS,
@@ -46,8 +47,17 @@ export function registerAccessPage({ page, client, services }: AdminContext): vo
     return { kind: isCategory ? 'category' : 'channel', id };
   };
 
+  /** To deny is another command than to allow, with rules of its own. @throws CINNABAR_ACCESS_DENIED */
+  const assertMay = async (effect: AccessRule['effect'], actor: Actor) => {
+    const [command] = await commands.explain(actor, `access ${effect}`);
+    const refused = (command?.decision.reasons ?? []).filter(({ allowed }) => !allowed);
+    if (command?.decision.allowed !== true)
+      throw new CinnabarError('CINNABAR_ACCESS_DENIED', { reasons: refused.map(({ text }) => text).join('; ') });
+  };
+
   const add = async (effect: AccessRule['effect'], what: string, given: z.output<typeof subject>, actor: Actor) => {
     const guildId = guildOf(actor);
+    await assertMay(effect, actor);
     const target = await findTarget(services, { actor }, what);
     const added = { effect, target, subject: subjectOf(guildId, given) };
     await accessRules.set(guildId, added);
@@ -138,7 +148,6 @@ export function registerAccessPage({ page, client, services }: AdminContext): vo
     acts: {
       add: webAct({
         input: subject.extend({ effect: z.enum(['allow', 'deny']), what: z.string().min(1) }),
-        access: { command: 'access allow' },
         audit: ({ effect, what, user, role, channel }) =>
           `access ${effect} ${what} ${user || role || channel || 'everyone'}`,
         run: ({ effect, what, ...whom }, { actor }) => add(effect, what, whom, actor),
@@ -155,9 +164,9 @@ export function registerAccessPage({ page, client, services }: AdminContext): vo
       }),
       restore: webAct({
         input: rule,
-        access: { command: 'access allow' },
         audit: ({ effect, target, subject: { kind, id } }) => `access ${effect} ${target.name} ${id ?? kind}`,
         async run(removed, { actor }) {
+          await assertMay(removed.effect, actor);
           await accessRules.set(guildOf(actor), removed);
           return removed.effect === 'allow'
             ? t('Allowed: {rule}.', { rule: ruleText(removed) })
