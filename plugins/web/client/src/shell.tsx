@@ -87,23 +87,25 @@ export function Shell({ session, route, pages, said, onRead, children }: ShellPa
         <span class="spring" />
         <Palette session={session} route={route} pages={pages} />
         <Theme />
-        <a class="help" href="/docs/" target="_blank" rel="noopener">
-          {t('Help')}
-        </a>
         <details class="account">
           <summary>
             <Picture src={session.user?.avatar} name={session.user?.name ?? ''} size={24} />
             <span>{session.user?.name}</span>
           </summary>
-          <button
-            type="button"
-            onClick={async () => {
-              await signOut(session.csrf ?? '');
-              location.assign('/');
-            }}
-          >
-            {t('Sign out')}
-          </button>
+          <div>
+            <a href="/docs/" target="_blank" rel="noopener">
+              {t('Help')}
+            </a>
+            <button
+              type="button"
+              onClick={async () => {
+                await signOut(session.csrf ?? '');
+                location.assign('/');
+              }}
+            >
+              {t('Sign out')}
+            </button>
+          </div>
         </details>
       </header>
       {route.guildId === undefined ? null : (
