@@ -41,12 +41,17 @@ export interface Plan {
   readonly handOver: readonly number[];
 }
 
+/** The part of a member's groups that may be on their way to others at the same time. */
+const MOVED_AT_ONCE = 0.25;
+
 /**
  * What a member does next, computed from state that all members share. It takes free groups up to an even share. A member below its share requests groups
  * one at a time, first from members that cannot serve theirs (draining, or without Discord while others reach it). A request never leads to a counter-request,
- * so nothing moves while the set of members stays the same.
+ * so nothing moves while the set of members stays the same. A holder releases further groups once those before are served again.
+ *
+ * @param moving how many groups this member has handed over that are not served yet
  */
-export function planFor(self: string, { members, leases }: ClusterView): Plan {
+export function planFor(self: string, { members, leases }: ClusterView, moving = 0): Plan {
   const staying = members.filter(({ isAlive, isDraining }) => isAlive && !isDraining);
   const connected = staying.filter(({ isConnected }) => isConnected);
   // When no member reaches Discord, moving groups does not help.
@@ -56,12 +61,14 @@ export function planFor(self: string, { members, leases }: ClusterView): Plan {
   const isUnclaimed = ({ wantedBy }: GroupLease) => wantedBy === undefined || !able.has(wantedBy);
   const isWantedByOther = ({ wantedBy }: GroupLease) =>
     wantedBy !== undefined && wantedBy !== self && able.has(wantedBy);
+  // Successors that start beside each other all take longer; a member with many groups still has to be done before its time to stop is over.
+  const mayMove = Math.max(0, Math.ceil(own.length * MOVED_AT_ONCE) - moving);
+  const wanted = own.filter(isWantedByOther).slice(0, mayMove).map(groupOf);
 
   if (!able.has(self)) {
     const isLeaving = members.some(({ id, isDraining }) => id === self && isDraining);
     // The remaining members request them, a few at a time; without a remaining member there is nothing to wait for.
-    const handOver = own.filter((lease) => isWantedByOther(lease) || (isLeaving && able.size === 0));
-    return { take: [], want: [], handOver: handOver.map(groupOf) };
+    return { take: [], want: [], handOver: isLeaving && able.size === 0 ? own.map(groupOf) : wanted };
   }
 
   const most = Math.ceil(leases.length / able.size);
@@ -70,7 +77,6 @@ export function planFor(self: string, { members, leases }: ClusterView): Plan {
   const asked = free.filter(({ wantedBy }) => wantedBy === self);
   const others = free.filter((lease) => lease.wantedBy !== self && isUnclaimed(lease));
   const take = [...asked, ...others.slice(0, Math.max(0, most - own.length - asked.length))].map(groupOf);
-  const handOver = own.filter(isWantedByOther).map(groupOf);
 
   const coming = leases.filter(({ wantedBy, holder }) => wantedBy === self && holder !== self).length;
   const starting = own.filter(({ isReady }) => !isReady).length;
@@ -86,7 +92,7 @@ export function planFor(self: string, { members, leases }: ClusterView): Plan {
     if (richest.length - (own.length + take.length + coming) >= 2)
       want.push(...richest.filter(({ isReady }) => isReady).slice(0, 1));
   }
-  return { take, want: want.map(groupOf), handOver };
+  return { take, want: want.map(groupOf), handOver: wanted };
 }
 
 const groupOf = ({ group }: GroupLease) => group;

@@ -2,7 +2,7 @@ import { type CinnabarError, type Clock, type Logger, withinLimit } from '@cinna
 import { createPartition, type Partition } from '../gateway/partition.js';
 import type { Lease } from './assignment.js';
 import { type ClusterView, planFor } from './balance.js';
-import { type Leases, RENEW_MS, type ReleaseReason } from './leases.js';
+import { LASTS_MS, type Leases, RENEW_MS, type ReleaseReason } from './leases.js';
 
 /** The bot of one group. */
 export interface GroupHost {
@@ -66,6 +66,7 @@ const LEAVING: Readonly<Record<ReleaseReason | 'lost', string>> = {
 export function createCluster({ leases, groups, clock, log, open, reachesDiscord, onNews }: ClusterOptions) {
   const seats = new Map<number, Seat>();
   const waitUntil = new Map<number, number>();
+  const handedOverAt = new Map<number, number>();
   let distrustedUntil: number | undefined;
   let isDraining = false;
   let isClosed = false;
@@ -112,11 +113,20 @@ export function createCluster({ leases, groups, clock, log, open, reachesDiscord
       log.warn('leases could not be renewed', { error });
     }
     for (const [group, seat] of seats) if (seat.lease.lost.aborted) leave(group, seat, 'lost');
-    const plan = planFor(leases.memberId, view);
+    // A database that was away for that moment has not heard of it.
+    await attempt('saying what is served', async () => {
+      for (const { group, token, isReady } of view.leases) {
+        const seat = seats.get(group);
+        if (!isReady && seat?.state === 'serving' && seat.lease.token === token) await leases.ready(seat.lease);
+      }
+    });
+    const plan = planFor(leases.memberId, view, moving());
     for (const group of plan.handOver) {
       const seat = seats.get(group);
       // One that is still starting is handed over once it serves: its successor would have to wait as long.
-      if (seat?.state === 'serving') leave(group, seat, handOverReason());
+      if (seat?.state !== 'serving') continue;
+      handedOverAt.set(group, clock.now());
+      leave(group, seat, handOverReason());
     }
     await attempt('asking for groups', async () => {
       for (const group of plan.want) await leases.want(group);
@@ -129,6 +139,16 @@ export function createCluster({ leases, groups, clock, log, open, reachesDiscord
       }
     });
     for (const check of waiting) check();
+  };
+
+  /** How many groups this process has handed over whose successors do not serve them yet. One that takes longer than a lease lasts is waited for no more. */
+  const moving = (): number => {
+    for (const [group, at] of handedOverAt) {
+      const lease = view.leases.find((one) => one.group === group);
+      const isServed = lease?.isReady === true && lease.holder !== undefined && lease.holder !== leases.memberId;
+      if (isServed || clock.now() - at > LASTS_MS) handedOverAt.delete(group);
+    }
+    return handedOverAt.size;
   };
 
   const attempt = async (what: string, task: () => Promise<void>) => {
@@ -144,6 +164,7 @@ export function createCluster({ leases, groups, clock, log, open, reachesDiscord
     if (lease === undefined) return;
     const seat: Seat = { lease, host: open(createPartition(group, groups), lease), state: 'starting' };
     seats.set(group, seat);
+    handedOverAt.delete(group);
     lease.lost.addEventListener('abort', soon, { once: true });
     log.info(`group ${group}: taken`, { term: String(lease.token) });
     void serve(group, seat);

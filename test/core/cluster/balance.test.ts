@@ -143,4 +143,32 @@ describe('cluster: who serves which groups', () => {
     }));
     expect(planFor('b', { members, leases }).want).to.eql([2]);
   });
+
+  it('hands over a quarter of its groups at a time, and all at once where nobody is left to take them', () => {
+    const member = (id: string, isDraining: boolean) => ({
+      id,
+      name: id,
+      version: '1',
+      isAlive: true,
+      isDraining,
+      isConnected: true,
+    });
+    const held = (n: number, wantedBy: readonly string[]) =>
+      Array.from({ length: n }, (_, group) => ({
+        group,
+        token: 1n,
+        holder: 'a',
+        isFree: false,
+        endsInMs: 5_000,
+        isReady: true,
+        wantedBy: wantedBy[group],
+      }));
+    const members = [member('a', true), member('b', false), member('c', false)];
+    const wanted = ['b', 'c', 'b', 'c'];
+    expect(planFor('a', { members, leases: held(4, wanted) }).handOver).to.eql([0]);
+    expect(planFor('a', { members, leases: held(4, wanted) }, 1).handOver).to.eql([]);
+    expect(planFor('a', { members, leases: held(12, wanted) }, 1).handOver).to.eql([0, 1]);
+    const alone = [member('a', true)];
+    expect(planFor('a', { members: alone, leases: held(4, []) }, 1).handOver).to.eql([0, 1, 2, 3]);
+  });
 });

@@ -2,7 +2,7 @@ import { createSystemClock } from '@cinnabar/core';
 import type { Lease } from '@cinnabar/core/internal/cluster/assignment';
 import { createCluster } from '@cinnabar/core/internal/cluster/cluster';
 import { agreeOnLayout } from '@cinnabar/core/internal/cluster/layout';
-import { createLeases } from '@cinnabar/core/internal/cluster/leases';
+import { createLeases, type Leases } from '@cinnabar/core/internal/cluster/leases';
 import type { Partition } from '@cinnabar/core/internal/gateway/partition';
 import { createConnections } from '@cinnabar/core/internal/storage/drivers/postgres/connection';
 import { migrate } from '@cinnabar/core/internal/storage/drivers/postgres/migrations';
@@ -209,11 +209,24 @@ describePostgres('cluster: what it agrees on', () => {
 function scriptedHosts() {
   const events: string[] = [];
   const serving = new Map<number, string>();
+  let gate: Promise<void> | undefined;
+  let held = 0;
   return {
     events,
     serving,
+    /** From now on no host starts before this is called. */
+    holdStarts(): () => void {
+      let open: () => void = () => undefined;
+      gate = new Promise((resolve) => {
+        open = resolve;
+      });
+      return () => open();
+    },
+    held: () => held,
     open: (who: string) => (partition: Partition, lease: Lease) => ({
       async start() {
+        held += gate === undefined ? 0 : 1;
+        await gate;
         if (serving.has(partition.group))
           events.push(`${who} began ${partition.group} while ${serving.get(partition.group)} serves it`);
         serving.set(partition.group, who);
@@ -230,7 +243,12 @@ function scriptedHosts() {
 
 describePostgres('cluster: processes', () => {
   /** With the real clock: how leases pass between processes is a matter of notices, not of time. */
-  async function memberOn(database: TestDatabase, id: string, hosts: ReturnType<typeof scriptedHosts>) {
+  async function memberOn(
+    database: TestDatabase,
+    id: string,
+    hosts: ReturnType<typeof scriptedHosts>,
+    over: (leases: Leases) => Leases = (leases) => leases,
+  ) {
     const process = await processOn(database, id);
     const listeners = new Set<() => void>();
     const client = await process.connections.single();
@@ -241,7 +259,7 @@ describePostgres('cluster: processes', () => {
     await client.connect();
     await client.query(`LISTEN ${database.schema}_cluster`);
     const cluster = createCluster({
-      leases: process.leases,
+      leases: over(process.leases),
       groups: GROUPS,
       clock: createSystemClock(),
       log: recordingLogger(),
@@ -254,6 +272,7 @@ describePostgres('cluster: processes', () => {
     });
     return {
       cluster,
+      wake: () => process.connections.query(`SELECT pg_notify('${database.schema}_cluster', '')`),
       async [Symbol.asyncDispose]() {
         await cluster.stop();
         await client.end();
@@ -280,6 +299,50 @@ describePostgres('cluster: processes', () => {
       await settled(() => of('other') === GROUPS);
     }
     expect(hosts.events).to.eql([]);
+  });
+
+  it('hand over the next group once the one before is served again', async () => {
+    await using database = await testDatabase();
+    const hosts = scriptedHosts();
+    await using one = await memberOn(database, 'one', hosts);
+    await one.cluster.start();
+    await settled(() => hosts.serving.size === GROUPS);
+    {
+      await using second = await memberOn(database, 'second', hosts);
+      await using third = await memberOn(database, 'third', hosts);
+      await Promise.all([second.cluster.start(), third.cluster.start()]);
+      const groupsOf = ({ cluster }: typeof one) => cluster.groups.length;
+      await settled(() => [one, second, third].every((each) => groupsOf(each) === 2) && hosts.serving.size === GROUPS);
+      const release = hosts.holdStarts();
+      const stopped = one.cluster.stop();
+      const isWanted = () =>
+        one.cluster.view.leases.some(({ holder, wantedBy }) => holder === 'one' && wantedBy !== undefined);
+      await settled(() => hosts.held() === 1 && isWanted());
+      const seen = one.cluster.view;
+      await one.wake();
+      await settled(() => one.cluster.view !== seen);
+      expect(hosts.serving.size).to.equal(GROUPS - 1);
+      release();
+      await stopped;
+      await settled(() => hosts.serving.size === GROUPS);
+    }
+    expect(hosts.events).to.eql([]);
+  });
+
+  it('say again what they serve when the database was away in that moment', async () => {
+    await using database = await testDatabase();
+    const hosts = scriptedHosts();
+    let failures = 1;
+    await using one = await memberOn(database, 'one', hosts, (leases) => ({
+      ...leases,
+      async ready(lease) {
+        failures -= 1;
+        if (failures >= 0) throw new Error('the database is away');
+        await leases.ready(lease);
+      },
+    }));
+    await one.cluster.start();
+    await settled(() => one.cluster.view.leases.filter(({ isReady }) => isReady).length === GROUPS);
   });
 
   it('go on when the database comes back', async () => {
