@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { UserError } from '@cinnabar/sdk';
 import { createSystemClock } from '../clock/clock.js';
 import type { HostConfig } from '../config/host-config.js';
@@ -61,9 +61,34 @@ async function check(driver: Driver, terminal: Terminal, shown: Progress): Promi
   }
 }
 
-function filesOf({ dataDir }: HostConfig): Driver {
-  const clock = createSystemClock();
-  return createFileDriver({ root: join(dataDir, 'documents'), journals: dataDir, clock, log: NO_LOG });
+function filesOf({ root, dataDir, env }: HostConfig): Driver {
+  const open = (documents: string, journals: string) =>
+    createFileDriver({ root: documents, journals, clock: createSystemClock(), log: NO_LOG });
+  const files = open(join(dataDir, 'documents'), dataDir);
+  if (!env.TOOLS_PATH) return files;
+  const folder = resolve(root, env.TOOLS_PATH);
+  return withToolsIn(open(folder, folder), files);
+}
+
+/** Where `TOOLS_PATH` names a folder, the history of `mcp` lies there; the database has it below this name. */
+const TOOLS = 'tools';
+
+function withToolsIn(tools: Driver, files: Driver): Driver {
+  return {
+    ...files,
+    journal: (path, guildId) =>
+      path[0] === TOOLS ? tools.journal(path.slice(1), guildId) : files.journal(path, guildId),
+    async journals(prefix = []) {
+      const [first, ...below] = prefix;
+      const others = first === TOOLS ? [] : await files.journals(prefix);
+      if (first !== undefined && first !== TOOLS) return others;
+      const found = await tools.journals(below);
+      return [
+        ...others.filter(({ path }) => path[0] !== TOOLS),
+        ...found.map((entry) => ({ ...entry, path: [TOOLS, ...entry.path] })),
+      ];
+    },
+  };
 }
 
 function databaseOf({ storage }: HostConfig): Driver {

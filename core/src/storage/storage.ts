@@ -137,7 +137,9 @@ export function createStorage(options: StorageOptions): StorageService {
       ),
     journals(plugin, wanted = {}) {
       const root = journalsRoot(plugin, wanted);
-      return wanted.folder === undefined ? openJournals(driver, root) : openJournals(journalsIn(wanted.folder), []);
+      // Files of one process would stay behind when its servers move to another.
+      if (wanted.folder === undefined || driver.shared !== undefined) return openJournals(driver, root);
+      return openJournals(journalsIn(wanted.folder), []);
     },
     secretKeys: () => secrets,
     opened: () => [...opened.values()],

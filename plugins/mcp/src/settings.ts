@@ -154,7 +154,9 @@ export const ENVIRONMENT = z.looseObject({
   TOOLS_PATH: z
     .string()
     .optional()
-    .describe('A folder in which tool calls are kept as files; without it they are with the data of the bot'),
+    .describe(
+      'A folder in which tool calls are kept as files; without it, and with a database, they are with the data of the bot',
+    ),
 });
 
 /** Servers of which a tool of one can have the name of another's: `a` with `b_c`, and `a_b` with `c`. */

@@ -88,7 +88,7 @@ export interface JournalEntry {
 export interface JournalsOptions {
   /** The name of what they all lie below, where it is not the plugin's id. */
   readonly name?: string;
-  /** A folder of the operator's choosing: they are files in it, wherever the bot has its other data. */
+  /** A folder of the operator's choosing, in which they are files while the bot keeps its data in files. A database holds them with everything else. */
   readonly folder?: string | undefined;
 }
 

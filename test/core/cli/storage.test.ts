@@ -12,11 +12,11 @@ import { recordingLogger } from '../../support/logs.js';
 import { describePostgres, testDatabase } from '../../support/postgres.js';
 
 /** A stopped bot with files, and an empty database. */
-async function stopped() {
+async function stopped(env: Readonly<Record<string, string>> = {}) {
   const folder = makeFolder();
   const database = await testDatabase();
   folder.write('config/shared.yaml', `storage:\n  schema: ${database.schema}\n`);
-  const config = loadConfig(folder.path, { CINNABAR_DATA: 'data', DATABASE_URL: database.url });
+  const config = loadConfig(folder.path, { CINNABAR_DATA: 'data', DATABASE_URL: database.url, ...env });
   const { dataDir } = config;
   const log = recordingLogger();
   const files = createFileDriver({
@@ -72,6 +72,28 @@ describePostgres('cinnabar storage', () => {
     await bot.empty();
     expect(await bot.copy('postgres', 'files')).to.equal(0);
     expect(bot.take()).to.equal(said);
+  });
+
+  it('takes the history of tools along from the folder of TOOLS_PATH, and back', async () => {
+    using kept = makeFolder();
+    await using bot = await stopped({ TOOLS_PATH: kept.path });
+    const hour = ['1', '10', '2026-01-01-00'];
+    const files = createFileDriver({
+      root: kept.path,
+      journals: kept.path,
+      clock: createSystemClock(),
+      log: recordingLogger(),
+    });
+    await files.journal(hour).add('{"of":"TOOLS_PATH"}\n');
+    expect(await bot.copy('files', 'postgres')).to.equal(0);
+    const said = bot.take();
+    expect(said).to.match(/both hold 40 documents and 3 journals/);
+
+    await bot.empty();
+    await files.journal(hour).erase();
+    expect(await bot.copy('postgres', 'files')).to.equal(0);
+    expect(bot.take()).to.equal(said);
+    expect(await files.journal(hour).read()).to.equal('{"of":"TOOLS_PATH"}\n');
   });
 
   it('finishes a copy that was cut off', async () => {

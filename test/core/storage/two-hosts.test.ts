@@ -1,14 +1,16 @@
+import { readdirSync } from 'node:fs';
 import { createSystemClock } from '@cinnabar/core';
 import { createPartition } from '@cinnabar/core/internal/gateway/partition';
 import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import { createTestHost } from '@cinnabar/core/testing';
 import { definePlugin, Identities, type SettingsChange, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { makeFolder } from '../../support/folder.js';
 import { recordingLogger } from '../../support/logs.js';
 import { describePostgres, type TestDatabase, testDatabase } from '../../support/postgres.js';
 
 /** A bot of its own world whose data another one shares. */
-async function hostOn({ url, schema }: TestDatabase, group: number) {
+async function hostOn({ url, schema }: TestDatabase, group: number, folder?: string) {
   const heard: SettingsChange[] = [];
   const party = definePlugin({
     manifest: { id: 'party', version: '1.0.0', description: 'Stores things' },
@@ -16,6 +18,7 @@ async function hostOn({ url, schema }: TestDatabase, group: number) {
     collections: { notes: { scope: 'channel', version: 1, schema: z.object({ n: z.number() }) } },
     setup(context) {
       const { command, settingsChanged, settings, collections } = context;
+      const journals = context.journals({ folder });
       settingsChanged((change) => void heard.push(change));
       command({
         name: 'drinks',
@@ -28,6 +31,14 @@ async function hostOn({ url, schema }: TestDatabase, group: number) {
         async run(ctx) {
           await collections.notes.of(ctx.channel.id).set({ n: 1 });
           await ctx.reply('noted');
+        },
+      });
+      command({
+        name: 'write',
+        description: 'Adds to a journal',
+        async run(ctx) {
+          await journals.open(['1', 'notes'], { schema: z.number(), guildId: ctx.guild?.id ?? null }).append(1);
+          await ctx.reply('written');
         },
       });
       command({
@@ -113,5 +124,17 @@ describePostgres('two hosts on one database', () => {
         [`party/collections/channel/notes/${direct.id}`, '0'],
       ]),
     );
+  });
+
+  it('keep journals for which an operator has named a folder in the database, too', async () => {
+    await using place = await testDatabase();
+    using folder = makeFolder();
+    await using one = await hostOn(place, 0, folder.path);
+    expect(await one.ask('!write')).to.equal('written');
+    expect(readdirSync(folder.path)).to.eql([]);
+    const [row] = await place.query(
+      `SELECT count(*) AS n FROM ${place.schema}.journal_lines WHERE path LIKE 'party/1/%'`,
+    );
+    expect(Number(row?.n)).to.equal(1);
   });
 });
