@@ -8,6 +8,9 @@ import type { Relay } from './context.js';
 import { rulesIn } from './settings.js';
 
 const MOST_ERRORS = 50;
+/** With their tokens. */
+const ANSWERS = { page: 'accounts/answers' };
+
 /** How often the page shows the queue anew while somebody looks. */
 const LOOK_MS = 3_000;
 
@@ -42,8 +45,8 @@ export function registerPage({ page, every }: Pick<Registrar, 'page' | 'every'>,
                   ? { badge: isPaused ? t('paused') : t('on'), tone: isPaused ? 'warning' : 'good' }
                   : { badge: t('off'), tone: 'plain' },
               },
-              { name: t('Prompts today'), value: day.turns, ...limit(rules.dayTurns) },
-              { name: t('Tokens today'), value: day.tokens, ...limit(rules.dayTokens) },
+              { name: t('Prompts today'), value: day.turns, ...limit(rules.dayTurns), link: ANSWERS },
+              { name: t('Tokens today'), value: day.tokens, ...limit(rules.dayTokens), link: ANSWERS },
               { name: t('Wake-ups today'), value: day.wakes, ...limit(rules.wakesPerDay) },
             ],
           },
