@@ -30,7 +30,7 @@ interface Exports {
 const WASM_TIERING_BUDGET = 1_000_000_000;
 
 /**
- * What V8 is told before any code cache is read: it takes those only that were made under the same flags.
+ * Flags of V8, set before any code cache is read: V8 refuses a cache that was made under other flags.
  *
  * Without pretenuring: while the bot starts, nearly all that is made survives, from which V8 concludes that the same code goes on making what lasts,
  * and puts it into the old generation at once. What a command leaves behind there keeps all that it refers to until the next full collection: a

@@ -5,7 +5,7 @@ import { openBrowser } from '../web/browser.js';
 
 const SECRET = 'sk-ant-REDACTED-BY-THE-LOG-0123456789abcdef';
 
-/** Logs what it is told. */
+/** A plugin whose command logs an entry of three levels. */
 const diary = definePlugin({
   manifest: { id: 'diary', version: '1.0.0', description: 'Logs', intents: ['GuildMessages', 'MessageContent'] },
   setup({ command, log }) {
