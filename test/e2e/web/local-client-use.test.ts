@@ -153,7 +153,7 @@ describeChromium('what a member does on the page of the local Discord', () => {
   const visit = async (options: Parameters<Browser['newContext']>[0] = {}, as = city.you): Promise<Page> => {
     const opened = await (await browser.newContext(options)).newPage();
     // Sooner than the test's own limit, which says less.
-    opened.setDefaultTimeout(5_000);
+    opened.setDefaultTimeout(20_000);
     await opened.goto(city.discord.clientAddress(as));
     await opened.getByRole('textbox', { name: 'Message #general' }).waitFor();
     return opened;
