@@ -19,6 +19,9 @@ function compare(when: string): void {
 
 export const mochaHooks = {
   beforeAll() {
+    // Also where a failure of the file before kept its last hook from running.
+    unsubscribe(REST_EXCHANGES, collect);
+    found = [];
     subscribe(REST_EXCHANGES, collect);
   },
   afterEach(this: Context) {

@@ -29,14 +29,23 @@ function compare(when: string): void {
   }
 }
 
+function stop(): void {
+  unsubscribe(REST_EXCHANGES, noted);
+  speakByDefault(undefined);
+  watch = undefined;
+}
+
 const isEndToEnd = ({ suites }: Suite) =>
   suites.length > 0 && suites.every(({ file }) => /[\\/]e2e[\\/]/.test(file ?? ''));
 
 export const mochaHooks = {
   beforeAll(this: Context) {
     const root = this.test?.parent;
+    // Also where a failure of the file before kept its last hook from running.
+    stop();
     if (root === undefined || !isEndToEnd(root)) return;
     isElsewhere = false;
+    found = [];
     watch = createWatch();
     speakByDefault(watch.language);
     subscribe(REST_EXCHANGES, noted);
@@ -47,9 +56,7 @@ export const mochaHooks = {
   afterAll() {
     if (watch === undefined) return;
     compare('after the last test');
-    unsubscribe(REST_EXCHANGES, noted);
-    speakByDefault(undefined);
-    watch = undefined;
+    stop();
     const lines = found;
     found = [];
     if (lines.length > 0) throw new Error(['In the code, and in no catalogue:', ...new Set(lines)].join('\n  '));

@@ -1,7 +1,7 @@
 import { type APIMessage, ButtonStyle, ComponentType } from 'discord-api-types/v10';
 import { type Choice, channelChoices, memberChoices, roleChoices } from './choices';
 import { Link, Markdown } from './markdown';
-import { attachmentAt, colourStyle, FileLink, Picture } from './media';
+import { colourStyle, FileLink, mediumOf, Picture } from './media';
 import { type Store, useStillStore } from './store';
 import { t } from './texts';
 
@@ -76,24 +76,18 @@ function One({ message, component }: { message: APIMessage; component: AnyCompon
         </div>
       );
     case ComponentType.File:
-      return <FileLink file={attachmentAt(message, addressIn(component, 'file'))} />;
+      return <FileLink file={mediumOf(message, component, 'file').file} />;
     default:
       return null;
   }
 }
 
-const addressIn = (item: object, key: string): string => {
-  const medium: unknown = Object.entries(item).find(([name]) => name === key)?.[1];
-  return typeof medium === 'object' && medium !== null && 'url' in medium ? words(medium.url) : '';
-};
-
 /** A picture among components: one of the message's own files, or an address. */
 function Medium({ message, item, class: look }: { message: APIMessage; item: unknown; class?: string }) {
   if (typeof item !== 'object' || item === null) return null;
-  const url = addressIn(item, 'media');
-  const file = attachmentAt(message, url);
+  const { url, file } = mediumOf(message, item, 'media');
   const name = 'description' in item ? words(item.description) : '';
-  return <Picture url={file?.url ?? url} name={name || file?.filename || t('picture')} class={look} />;
+  return <Picture url={url} name={name || file?.filename || t('picture')} class={look} />;
 }
 
 const LOOKS: Readonly<Record<number, string>> = {

@@ -23,10 +23,12 @@ export function FileLink({ file }: { file: APIAttachment | undefined }) {
   );
 }
 
-/** The file of the message that `attachment://name` means. */
-export function attachmentAt(message: APIMessage, url: string): APIAttachment | undefined {
-  const name = url.replace(/^attachment:\/\//, '');
-  return name === url ? undefined : message.attachments.find(({ filename }) => filename === name);
+/** What a component shows: an address, and the message's own file if it is one. */
+export function mediumOf(message: APIMessage, item: object, key: 'media' | 'file') {
+  const medium: unknown = Object.entries(item).find(([name]) => name === key)?.[1];
+  if (typeof medium !== 'object' || medium === null || !('url' in medium)) return { url: '', file: undefined };
+  const id = 'attachment_id' in medium ? medium.attachment_id : undefined;
+  return { url: String(medium.url), file: message.attachments.find((file) => file.id === id) };
 }
 
 /** The edge of an embed or a container in its author's colour. */

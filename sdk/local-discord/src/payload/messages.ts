@@ -14,10 +14,11 @@ import {
   MessageFlags,
   MessageReferenceType,
 } from 'discord-api-types/v10';
-import { type AnyComponent, isSelect, walkComponents } from '../rules/components.js';
+import { z } from 'zod';
+import { type AnyComponent, ComponentKind, isSelect, walkComponents } from '../rules/components.js';
 import type { LocalChannel } from '../state/channels.js';
 import type { LocalInteraction } from '../state/interactions.js';
-import type { LocalAttachment, LocalMessage } from '../state/messages.js';
+import { attachmentAt, type LocalAttachment, type LocalMessage } from '../state/messages.js';
 import { channelPayload } from './channels.js';
 import { emojiRefPayload, isoTime, isoTimeOrNull, memberWithoutUser, userPayload } from './users.js';
 
@@ -98,7 +99,7 @@ function baseMessage(message: LocalMessage, viewer: MessageViewer): Omit<APIMess
     mention_roles: message.mentions.roles.map((role) => role.id),
     attachments: shown ? message.attachments.map(attachmentPayload) : [],
     embeds: shown ? message.embeds.map(embedPayload) : [],
-    components: shown ? componentsPayload(message.components) : [],
+    components: shown ? componentsPayload(message) : [],
     pinned: message.pinned,
     flags: flagBits(message),
     ...(message.reactionsByKey.size > 0 ? { reactions: reactionsPayload(message, viewer.userId) } : {}),
@@ -153,20 +154,17 @@ function embedPayload(embed: APIEmbed): APIEmbed {
   };
 }
 
-const SEPARATOR = 14;
-const CONTAINER = 17;
-
 /**
- * A message's components as Discord returns them: with the defaults, and each with an `id`. Those that were sent without one are
- * numbered in order. See https://discord.com/developers/docs/components/reference#anatomy-of-a-component
+ * A message's components as Discord returns them: with the defaults, addresses of its files, and each with an `id`. Those that were sent
+ * without one are numbered in order. See https://discord.com/developers/docs/components/reference#anatomy-of-a-component
  */
-function componentsPayload(components: readonly APIMessageTopLevelComponent[]): APIMessageTopLevelComponent[] {
-  const rendered = structuredClone([...components]);
+function componentsPayload(message: LocalMessage): APIMessageTopLevelComponent[] {
+  const rendered = structuredClone([...message.components]);
   const all = [...walkComponents(rendered)].map(({ component }) => component);
   const taken = new Set(all.map(({ id }) => id));
   let next = 1;
   for (const component of all) {
-    Object.assign(component, { ...defaults(component), ...component });
+    Object.assign(component, { ...defaults(component), ...component, ...shownMedia(component, message) });
     // Discord takes 0 for missing.
     if (component.id !== undefined && component.id !== 0) continue;
     while (taken.has(next)) next += 1;
@@ -178,9 +176,51 @@ function componentsPayload(components: readonly APIMessageTopLevelComponent[]): 
 
 function defaults(component: AnyComponent): Record<string, unknown> {
   if (isSelect(component)) return { min_values: 1, max_values: 1 };
-  if (component.type === SEPARATOR) return { spacing: 1, divider: true };
-  if (component.type === CONTAINER) return { accent_color: null, spoiler: false };
-  return {};
+  switch (component.type) {
+    case ComponentKind.Thumbnail:
+      return { description: null, spoiler: false };
+    case ComponentKind.File:
+      return { spoiler: false };
+    case ComponentKind.Separator:
+      return { spacing: 1, divider: true };
+    case ComponentKind.Container:
+      return { accent_color: null, spoiler: false };
+    default:
+      return {};
+  }
+}
+
+const media = z.object({ url: z.string() });
+const withMedia = z.looseObject({ media });
+const withFile = z.looseObject({ file: media });
+
+/** Pictures and files of a component with the addresses that they have on the CDN. */
+function shownMedia(component: AnyComponent, message: LocalMessage): Record<string, unknown> {
+  switch (component.type) {
+    case ComponentKind.Thumbnail:
+      return { media: unfurled(withMedia.parse(component).media.url, message) };
+    case ComponentKind.MediaGallery:
+      return {
+        items: z
+          .array(withMedia)
+          .parse(component.items)
+          .map((item) => ({ description: null, spoiler: false, ...item, media: unfurled(item.media.url, message) })),
+      };
+    case ComponentKind.File: {
+      const { url } = withFile.parse(component).file;
+      const file = attachmentAt(url, message.attachments);
+      return { file: unfurled(url, message), name: file?.filename ?? null, size: file?.size ?? null };
+    }
+    default:
+      return {};
+  }
+}
+
+function unfurled(url: string, message: LocalMessage) {
+  const file = attachmentAt(url, message.attachments);
+  if (file === undefined) return { id: message.id, url, proxy_url: url };
+  const { id, url: address, contentType } = file;
+  return { id, url: address, proxy_url: address, content_type: contentType, attachment_id: id };
 }
 
 export function attachmentPayload(file: LocalAttachment): APIAttachment {

@@ -4,7 +4,7 @@ import { type APIEmbed, EmbedType } from 'discord-api-types/v10';
 import { z } from 'zod';
 import { route } from '../rest/request.js';
 import type { LocalChannel } from '../state/channels.js';
-import type { LocalAttachment, LocalMessage, UploadedFile } from '../state/messages.js';
+import { attachmentAt, type LocalAttachment, type LocalMessage, type UploadedFile } from '../state/messages.js';
 import type { World } from '../world.js';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -64,8 +64,6 @@ function contentTypeOf(filename: string, sent: string | undefined): string {
   return TYPES[extension] ?? (sent || 'application/octet-stream');
 }
 
-const SCHEME = 'attachment://';
-
 /** Stores the files; those that an embed shows (`attachment://name`) move into the embed, as on Discord. */
 export function attachFiles(
   world: World,
@@ -81,8 +79,7 @@ export function attachFiles(
 
 function resolveEmbed(embed: APIEmbed, files: LocalAttachment[], shown: Set<LocalAttachment>): APIEmbed {
   const locate = (url: string): string => {
-    if (!url.startsWith(SCHEME)) return url;
-    const file = files.find((one) => one.filename === url.slice(SCHEME.length));
+    const file = attachmentAt(url, files);
     if (!file) return url;
     shown.add(file);
     return file.url;

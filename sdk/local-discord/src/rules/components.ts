@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { FormIssue } from '../errors.js';
 
 /** A component of any kind, read without trust. */
@@ -15,6 +16,11 @@ export const ComponentKind = {
   RoleSelect: 6,
   MentionableSelect: 7,
   ChannelSelect: 8,
+  Thumbnail: 11,
+  MediaGallery: 12,
+  File: 13,
+  Separator: 14,
+  Container: 17,
   Label: 18,
 } as const;
 
@@ -71,6 +77,9 @@ export function checkComponents(components: readonly unknown[]): FormIssue[] {
 function checkOne(component: AnyComponent): FormIssue[] {
   if (component.type === ComponentKind.ActionRow) return checkLength(component, 'components', 1, 5);
   if (component.type === ComponentKind.Button) return checkButton(component);
+  if (component.type === ComponentKind.Thumbnail) return checkMedia(component, 'media');
+  if (component.type === ComponentKind.File) return checkMedia(component, 'file');
+  if (component.type === ComponentKind.MediaGallery) return checkGallery(component);
   if (!isSelect(component)) return [];
   const issues = [...required(component, 'custom_id'), ...checkLength(component, 'custom_id', 1, 100)];
   issues.push(...checkLength(component, 'placeholder', 0, 150));
@@ -90,6 +99,25 @@ function checkButton(component: AnyComponent): FormIssue[] {
     issues.push({ path: ['label'], code: 'BUTTON_COMPONENT_INVALID_EMOJI_OR_LABEL', message });
   }
   return issues;
+}
+
+function checkGallery(component: AnyComponent): FormIssue[] {
+  const { items } = component;
+  if (!Array.isArray(items)) return required({ ...component, items: undefined }, 'items');
+  return [
+    ...checkLength(component, 'items', 1, 10),
+    ...items.flatMap((item: unknown, index) =>
+      checkMedia(item, 'media').map((issue) => ({ ...issue, path: ['items', index, ...issue.path] })),
+    ),
+  ];
+}
+
+const address = z.object({ url: z.string().min(1) });
+
+function checkMedia(holder: unknown, field: string): FormIssue[] {
+  const read = z.object({ [field]: address }).safeParse(holder);
+  if (read.success) return [];
+  return [{ path: [field, 'url'], code: 'BASE_TYPE_REQUIRED', message: 'This field is required' }];
 }
 
 function required(component: AnyComponent, field: string): FormIssue[] {

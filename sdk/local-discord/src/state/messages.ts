@@ -146,6 +146,17 @@ export interface LocalAttachment {
   readonly ephemeral: boolean;
 }
 
+const SCHEME = 'attachment://';
+
+/** The file among `files` that an embed or component means: by `attachment://name`, or by the address that it has on the CDN. */
+export function attachmentAt(url: string, files: readonly LocalAttachment[]): LocalAttachment | undefined {
+  if (!url.startsWith(SCHEME)) return files.find((file) => unsigned(file.url) === unsigned(url));
+  const name = url.slice(SCHEME.length);
+  return files.find(({ filename }) => filename === name);
+}
+
+const unsigned = (url: string) => url.split('?', 1)[0];
+
 /** An incoming webhook. */
 export interface LocalWebhook {
   readonly id: string;
