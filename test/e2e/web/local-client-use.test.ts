@@ -635,6 +635,18 @@ describeChromium('what a member does on the page of the local Discord', () => {
     await french.context().close();
   });
 
+  it('opens where the browser is slower than the server', async () => {
+    const context = await browser.newContext();
+    // What is drawn runs its effects half a second late, long after the guild has come.
+    await context.addInitScript(
+      'const later = setTimeout; setTimeout = (run, ms = 0) => later(run, ms + 500); requestAnimationFrame = (run) => later(run, 500)',
+    );
+    const slow = await context.newPage();
+    await slow.goto(city.discord.clientAddress(city.you));
+    await slow.getByRole('textbox', { name: 'Message #general' }).waitFor();
+    await context.close();
+  });
+
   it('has nothing that keeps people out, dark, light and on a phone, whatever is open', async () => {
     const channel = city.guild.createChannel({ name: 'everything' });
     await city.discord.settled();

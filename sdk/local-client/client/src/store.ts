@@ -54,6 +54,7 @@ export class Store {
   #members: ReadonlyMap<SeenGuild | undefined, ReadonlyMap<string, string>> = new Map();
   readonly #own = new Map<string, ReturnType<typeof setTimeout>>();
   readonly #listeners = new Set<() => void>();
+  #version = 0;
   readonly #connection: Connection;
   /** After a break, what is shown may be out of date. */
   #isStale = true;
@@ -75,12 +76,18 @@ export class Store {
     this.#connection.close();
   }
 
+  /** Grows with each change. */
+  get version(): number {
+    return this.#version;
+  }
+
   listen(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   changed(): void {
+    this.#version += 1;
     for (const listener of this.#listeners) listener();
   }
 
@@ -328,8 +335,13 @@ export function useStillStore(): Store {
 /** The store; the component is drawn anew whenever it changes. */
 export function useStore(): Store {
   const store = useStillStore();
-  const [, draw] = useState(0);
-  useEffect(() => store.listen(() => draw((count) => count + 1)), [store]);
+  const [, draw] = useState(store.version);
+  useEffect(() => {
+    const update = () => draw(store.version);
+    // The effect runs after the first drawing: what changed in between has told no listener.
+    update();
+    return store.listen(update);
+  }, [store]);
   return store;
 }
 
