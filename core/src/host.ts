@@ -362,8 +362,8 @@ export function createHost(options: HostOptions): Host {
       const claims = options.assignment?.claims;
       if (claims !== undefined) {
         const languages = container.resolve(KEYS.languages);
-        tellUnfinished({ claims, client: gateway.client, languages, clock, log }).catch((error: unknown) =>
-          log.warn('commands that another process had begun could not be found', { error }),
+        tellUnfinished({ claims, client: gateway.client, languages, clock, log, signal: stopSignal.signal }).catch(
+          (error: unknown) => log.warn('commands that another process had begun could not be found', { error }),
         );
       }
       container.resolve(KEYS.blockage).start();

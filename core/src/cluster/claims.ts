@@ -2,9 +2,11 @@ import {
   type Clock,
   createKeyedMutex,
   diskTroubleOf,
+  isTransient,
   isUnknown,
   type Logger,
   mayRefer,
+  retryDiscord,
   sendOnce,
   t,
   z,
@@ -18,6 +20,7 @@ import {
   Routes,
   type SendableChannels,
 } from 'discord.js';
+import { ANSWER_PAUSES_MS } from '../commands/answers.js';
 import type { LanguageService } from '../languages/languages.js';
 import type { Database } from '../storage/drivers/postgres/database.js';
 import type { WriteLease } from '../storage/drivers/postgres/writer.js';
@@ -72,8 +75,10 @@ export interface SharedClaims extends Claims {
   follows(reading: Promise<unknown>): void;
   /** Resolves once all that came so far is claimed: an event must not count as handled before that, or it is lost with the process. */
   begun(): Promise<void>;
-  /** Claims of other processes for this group that were not finished; returns each once. */
-  takeUnfinished(): Promise<readonly Claimed[]>;
+  /** Claims of other processes for this group that were not finished. They stay so until `finish`. */
+  unfinished(): Promise<readonly Claimed[]>;
+  /** The member has heard. */
+  finish(asked: Claimed): Promise<void>;
 }
 
 /** Discord does not resend an event after so long. */
@@ -109,7 +114,7 @@ export function createClaims(
       return undefined;
     }
   };
-  const end = async ({ id }: Claimed) => {
+  const finish = async ({ id }: Claimed) => {
     try {
       await write(
         `done AS (UPDATE ${claims} SET done_at = now(), interaction_token = NULL FROM fence WHERE id = $1 RETURNING id AS result)`,
@@ -121,6 +126,7 @@ export function createClaims(
   };
 
   return {
+    finish,
     async run(asked, task) {
       // Claims of one channel are made in the order of its messages.
       const begins = mutex.run(asked.channelId ?? asked.userId, () => begin(asked));
@@ -131,7 +137,7 @@ export function createClaims(
       try {
         answered = await task();
       } finally {
-        if (isOwn === true && answered === 'answered') await end(asked);
+        if (isOwn === true && answered === 'answered') await finish(asked);
       }
     },
     follows(reading) {
@@ -144,12 +150,11 @@ export function createClaims(
       // What has followed a reading.
       await Promise.allSettled(beginning);
     },
-    async takeUnfinished() {
+    async unfinished() {
       const rows = await write(
-        `${old}taken AS (UPDATE ${claims} SET done_at = now() FROM fence
-           WHERE group_number = ${lease.group} AND token < ${lease.token} AND done_at IS NULL AND claimed_at >= now() - ${KEPT}
-           RETURNING id::text, guild_id::text, channel_id::text, user_id::text, interaction_token),
-         done AS (SELECT coalesce(json_agg(taken), '[]') AS result FROM taken)`,
+        `${old}done AS (SELECT coalesce(json_agg(one), '[]') AS result FROM (
+           SELECT id::text, guild_id::text, channel_id::text, user_id::text, interaction_token FROM ${claims}, fence
+           WHERE group_number = ${lease.group} AND token < ${lease.token} AND done_at IS NULL AND claimed_at >= now() - ${KEPT}) AS one)`,
         [],
       );
       const found: readonly Record<string, unknown>[] = JSON.parse(rows ?? '[]');
@@ -174,8 +179,10 @@ export async function tellUnfinished(options: {
   readonly languages: Pick<LanguageService, 'serve'>;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Stops the host. */
+  readonly signal: AbortSignal;
 }): Promise<void> {
-  const { claims, client, languages, clock, log } = options;
+  const { claims, client, languages, clock, log, signal } = options;
   const sentence = (userId: string) =>
     t(
       '{user}, I was interrupted while I worked on this, and I cannot say whether it was done. Please have a look, and try again if it was not.',
@@ -196,18 +203,23 @@ export async function tellUnfinished(options: {
           ...(mayRefer(channel) ? { reply: { messageReference: id, failIfNotExists: false } } : {}),
         },
         answerKey(id, 1),
-        { clock },
+        { clock, signal, pausesMs: [] },
       ),
     );
   };
-  for (const one of await claims.takeUnfinished()) {
+  const tellPatiently = async (one: Claimed) => {
     try {
-      await tell(one);
+      // It looks for an answer first, so it can be repeated.
+      await retryDiscord(clock, () => tell(one), { signal, pausesMs: ANSWER_PAUSES_MS });
     } catch (error) {
+      // The next holder tells the member.
+      if (isTransient(error)) return;
       if (!isUnknown(error))
         log.warn('a member could not be told that their command was interrupted', { id: one.id, error });
     }
-  }
+    await claims.finish(one);
+  };
+  await Promise.all((await claims.unfinished()).map(tellPatiently));
 }
 
 /**

@@ -156,6 +156,34 @@ describePostgres('cluster: processes that serve a bot together', () => {
     await other.stop();
   }).timeout(60_000);
 
+  it('tell them, too, when the next process could not say it either', async () => {
+    await using world = await createClusterWorld({ groups: 1, guilds: 1 });
+    const [channel] = world.channels;
+    if (channel === undefined) throw new Error('there is no channel');
+    const one = world.member('one', [counter]);
+    await one.start();
+    const route = { method: 'POST', route: '/channels/:channelId/messages' } as const;
+    world.discord.faults.rest.fail(503, { times: Number.POSITIVE_INFINITY, ...route });
+    const asked = world.owner.say(channel, '!count');
+    await world.discord.settled();
+    await one.stop();
+    const other = world.member('other', [counter]);
+    await other.start();
+    await other.stop();
+    world.discord.faults.clear();
+    const third = world.member('third', [counter]);
+    await third.start();
+    await world.until(() => world.answersTo(asked).length > 0);
+    await third.stop();
+    const fourth = world.member('fourth', [counter]);
+    await fourth.start();
+    await world.discord.settled();
+    await fourth.stop();
+    expect(world.answersTo(asked).map(({ content }) => content))
+      .to.have.length(1)
+      .and.to.satisfy(([text]: string[]) => text?.includes('I was interrupted'));
+  }).timeout(60_000);
+
   it('fill in what a process that is gone has left as "thinking"', async () => {
     await using world = await createClusterWorld({ groups: 1, guilds: 1 });
     const one = world.member('one', [counter]);

@@ -65,7 +65,8 @@ function assignmentOf(group: number, groups: number): Assignment {
       run: async (_asked, task) => void (await task()),
       follows: () => undefined,
       begun: async () => undefined,
-      takeUnfinished: async () => [],
+      unfinished: async () => [],
+      finish: async () => undefined,
     },
     channel: {
       ask: () => Promise.reject(new Error('there is nobody else')),
