@@ -1,6 +1,6 @@
 /**
- * The interfaces between the host's services. Each service is built by one factory that takes what it needs and returns one of these;
- * `host.ts` composes them. Nothing here knows of tsyringe.
+ * The interfaces between the host's services. Each service is built by one factory that takes what it needs and returns one of these; `host.ts` composes them.
+ * They do not depend on tsyringe.
  */
 import type {
   Access,
@@ -58,7 +58,7 @@ export interface Scope {
   add(label: string, dispose: () => unknown): Disposer;
   /** Labels of the live effects, oldest first. */
   readonly effects: readonly string[];
-  /** Aborts the signal, so that what is under way ends; all that is registered stays until `close`. */
+  /** Aborts the signal, so that running work ends; registrations stay until `close`. */
   cancel(): void;
   /**
    * Disposes strictly last-in first-out, one after another, each within a time limit; collects every error. Idempotent.
@@ -73,11 +73,11 @@ export interface Owner {
   readonly plugin: Plugin;
   readonly scope: Scope;
   readonly log: Logger;
-  /** For whom it may have tools called, when it does not come with the host. */
+  /** The users for whom it may call tools, when it does not come with the host. */
   readonly entrusted?: Entrusted;
 }
 
-/** What the host remembers of a guild. */
+/** The stored state of a guild. */
 export interface GuildState {
   /** Plugins that an admin switched on or off; the others follow `enabledByDefault`. */
   readonly plugins: Readonly<Record<string, boolean>>;
@@ -89,9 +89,9 @@ export interface GuildState {
   readonly accessRules: readonly AccessRule[];
 }
 
-/** Guild states, held in memory once loaded so that the event path never waits for a disk. */
+/** Guild states, kept in memory once loaded so that events never wait for a disk. */
 export interface GuildStates {
-  /** Reads the guilds that have a state of their own. All others share one from then on. */
+  /** Reads the guilds that have a stored state. All others share one empty state. */
   open(): Promise<void>;
   /** `undefined` until `open`, or `load` for this guild, has resolved. */
   peek(guildId: string): GuildState | undefined;
@@ -101,7 +101,7 @@ export interface GuildStates {
   update(guildId: string, change: (draft: GuildState) => GuildState): Promise<GuildState>;
 }
 
-/** What the bot's owner chose for all guilds. */
+/** The bot owner's choices for all guilds. */
 export interface OwnerChoices {
   readonly accessRules: readonly AccessRule[];
   /** Plugins that are on or off by default, whatever `enabledByDefault` says. */
@@ -119,13 +119,13 @@ export interface OwnerState {
 /** Whether a plugin is enabled somewhere: a synchronous look-up, `true` for a direct message unless the plugin is off by default. */
 export type EnabledIn = (guildId: string | null, plugin: Plugin) => boolean;
 
-/** Runs plugin code so that nothing it throws reaches the process. */
+/** Runs plugin code and catches everything that it throws. */
 export interface Boundary {
   /**
    * Runs `task` for `owner`. Errors are logged and, unless Discord itself failed, counted: 10 of one plugin in a guild within a minute suspend
    * its listeners there for a minute.
    * Synchronous tasks cost no promise. Resolves or returns when the task has ended, never rejects.
-   * @param following it comes straight after the last one, so the clock need not be read again
+   * @param following it directly follows the last one, so the clock need not be read again
    */
   run(
     owner: Owner,
@@ -134,15 +134,15 @@ export interface Boundary {
     task: () => unknown,
     following?: boolean,
   ): void | Promise<void>;
-  /** Like `run` for work whose result matters: counted as in flight, errors rethrown to the caller. */
+  /** Like `run`, for work whose result matters: counted as in flight, errors are thrown to the caller. */
   track<T>(owner: Owner, task: () => Promise<T>): Promise<T>;
   /** Suspends the plugin's listeners everywhere for a minute. */
   suspend(plugin: string): void;
   /** Whether the plugin's listeners are suspended in the guild. */
   suspended(plugin: string, guildId: string | null): boolean;
-  /** Handlers under way: of one plugin, or of all. */
+  /** Running handlers: of one plugin, or of all. */
   inFlight(plugin?: string): number;
-  /** Resolves `true` when nothing (of the plugin) is under way, `false` when `timeoutMs` passed first. */
+  /** Resolves with `true` when nothing (of the plugin) is running, `false` when `timeoutMs` passed first. */
   drained(timeoutMs: number, plugin?: string): Promise<boolean>;
 }
 
@@ -155,7 +155,7 @@ export interface Events {
     options?: ListenerOptions,
   ): Disposer;
   ready(owner: Owner, handler: () => unknown): Disposer;
-  /** From here on no event reaches a listener. */
+  /** After this call no event reaches a listener. */
   close(): void;
 }
 
@@ -171,13 +171,13 @@ export interface CommandService extends Commands {
   /** Chat-input commands and autocomplete. `true` when it was for a command. */
   onInteraction(interaction: Interaction): boolean;
   /**
-   * Brings Discord's list for one guild (or for DMs: `null`) in line. Concurrent calls for one guild are coalesced.
-   * @param isNew the bot has just joined it: nothing is known of its list
+   * Synchronises Discord's list for one guild (or for DMs: `null`). Concurrent calls for one guild are coalesced.
+   * @param isNew the bot has just joined it: its list is not known
    */
   sync(guildId: string | null, isNew?: boolean): Promise<void>;
-  /** Syncs every guild; called after the set of commands or their enabling changed. Coalesced. Discord is asked nothing where it has the same list. */
+  /** Synchronises every guild; called after commands, or where they are enabled, have changed. Coalesced. Makes no request for a list that has not changed. */
   syncAll(): Promise<void>;
-  /** Starts no more of it, and saves what is known. */
+  /** Stops starting further synchronisations, and saves the state. */
   closeSync(): Promise<void>;
 }
 
@@ -192,13 +192,13 @@ export interface ToolService extends Tools {
   readonly ledger: Ledger;
   /** The calls that a member asked for. */
   readonly personalData: PersonalData;
-  /** At start: what was pending becomes expired, what was executing becomes unknown. Returns how many. */
+  /** At start: pending calls become expired, running calls become unknown. Returns how many. */
   recover(): Promise<number>;
   /** Once the plugins run and the bot is logged in: prunes the ledger daily from now on, and announces the ends of the calls that `recover` found. */
   serve(): Promise<void>;
   /** Resolves when the end of every call has been announced and the call is archived. */
   idle(): Promise<void>;
-  /** Removes nothing any more, and waits as `idle` does. */
+  /** Stops pruning, and waits as `idle` does. */
   close(): Promise<void>;
 }
 
@@ -221,19 +221,19 @@ export interface PluginStorage {
   onChange(listener: (change: SettingsChange) => unknown): () => void;
 }
 export interface CatalogService extends SettingsCatalog {
-  /** Why a plugin refuses a value of its guild settings that its schema admits. */
+  /** Why a plugin refuses a value of its guild settings that its schema accepts. */
   refusalOf(plugin: string, key: string, value: unknown, actor: Actor): Promise<string | undefined>;
 }
 export interface StorageService {
-  /** Opens a plugin's storage. The same documents across reloads; schemas are those of this version. */
+  /** Opens a plugin's storage. The documents stay the same across reloads; the schemas are those of this version. */
   open(plugin: Plugin): PluginStorage;
-  /** A plugin's settings, whether it runs or not: to be read. */
+  /** A plugin's settings for reading, whether or not it runs. */
   settingsOf(plugin: Plugin): object;
-  /** Lets go of a version that has stopped: its settings are no longer listed. */
+  /** Releases a version that has stopped: its settings are no longer listed. */
   close(plugin: Plugin): void;
   /**
    * A collection of the host's own, kept beside the plugins'.
-   * @param watched whose documents `watch` tells of when another process changes them; what `entries` gives when it is left out
+   * @param watched for which documents `watch` reports changes by other processes; by default those that `entries` lists
    */
   collection<S extends z.ZodObject>(
     name: string,
@@ -242,30 +242,33 @@ export interface StorageService {
   ): Collection<z.output<S>>;
   /** A journal of a plugin. One at a time for a name and a guild. @throws CINNABAR_NAME_INVALID */
   journal<T>(plugin: string, name: string, definition: JournalDefinition<T>): Journal<T>;
-  /** The journals of a plugin that lie beside each other; `release` lets go of those that are open. @throws CINNABAR_NAME_INVALID */
+  /** A group of journals of a plugin; `release` closes those that are open. @throws CINNABAR_NAME_INVALID */
   journals(plugin: string, options?: JournalsOptions): Journals & Pick<Journal<never>, 'release'>;
   /** Which settings are secret, of every plugin that has been opened. */
   secretKeys(): ReadonlyMap<string, SecretKeys>;
   readonly catalog: CatalogService;
   /** The plugins whose storage is open. */
   opened(): readonly OpenedPlugin[];
-  /** Everything that a user's scoped collections hold, by plugin and collection; and its deletion. */
+  /** All documents of a user in user-scoped collections, by plugin and collection; and their deletion. */
   exportUser(userId: string): Promise<Readonly<Record<string, unknown>>>;
   forgetUser(userId: string): Promise<number>;
-  /** Removes all that a plugin has stored, with every copy. It must not run. */
+  /** Removes everything that a plugin has stored, with every copy. The plugin must not run. */
   eraseAll(plugin: string): Promise<void>;
-  /** Calls the listener after a time in which changes by other processes were not heard of: removals may have been missed. @returns ends that */
+  /**
+   * Calls the listener after a time in which changes by other processes could not be received: removals may have been missed. @returns a function that stops
+   * this
+   */
   onGap(listener: () => void): () => void;
-  /** Waits for writes under way. */
+  /** Waits for pending writes. */
   flush(): Promise<void>;
 }
 
-/** Members' own data that plugins hold beside their user-scoped collections, together with those collections. */
+/** Personal data that plugins hold in addition to their user-scoped collections, together with those collections. */
 export interface PersonalDataService extends PersonalDataStore {
   register(owner: Owner, data: Partial<PersonalData>): Disposer;
 }
 
-/** What nearly every service needs. */
+/** Services that nearly every other service needs. */
 export interface Basics {
   readonly clock: Clock;
   readonly random: Random;
@@ -273,16 +276,16 @@ export interface Basics {
 }
 
 export interface AccessService extends Access {
-  /** Whether `ignores` can be true of anyone in a guild: asked with every message. */
+  /** Whether `ignores` can be true for anyone in a guild: called with every message. */
   mayIgnore(guildId: string | null): boolean;
-  /** Whether Discord tells of every change of members; otherwise it is asked for each call. */
+  /** Whether Discord sends every change of members; otherwise it is asked for each call. */
   membershipsAreLive(): boolean;
-  /** `decide`, trusting no cached member: for the moment at which something irrevocable happens. */
+  /** Like `decide`, but without cached members: for the moment before something irrevocable happens. */
   decideFresh(actor: Actor, subject: AccessRequest): Promise<Decision>;
   /** The actor where a call takes effect: in another guild an identity acts for the user who granted it access there; others stay the same. */
   actorAt(actor: Actor, at: Place): Promise<Actor>;
   /** How an identity may use a tool in the actor's guild; `undefined` for people. */
   modeOf(actor: Actor, tool: string): Promise<'allow' | 'confirm' | undefined>;
-  /** Whether a user is one of the bot's owners, as far as they are known: after `decide`, `tierOf` or `owners`. */
+  /** Whether a user is one of the bot's owners, as far as these are known: use after `decide`, `tierOf` or `owners`. */
   isOwner(userId: string): boolean;
 }

@@ -49,30 +49,30 @@ export interface HostOptions {
   readonly config: HostConfig;
   /** Where people see warnings and errors; nowhere when it is left out. */
   readonly terminal?: { readonly stream: NodeJS.WritableStream; readonly level: HostConfig['logLevel'] };
-  /** Gets every entry of the log, secrets taken out. Must not throw. */
+  /** Called with every entry of the log, without secrets. Must not throw. */
   readonly onLogEntry?: (entry: LogEntry) => void;
-  /** The machine's own when left out. */
+  /** The machine's clock when left out. */
   readonly clock?: Clock;
   readonly random?: Random;
   /** The one that `config.storage` names when left out. */
   readonly driver?: Driver;
   /** Which part of the bot's servers it serves, beside other hosts; all of them when it is left out. */
   readonly assignment?: Assignment;
-  /** Plugins that are in memory already, beside those that are found on the disk. */
+  /** Plugins that are in memory already, in addition to those found on the disk. */
   readonly plugins?: readonly Plugin[];
   /** Ids or folders: no other plugin is started. */
   readonly only?: readonly string[];
-  /** Bundles of plugins that are used as they are, without a look at the sources. */
+  /** Bundles of plugins that are used without checking the sources. */
   readonly builtPlugins?: BuiltPlugins;
   /** See `LoaderOptions.reuse`. */
   readonly reusePlugin?: LoaderOptions['reuse'];
-  /** What is spoken where neither member nor guild has chosen; English when it is left out. */
+  /** The language when neither member nor guild has chosen one; English when it is left out. */
   readonly language?: Language;
-  /** Whether the Discord began with this process, as a local one: what earlier runs know of its slash commands does not hold. */
+  /** Whether the Discord was started with this process, as a local one: what earlier runs stored about its slash commands is invalid then. */
   readonly isDiscordNew?: boolean;
-  /** Told that the event loop lives; none when it is left out. */
+  /** Called with heartbeats of the event loop; none when it is left out. */
   readonly watchdog?: Watchdog;
-  /** Called when an owner asks the bot to end. Left out where the process is not the bot's alone: then it refuses to. */
+  /** Called when an owner asks the bot to stop. Left out when other hosts share the process: then stopping is refused. */
   readonly onEndRequest?: (how: HostEnd) => void;
 }
 
@@ -81,45 +81,45 @@ export interface Host {
   readonly client: Client;
   readonly plugins: PluginManager;
   readonly log: Logger;
-  /** Takes an error that nothing caught: logs it, and lets the plugin pay that it comes from. */
+  /** Handles an uncaught error: logs it, and attributes it to the plugin that caused it. */
   readonly uncaught: (error: unknown, kind: UncaughtKind) => void;
-  /** Since when it has not been connected to Discord with all shards, in milliseconds since the Unix epoch; `undefined` while it is. */
+  /** Since when not all shards have been connected to Discord, in milliseconds since the Unix epoch; `undefined` while they are. */
   readonly notConnectedSince: number | undefined;
-  /** Resolves when Discord has ended the connection for a reason that waiting cannot mend: the bot has to stop. */
+  /** Resolves when Discord has closed the connection for a permanent reason: the bot has to stop. */
   readonly ended: Promise<CinnabarError>;
   /** Health and metrics of this host. */
   readonly monitoring: MonitoringPages;
   /** Where health and metrics are served, while they are. */
   readonly monitoringUrl: string | undefined;
-  /** A service, as a plugin would inject it. @throws when nothing provides it */
+  /** A service, as a plugin would inject it. @throws when there is no provider */
   resolve<T>(token: Token<T>): T;
   /**
-   * Takes possession of the data, starts the plugins, then logs in; waits while Discord is away.
+   * Locks the data, starts the plugins, then logs in; waits while Discord is unreachable.
    * @throws CinnabarError CINNABAR_DATA_IN_USE, CINNABAR_DATA_UNUSABLE, CINNABAR_GATEWAY_LOGIN
    */
   start(token: string): Promise<BootReport>;
   /**
-   * Stops within 15 s, whatever hangs: takes no more events, lets what is under way finish for 6 s, cancels the rest and has those told who wait
-   * for it, stops the plugins in reverse order, saves, logs out. Never rejects. Idempotent.
+   * Stops within 15 s, whatever hangs: accepts no more events, lets running work finish for 6 s, cancels the rest and informs those who wait for it, stops the
+   * plugins in reverse order, saves, logs out. Never rejects. Idempotent.
    */
   stop(): Promise<StopReport>;
-  /** Resolves when no handler and no change of plugins is under way; `true` when it had to wait. */
+  /** Resolves when no handler and no change of plugins is running; with `true` when it had to wait. */
   idle(): Promise<boolean>;
 }
 
-/** How a stop went. */
+/** The result of a stop. */
 export interface StopReport {
-  /** Names of the steps that were cut short; the log has the rest. */
+  /** Names of the steps that were aborted; the log has the rest. */
   readonly unfinished: readonly string[];
-  /** Whether everything that was to be written is on the disk. */
+  /** Whether all data were written to the disk. */
   readonly saved: boolean;
 }
 
-/** What is under way may finish by itself for so long, … */
+/** Running work may finish by itself during this time, … */
 const DRAIN_MS = 6_000;
-/** … and has this long to end, and to say so, once it is cancelled. */
+/** … and after it is cancelled has this long to end and to report. */
 const CANCEL_MS = 2_000;
-/** A test or a console waits for its bot, but not for ever. */
+/** Maximum wait of a test or a console for its bot. */
 const IDLE_MS = 60_000;
 
 /** Composes the host. Nothing is connected or loaded before `start`. */
@@ -174,7 +174,7 @@ export function createHost(options: HostOptions): Host {
     config.storage === undefined
       ? config.dataDir
       : `the database, schema ${config.storage.schema}, or in ${config.dataDir}`;
-  /** @throws CINNABAR_DATA_UNUSABLE where the disk or the database is the reason */
+  /** @throws CINNABAR_DATA_UNUSABLE when the disk or the database is the reason */
   const onData = async <T>(task: () => Promise<T>): Promise<T> => {
     try {
       return await task();
@@ -260,7 +260,7 @@ export function createHost(options: HostOptions): Host {
       name: 'logging out',
       limitMs: 1_000,
       async run() {
-        // The connections that a clean stop closes are no news.
+        // A clean stop closes its connections silently.
         container.resolve(KEYS.connectionLog).stop();
         await Promise.all([gateway.close(), container.resolve(KEYS.workers).close()]);
       },
@@ -271,7 +271,7 @@ export function createHost(options: HostOptions): Host {
     container.resolve(KEYS.blockage).stop();
     await runPhases([{ name: 'monitoring', limitMs: 250, run: monitoring.close }], { clock, log });
     await runPhases([{ name: 'the log', limitMs: 250, run: logs.close }], { clock, log });
-    // Whatever went wrong before: the next process must be able to start.
+    // Runs after any error: the next process must be able to start.
     lock?.release();
     return { unfinished, saved: !unfinished.includes(SAVING) };
   };
@@ -280,7 +280,7 @@ export function createHost(options: HostOptions): Host {
   };
   const lockOwnData = async (): Promise<DataLock> => {
     const taken = await onData(() =>
-      // In the machine's time, which other processes see it in: a local Discord's clock may stand, or run ahead.
+      // In the machine's time, which other processes use: a local Discord's clock may be stopped or ahead.
       lockData(config.dataDir, createSystemClock(), {
         onWait: (sentence) => log.warn(sentence),
         onLost: (error) => diskWatch.failed(error, config.dataDir),
@@ -317,7 +317,7 @@ export function createHost(options: HostOptions): Host {
     },
     resolve: <T>(token: Token<T>) => {
       const { service } = container.resolve(KEYS.services).resolve({ service: token });
-      // The token's own type is what its provider was checked against.
+      // The token's type is the type that its provider was checked against.
       return service as T;
     },
     async start(token) {
@@ -345,7 +345,7 @@ export function createHost(options: HostOptions): Host {
       assertGoing();
       const report = await plugins.boot(only === undefined ? {} : { only });
       assertGoing();
-      // A plugin that fails is skipped; a mistake in the configuration is the person's to mend before anything runs.
+      // A plugin that fails is skipped; a mistake in the configuration must be corrected before anything runs.
       const mistake = report.problems.find(({ code }) => code === 'CINNABAR_CONFIG_INVALID');
       if (mistake !== undefined) throw new UserError(mistake.problem);
       await configuration.start();
@@ -367,7 +367,7 @@ export function createHost(options: HostOptions): Host {
         );
       }
       container.resolve(KEYS.blockage).start();
-      // A look at all files removes what an earlier process has begun to write and not finished.
+      // Listing all files removes temporary files that an earlier process has left.
       if (driver.shared === undefined)
         driver.list([]).catch((error: unknown) => log.warn('what was left unfinished could not be removed', { error }));
       if (!container.resolve(KEYS.access).membershipsAreLive()) log.info(MEMBERS_ARE_ASKED);
@@ -392,7 +392,7 @@ export function createHost(options: HostOptions): Host {
 const MEMBERS_ARE_ASKED =
   'no plugin asks for the Server Members Intent, so Discord does not tell of roles taken away or members who leave: who may read what is asked of Discord with each call';
 
-/** @param process what it is called in a cluster */
+/** @param process its name in a cluster */
 const crashAlert = (process: string | undefined): OwnerAlert => ({
   kind: 'restart-after-crash',
   text: () =>
@@ -407,17 +407,17 @@ const crashAlert = (process: string | undefined): OwnerAlert => ({
   remedy: () => t('The end of the error log, and the log of the system (`journalctl`, `docker logs`), say which.'),
 });
 
-/** A step of stopping. */
+/** One step of a stop. */
 interface Phase {
-  /** What it does, for the log: `saving`. */
+  /** Its name in the log: `saving`. */
   readonly name: string;
   readonly limitMs: number;
   readonly run: () => unknown;
 }
 
 /**
- * Runs phases one after another. One that fails, or takes longer than its limit, is logged and left behind; the next one begins all the same.
- * @returns the names of those that did not end
+ * Runs steps one after another. One that fails, or exceeds its time limit, is logged, and the next one starts.
+ * @returns the names of those that did not finish
  */
 async function runPhases(
   phases: readonly Phase[],

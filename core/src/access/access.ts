@@ -38,7 +38,7 @@ export interface AccessDependencies {
   readonly client: Client;
   readonly states: GuildStates;
   readonly ownerState: Pick<OwnerState, 'peek'>;
-  /** Asked once the guild's state is loaded. */
+  /** Called once the guild's state is loaded. */
   readonly pluginIn: (guildId: string | null, plugin: string) => PluginThere;
   /** User ids of the bot's owners; empty: the application's owner or team. */
   readonly owners: readonly string[];
@@ -51,13 +51,13 @@ export interface AccessDependencies {
 interface PluginThere {
   /** Whether it is switched on. */
   readonly enabled: boolean;
-  /** Whether it can never be switched off: the server's owner can use its commands whatever the rules say, to correct them. */
+  /** Whether it can never be switched off. The server's owner can then use its commands whatever the rules say, in order to correct the rules. */
   readonly required: boolean;
 }
 
 type MaybeLater<T> = T | Promise<T>;
 
-/** Builds the one authorization path. Deny wins, and whatever goes wrong inside is a refusal. */
+/** Builds the only authorization path. A denial overrides a permission, and an error during a check counts as a denial. */
 export function createAccess(parts: AccessDependencies): AccessService {
   const { client, states, ownerState, pluginIn, clock, log } = parts;
   const owners = createOwners(parts);
@@ -72,7 +72,7 @@ export function createAccess(parts: AccessDependencies): AccessService {
 
   const named = (found: Subject | Absence): Subject | DecisionReason => ('because' in found ? ofAbsence(found) : found);
 
-  // Synchronous where everything is known: a command must not cost a promise for each step.
+  // Synchronous when all data are in memory, so that a command does not cost a promise for each step.
   const stand = (actor: Actor, fresh: boolean): MaybeLater<Subject | DecisionReason> => {
     const failed = (error: unknown) => failedCheck('actor', error);
     try {
@@ -97,7 +97,7 @@ export function createAccess(parts: AccessDependencies): AccessService {
     }
   };
 
-  /** The request with what settings say of the tier. */
+  /** The request with the tier that settings require. */
   const settled = async (actor: Actor, request: AccessRequest): Promise<SettledRequest> => {
     const { tier = 'everyone', tierFrom } = request.policy;
     if (tierFrom === undefined) return request;
@@ -106,7 +106,7 @@ export function createAccess(parts: AccessDependencies): AccessService {
     return { ...request, policy: { ...request.policy, tier: stricterTier(tier, set) } };
   };
 
-  // Not where the actor is, or under an identity: everything is decided for the place where it takes effect.
+  // For an identity, or an actor in another place, the decision is made for the place where the call takes effect.
   const weighElsewhere = async (actor: Actor, request: AccessRequest, fresh: boolean): Promise<Decision> => {
     try {
       await owners.load();
@@ -115,7 +115,7 @@ export function createAccess(parts: AccessDependencies): AccessService {
       const { userId, guildId, channelId, elsewhere } = place;
       const who = { userId, guildId, channelId: channelId ?? actor.channelId };
       const subject = elsewhere ? await subjects.elsewhere(place, fresh) : await subjects.here(who, fresh);
-      // A refusal must tell nothing of a place that the actor cannot see.
+      // A refusal must reveal nothing about a place that the actor cannot see.
       if ('because' in subject) return refuse(elsewhere ? outOfReach() : ofAbsence(subject));
       const there = { ...actor, guildId, channelId: who.channelId };
       return conclude(judged(subject, there, await settled(there, request)));
@@ -161,7 +161,7 @@ export function createAccess(parts: AccessDependencies): AccessService {
       return owners.settled() ? isIgnored(actor) : owners.load().then(() => isIgnored(actor));
     },
     async decideFresh(actor, request) {
-      // What runs after this asks anew of every place that it looks into, once.
+      // Code that runs after this check resolves each place anew, once.
       memberships.forget(actor.userId);
       if (actor.identity !== undefined)
         for (const userId of await places.usersBehind(actor.identity)) memberships.forget(userId);
@@ -175,7 +175,7 @@ export function createAccess(parts: AccessDependencies): AccessService {
     actorAt: places.actorAt,
     modeOf: places.modeOf,
     async tierOf(actor) {
-      // An agent has no tier of its own: what it may do depends on the grant for each call.
+      // An agent has no tier: what it may do depends on the grant for each call.
       if (actor.identity !== undefined) return 'everyone';
       const subject = await stand(actor, false);
       return 'rule' in subject ? 'everyone' : lower(tierIn(subject), actor.atMost);
@@ -212,10 +212,10 @@ export function refusalReasons(decision: Decision): string {
 }
 
 const RETRY_AFTER_MS = 30_000;
-/** How long what Discord says of the owners holds. */
+/** How long Discord's answer about the owners is used. */
 const HOLDS_MS = 60 * 60_000;
 
-/** The bot's owners: those configured, else the application's owner or team as Discord has it. */
+/** The bot's owners: the configured ones, otherwise the owner or the team of the application. */
 function createOwners({ client, owners: configured, clock, log }: AccessDependencies) {
   let ids: ReadonlySet<string> = new Set(configured);
   let known = configured.length > 0;
@@ -242,7 +242,7 @@ function createOwners({ client, owners: configured, clock, log }: AccessDependen
 
   const settled = () => {
     if (!known) return clock.now() < retryAt;
-    // Who has left the team is an owner no more. Until Discord has answered, its last answer holds.
+    // A person who has left the team is no longer an owner. Until Discord has answered, its last answer is used.
     if (clock.now() >= askAgainAt) asking ??= ask();
     return true;
   };
@@ -250,7 +250,7 @@ function createOwners({ client, owners: configured, clock, log }: AccessDependen
   return {
     has: (userId: string) => ids.has(userId),
     ids: (): readonly string[] => [...ids],
-    /** Whether there is nothing to wait for: they are known, or Discord failed to answer just now. */
+    /** Whether there is nothing to wait for: the owners are known, or Discord has just failed to answer. */
     settled,
     /** Never rejects: while Discord does not answer, no user is an owner. Discord is asked again after 30 s at the earliest. */
     load(): Promise<void> {
@@ -271,31 +271,31 @@ function ownerIds(owner: User | Team | null): readonly string[] {
     .map((member) => member.id);
 }
 
-/** A request whose `tier` holds. */
+/** A request with the tier that applies to it. */
 interface SettledRequest extends AccessRequest {
-  /** A setting lets nobody use it. */
+  /** A setting refuses it to everyone. */
   readonly isClosed?: boolean;
 }
 
-/** What is looked at: everything that a decision depends on. */
+/** What a decision depends on. */
 export interface Case {
   readonly subject: Subject;
   readonly request: SettledRequest;
   readonly plugin: PluginThere;
-  /** The rule about everything for which the bot takes no notice of the subject here. */
+  /** The rule that makes the bot ignore the subject here. */
   readonly ignoring: FoundRule | undefined;
   /** The access rule that decides about the request, if one applies. */
   readonly found: FoundRule | undefined;
   readonly atMost: Tier | undefined;
 }
 
-/** One check. `undefined`: the request asks nothing of the kind. */
+/** One check. `undefined`: the request does not need it. */
 interface Check {
   readonly rule: RuleName;
   look(of: Case): Omit<DecisionReason, 'rule'> | undefined;
 }
 
-/** What is looked at, by the names that reasons bear. */
+/** Data for a check, by the names that reasons use. */
 export type RuleName =
   | 'place'
   | 'plugin-enabled'
@@ -305,7 +305,7 @@ export type RuleName =
   | 'member-permissions'
   | 'bot-permissions';
 
-/** Every check, in the order in which people read the reasons. */
+/** Every check, in the order in which the reasons are shown. */
 const CHECKS: readonly Check[] = [
   {
     rule: 'place',
@@ -352,7 +352,7 @@ const CHECKS: readonly Check[] = [
       }
       const actual = tierIn(subject);
       if (reaches(actual, needed)) return { allowed: true, text: t('you are {tier}', { tier: tierName(actual) }) };
-      // What is for owners is not an admin's to give.
+      // An admin cannot grant what only owners may do.
       if (found?.rule.effect === 'allow' && reaches('admin', needed)) {
         return { allowed: true, text: t('that rule admits you without being {tier}', { tier: tierName(needed) }) };
       }
@@ -382,7 +382,7 @@ const CHECKS: readonly Check[] = [
   },
 ];
 
-/** Every reason for and against, in order. Pure: what it is given is all there is. */
+/** Every reason for and against, in order. A pure function of its arguments. */
 export function judge(
   subject: Subject,
   request: SettledRequest,
@@ -410,14 +410,16 @@ export function judge(
 
 const NO_RULES: readonly AccessRule[] = [];
 
-/** Rules do not bind the bot's owner, nor those of a guild its owner in what keeps the guild in hand: neither can lock themselves out. */
+/**
+ * Rules do not bind the bot's owner. They do not bind a guild's owner for the commands that control the bot in that guild. So neither can lock themselves out.
+ */
 function levelsFor(subject: Subject, { required }: PluginThere): RuleLevels {
   if (subject.isBotOwner) return { owner: NO_RULES, guild: NO_RULES };
   const { owner, guild } = subject.accessRules;
   return { owner, guild: required && subject.isGuildOwner ? NO_RULES : guild };
 }
 
-/** A guild's admins who are not meant themselves still control the bot from where it ignores the others: else they could not take that back. */
+/** Where the bot ignores a channel, admins who are not ignored themselves can still control the bot, so that they can undo this. */
 function ignoringFor(subject: Subject, levels: RuleLevels, { required }: PluginThere): FoundRule | undefined {
   const found = ignoringRule(levels, subject);
   if (found === undefined || found.level === 'owner' || !required) return found;
@@ -430,7 +432,7 @@ const { Administrator, ManageGuild, ModerateMembers, KickMembers, BanMembers, Ma
 
 const hasRole = (subject: Subject, ids: readonly string[]) => ids.some((id) => subject.hasRole(id));
 
-/** From the most trusted down: the first that holds is the actor's tier. The guild's tiers have no meaning in a direct message. */
+/** Checked from the most trusted tier down; the first match is the actor's tier. A guild's tiers do not apply in a direct message. */
 const HOLDS: readonly (readonly [Tier, (subject: Subject) => boolean])[] = [
   ['botOwner', (subject) => subject.isBotOwner],
   ['everyone', (subject) => subject.place === 'dm'],

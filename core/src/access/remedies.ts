@@ -3,7 +3,7 @@ import type { Case, RuleName } from './access.js';
 import type { FoundRule } from './rules.js';
 import { missingPermissions, permissionNames } from './visibility.js';
 
-/** What takes a refusal away: each as an act of whom it concerns, a command word for word. */
+/** What removes a refusal: an action of the person concerned, with the exact command. */
 const REMEDIES: Readonly<Record<RuleName, (of: Case) => string>> = {
   place: ({ request: { policy } }) =>
     policy.where === 'dm' ? t('Use it in a direct message to me.') : t('Use it in a server.'),
@@ -34,7 +34,7 @@ export function remedyFor(rule: RuleName, of: Case): string {
 export const afterFailure = () => t('Try again. If it stays so, the log of the bot says more.');
 export const ofAbsent = () => t('They have to be in this server, and see this channel.');
 
-/** What is for owners is no admin's to give. */
+/** An admin cannot grant what only owners may do. */
 function ofTier({ subject, request: { kind, name, plugin, policy, isClosed } }: Case): string {
   if (isClosed === true) return t('An admin changes the setting: `set {plugin}` shows it.', { plugin });
   const needed = (subject.place === 'dm' ? policy.dmTier : undefined) ?? policy.tier;
@@ -59,7 +59,7 @@ function ofDenial({ level, rule: { target, subject } }: FoundRule): string {
 
 function ofIgnoring({ level, rule: { subject } }: FoundRule, userId: string): string {
   const who = whoFor(subject);
-  // Of a list of those who are heard, the denial of the rest is what makes it one.
+  // The denial for everyone else is what turns the allowed ones into a list.
   if (level === 'owner')
     return subject.kind === 'everyone' || subject.kind === 'guilds'
       ? t('The owner of the bot admits them with `access global allow everything {who}`.', { who: `<@${userId}>` })
@@ -87,5 +87,5 @@ const WHO: Readonly<Record<AccessRule['subject']['kind'], (id: string) => string
   everyone: () => 'everyone',
 };
 
-/** For whom a rule holds, as the commands of `access` read it. */
+/** The subject of a rule, as the commands of `access` read it. */
 const whoFor = ({ kind, id = '' }: AccessRule['subject']) => WHO[kind](id);

@@ -33,11 +33,11 @@ export const accessRuleSchema = z.object({
 
 /** Enough for every role and channel that matters; each decision looks at all of them. */
 export const MOST_RULES = 200;
-/** Of the bot's owner: enough for the blocked users of many servers. */
+/** Limit for the bot's owner: enough for the blocked users of many servers. */
 const MOST_OWNER_RULES = 2_000;
 export const MOST_ROLES = 50;
 
-/** Whom and where a decision is about, as rules name them. */
+/** The subject and the place of a decision, as rules name them. */
 export interface RulePosition {
   readonly userId: string;
   hasRole(id: string): boolean;
@@ -99,7 +99,7 @@ function decidingAmong(
   return best;
 }
 
-/** What rules about everything say of a member, of a place, and of the rest: each is asked by itself. */
+/** Kinds of subjects whose rules about everything are evaluated separately: members, places, and everyone else. */
 const PARTIES = {
   person: ['user', 'role'],
   place: ['channel', 'category', 'guild'],
@@ -107,9 +107,9 @@ const PARTIES = {
 } as const satisfies Readonly<Record<string, readonly AccessRule['subject']['kind'][]>>;
 
 /**
- * The rule for which the bot takes no notice of a member or place, if there is one. The bot owner's rules and those of the guild may each refuse.
- * Of one level, a member is ignored by a rule for them before one for their roles, a place by a rule for the channel before its category and its
- * guild; `deny` before `allow`. Where everything is denied to the rest, those stay whom a rule allows, in person or by the place.
+ * The rule that makes the bot ignore a member or place, if there is one. The bot owner's rules and those of the guild may each refuse. Of one level, a member
+ * is ignored by a rule for them before one for their roles, a place by a rule for the channel before its category and its guild; `deny` before `allow`. Where a
+ * rule denies everything to everyone else, members whom a rule allows, by themselves or by their place, are not ignored.
  */
 export function ignoringRule(levels: RuleLevels, position: RulePosition): FoundRule | undefined {
   for (const level of LEVELS) {
@@ -140,7 +140,7 @@ function ignoringAmong(rules: readonly AccessRule[], position: RulePosition): Ac
 
 const aboutEverything = new WeakMap<readonly AccessRule[], boolean>();
 
-/** Asked with every message. */
+/** Called for every message. */
 export function hasRulesAboutEverything(rules: readonly AccessRule[]): boolean {
   if (rules.length === 0) return false;
   let known = aboutEverything.get(rules);
@@ -198,7 +198,7 @@ const sameSlot = (rule: AccessRule, other: AccessRule) =>
   rule.subject.kind === other.subject.kind &&
   rule.subject.id === other.subject.id;
 
-/** Where the rules of a guild can only be about a part of it. */
+/** Where a guild's rules can apply to a part of the guild only. */
 const OF_THE_OWNER: ReadonlySet<AccessRule['subject']['kind']> = new Set(['guild', 'guilds']);
 
 /** The rules of the guilds and those of the bot's owner, over their states. */
@@ -230,7 +230,7 @@ export function createAccessRules(states: GuildStates, ownerState: OwnerState): 
     update,
     set: (guildId, rule) => update(guildId, (rules) => [...rules, rule]),
     async replace(guildId, rules) {
-      // A mistake in them must not be found while the document is being written.
+      // Finds a mistake in the rules before the document is written.
       const next = checked(guildId, withoutDoubles(rules));
       await update(guildId, () => next);
     },
@@ -295,8 +295,8 @@ export const admits =
     rule.effect === 'allow' && names(userId)(rule);
 
 /**
- * The rules that name a member, for the export and deletion of what is held of them. What admits them goes; what refuses or ignores them stays: a
- * blocked member must not lift the block by asking to be forgotten.
+ * The rules that name a member, for the export and deletion of their data. Rules that allow something are deleted; rules that deny or ignore stay: a blocked
+ * member must not lift the block by asking to be forgotten.
  */
 export function personalRules(
   guilds: Pick<Collection<{ readonly accessRules: readonly AccessRule[] }>, 'entries'>,

@@ -30,9 +30,7 @@ import {
 /** Permissions do not say who is in a private thread. */
 const isForFew = (channel: Channel) => !channel.isDMBased() && isPrivateThread(channel);
 
-/**
- * Finds the subject of a decision: at once where everything is in memory. `fresh` asks Discord again wherever the cache may lag behind.
- */
+/** Resolves the subject of a decision, synchronously when everything is in memory. `fresh` asks Discord again wherever the cache may be out of date. */
 export function createSubjects(
   { client, states, ownerState, clock }: Pick<AccessDependencies, 'client' | 'states' | 'ownerState' | 'clock'>,
   isOwner: (userId: string) => boolean,
@@ -45,9 +43,9 @@ export function createSubjects(
   ): Found => {
     if (channel.isDMBased() || channel.guildId !== guild.id) return absent(t('that channel is not in this server'));
     if (member.user.bot) return ofBot();
-    // In a cached decision they have just said or pressed something there.
+    // In a cached decision the member has just written or pressed something there.
     if (fresh && !permissionsIn(channel, member).has('ViewChannel')) return hidden();
-    // Named one by one: with a spread, making this would cost more than the rest of the decision.
+    // Properties are listed one by one: a spread would cost more than the rest of the decision.
     const owner = ownerState.peek();
     return new GuildSubject({ guild, state, owner, channel, member, me, isBotOwner: isOwner(member.id) }, clock);
   };
@@ -75,7 +73,7 @@ export function createSubjects(
     const state = states.peek(guildId);
     const channel = client.channels.cache.get(actor.channelId);
     const { me } = guild.members;
-    // As a rule all of it is known: then a command does not cost a promise for each part.
+    // Usually all of it is in memory: then a command does not cost a promise for each part.
     const isKnown = member !== undefined && state !== undefined && channel !== undefined && me !== null;
     if (!isKnown || (fresh && isForFew(channel))) {
       return lookUp(guild, actor, member, fresh);
@@ -87,7 +85,7 @@ export function createSubjects(
     if (actor.channelId !== NO_CHANNEL) {
       const channel = await unlessUnreachable(client.channels.fetch(actor.channelId));
       if (channel === undefined || channel === null) return absent(t('that conversation no longer exists'));
-      // A guild's channel passed off as a direct message would get round the guild's rules.
+      // A guild's channel that is presented as a direct message would evade the guild's rules.
       if (!channel.isDMBased()) return absent(t('that channel is not a direct message'));
     }
     const user = await unlessUnreachable(client.users.fetch(actor.userId));
@@ -119,7 +117,7 @@ export function createSubjects(
   ): Promise<Omit<Position, 'state' | 'owner' | 'isBotOwner'> | Absence> => {
     const guild = guildId === null ? undefined : client.guilds.cache.get(guildId);
     if (guild === undefined) return absent(t('I am not in that server'));
-    // Not the cached one: they need not have said anything for months.
+    // Not the cached member: it may be months old.
     const member = await memberships.member(guild, userId, fresh);
     if (member === undefined) return notInServer();
     const me = guild.members.me ?? (await guild.members.fetchMe());
@@ -145,7 +143,7 @@ export function createSubjects(
   };
 
   return {
-    /** Where rules look for an actor who has just said or done something; of a bot or webhook, too. Asks Discord only for roles that matter. */
+    /** The place in which rules are evaluated for an actor who has just acted, also for a bot or webhook. Asks Discord only for roles that a rule names. */
     positionOf({ userId, guildId, channelId }: Actor, rules: RuleLevels): RulePosition | Promise<RulePosition> {
       const channel = client.channels.cache.get(channelId);
       const guild = guildId === null ? undefined : client.guilds.cache.get(guildId);
@@ -161,7 +159,7 @@ export function createSubjects(
       if (guild === undefined || (known !== undefined && !known.partial) || !namesRoles()) return at(known);
       return memberships.member(guild, userId).then(at);
     },
-    /** The actor in the channel in which the actor is; without one, in the guild as a whole. */
+    /** The actor in their present channel, or in the guild as a whole when there is no channel. */
     here(actor: Actor, fresh: boolean): Found | Promise<Found> {
       const { userId, guildId, channelId } = actor;
       if (guildId === null) return inDirectMessage(actor);
@@ -169,7 +167,7 @@ export function createSubjects(
       return inGuild(actor, guildId, fresh);
     },
     elsewhere,
-    /** Whether a user can see the place now, and has these permissions there. A direct message is for its recipient alone. */
+    /** Whether a user can see the place now and has these permissions there. Only the recipient can see a direct message. */
     async mayEnter(place: ResolvedPlace, permissions: readonly PermissionsString[]): Promise<boolean> {
       const { userId, guildId, channelId } = place;
       if (guildId === null) {
@@ -198,8 +196,8 @@ interface Position {
 }
 
 /**
- * A member in a channel. Permissions are worked out when a check asks for them: that costs the more, the more roles a guild has.
- * A class, because every command makes one, and getters of an object literal are defined anew for each object.
+ * A member in a channel. Permissions are worked out when a check asks for them: the cost grows with the number of the guild's roles. A class, because every
+ * command makes one, and getters of an object literal are defined anew for each object.
  */
 class GuildSubject implements Subject {
   readonly place = 'guild';
@@ -277,13 +275,13 @@ class GuildSubject implements Subject {
   }
 }
 
-/** What is left of a member's permissions while they are in time-out. */
+/** The permissions that a member keeps during a time-out. */
 function activePermissions(member: GuildMember, permissions: Permissions, clock: Pick<Clock, 'now'>): Permissions {
   const timedOut = (member.communicationDisabledUntilTimestamp ?? 0) > clock.now();
   return timedOut ? whileTimedOut(permissions) : permissions;
 }
 
-/** A thread is in its channel, too. */
+/** A thread also belongs to its channel. */
 function channelIdsOf(channel: Channel | undefined, channelId: string): readonly string[] {
   if (channel?.isThread() !== true || channel.parentId === null) return [channelId];
   return [channelId, channel.parentId];
@@ -300,7 +298,7 @@ function permissionsAt(channel: GuildBasedChannel | undefined, member: GuildMemb
 
 export type Permissions = Readonly<PermissionsBitField>;
 
-/** What is true of an actor and of the bot in one place at one moment: all that the checks look at. */
+/** The facts about an actor and the bot in one place at one moment that the checks use. */
 export interface Subject extends RulePosition {
   readonly place: 'guild' | 'dm';
   readonly isBotOwner: boolean;
@@ -330,7 +328,7 @@ const notInServer = () => absent(t('you are not in that server'));
 
 type Found = Subject | Absence;
 
-/** How long an answer of Discord holds where no event announces changes; a call that is about to run asks anew in any case. */
+/** How long an answer of Discord is used where no event announces changes. A call that is about to run always asks anew. */
 const RECENT_MS = 5_000;
 const MOST_REMEMBERED = 5_000;
 
@@ -380,7 +378,7 @@ export function createMemberships(client: Client, clock: Clock) {
   return {
     /** Whether Discord sends an event for every change of members and of threads' members. */
     live,
-    /** Drops what is remembered of one user: the next decision asks Discord. */
+    /** Drops the cached data of one user: the next decision asks Discord. */
     forget,
     /** `undefined` for a user who is not in the guild. @param fresh asks anew, unless Discord sends changes */
     async member(guild: Guild, userId: string, fresh = false): Promise<GuildMember | undefined> {
@@ -389,7 +387,7 @@ export function createMemberships(client: Client, clock: Clock) {
       if (fresh) members.delete(key);
       return asked(members, key, async () => {
         const member = await unlessUnreachable(guild.members.fetch({ user: userId, force: true }));
-        // Other code would go on finding a member in the cache.
+        // Otherwise other code would still find the member in the cache.
         if (member === undefined) guild.members.cache.delete(userId);
         return member;
       });

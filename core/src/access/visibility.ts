@@ -37,12 +37,12 @@ import type { Memberships, Permissions } from './subjects.js';
 const { ViewChannel, ReadMessageHistory, Connect } = PermissionFlagsBits;
 
 /**
- * Whether all members who can see one place may read another, by roles and overwrites alone: no member is fetched. Where it does not follow
- * from these, the other counts as more private.
+ * Whether all members who can see one place may read another, by roles and overwrites alone: no member is fetched. Where roles and overwrites do not decide it,
+ * the other place counts as more private.
  */
 function isOpenTo(client: Client, read: Place, told: Place): boolean {
   if (read.channelId !== undefined && read.channelId === told.channelId) return true;
-  // A direct message has one reader, who may read the source; and its content is shown in no other place.
+  // A direct message has one reader, who may read the source. The content of a direct message is shown in no other place.
   if (told.guildId === null) return read.guildId !== null;
   if (read.guildId !== told.guildId) return false;
   // A guild's members and roles are for its members.
@@ -52,18 +52,18 @@ function isOpenTo(client: Client, read: Place, told: Place): boolean {
   return !isPrivateThread(from) && seesBoth(homeOf(to), homeOf(from));
 }
 
-/** A thread is for those who see its parent; a private one for fewer. */
+/** A thread is visible to those who see its parent; a private thread to fewer. */
 function homeOf(channel: GuildBasedChannel): GuildBasedChannel {
   return channel.isThread() ? (channel.parent ?? channel) : channel;
 }
 
 /** Whether all who can see the one may read the other. */
 function seesBoth(one: GuildBasedChannel, other: GuildBasedChannel): boolean {
-  // A thread and its parent: those who see the one, see the other; its history is another matter.
+  // A thread and its parent: those who see the one see the other. Their history is not compared here.
   if (one.id === other.id) return !overwritesOf(other).some(({ deny }) => deny.has(ReadMessageHistory));
   const { everyone, cache: roles } = other.guild.roles;
   const hides = (overwrite: PermissionOverwrites) => overwrite.deny.any(ViewChannel | ReadMessageHistory | Connect);
-  // A member may see the one, and be shut out of the other by name or by a role.
+  // A member may see the one and be denied the other by a member or role overwrite.
   const shutsOut = overwritesOf(other).some((overwrite) => overwrite.id !== everyone.id && hides(overwrite));
   if (shutsOut) return false;
   if (reads(other, everyone)) return true;
@@ -91,8 +91,8 @@ const sees = (channel: GuildBasedChannel, who: Role | GuildMember) =>
 const reads = (channel: GuildBasedChannel, role: Role) => channel.permissionsFor(role)?.has(needed(channel)) === true;
 
 /**
- * Whether a member can see what is said in a channel: in a voice channel who may join it, in a private thread its members and who manages
- * threads, whatever its parent says. No other module decides it, or asks for the permissions of another user than the bot.
+ * Whether a member can read the messages of a channel. In a voice channel these are the members who may join it; in a private thread its members and those with
+ * Manage Threads, whatever the parent allows. No other module decides it, or asks for the permissions of another user than the bot.
  * @param member as `Memberships` has them
  */
 export async function mayEnter(
@@ -129,7 +129,7 @@ export const IN_DIRECT_MESSAGES = new PermissionsBitField([
 
 export const NO_PERMISSIONS = new PermissionsBitField().freeze();
 
-/** The wanted permissions that are not there. In a thread, sending needs `SendMessagesInThreads` instead. */
+/** The wanted permissions that are missing. In a thread, sending needs `SendMessagesInThreads` instead. */
 export function missingPermissions(
   held: Readonly<PermissionsBitField>,
   wanted: readonly PermissionsString[],
@@ -146,7 +146,7 @@ export const permissionNames = (permissions: readonly PermissionsString[]) => ({
 
 const TIMED_OUT = PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory;
 
-/** A member in time-out can only look on, unless an administrator: https://discord.com/developers/docs/topics/permissions */
+/** A member in a time-out can only read, unless they are an administrator: https://discord.com/developers/docs/topics/permissions */
 export function whileTimedOut(permissions: Readonly<PermissionsBitField>): Readonly<PermissionsBitField> {
   if (permissions.has(PermissionFlagsBits.Administrator)) return permissions;
   return new PermissionsBitField(permissions.bitfield & TIMED_OUT).freeze();
@@ -156,7 +156,7 @@ export interface ProvenanceService extends Provenance {
   readonly messages: ExistingMessages;
 }
 
-/** Decides to whom content from a source may be shown, by the present permissions and messages. */
+/** Decides who may be shown content from a source, by the current permissions and messages. */
 export function createProvenance(client: Client, access: Pick<Access, 'mayEnter'>, log: Logger): ProvenanceService {
   const messages = createExistingMessages(client, log);
 
@@ -186,7 +186,7 @@ export function createProvenance(client: Client, access: Pick<Access, 'mayEnter'
     },
     async mayHave(sources, userId) {
       if (sources === undefined) return false;
-      // As though each place were where they ask: what is theirs in a conversation is theirs.
+      // Each place is checked as though the member asked there: members may have what is theirs in a conversation.
       return all(sources, async (source) => {
         const { guildId, channelId = '' } = source;
         return (await mayRead({ userId, guildId, channelId }, source)) && stands(source);
@@ -198,12 +198,12 @@ export function createProvenance(client: Client, access: Pick<Access, 'mayEnter'
 
 const MOST_REMEMBERED = 100_000;
 const PAGE = 100;
-/** What is scattered over more of a channel than this is not looked for, and counts as gone. */
+/** Messages that are scattered over more of a channel than this are not looked for and count as deleted. */
 const MOST_PAGES = 5;
 
 type ExistingMessages = ReturnType<typeof createExistingMessages>;
 
-/** Remembers which messages are there, kept true by the gateway's events; a session that is lost makes it ask again. */
+/** Remembers which messages exist, and is kept up to date by gateway events; after a lost session it asks Discord again. */
 function createExistingMessages(client: Client, log: Logger) {
   const known = new LRUCache<string, 'there' | 'gone'>(maxEntries(MOST_REMEMBERED));
 
@@ -216,14 +216,14 @@ function createExistingMessages(client: Client, log: Logger) {
     for (const [id, state] of known.entries()) if (state === 'there') known.delete(id);
   });
 
-  /** Where no event tells of deletions, nothing is known for longer than it takes to ask. */
+  /** Without events about deletions, an answer is used only while the request that needs it runs. */
   const isTold = (channelId: string) => {
     const channel = client.channels.cache.get(channelId);
     const intent = channel?.isDMBased() === true ? GatewayIntentBits.DirectMessages : GatewayIntentBits.GuildMessages;
     return client.options.intents.has(intent);
   };
 
-  /** Looks from the oldest on, page by page: what was read together mostly lies together. */
+  /** Looks from the oldest message on, page by page: messages that were read together mostly lie together. */
   const look = async (channelId: string, wanted: readonly string[]): Promise<boolean> => {
     const channel = await unlessUnreachable(client.channels.fetch(channelId));
     if (channel?.isTextBased() !== true) return false;
@@ -253,7 +253,7 @@ function createExistingMessages(client: Client, log: Logger) {
       if (!isTold(channelId)) return;
       for (const id of messageIds) if (known.get(id) !== 'gone') known.set(id, 'there');
     },
-    /** Whether messages that something was made from still exist. Asks Discord about those of which no event has come since they were last seen. */
+    /** Whether messages that something was made from still exist. Asks Discord about those for which no event has come since they were last seen. */
     async stand(channelId: string, messageIds: readonly string[]): Promise<boolean> {
       if (messageIds.some((id) => known.get(id) === 'gone')) return false;
       const doubted = isTold(channelId) ? messageIds.filter((id) => known.get(id) !== 'there') : messageIds;
@@ -269,7 +269,7 @@ function createExistingMessages(client: Client, log: Logger) {
   };
 }
 
-/** Which turn a sent message came from, as the plugins that send messages know it; where several know it, the first one added. */
+/** Which turn a sent message belongs to, as reported by the plugins that send messages; when several know it, the first one added is used. */
 export function createMessageOrigins(log: Logger): MessageOrigins {
   const sources = new Set<MessageOriginSource>();
   return {

@@ -9,18 +9,18 @@ import { makeFolder, syncFolder, t, UserError, visible, z } from '@cinnabar/sdk'
 import type { ReadEntry } from 'tar';
 import { pathProblem, pathsProblem } from '../storage/paths.js';
 
-/** Of this very layout: an archive with a higher number is refused. */
+/** Format version: an archive with a higher number is refused. */
 const FORMAT = 1;
 const MANIFEST = 'manifest.json';
-/** Of the list of files: some 400,000 of them. */
+/** Maximum size of the manifest: some 400,000 files. */
 const MOST_MANIFEST_BYTES = 64 * 1024 * 1024;
 const BLOCK = 512;
 
-/** Loaded with the first backup: a start does without it. */
+/** Loaded with the first backup, since a start does not need it. */
 const loadTar = () => import('tar');
 type Tar = Awaited<ReturnType<typeof loadTar>>;
 
-/** What is printed where the archive is looked at. */
+/** Lines that are printed when the archive is inspected. */
 const words = z
   .string()
   .max(300)
@@ -35,7 +35,7 @@ const fileSchema = z.object({
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
 });
 
-/** What is known of a backup without its content: the first entry of its archive. */
+/** Metadata of a backup: the first entry of its archive. */
 const manifestSchema = z.object({
   program: z.literal('cinnabar'),
   format: z.literal(FORMAT),
@@ -70,8 +70,8 @@ export interface ArchivedFile {
 export type OnProgress = (done: number, total: number) => void;
 
 /**
- * Writes an archive: a gzipped tar with the manifest first. It is read back in full before it takes its place, so that whatever happens there
- * is the file that was there before, or the new one, which is sound.
+ * Writes an archive: a gzipped tar with the manifest first. It is read back in full before it replaces an existing file: after any failure the file is either
+ * the one that was there before, or a complete new one.
  */
 export async function writeArchive(
   file: string,
@@ -92,7 +92,7 @@ export async function writeArchive(
   for (const { path, source, size } of files) listed.push({ path, size, sha256: await sha256Of(source, size, count) });
   const manifest: Manifest = { program: 'cinnabar', format: FORMAT, ...about, files: listed };
   await makeFolder(dirname(path));
-  // What a process that died has left, or somebody has put there to be written through.
+  // Left by a process that died, or placed there by another user so that this process writes through it.
   await rm(fresh, { force: true });
   try {
     const entries = tarOf(manifest, files, count);
@@ -157,7 +157,7 @@ function* headerOf({ Header, Pax }: Tar, path: string, size: number, mtime: Date
   const header = new Header({ path, size, mtime, type: 'File', mode: 0o600 });
   const block = Buffer.alloc(BLOCK);
   header.encode(block, 0);
-  // What does not fit the plain header: a long path, a file of more than 8 GiB.
+  // For entries that do not fit the plain header: a long path, a file of more than 8 GiB.
   if (header.needPax) yield new Pax({ path, size, mtime }).encode();
   yield block;
 }
@@ -169,14 +169,14 @@ function padding(size: number): Buffer {
 export interface ReadArchiveOptions {
   /** Called once the manifest is known and before any content is read. @throws to refuse it */
   readonly onManifest?: (manifest: Manifest) => void | Promise<void>;
-  /** Takes a file's content; it is what the manifest says once it has been read to its end. */
+  /** Receives the content of a file. The content is verified against the manifest when it has been read to its end. */
   readonly onFile?: (file: ManifestFile, content: AsyncIterable<Buffer>) => Promise<void>;
   readonly onProgress?: OnProgress;
 }
 
 /**
- * Reads an archive from its first byte to its last, and checks all of it against the manifest: the files, their order, sizes and checksums,
- * and that there is nothing else. No more is read or kept than the manifest announces.
+ * Reads an archive from its first byte to its last, and checks all of it against the manifest: the files, their order, sizes and checksums, and that there is
+ * nothing else. Reads and keeps no more than the manifest announces.
  * @throws UserError that says what is wrong
  */
 export async function readArchive(file: string, options: ReadArchiveOptions = {}): Promise<Manifest> {
@@ -206,7 +206,7 @@ function damaged(detail: string, cause?: unknown): UserError {
   return new UserError(t('That is no sound backup: {detail}.', { detail }), cause === undefined ? {} : { cause });
 }
 
-/** Errors of zlib and tar, which speak of the content. */
+/** Errors of zlib and tar are about the content. */
 function isOfFormat(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false;
   return /^(?:Z_|TAR_)/.test(String(error.code)) || ('tarCode' in error && /^TAR_/.test(String(error.tarCode)));
@@ -236,7 +236,7 @@ async function parse(tar: AsyncIterable<Buffer>, check: Checker): Promise<void> 
         fail(error);
         go();
       })
-      // The parser goes on when an entry has been read to its end.
+      // The parser continues when an entry has been read to its end.
       .finally(() => void entry.resume());
   });
   parser.on('ignoredEntry', () => fail(damaged(t('it has a part that is too large'))));
@@ -247,7 +247,7 @@ async function parse(tar: AsyncIterable<Buffer>, check: Checker): Promise<void> 
   parser.on('drain', go);
   let first = true;
   for await (const chunk of tar) {
-    // The parser would unpack another layer by itself, unmeasured.
+    // The parser would decompress a nested gzip layer by itself, without a limit.
     if (first && !chunk.subarray(0, MANIFEST.length + 1).equals(Buffer.from(`${MANIFEST}\0`)))
       throw damaged(t('it does not begin with a list of what is in it'));
     first = false;

@@ -21,7 +21,7 @@ import { finishRestore } from './restore.js';
 import { isStored, openSnapshot, type Snapshot, writeAsFiles } from './snapshot.js';
 
 const SNAPSHOT = `${WORK}snapshot`;
-/** Where a backup has what it takes from a database. */
+/** Folder for the files that a backup exports from a database. */
 const EXPORT = `${WORK}stored`;
 const FOLDER = 'backups';
 
@@ -48,7 +48,7 @@ export async function backUp(file: string, places: Places, contents: BackupConte
     dataDir,
     workDir: join(dataDir, SNAPSHOT),
     excluded: [cacheDir, buildCacheDir, logDir],
-    // What an earlier life in files has left is not what the database holds now.
+    // Files that were left from a time when the data were in files are not what the database holds now.
     ...(frozen === undefined ? {} : { isIncluded: (path) => !isStored(path) }),
     withSecrets,
     secrets,
@@ -67,7 +67,7 @@ export async function backUp(file: string, places: Places, contents: BackupConte
   return await writeArchive(file, files, about, onProgress);
 }
 
-/** What a database holds, as files, for as long as they are needed. */
+/** Exports the content of a database to files, for as long as they are needed. */
 async function openStored(
   frozen: NonNullable<Driver['frozen']>,
   dataDir: string,
@@ -87,7 +87,7 @@ async function openStored(
   }
 }
 
-/** @throws UserError for a place among the data, where each backup would hold the one before */
+/** @throws UserError for a place inside the data, where each backup would contain the one before */
 function checkPlace(file: string, dataDir: string): void {
   if (!isWithin(file, dataDir) || isWithin(file, join(dataDir, FOLDER))) return;
   throw new UserError(
@@ -101,7 +101,7 @@ function checkPlace(file: string, dataDir: string): void {
   );
 }
 
-/** Brings what an earlier process has left of a restore to its end, and removes what one has left of a backup. Before the data are read. */
+/** Finishes a restore that an earlier process has left, and removes what is left of a backup. Called before the data are read. */
 export async function recoverData(dataDir: string): Promise<void> {
   await finishRestore(dataDir);
   for (const folder of [SNAPSHOT, EXPORT]) await rm(join(dataDir, folder), { recursive: true, force: true });
@@ -136,7 +136,7 @@ export function createBackups({ config, driver, contents, clock, log }: BackupsO
     const found: BackupFile[] = [];
     for (const name of await filesIn(folder)) {
       const parts = names.read(name);
-      // What leads nowhere, or has gone meanwhile, is no backup.
+      // A link without a target, or a file that was deleted meanwhile, is no backup.
       const entry = parts === undefined ? undefined : await stat(join(folder, name)).catch(() => undefined);
       if (parts !== undefined && entry?.isFile() === true) found.push({ name, ...parts, bytes: entry.size });
     }
@@ -176,7 +176,7 @@ export function createBackups({ config, driver, contents, clock, log }: BackupsO
       oneAtATime(async () => {
         const folder = folderOf(wanted);
         const old = (await list(folder)).filter(({ scheduled }) => scheduled).slice(Math.max(1, keep));
-        // What a process that was killed left of writing one.
+        // A temporary file of a process that was killed during a backup.
         const unfinished = (await filesIn(folder)).filter(
           (name) => name.endsWith(UNFINISHED) && names.read(name.slice(0, -UNFINISHED.length)) !== undefined,
         );

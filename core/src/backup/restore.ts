@@ -16,24 +16,24 @@ import { documentsIn, isStored, removeStored, writeAsFiles } from './snapshot.js
 const RESTORE = `${WORK}restore`;
 const PLAN = 'plan.json';
 const STAGED = 'files';
-/** Among what is kept aside: what a database held. No entry of the data is called so. */
+/** Name of the exported database content within the kept data. No entry of the data has this name. */
 const OF_DATABASE = `${WORK}database`;
-/** What has to stay free on the disk beside what is restored. */
+/** What must stay free on the disk in addition to the restored data. */
 const SPARE_BYTES = 64 * 1024 * 1024;
 
 const planSchema = z.object({
-  /** Folder, below the data, that takes what was there before. */
+  /** Folder, below the data, that receives the previous data. */
   aside: z.string().startsWith(KEPT_ASIDE),
-  /** What comes in the place of it, and has been checked: the entries directly below the data. */
+  /** The checked replacement: the entries directly below the data. */
   entries: z.array(z.string()),
   keepSecrets: z.boolean(),
 });
 
 interface Restored {
   readonly manifest: Manifest;
-  /** Where the data are that were there before; `undefined` when there were none. */
+  /** Where the previous data are kept; `undefined` when there were none. */
   readonly aside: string | undefined;
-  /** Documents that could not be read, and are not in the database. */
+  /** Documents that could not be read and are not in the database. */
   readonly damaged: readonly string[];
 }
 
@@ -41,14 +41,14 @@ interface RestoreOptions {
   readonly dataDir: string;
   readonly now: number;
   readonly onProgress?: OnProgress;
-  /** Where documents and journals go that do not lie in files. */
+  /** The storage of documents and journals when they are not in files. */
   readonly driver?: Pick<Driver, 'frozen' | 'replaceAll'>;
 }
 
 /**
- * Puts a backup in the place of the data of a bot that is stopped: the caller holds the lock. Everything is unpacked beside the data and checked
- * first; then a plan is written, from which on a process that dies is continued by the next start (`finishRestore`). Before the plan the data
- * are the old ones, after it the new ones.
+ * Puts a backup in the place of the data of a bot that is stopped: the caller holds the lock. Everything is unpacked beside the data and checked first; then a
+ * plan is written. If the process dies after that, the next start continues (`finishRestore`). Before the plan the old data are in effect, after it the new
+ * ones.
  * @throws UserError that says what is wrong with the archive; the data are then as they were
  */
 export async function restoreBackup(
@@ -95,8 +95,8 @@ export async function restoreBackup(
 }
 
 /**
- * Puts documents and journals into the database, in one step, and what it held before aside. A process that is killed right after it leaves the files of the
- * data as they were: the restore is then done again. A backup without documents leaves the database as it is.
+ * Writes documents and journals into the database in one transaction, and keeps its previous content aside. A process that is killed right after it leaves the
+ * data files unchanged: the restore is then repeated. A backup without documents leaves the database unchanged.
  */
 async function replaceStored(
   staged: string,
@@ -116,7 +116,7 @@ async function replaceStored(
   await frozen(async (contents) => {
     await writeAsFiles(contents, join(aside, OF_DATABASE));
     if (hasSecrets) return;
-    // A backup without secrets leaves those that are there.
+    // A backup without secrets keeps the present secrets.
     for (const path of await contents.list(ENCRYPTED_SECRETS)) {
       const stored = await contents.read(path);
       if (stored !== undefined) await restored.write(path, stored);
@@ -130,7 +130,7 @@ async function replaceStored(
   return damaged;
 }
 
-/** @throws UserError for what this version, or this disk, cannot take */
+/** @throws UserError when this version cannot read it, or the disk is too small */
 async function checkManifest({ host, files }: Manifest, dataDir: string): Promise<void> {
   if (semver.valid(host) === null || semver.gt(host, HOST_VERSION))
     throw new UserError(
@@ -155,14 +155,14 @@ async function unpack(place: string, content: AsyncIterable<Buffer>): Promise<vo
   await mkdir(dirname(place), { recursive: true, mode: 0o700 });
   const handle = await open(place, 'wx', 0o600);
   try {
-    // Unlike `write`, which a disk that is all but full cuts short without an error.
+    // Unlike `write`, which writes less without an error when the disk is nearly full.
     for await (const chunk of content) await handle.appendFile(chunk);
   } finally {
     await handle.close();
   }
 }
 
-/** Keeps what was unpacked, names included, over a power cut. */
+/** Syncs the unpacked files and their names to the disk, against a power cut. */
 async function syncAll(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
@@ -183,8 +183,8 @@ function freeName(dataDir: string, wanted: string): string {
 }
 
 /**
- * Brings a restore to its end that has been checked and planned, or removes what one has left that was not. Before anything else is read below
- * the data; again and again with the same result.
+ * Finishes a restore that was checked and planned, or removes one that was not. Runs before anything else is read below the data; repeating it gives the same
+ * result.
  */
 export async function finishRestore(dataDir: string): Promise<void> {
   const work = join(dataDir, RESTORE);
@@ -197,7 +197,7 @@ export async function finishRestore(dataDir: string): Promise<void> {
   const aside = join(dataDir, plan.aside);
   const waiting = new Set(existsSync(staged) ? await readdir(staged) : []);
   for (const name of await readdir(dataDir)) {
-    // What is planned and waits no more has been moved in already: it is new.
+    // A planned entry that no longer waits has been moved already: it is new.
     const isNew = plan.entries.includes(name) && !waiting.has(name);
     if (!isData(name) || isNew || (plan.keepSecrets && name === SECRETS_FILE)) continue;
     await mkdir(aside, { recursive: true, mode: 0o700 });

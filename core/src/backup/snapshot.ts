@@ -8,10 +8,10 @@ import { decodeSegment, documentFile, journalFileOf } from '../storage/drivers/f
 import { isData, isOfSecrets, isUnfinished, isWithin, placeIn } from '../storage/paths.js';
 import type { ArchivedFile } from './archive.js';
 
-/** A disk that hangs must not keep everything else from being written for longer. */
+/** A disk that hangs must not block all other writes for longer. */
 const WAIT_FOR_WRITES_MS = 10_000;
 
-/** The data as they were at one moment. */
+/** A consistent view of the data at one moment. */
 export interface Snapshot extends AsyncDisposable {
   readonly files: readonly ArchivedFile[];
   /** Settings that were left out because they are secret: `llm: vendors`. */
@@ -20,9 +20,9 @@ export interface Snapshot extends AsyncDisposable {
 
 interface SnapshotOptions {
   readonly dataDir: string;
-  /** A folder of its own below the data, for links to the files; removed at the end. */
+  /** Its folder below the data, for links to the files; removed at the end. */
   readonly workDir: string;
-  /** Folders that may lie below the data and are none: caches, logs, backups. */
+  /** Folders below the data that are not data: caches, logs, backups. */
   readonly excluded: readonly string[];
   /** Whether a file below the data belongs to them, by its path with slashes; all do by default. */
   readonly isIncluded?: (path: string) => boolean;
@@ -32,8 +32,8 @@ interface SnapshotOptions {
 }
 
 /**
- * Takes the data as they are at one moment, while the bot runs: writes wait for as long as it takes to give every file a second name. A document
- * is replaced and never changed, so the second name keeps what it was; of a journal, to which is only added, the length at that moment counts.
+ * Takes a consistent snapshot while the bot runs: writes wait while every file gets a second hard link. A document is replaced, never changed, so the link
+ * keeps its content. A journal only grows, so its length at that moment is recorded.
  */
 export async function openSnapshot(options: SnapshotOptions): Promise<Snapshot> {
   const { dataDir, workDir, excluded, isIncluded = () => true, withSecrets, secrets } = options;
@@ -57,7 +57,7 @@ export async function openSnapshot(options: SnapshotOptions): Promise<Snapshot> 
     const leftOut = new Set<string>();
     const files: ArchivedFile[] = [];
     for (const file of found) {
-      // Also a damaged one that was put aside.
+      // Also a damaged document that was put aside.
       if (isOfSecrets(file.path)) continue;
       const kept = await withoutSecrets(file, secrets, leftOut, join(workDir, 'changed'));
       if (kept !== undefined) files.push(kept);
@@ -85,7 +85,7 @@ async function filesBelow(dataDir: string, isIncluded: (path: string) => boolean
   return found.sort();
 }
 
-/** Links refused: another file system below the data, or one without them. */
+/** Hard links are not possible: another file system below the data, or one without links. */
 const NO_LINKS = ['EXDEV', 'EPERM', 'ENOTSUP', 'ENOSYS', 'EMLINK', 'EINVAL'];
 
 async function secondName(file: string, folder: string, path: string): Promise<ArchivedFile> {
@@ -101,7 +101,7 @@ async function secondName(file: string, folder: string, path: string): Promise<A
 }
 
 /**
- * A settings document, or a copy of one, without its secrets. For a plugin that is not installed, keys with a name like `apiKey` count as secret.
+ * A settings document, or a copy of one, without its secret values. For a plugin that is not installed, keys with a name like `apiKey` count as secret.
  * @returns nothing for one that cannot be read and may hold some
  */
 async function withoutSecrets(
@@ -153,8 +153,8 @@ function holdsSecret(key: string, value: unknown): boolean {
 const AT_ONCE = 32;
 
 /**
- * Writes what a database holds into a folder, laid out as data in files are, so that a backup is the same whatever the bot's storage is. What cannot be
- * read as a document is left out, and so are copies that were put aside.
+ * Writes what a database holds into a folder, laid out as data in files are, so that a backup has the same form for every kind of storage. Documents that
+ * cannot be read are left out, and so are copies that were put aside.
  */
 export async function writeAsFiles(contents: StoredContents, folder: string): Promise<void> {
   const write = async (file: string, text: string) => {
@@ -185,12 +185,12 @@ const DOCUMENTS = 'documents';
 /** Where documents are below a folder of data. */
 export const documentsIn = (folder: string): string => `${folder}/${DOCUMENTS}`;
 
-/** Whether a file of the data is a document or a journal, which a database holds where there is one. */
+/** Whether a file of the data is a document or a journal, which a database holds when one is configured. */
 export function isStored(path: string): boolean {
   return path.startsWith(`${DOCUMENTS}/`) || /\/[^/]+\.jsonl(?:\.|$)/.test(path);
 }
 
-/** Removes documents and journals from data in files: a database holds them. */
+/** Removes documents and journals from data in files, after they were moved to a database. */
 export async function removeStored(folder: string, paths: readonly string[]): Promise<void> {
   for (const path of paths) if (isStored(path)) await rm(`${folder}/${path}`, { force: true });
   await rm(documentsIn(folder), { recursive: true, force: true });

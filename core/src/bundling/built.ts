@@ -12,10 +12,10 @@ export const WORKSPACE = join(CORE, '..');
 export const IS_SOURCE_TREE = existsSync(join(CORE, 'src'));
 /** Where the source tree has its bundle. */
 export const BUNDLE_DIR = join(CORE, 'dist', 'bundle');
-/** Where installed packages have it: a bot may write nothing but its data, and needs not be the only one that runs them. */
+/** Its place for installed packages: the bot may write only to its data folder, and other bots may use the same packages. */
 export const bundleDirOf = (buildCacheDir: string): string => join(buildCacheDir, 'host');
 export const recordIn = (dir: string): string => join(dir, 'built.json');
-/** What the bundle is called with. */
+/** The options that the bundle is called with. */
 export const PARAMETERS = 'exports, require, module, __filename, __dirname, __launcher';
 
 /** What the bundle was made from. */
@@ -33,7 +33,7 @@ export interface Built {
   readonly folders: readonly (readonly [path: string, mtimeMs: number])[];
 }
 
-/** Files that change whenever the compiler or npm has changed anything that goes into the bundle. */
+/** Files that change whenever the compiler or npm has changed a part of the bundle. */
 export const WATCHED = (
   IS_SOURCE_TREE
     ? [
@@ -52,11 +52,11 @@ export function markOf(file: string): string {
   if (found === undefined) return '';
   const seconds = (ms: number) => Math.floor(ms / 1000);
   if (IS_SOURCE_TREE) return `${seconds(found.mtimeMs)} ${found.size}`;
-  // All files of packed packages are of 1985, and the bundle lies elsewhere.
+  // All files of packed packages have a date in 1985, and the bundle is elsewhere.
   return `${file} ${seconds(found.ctimeMs)} ${found.size}`;
 }
 
-/** The bundle as it was built; `undefined` when there is none, or when what it was made of has been built anew since. */
+/** The current bundle; `undefined` when there is none, or when its sources were compiled again since. */
 export function findBuilt(dir: string = BUNDLE_DIR): Built | undefined {
   try {
     const built: Built = JSON.parse(readFileSync(recordIn(dir), 'utf8'));
@@ -67,7 +67,7 @@ export function findBuilt(dir: string = BUNDLE_DIR): Built | undefined {
   }
 }
 
-/** From the next start on, the host is built anew, unless its folder cannot be written: an image is built anew as a whole. */
+/** Makes the next start build the host again, unless its folder cannot be written: an image is built anew as a whole. */
 export function forgetBuilt(dir: string): void {
   try {
     rmSync(recordIn(dir), { force: true });
@@ -75,8 +75,8 @@ export function forgetBuilt(dir: string): void {
 }
 
 /**
- * Whether no file of the sources has been added, removed, renamed or replaced since, as far as their folders tell. A file that was written in
- * place does not show here.
+ * Whether no file of the sources has been added, removed, renamed or replaced since, by the times of their folders. It does not notice a file that was written
+ * in place.
  */
 export function areFoldersSame({ folders }: Pick<Built, 'folders'>): boolean {
   return folders.every(

@@ -8,12 +8,12 @@ import { definitionIn } from '../plugins/loader.js';
 import { HOST_VERSION } from '../version.js';
 import { type Built, CORE, IS_SOURCE_TREE, markOf, PARAMETERS, recordIn, WATCHED, WORKSPACE } from './built.js';
 
-/** Given to the host by its launcher, or natives that are not there on every machine. */
+/** Modules that the launcher passes to the host, or native modules that do not exist on every machine. */
 const EXTERNAL = ['esbuild', 'zlib-sync', 'bufferutil', 'utf-8-validate', 'pg-native', 'pg-cloudflare'];
 
 /**
- * Builds the host that the compiler has made (`core/dist`, the SDK, their packages) into one script, so that a start reads one file and not 1,400.
- * What was there before is replaced when all is written.
+ * Builds the host that the compiler has made (`core/dist`, the SDK, their packages) into one script, so that a start reads one file and not 1,400. The previous
+ * bundle is replaced when all is written.
  * @param dir the folder for it
  * @param at when the sources were looked at, in ms
  */
@@ -21,7 +21,7 @@ export async function buildHostBundle(dir: string, at: number): Promise<void> {
   const watched = watchedFolders();
   const marks = WATCHED.map(markOf);
   const first = await bundle(dir, []);
-  // The packages' modules in the bundle are the process's only ones: others that ask for them get these. See `run-host.ts`.
+  // The packages' modules in the bundle are the process's only ones: every other importer gets these. See `run-host.ts`.
   const shared = Object.entries(first.inputs)
     .filter(([path, { format }]) => format === 'cjs' && isOfPackage(path) && path.endsWith('js'))
     .map(([path]) => path);
@@ -37,10 +37,10 @@ export async function buildHostBundle(dir: string, at: number): Promise<void> {
   for (const file of old) rmSync(join(dir, file), { force: true });
 }
 
-/** One that cannot be built, or is not valid, is left out: a start says why. */
+/** A plugin that cannot be built, or is not valid, is left out: the start reports the reason. */
 async function buildPlugins(dir: string): Promise<Built['plugins']> {
   const { plugins } = await createDiscovery({ folders: [], packageRoots: [] })();
-  // Beside the bundle of installed packages are those that the first start has built.
+  // The bundles built by the first start are beside the bundle of installed packages.
   const cacheDir = IS_SOURCE_TREE ? join(dir, 'plugins') : join(dir, '..', 'plugins');
   const options = { cacheDir, hostVersion: HOST_VERSION, verify: true };
   const built = await Promise.all(
@@ -76,9 +76,9 @@ async function bundle(dir: string, shared: readonly string[]): Promise<Result> {
     platform: 'node',
     target: `node${process.versions.node}`,
     external: EXTERNAL,
-    // A script has no `import()` of its own.
+    // A script has no `import()`.
     supported: { 'dynamic-import': false },
-    // Names stay as they are written: they are in stack traces and in log lines.
+    // Names stay as they are in the source: they appear in stack traces and log lines.
     minifyWhitespace: true,
     sourcemap: 'external',
     sourcesContent: false,
@@ -102,7 +102,7 @@ ${getters.join('\n')}
 `;
 }
 
-/** What the launcher has loaded already, and keeps a list in, is not there twice. */
+/** Modules with state that the launcher has loaded already must not exist twice. */
 const ofLauncher: BundlerPlugin = {
   name: 'of-launcher',
   setup({ onResolve, onLoad }) {
@@ -117,7 +117,7 @@ const ofLauncher: BundlerPlugin = {
   },
 };
 
-/** `import.meta.url` is the place of the file that says it, and what it requires by name is bundled, too. */
+/** `import.meta.url` must be the place of its source file, and modules that it requires by name are bundled, too. */
 const ownPlaces = (dir: string): BundlerPlugin => ({
   name: 'own-places',
   setup: ({ onLoad }) =>
@@ -134,7 +134,7 @@ const ownPlaces = (dir: string): BundlerPlugin => ({
     }),
 });
 
-/** Whether a file is none of this project, by its path from the workspace. */
+/** Whether a file belongs to a dependency, by its path from the workspace. */
 function isOfPackage(path: string): boolean {
   return path.startsWith('..') || path.includes('node_modules');
 }
@@ -142,16 +142,16 @@ function isOfPackage(path: string): boolean {
 const DISCORD_JS = join('node_modules', 'discord.js', 'src');
 
 /**
- * discord.js bounds its caches by the names of its classes, and the bundler renames a class whose name is taken. Names of everything kept by the bundler would cost
- * a start a twelfth of its time.
+ * discord.js bounds its caches by the names of its classes, and the bundler renames a class whose name is taken. With the bundler's option to keep all names, a
+ * start would take a twelfth longer.
  */
 function withNames(path: string, text: string): string {
   return path.includes(DISCORD_JS) ? text.replace(/^class (\w+)[^{]*\{/gm, "$&static name='$1';") : text;
 }
 
 /**
- * Names that are imported from Node or discord.js become constants. The bundler would look each of them up by a getter whenever it is used, which
- * costs a message more than all that is done with it.
+ * Names that are imported from Node or discord.js become constants. Otherwise the bundler calls a getter at each use, which costs more than the whole work for
+ * a message.
  */
 function withConstants(code: string): string {
   let count = 0;
@@ -192,7 +192,7 @@ function versionedName(file: string): string | undefined {
   return `${name}@${manifest.version}/${rest}`;
 }
 
-/** Every folder of sources with its time: it changes when a file in it is added, removed, renamed or replaced. */
+/** Every folder of sources with its modification time, which changes when a file in it is added, removed, renamed or replaced. */
 function watchedFolders(): Built['folders'] {
   const found: [string, number][] = [];
   const visit = (folder: string) => {
@@ -211,7 +211,7 @@ function watchedFolders(): Built['folders'] {
   return found;
 }
 
-/** Whole or not at all: a start may come meanwhile. */
+/** Written completely or not at all: a start may read it meanwhile. */
 function place(file: string, content: string): void {
   mkdirSync(dirname(file), { recursive: true });
   const fresh = `${file}.${process.pid}.new`;

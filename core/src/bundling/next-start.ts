@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { bundleDirOf, IS_SOURCE_TREE } from './built.js';
 
 /**
- * Installed packages are bundled once a bot has started without: in a process of its own that leaves the processor to the bot, so that neither this start
- * waits for it nor the next one. The source tree is bundled before a start (`core/bootstrap.mjs`).
+ * After a start without a bundle, installed packages are bundled in a separate process with low priority, so that neither this start nor the next one waits.
+ * The source tree is bundled before a start (`core/bootstrap.mjs`).
  * @param onFailure called when that did not work: the next start takes as long as this one, and tries again
  */
 export function bundleForNextStart(buildCacheDir: string, onFailure: () => void): void {
@@ -15,13 +15,13 @@ export function bundleForNextStart(buildCacheDir: string, onFailure: () => void)
   const child = spawn(process.execPath, args, { stdio: 'ignore' });
   child.once('error', onFailure);
   child.once('exit', (code) => {
-    // A stop of the bot may have stopped it, too.
+    // The stop of the bot may have stopped this process, too.
     if (code !== 0 && code !== null) onFailure();
   });
   child.unref();
   try {
     if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
   } catch {
-    // Where that is not allowed, it takes its share.
+    // Where a lower priority is not allowed, it runs with the normal one.
   }
 }

@@ -32,16 +32,16 @@ const WASM_TIERING_BUDGET = 1_000_000_000;
 /**
  * Flags of V8, set before any code cache is read: V8 refuses a cache that was made under other flags.
  *
- * Without pretenuring: while the bot starts, nearly all that is made survives, from which V8 concludes that the same code goes on making what lasts,
- * and puts it into the old generation at once. What a command leaves behind there keeps all that it refers to until the next full collection: a
- * command then takes a third more processor time.
+ * Without pretenuring: while the bot starts, nearly every object survives. V8 concludes that the same code keeps making long-lived objects, and allocates them
+ * in the old generation at once. Garbage of a command would then stay there, with all that it refers to, until the next full collection, and a command would
+ * take a third more processor time.
  */
 const FLAGS: readonly string[] = [`--wasm-tiering-budget=${WASM_TIERING_BUDGET}`, '--no-allocation-site-pretenuring'];
 
 /**
  * Runs the host's bundle.
  * @param dir the folder that it is in
- * @param withPlugins whether the bundles of plugins that were built with it hold, too
+ * @param withPlugins whether the bundles of plugins that were built with it are used, too
  */
 export function runHostBundle(dir: string, built: Built, withPlugins: boolean): HostBundle {
   for (const flag of FLAGS) setFlagsFromString(flag);
@@ -84,8 +84,8 @@ function isWhole(exports: Partial<Exports>): exports is Exports {
 }
 
 /**
- * Whatever else asks for a package's module that is in the bundle, a plugin or one of its packages, gets the bundle's: a second discord.js would
- * have other classes.
+ * When a plugin or one of its packages imports a package's module that is in the bundle, it gets the bundle's: a second discord.js would have different
+ * classes.
  */
 function shareModules(shared: Exports['shared'], require: NodeJS.Require): void {
   for (const [path, load] of Object.entries(shared)) {
@@ -97,7 +97,7 @@ function shareModules(shared: Exports['shared'], require: NodeJS.Require): void 
       filename,
       loaded: true,
       children: [],
-      // Where Node's loader of ES modules looks for the packages whose names the module exports again. Node 20 sets it, Node 24 reads it.
+      // Where Node's ES module loader looks for packages. Node 20 sets it, Node 24 reads it.
       get paths() {
         searched ??= createRequire(filename).resolve.paths('any') ?? [];
         return searched;

@@ -143,7 +143,7 @@ function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** Less is done before anybody could read it. */
+/** A smaller amount is finished before the progress could be read. */
 const LONG_BYTES = 50_000_000;
 
 function progressOn({ stderr }: Terminal, done: string): (bytes: number, total: number) => void {

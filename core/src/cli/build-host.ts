@@ -7,6 +7,6 @@ import { buildHostBundle } from '../bundling/host-bundle.js';
 import { buildWebClients } from '../bundling/web-clients.js';
 
 const [, , at = Date.now(), dir = BUNDLE_DIR] = process.argv;
-// First: the bundle notes the folders as they are then.
+// First, since the bundle records the state of the folders at that time.
 await buildWebClients();
 await buildHostBundle(dir, Number(at));

@@ -11,7 +11,7 @@ type Terminal = Pick<NodeJS.Process, 'stdout' | 'stderr' | 'env'>;
 
 /**
  * `cinnabar check [FOLDER]`
- * @returns the exit code: 1 when something has to be mended
+ * @returns the exit code: 1 when something has to be fixed
  */
 export async function runCheck(operands: readonly string[], options: Options, terminal: Terminal): Promise<number> {
   const report = await checkFolder(operands, options, terminal);
@@ -51,7 +51,7 @@ const packageSchema = z.object({
 });
 
 /**
- * What a folder's package.json makes of it: a plugin's project, a bot's, or `undefined` for neither's.
+ * The kind of project that a folder's package.json describes: a plugin's, a bot's, or `undefined` for neither.
  * @throws UserError for one that is not JSON
  */
 export function projectKind(folder: string): 'plugin' | 'bot' | undefined {

@@ -11,7 +11,7 @@ import { startWatchdog } from '../process/watchdog.js';
 import { HOST_VERSION } from '../version.js';
 import { type StartOptions, sayOn, started } from './discord.js';
 
-/** The watchdog takes a process for stuck after a few seconds without one. */
+/** The watchdog considers the process stuck after a few seconds without a heartbeat. */
 const BEAT_MS = 250;
 
 /**
@@ -46,7 +46,7 @@ export async function runMember(
   watchdog.logTo(log);
   const beat = setInterval(() => watchdog.beat(), BEAT_MS);
   const release = guardProcess(process, (error, kind) => {
-    // Which group's plugin it was cannot be seen: all groups run the same.
+    // It cannot be seen which group's plugin it was: all groups run the same plugins.
     const [host] = member.hosts();
     if (host === undefined) log.error(`uncaught ${kind}`, { error });
     else host.uncaught(error, kind);
@@ -56,7 +56,7 @@ export async function runMember(
     const serving = member.start().then((layout) => {
       process.stdout.write(readyLine(member, layout));
       started(config, onReady, say);
-      // It goes on until something else ends it.
+      // Keeps the process running until something else ends it.
       return new Promise<never>(() => undefined);
     });
     const ended = await Promise.race([signals.first, requested, member.ended, serving]);

@@ -3,13 +3,13 @@ import type { Host } from '../host.js';
 
 type Running = Pick<Host, 'plugins' | 'resolve'>;
 
-/** An address of the dashboard that signs somebody in, once; `undefined` where this process serves none. */
+/** An address that signs a user in to the dashboard, once; `undefined` where this process serves none. */
 export function dashboardLink(host: Running, userId: string): string | undefined {
   const server = serverOf(host);
   return server?.url === undefined ? undefined : server.signInLink(userId);
 }
 
-/** The same for the owner of the bot; `undefined` also while Discord does not say who that is. */
+/** The same for the owner of the bot; `undefined` also until Discord has said who that is. */
 export async function ownersLink(host: Running): Promise<string | undefined> {
   if (serverOf(host)?.url === undefined) return undefined;
   const [owner] = await host.resolve(Access).owners();

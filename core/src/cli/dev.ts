@@ -10,9 +10,9 @@ import { projectKind } from './check.js';
 import { type OpenConsole, runConsole } from './console/run.js';
 import { type Arguments, prepare } from './discord.js';
 
-/** An editor writes several files, or one in several steps. */
+/** An editor may write several files, or one file in several steps. */
 const QUIET_MS = 120;
-/** What belongs to a plugin's bundle, or decides what it becomes. */
+/** Files that belong to a plugin's bundle, or affect it. */
 const SOURCE = /\.(?:[cm]?[jt]sx?|json)$/;
 const NOT_WATCHED = new Set(['node_modules', 'dist', 'test', '.git', '.cinnabar', '.vscode', 'data', 'logs']);
 
@@ -83,7 +83,7 @@ async function develop({ plugins, print, settled, folder, watched }: Development
   const own = () =>
     plugins()
       .list()
-      // Those that come with the host lie within a plugin's project, too, in its node_modules.
+      // Plugins that come with the host are inside a plugin's project, too, in its node_modules.
       .filter(({ path, source }) => source !== 'bundled' && watched.some((root) => isWithin(path, root)));
   const report = (id: string, path: string, error: unknown) => {
     const place = placeForAuthor(error, path);
@@ -149,7 +149,7 @@ async function develop({ plugins, print, settled, folder, watched }: Development
 
 const isWithin = (path: string, folder: string) => !relative(folder, path).startsWith('..');
 
-/** The project's own compiler, beside the bot: what it complains of is printed when it changes. */
+/** The project's own compiler, which runs beside the bot: its errors are printed when they change. */
 function createTypeCheck(folder: string, print: (line: string) => void) {
   const compiler = compilerOf(folder);
   let current = new AbortController();

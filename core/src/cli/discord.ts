@@ -27,20 +27,22 @@ export async function startOnDiscord(args: readonly string[], options: StartOpti
   return code === RESTART_CODE && relaunch !== undefined ? runAgain(relaunch, process) : code;
 }
 
-/** Before the bot is started: its folder for data is there, and the process's environment holds no secrets any more, since the configuration has its own copy. */
+/**
+ * Called before the bot is started: its data folder exists, and the process's environment holds no secrets any more, since the configuration has its own copy.
+ */
 export function prepare(config: HostConfig): void {
   openDataDir(config.dataDir);
   scrubEnvironment(process.env);
 }
 
-/** The same, and ends the process with the exit code. @returns `false` when nothing was begun */
+/** Like this, and then ends the process with the exit code. @returns `false` when nothing was started */
 export function runOnDiscord(args: readonly string[], options: StartOptions): Promise<boolean> {
   return endWith(() => startOnDiscord(args, options));
 }
 
 /** Carries out a command, then ends the process with its exit code. @returns `false`, and goes on, when the command gives none */
 export async function endWith(command: () => Promise<number | undefined>): Promise<boolean> {
-  // The timers of the host do not keep the process alive: while it waits for Discord, or stops, this does.
+  // The host's timers do not keep the process alive; this does while it waits for Discord or stops.
   const keepAlive = setInterval(() => undefined, 2 ** 30);
   try {
     const code = await command();
@@ -50,25 +52,25 @@ export async function endWith(command: () => Promise<number | undefined>): Promi
     }
     process.exitCode = code;
   } catch (error) {
-    // What a person can put right is one sentence; anything else is a defect, and its stack helps to find it.
+    // An error that a person can fix is printed as one sentence; any other is a defect, and its stack helps to find it.
     const sentence = operatorSentenceOf(error) ?? (error instanceof Error ? error.stack : String(error));
     process.stderr.write(`cinnabar: ${harmless(sentence ?? '')}\n`);
     process.exitCode = 1;
   }
   clearInterval(keepAlive);
-  // A request that hangs, or a timer that a plugin has left behind, must not keep the process; what is printed must arrive.
+  // A request that hangs, or a timer that a plugin has left, must not keep the process; output must be written completely.
   process.stdout.write('', () => process.stderr.write('', () => process.exit()));
   return true;
 }
 
-/** Read by the SDKs of clouds from the process itself, in containers alone, and worth nothing elsewhere. */
+/** The SDKs of cloud providers read these from the process itself. They exist in containers only and have no value elsewhere. */
 const NEEDED = new Set(['AWS_CONTAINER_AUTHORIZATION_TOKEN']);
-/** Has a password in it, although its name does not say so. */
+/** Contains a password, although its name does not say so. */
 const DATABASE = 'DATABASE_URL';
 
 /**
- * Takes tokens and keys out of the environment of the process, once the configuration has read them and before any plugin is evaluated: what a
- * plugin gets of them is what it has declared. Processes that are started later do not inherit them either.
+ * Takes tokens and keys out of the environment of the process, after the configuration has read them and before any plugin is evaluated: a plugin gets only
+ * those that it has declared. Child processes do not inherit them either.
  * @returns the names
  */
 export function scrubEnvironment(env: NodeJS.ProcessEnv): readonly string[] {
@@ -84,7 +86,7 @@ export interface StartOptions {
   readonly onReady?: () => void;
 }
 
-/** The process serves: from here on the next start is made faster. */
+/** The process serves requests: now the next start is made faster. */
 export function started(
   { buildCacheDir }: Pick<HostConfig, 'buildCacheDir'>,
   onReady: StartOptions['onReady'],
@@ -120,7 +122,7 @@ async function runBot(
   const stopped = signals.first;
   let isRestart = false;
   try {
-    // A stop during the login must not wait for the login.
+    // A stop during the login does not wait for the login.
     const first = await Promise.race([host.start(config.token), stopped]);
     if (typeof first !== 'string') {
       const { running } = first;
@@ -129,7 +131,7 @@ async function runBot(
         `Cinnabar ${HOST_VERSION} is ready as ${host.client.user?.tag} in ${guilds} ${guilds === 1 ? 'guild' : 'guilds'}, with ${running.length} plugins: ${running.join(', ')}.\n`,
       );
       const link = await ownersLink(host);
-      // Not in the log, which is kept.
+      // Not in the log, which is kept in files.
       if (link !== undefined)
         process.stdout.write(`The dashboard signs the owner of the bot in, once, within ten minutes: ${link}\n`);
       started(config, onReady, say);
@@ -149,12 +151,12 @@ async function runBot(
   return report.saved ? 0 : 1;
 }
 
-/** What people read at the terminal beside the log. */
+/** Text for people at the terminal, in addition to the log. */
 export function sayOn({ stderr }: Pick<NodeJS.Process, 'stderr'>): (sentence: string) => void {
   return (sentence) => void stderr.write(`cinnabar: ${sentence}\n`);
 }
 
-/** How a stop went, in one line. */
+/** The result of a stop, in one line. */
 function wordsOf({ unfinished, saved }: StopReport): string {
   const cutShort = unfinished.length === 0 ? '' : ` Cut short: ${unfinished.join(', ')}.`;
   return `stopped.${cutShort}${saved ? '' : ' Not everything could be saved in time.'}`;
@@ -163,7 +165,7 @@ function wordsOf({ unfinished, saved }: StopReport): string {
 /** What the command line asks for. */
 export interface Arguments {
   readonly command: string;
-  /** What follows the command, but for the options. */
+  /** The operands of the command, without options. */
   readonly operands: readonly string[];
   /** `--bot NAME` */
   readonly bot: string | undefined;
@@ -196,7 +198,7 @@ export interface Arguments {
   readonly verify: boolean;
   /** `--with-secrets` */
   readonly withSecrets: boolean;
-  /** Of `eval`, as they were written. */
+  /** The options of `eval`, as they were written. */
   readonly evaluation: EvaluationArguments;
 }
 
@@ -217,7 +219,7 @@ export interface EvaluationArguments {
   readonly atLeast: string | undefined;
 }
 
-/** @throws UserError for an option that there is not */
+/** @throws UserError for an unknown option */
 export function readArguments(args: readonly string[]): Arguments {
   try {
     const { values, positionals } = parseArgs({

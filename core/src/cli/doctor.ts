@@ -38,7 +38,7 @@ interface DoctorArguments {
  * @returns the exit code: 0 when everything is as it should be
  */
 export async function runDoctor({ bot, json }: DoctorArguments, process: NodeJS.Process): Promise<number> {
-  // The host does so when it is built, and there is none here.
+  // The host does this when it is built, but no host is built here.
   formatMessagesWith(formatIcuMessage);
   const findings = await findingsOf(bot, process);
   const isWell = findings.every(({ ok }) => ok);
@@ -64,7 +64,7 @@ async function findingsOf(bot: string | undefined, process: NodeJS.Process): Pro
 async function examineInstallation(config: HostConfig): Promise<readonly DoctorFinding[]> {
   const { root, dataDir, configDir, botName, presets, presetPlace } = config;
   const clock = createSystemClock();
-  // What is wrong is a finding, and printed as such.
+  // A fault is a finding, and is printed as one.
   const log = NO_LOG;
   const stored = await storedSecrets(dataDir);
   const environment = { ...stored, ...config.env };
@@ -106,7 +106,7 @@ async function examineInstallation(config: HostConfig): Promise<readonly DoctorF
   }
 }
 
-/** A database that cannot be used is a finding of its own: the other checks then go by what holds where nothing was set. */
+/** A database that cannot be used is a separate finding: the other checks then use the defaults. */
 async function driverFor(config: HostConfig): Promise<Driver> {
   const driver = openDriver(config, NO_LOG, 'look');
   try {
@@ -118,7 +118,7 @@ async function driverFor(config: HostConfig): Promise<Driver> {
   }
 }
 
-/** What the owner has entered with `!secrets`; nothing where that cannot be read, which is the running bot's to mend. */
+/** What the owner has entered with `!secrets`; nothing when that cannot be read, which the running bot has to repair. */
 async function storedSecrets(dataDir: string): Promise<Readonly<Record<string, string>>> {
   try {
     const text = await readFile(join(dataDir, SECRETS_FILE), 'utf8');

@@ -27,10 +27,10 @@ const DISTRACTORS = 15;
 const MOST_COST = 5;
 
 /**
- * `cinnabar eval [FOLDER]`: asks models what people say to tools, and shows what they call. The plugins run on a local Discord with data of their own, and
- * reach no server: only what provides the models has its variables, and the plugin of FOLDER.
+ * `cinnabar eval [FOLDER]`: sends example requests for tools to models, and shows which tools they call. The plugins run on a local Discord with separate data
+ * and reach no server: only the model provider and the plugin of FOLDER get their variables.
  * @returns the exit code: 1 when a model is right less often than `--at-least` says, or nothing was answered
- * @throws UserError for a folder, plugin, tool or number that there is not
+ * @throws UserError for an unknown folder, plugin, tool or number
  */
 export async function runEval(
   [folder = '.', ...others]: readonly string[],
@@ -82,7 +82,7 @@ function numberFrom(option: string, text: string | undefined, otherwise: number)
   return number;
 }
 
-/** Which plugins are evaluated: those that are named, else that of the folder, else all. */
+/** Which plugins are evaluated: the named ones, else the one in the folder, else all. */
 function chosenOf(named: readonly string[], here: string | undefined, plugins: readonly Plugin[]): ReadonlySet<string> {
   const ids = new Set(plugins.map(({ manifest }) => manifest.id));
   for (const id of named)
@@ -127,7 +127,7 @@ async function startTrial({ config, found, plugins, here, dataDir }: TrialSetup)
   });
 }
 
-/** What the owner has chosen on Discord: which model, and keys that were entered there. */
+/** The owner's choices on Discord: the model, and keys that were entered there. */
 async function copySettings(from: string, to: string, plugins: ReadonlySet<string>): Promise<void> {
   const secrets = join(from, SECRETS_FILE);
   if (existsSync(secrets)) await cp(secrets, join(to, SECRETS_FILE));
@@ -177,7 +177,7 @@ function chooseCases(
   );
 }
 
-/** A line after so many answers. */
+/** Prints a line after this many answers. */
 const STEP = 25;
 
 async function evaluateModel(

@@ -11,12 +11,11 @@ interface Surroundings {
   readonly cwd: () => string;
 }
 
-/** Who applies a file, in the audit of the guild. */
+/** The name of the author of a file in the guild's audit. */
 const ACTOR = { userId: 'command line', channelId: '0' } as const;
 
 /**
- * `cinnabar plan FILE`, `cinnabar apply FILE`, `cinnabar export GUILD`, `cinnabar undo GUILD`: what is chosen for a guild as one file, while the bot is
- * stopped.
+ * `cinnabar plan FILE`, `cinnabar apply FILE`, `cinnabar export GUILD`, `cinnabar undo GUILD`: a guild's configuration as one file, while the bot is stopped.
  * @returns the exit code
  * @throws UserError for what cannot be done
  */

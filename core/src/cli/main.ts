@@ -4,14 +4,14 @@ import { parseArgs } from 'node:util';
 import { areFoldersSame, BUNDLE_DIR, bundleDirOf, findBuilt, IS_SOURCE_TREE } from '../bundling/built.js';
 import { type HostBundle, runHostBundle } from '../bundling/run-host.js';
 
-// Few imports: `start` runs the host from its bundle where that is up to date, and everything else loads what it needs.
+// Few imports: `start` runs the host from its bundle when that is up to date, and all other commands load what they need.
 
 const args = process.argv.slice(2);
 const { isStart, bot } = readStart();
 const host = isStart && mayHaveToken() ? openBundle(await bundleDir()) : undefined;
 if ((await host?.runOnDiscord(args)) !== true) await (await import('./command-line.js')).runCommandLine(args);
 
-/** What the arguments mean is read by the command itself. */
+/** The command parses its arguments itself. */
 function readStart() {
   const options = {
     bot: { type: 'string' },
@@ -24,7 +24,7 @@ function readStart() {
   return { isStart, bot: typeof values.bot === 'string' ? values.bot : undefined };
 }
 
-/** Where there is none, the local Discord is opened, which is not in the bundle: reading that would be for nothing. */
+/** Without a token, the local Discord is opened, which is not in the bundle: reading the bundle would be useless. */
 function mayHaveToken(): boolean {
   return Boolean(process.env.DISCORD_TOKEN) || readdirSync('.').some((name) => name.startsWith('.env'));
 }

@@ -10,7 +10,7 @@ import { bundledFolders, KEYWORD } from '../plugins/discovery.js';
 import { HOST_VERSION } from '../version.js';
 
 const TEMPLATES = fileURLToPath(new URL('../../templates/', import.meta.url));
-/** What the files of a template call themselves, the version of the host in them, and files that npm would not pack under their own name. */
+/** Placeholders in the files of a template, the version of the host, and files that npm would not pack under their real name. */
 const PLACEHOLDER = { plugin: 'my-plugin', bot: 'my-bot' } as const;
 const ANY_VERSION = /(?<=\^)0\.0\.0/g;
 const REAL_NAMES: Readonly<Record<string, string>> = { gitignore: '.gitignore', 'env.example': '.env.example' };
@@ -19,9 +19,9 @@ const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 const NPM_LIMIT = 15 * 60_000;
 
 interface NewOptions {
-  /** A bot's project in place of a plugin. */
+  /** Whether to make a bot's project instead of a plugin. */
   readonly project: boolean;
-  /** Whether what it depends on is installed. */
+  /** Whether dependencies are installed. */
   readonly install: boolean;
 }
 
@@ -106,7 +106,7 @@ async function packageOf(folder: string): Promise<z.output<typeof packageSchema>
   }
 }
 
-/** The folder itself when it is that of a bot with plugins of its own. */
+/** The folder itself when it is a bot's project with plugins. */
 async function botsProject(folder: string): Promise<string | undefined> {
   const found = await packageOf(folder);
   const isBot = found?.dependencies.cinnabar !== undefined && !found.keywords.includes(KEYWORD);
@@ -138,7 +138,7 @@ async function copyTemplate(
   return written.sort();
 }
 
-/** Whether everything that it depends on is found from there already, as it is within a folder that has it. */
+/** Whether all dependencies can be found from there already, as in a folder below one that has them. */
 async function isInstalled(folder: string): Promise<boolean> {
   const { dependencies = {}, devDependencies = {} } = (await packageOf(folder)) ?? {};
   return Object.keys({ ...dependencies, ...devDependencies }).every((name) => findPackage(name, folder) !== undefined);
@@ -148,7 +148,7 @@ function npmInstall(folder: string, { stderr }: Terminal): boolean {
   stderr.write('Installing what it depends on …\n');
   const { status } = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--loglevel', 'error'], {
     cwd: folder,
-    // Standard output belongs to the command.
+    // Standard output is for the result of the command.
     stdio: ['ignore', 2, 2],
     timeout: NPM_LIMIT,
     shell: process.platform === 'win32',
@@ -160,7 +160,7 @@ function npmInstall(folder: string, { stderr }: Terminal): boolean {
 
 interface Made {
   readonly name: string;
-  /** Its folder, as it is typed from here. */
+  /** Path of the folder, as it is typed from here. */
   readonly shown: string;
   readonly installed: boolean;
   readonly bot: string | undefined;

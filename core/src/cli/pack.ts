@@ -21,12 +21,12 @@ const packedSchema = z.tuple([
 ]);
 type Packed = z.output<typeof packedSchema>[0];
 
-/** No plugin is that large: the package must contain files that do not belong in it. */
+/** No plugin is larger: such a package must contain files that do not belong in it. */
 const MOST_BYTES = 10_000_000;
 
 /**
  * `cinnabar pack [FOLDER]`: makes what others install, once `check` has found nothing.
- * @returns the exit code: 1 when something has to be mended; then there is no file
+ * @returns the exit code: 1 when something has to be fixed; then no file is made
  * @throws UserError when npm cannot be run
  */
 export async function runPack(
@@ -64,12 +64,12 @@ function told(file: string, { name, size, unpackedSize, files }: Packed): readon
 
 const inKilobytes = (bytes: number) => `${(bytes / 1000).toFixed(1)} kB`;
 
-/** Asks npm, which runs none of the project's scripts. */
+/** npm packs the project without running its scripts. */
 async function npmPack(folder: string, options: readonly string[]): Promise<Packed> {
   const child = spawn('npm', ['pack', '--json', '--ignore-scripts', '--loglevel', 'error', ...options], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
-    // npm is a script there.
+    // npm is a script on Windows.
     shell: process.platform === 'win32',
   });
   const exited = new Promise<number | null>((done, fail) => {
@@ -87,7 +87,7 @@ async function npmPack(folder: string, options: readonly string[]): Promise<Pack
   }
 }
 
-/** What never belongs into a package, with what it is. */
+/** Files that never belong in a package, with a description. */
 const FOREIGN: readonly (readonly [path: RegExp, what: string])[] = [
   [/(?:^|\/)\.env(?:\.(?!example$)[^/]*)?$/, 'an environment with its secrets'],
   [/(?:^|\/)\.npmrc$|\.(?:pem|key|p12|pfx)$|(?:^|\/)id_(?:rsa|ed25519|ecdsa)$/, 'a key'],
@@ -97,7 +97,7 @@ const FOREIGN: readonly (readonly [path: RegExp, what: string])[] = [
   [/\.tgz$/, 'a package that was packed before'],
 ];
 
-/** Why it must not be packed as it is, and what to do. */
+/** Why it must not be packed as it is, and how to correct this. */
 async function refusalsOf(folder: string, { files, unpackedSize }: Packed): Promise<readonly string[]> {
   const { entry } = inspectFolder(folder, 'folder');
   const packed = new Set(files.map(({ path }) => path));

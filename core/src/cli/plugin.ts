@@ -42,7 +42,7 @@ interface Work {
 
 /**
  * `cinnabar plugin …`: installs, updates and removes plugins while the bot is stopped; looks at them at any time.
- * @returns the exit code: 1 where something was not agreed to, or is not as it should be
+ * @returns the exit code: 1 when the owner did not agree, or something is wrong
  * @throws CINNABAR_DATA_IN_USE for a change while the bot runs; UserError
  */
 export async function runPlugin(
@@ -184,7 +184,7 @@ async function update(packages: PluginPackages, { operands, options, terminal }:
       if (prepared === undefined) terminal.stdout.write(`${id} is up to date.\n`);
       else code = Math.max(code, await agreeAndInstall(prepared, options, terminal));
     } catch (error) {
-      // Of several, one that cannot be updated does not keep the others.
+      // When one of several cannot be updated, the others still are.
       if (wanted !== undefined || !(error instanceof UserError)) throw error;
       stepsOn(terminal)(error.message);
       code = 1;
@@ -213,10 +213,10 @@ async function agreeAndInstall(prepared: PreparedPlugin, { yes, json }: Options,
   return 0;
 }
 
-/** Without the marks of Markdown. */
+/** Without Markdown's markup. */
 const plain = (line: string) => line.replaceAll(/\*\*|`/g, '');
 
-/** No, where nothing more can be read. */
+/** Answers no when the input has ended. */
 async function agrees(question: string, { stdin, stderr }: Terminal): Promise<boolean> {
   const lines = createInterface({ input: stdin, output: stderr, terminal: false });
   try {

@@ -22,12 +22,12 @@ import { loadAll, schemaText } from './schema.js';
 
 type Terminal = Pick<NodeJS.Process, 'stdout' | 'stderr'>;
 
-/** Of the pages in this project's own book: it is what one types after a change of a declaration. */
+/** The command that makes the reference pages of this project again, after a declaration has changed. */
 const NOTE = '<!-- Made by `npx cinnabar reference docs/reference` from the declarations. Do not edit. -->';
 
 /**
  * Writes the reference pages of the host and of every plugin that it finds, as Markdown, into a folder. The plugins are started on a local Discord, with
- * data of their own.
+ * temporary data.
  * @returns the exit code
  */
 export async function writeReference(
@@ -65,7 +65,7 @@ export async function referencePages(plugins: readonly Plugin[]): Promise<Readon
   ]);
 }
 
-/** What the plugins register when they are set up. */
+/** What the plugins register during their setup. */
 async function registered(plugins: readonly Plugin[]) {
   const host = await createTestHost({ plugins, logLevel: 'error' });
   try {
@@ -158,7 +158,7 @@ function toolsPage(parts: ByPlugin<ToolInfo>): string {
   );
 }
 
-/** The JSON Schema of an object, as far as the pages tell of it. */
+/** The part of an object's JSON Schema that the pages show. */
 const objectSchema = z.object({
   properties: z
     .record(
@@ -249,7 +249,7 @@ function page(title: string, introduction: string, sections: readonly string[]):
   return `# ${title}\n\n${NOTE}\n\n${introduction}\n\n${sections.join('\n')}`;
 }
 
-/** Nothing for a plugin that has nothing of the kind. */
+/** Empty for a plugin that declares nothing of this kind. */
 function section({ manifest }: Plugin, body: string): readonly string[] {
   return body === '' ? [] : [`## ${manifest.id}\n\n${text(manifest.description)}.\n\n${body}`];
 }

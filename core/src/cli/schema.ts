@@ -9,8 +9,8 @@ import { HOST_VERSION } from '../version.js';
 const NOTE = 'Made by `cinnabar schema`: the keys of the host and of every plugin. Do not edit.';
 
 /**
- * Prints the JSON Schema of the configuration files, for editors, or puts it in the place of a file: only when all plugins could be read, and
- * whole, since a shell's `>` empties the file before there is anything to write.
+ * Prints the JSON Schema of the configuration files, for editors, or replaces a file with it. The file is replaced only when all plugins could be read, and in
+ * one step: a shell's `>` would empty it first.
  * @returns the exit code
  */
 export async function printSchema(
@@ -50,7 +50,7 @@ export async function loadAll(
   };
 }
 
-/** What belongs into `config/schema.json`. */
+/** The content of `config/schema.json`. */
 export function schemaText(plugins: readonly Plugin[]): string {
   const parts = [...plugins]
     .sort((one, other) => (one.manifest.id < other.manifest.id ? -1 : 1))

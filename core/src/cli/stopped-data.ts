@@ -24,7 +24,7 @@ import { openDriver } from '../storage/drivers/open-driver.js';
 import { createStorage } from '../storage/storage.js';
 import { loadAll } from './schema.js';
 
-/** The data of a bot that does not run: its documents, and its plugins without their being started. */
+/** The data of a stopped bot: its documents, and the declarations of its plugins, which are not started. */
 export interface StoppedData {
   readonly plugins: readonly Plugin[];
   readonly storage: StorageService;
@@ -34,14 +34,14 @@ export interface StoppedData {
   readonly audit: AuditLogService;
   readonly log: Logger;
   readonly clock: Clock;
-  /** What a guild's roles and channels are called: asked of Discord; `undefined` without a token. */
+  /** The names of a guild's roles and channels, from Discord; `undefined` without a token. */
   directory(guildId: string): Promise<GuildDirectory | undefined>;
 }
 
 /**
- * Works on the data of the stopped bot, which it takes possession of meanwhile.
- * @param options.dryRun nothing is written; what the task writes it reads again
- * @param options.onProblem called with a plugin that cannot be loaded, as a sentence: what is stored of it is left alone
+ * Works on the data of the stopped bot, and holds their lock meanwhile.
+ * @param options.dryRun nothing is saved; the task reads back what it writes
+ * @param options.onProblem called with a plugin that cannot be loaded, as a sentence: its stored data are left unchanged
  * @throws CinnabarError CINNABAR_DATA_IN_USE while the bot runs
  */
 export async function onStoppedData<T>(
@@ -113,7 +113,7 @@ export async function onStoppedData<T>(
       manifests: () => plugins.map(({ manifest }) => manifest),
       onByDefault: (manifest) => isEnabledIn(states, ownerState, null, manifest),
       directory,
-      // What is known only while they run.
+      // Known only while the plugins run.
       refusalOf: async () => undefined,
       configuration,
       audit,

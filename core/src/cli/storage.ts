@@ -70,7 +70,7 @@ function filesOf({ root, dataDir, env }: HostConfig): Driver {
   return withToolsIn(open(folder, folder), files);
 }
 
-/** Where `TOOLS_PATH` names a folder, the history of `mcp` lies there; the database has it below this name. */
+/** When `TOOLS_PATH` names a folder, the history of `mcp` is there; the database holds it under this name. */
 const TOOLS = 'tools';
 
 function withToolsIn(tools: Driver, files: Driver): Driver {
@@ -107,7 +107,7 @@ function reportDamaged({ damaged }: Inventory, { stderr }: Terminal): number {
 
 type Progress = (done: number, total: number) => void;
 
-/** Less is done before anybody could read it. */
+/** A smaller amount is finished before the progress could be read. */
 const MANY = 5_000;
 
 function progressOn({ stderr }: Terminal): Progress {

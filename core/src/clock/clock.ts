@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock, Random } from '@cinnabar/sdk';
 
-/** setTimeout counts in 32 bits; anything longer is waited for in pieces. */
+/** setTimeout counts in 32 bits; longer delays are split. */
 const LONGEST_TIMER_MS = 2_147_483_647;
 
-/** The machine's own time. Waiting timers keep the process alive only as long as the gateway does. */
+/** The machine's clock. Its timers do not keep the process alive by themselves; the gateway does. */
 export function createSystemClock(): Clock {
   return {
     now: Date.now,
@@ -21,7 +21,7 @@ export function createSystemClock(): Clock {
   };
 }
 
-/** The machine's own chance. Ids are 26 characters: the time, then 80 random bits, so that they sort by time. */
+/** The machine's random numbers. Ids have 26 characters: the time, then 80 random bits, so that they sort by time. */
 export function createSystemRandom(clock: Clock): Random {
   return {
     next: Math.random,
@@ -33,14 +33,14 @@ export function createSystemRandom(clock: Clock): Random {
   };
 }
 
-/** A clock that runs by itself and can be moved forward: the console's `wait 61s`. */
+/** A clock that runs by itself and can be moved forward, for the console's `wait 61s`. */
 export interface ShiftableClock extends Clock {
   /** How far it is ahead of its base. */
   readonly aheadMs: number;
   /**
-   * Moves time forward, running what falls due on the way, in order. After each stop it waits for what was set off, so that a deadline does
-   * not pass while an answer that is there has not been read.
-   * @param settled resolves when all that follows from what has run has happened
+   * Moves time forward, running what falls due on the way, in order. After each stop it waits for the work that timers started, so that no deadline passes
+   * before an answer that has arrived is read.
+   * @param settled resolves when everything that followed from the timers has happened
    */
   advance(byMs: number, settled: () => Promise<void>): Promise<void>;
 }
@@ -51,7 +51,7 @@ interface Waiting {
   cancel: () => void;
 }
 
-/** How often one move of the clock stops on its way, at most. */
+/** Maximum number of stops in one move of the clock. */
 const MOST_STOPS = 500;
 
 /**
@@ -87,11 +87,11 @@ export function createShiftableClock(base: Clock, aheadMs = 0): ShiftableClock {
     },
     async advance(byMs, settled) {
       const until = now() + byMs;
-      // Over long times what repeats every few seconds runs in batches: a year would take hours otherwise.
+      // Over long times, timers that repeat every few seconds run in batches: otherwise a year would take hours.
       const windowMs = Math.floor(byMs / MOST_STOPS);
       for (let first = dueUntil(until)[0]; first !== undefined; first = dueUntil(until)[0]) {
         const stop = Math.min(until, Math.max(first.due, now()) + windowMs);
-        // What these set themselves waits for the next stop.
+        // Timers that these set wait for the next stop.
         for (const entry of dueUntil(stop)) {
           if (!waiting.delete(entry)) continue;
           entry.cancel();

@@ -19,11 +19,11 @@ export interface Lease {
   isHeld(): boolean;
   /** Resolves when it is held: at once, or after a renewal. Rejects with the reason of `lost`. */
   held(): Promise<void>;
-  /** Aborts when another process has it, or it was given back: for good. */
+  /** Aborts for good when another process has the lease, or when it was given back. */
   readonly lost: AbortSignal;
 }
 
-/** What a host in a cluster is given by the process that it runs in. */
+/** What the process passes to each host of a cluster. */
 export interface Assignment {
   readonly partition: Partition;
   readonly shardCount: number;
@@ -39,16 +39,16 @@ export interface Assignment {
   readonly monitoring: Monitoring;
 }
 
-/** Asks hosts of other groups, wherever they run. */
+/** Sends requests to hosts of other groups, wherever they run. */
 export interface ClusterChannel {
   /**
    * Asks the host that serves a group. It is carried out at most once: when no answer comes by the deadline, it may or may not have been.
    * @throws CINNABAR_CLUSTER_NO_ANSWER after the deadline; what the handler threw when it is a UserError or a CinnabarError
    */
   ask<B, T>(group: number, kind: RequestKind<B, T>, body: B, options: AskOptions): Promise<T>;
-  /** Asks all groups, the own one among them. */
+  /** Asks all groups, including this one. */
   askAll<B, T>(kind: RequestKind<B, T>, body: B, options: AskOptions): Promise<readonly GroupAnswer<T>[]>;
-  /** Answers requests of a kind to this host's group. @returns ends that */
+  /** Answers requests of a kind to this host's group. @returns a function that stops answering */
   answer<B, T>(kind: RequestKind<B, T>, handle: RequestHandler<B, T>): () => void;
 }
 
@@ -58,7 +58,7 @@ export interface ClusterChannel {
  */
 export type RequestHandler<B, T> = (body: B, signal: AbortSignal, report: (sign: unknown) => void) => Promise<T>;
 
-/** A kind of request: what is asked, and what is answered, as JSON. Checked on either side, since processes may run different versions. */
+/** A kind of request, with the schemas of its question and its answer, as JSON. Both sides check, since processes may run different versions. */
 export interface RequestKind<B, T> {
   readonly name: string;
   readonly body: z.ZodType<B>;
@@ -68,7 +68,7 @@ export interface RequestKind<B, T> {
 export interface AskOptions {
   readonly deadlineMs: number;
   readonly signal?: AbortSignal;
-  /** What the other side reports meanwhile, unchecked. */
+  /** Progress reports of the other side, unchecked. */
   readonly onReport?: (sign: unknown) => void;
 }
 

@@ -3,7 +3,7 @@ export interface Member {
   readonly id: string;
   readonly name: string;
   readonly version: string;
-  /** Has been heard of a short while ago. */
+  /** It has sent a heartbeat recently. */
   readonly isAlive: boolean;
   /** Releases its groups and takes no others. */
   readonly isDraining: boolean;
@@ -17,13 +17,13 @@ export interface GroupLease {
   readonly token: bigint;
   /** `undefined` when the group is free. */
   readonly holder: string | undefined;
-  /** Whether its time is over, so that another one may take it. */
+  /** Whether the lease has expired, so that another member may take it. */
   readonly isFree: boolean;
-  /** How much longer it lasts unless it is renewed; 0 when it is over. */
+  /** Remaining time unless it is renewed; 0 when it has expired. */
   readonly endsInMs: number;
   /** Whether its holder has begun to serve it. */
   readonly isReady: boolean;
-  /** Who is to have it next. */
+  /** The member that requested it and gets it next. */
   readonly wantedBy: string | undefined;
 }
 
@@ -85,10 +85,10 @@ export function planFor(self: string, { members, leases }: ClusterView, moving =
   const stranded = leases.filter(({ holder, isFree }) => holder !== undefined && !isFree && !able.has(holder));
   const want = stranded.filter(isUnclaimed).slice(0, Math.max(0, capacity));
   if (want.length === 0 && stranded.length === 0 && capacity > 0) {
-    // What others have asked for already is as good as gone.
+    // Groups that others have requested already count as gone.
     const staysWith = (id: string) => heldBy(id).filter(isUnclaimed);
     const [richest = []] = [...able].map(staysWith).sort((one, other) => other.length - one.length);
-    // What has just moved stays: its servers would wait twice.
+    // A group that has just moved stays: otherwise its servers would wait twice.
     if (richest.length - (own.length + take.length + coming) >= 2)
       want.push(...richest.filter(({ isReady }) => isReady).slice(0, 1));
   }

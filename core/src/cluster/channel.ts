@@ -15,14 +15,14 @@ import type { Database } from '../storage/drivers/postgres/database.js';
 import type { WriteLease } from '../storage/drivers/postgres/writer.js';
 import type { AskOptions, ClusterChannel, RequestHandler, RequestKind } from './assignment.js';
 
-/** A channel that can be closed with its host. */
+/** A channel that is closed with its host. */
 export interface OpenChannel extends ClusterChannel {
-  /** Begins to answer: what was asked of the group before, too. */
+  /** Starts answering, also requests that the group received before. */
   open(): Promise<void>;
   close(): void;
 }
 
-/** NOTIFY may be missed: so often an asker looks for itself, at first and later. */
+/** A NOTIFY may be missed: the requester polls in these intervals, first and later. */
 const LOOK_MS = 1_000;
 const LATER_LOOK_MS = 8_000;
 const KEPT = "interval '1 hour'";
@@ -30,7 +30,7 @@ const KEPT = "interval '1 hour'";
 const failureSchema = z.object({
   code: z.string().optional(),
   params: z.record(z.string(), z.string()).optional(),
-  /** A UserError's, which members may read. */
+  /** The text of a UserError, which members may read. */
   sentence: z.string().optional(),
 });
 
@@ -83,7 +83,7 @@ export function createClusterChannel(options: {
     );
     await notify(`done ${id}`);
   };
-  /** One at a time, so that they come in order, and before the answer. */
+  /** One at a time, so that reports arrive in order and before the answer. */
   const reporting = (id: string) => {
     let sending: Promise<void> | undefined;
     const send = async (text: string) => {
@@ -108,7 +108,7 @@ export function createClusterChannel(options: {
       return { answer: await handle(body, closing.signal, report) };
     } catch (error) {
       const failure = failureOf(error);
-      // A refusal in words is for the requester; only other failures are logged here.
+      // A UserError is for the requester; only other failures are logged here.
       if (Object.keys(failure).length > 0) log.debug('a request of another process was refused', { error });
       else log.warn('a request of another process failed', { error });
       return { failure };
@@ -190,7 +190,7 @@ export function createClusterChannel(options: {
       handlers.set(kind.name, async (body, signal, report) => handle(kind.body.parse(body), signal, report));
       const handler = handlers.get(kind.name);
       return () => {
-        // A plugin that was started anew answers already.
+        // A plugin that was restarted has registered its handler already.
         if (handlers.get(kind.name) === handler) handlers.delete(kind.name);
       };
     },
@@ -211,7 +211,7 @@ export const objectWith = <T>(member: string) =>
   z.custom<T>((value) => typeof value === 'object' && value !== null && member in value);
 
 /**
- * Kinds of requests about servers: each is answered for those of the own group, and for others their host is asked.
+ * Requests about servers: this host answers for servers of its own group, and asks the host of the group for others.
  * @param byDefaultMs the deadline where a request gives none
  */
 export function createCarrier(
@@ -240,7 +240,7 @@ function answerOf<B, T>(kind: RequestKind<B, T>, end: z.output<typeof endSchema>
 
 const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
 
-/** What of an error the asker may know: the rest is in the log of the one that failed. */
+/** The part of an error that the requester may see: the rest is in the log of the host that failed. */
 function failureOf(error: unknown): z.output<typeof failureSchema> {
   if (error instanceof UserError) return { sentence: error.message };
   if (!(error instanceof CinnabarError)) return {};

@@ -25,19 +25,19 @@ import type { LanguageService } from '../languages/languages.js';
 import type { Database } from '../storage/drivers/postgres/database.js';
 import type { WriteLease } from '../storage/drivers/postgres/writer.js';
 
-/** Something that a member asked for: a message, or an interaction. */
+/** An event with a request by a member: a message, or an interaction. */
 export interface Claimed {
   readonly id: string;
   readonly guildId: string | null;
   readonly channelId: string | null;
   readonly userId: string;
-  /** Of a slash command: what it can be answered with. */
+  /** Of a slash command: the token for its answer. */
   readonly interactionToken?: string | undefined;
 }
 
 export function claimed(interaction: Interaction): Claimed {
   const { id, guildId, channelId, user, token } = interaction;
-  // The answer to a press may be the message with the button, which is there in any case.
+  // The answer to a button may be the message with the button, which exists in any case.
   return {
     id,
     guildId,
@@ -59,10 +59,10 @@ export interface Claims {
   run(asked: Claimed, task: () => Answered | Promise<Answered>): Promise<void>;
 }
 
-/** Whether a member has heard what became of their request, if only that it was refused. */
+/** Whether the member was told what became of their request, including a refusal. */
 export type Answered = 'answered' | 'unanswered';
 
-/** Of a bot that is one process: Discord sends it nothing twice. */
+/** Claims of a bot with one process: Discord sends it no event twice. */
 export const NO_CLAIMS: Claims = {
   async run(_asked, task) {
     await task();
@@ -73,7 +73,7 @@ export const NO_CLAIMS: Claims = {
 export interface SharedClaims extends Claims {
   /** Registers an event that will be claimed once `reading` (its server's state) has resolved. */
   follows(reading: Promise<unknown>): void;
-  /** Resolves once all that came so far is claimed: an event must not count as handled before that, or it is lost with the process. */
+  /** Resolves once all events so far are claimed: if an event counted as handled before that, it could be lost with the process. */
   begun(): Promise<void>;
   /** Claims of other processes for this group that were not finished. They stay so until `finish`. */
   unfinished(): Promise<readonly Claimed[]>;
@@ -81,9 +81,9 @@ export interface SharedClaims extends Claims {
   finish(asked: Claimed): Promise<void>;
 }
 
-/** Discord does not resend an event after so long. */
+/** Discord does not resend an event that is older than this. */
 const KEPT = "interval '1 day'";
-/** So often, what is older is deleted: a group may stay with one process for months. */
+/** Interval in which old claims are deleted: a group may stay with one process for months. */
 const SWEPT_AFTER = 200;
 
 export function createClaims(
@@ -147,7 +147,7 @@ export function createClaims(
     },
     async begun() {
       await Promise.allSettled(beginning);
-      // What has followed a reading.
+      // The work that follows a read.
       await Promise.allSettled(beginning);
     },
     async unfinished() {
@@ -169,10 +169,10 @@ export function createClaims(
   };
 }
 
-/** The bot's messages that are looked through for an answer. */
+/** Number of the bot's messages that are searched for an answer. */
 const LOOKED_THROUGH = 50;
 
-/** Tells members whose commands a process had begun that has ended since, unless the answer is there. */
+/** Tells members whose commands were interrupted by the end of a process, unless the answer exists. */
 export async function tellUnfinished(options: {
   readonly claims: SharedClaims;
   readonly client: Client;

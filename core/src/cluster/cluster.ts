@@ -6,13 +6,13 @@ import { LASTS_MS, type Leases, RENEW_MS, type ReleaseReason } from './leases.js
 
 /** The bot of one group. */
 export interface GroupHost {
-  /** Resolves when the group is served. @throws what keeps it from starting */
+  /** Resolves when the group is served. @throws the reason why it cannot start */
   start(): Promise<unknown>;
   /** Never rejects. */
   stop(): Promise<unknown>;
-  /** Since when it has not been connected to Discord, by the clock; `undefined` while it is. */
+  /** The time since when it has been disconnected from Discord; `undefined` while it is connected. */
   readonly notConnectedSince: number | undefined;
-  /** Resolves when Discord has ended the connection for a reason that waiting cannot mend. */
+  /** Resolves when Discord has closed the connection for a reason that does not pass. */
   readonly ended: Promise<CinnabarError>;
 }
 
@@ -22,35 +22,35 @@ export interface ClusterOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly open: (partition: Partition, lease: Lease) => GroupHost;
-  /** Whether Discord answers this process; asked while it does not serve anybody for want of Discord. */
+  /** Whether this process can reach Discord; called while it serves no group because it could not. */
   readonly reachesDiscord: () => Promise<boolean>;
-  /** Calls the listener when another process has changed something about leases. @returns ends that */
+  /** Calls the listener when another process has changed a lease. @returns a function that stops this */
   readonly onNews: (listener: () => void) => () => void;
 }
 
 export type Cluster = ReturnType<typeof createCluster>;
 
-/** What a process does about one group that it has a lease on. */
+/** The state of one group that this process has a lease on. */
 interface Seat {
   readonly lease: Lease;
   readonly host: GroupHost;
   state: 'starting' | 'serving' | 'leaving';
 }
 
-/** Hosts that start side by side: a group that waits a little is served earlier than all of them slowly. */
+/** Maximum number of hosts that start at the same time: starting all together would delay every group. */
 const STARTING_AT_ONCE = 2;
-/** So long after its end a lease is free for sure. */
+/** Time after its expiry when a lease is certainly free. */
 const AFTER_END_MS = 20;
-/** A group is given up after it could not be started, and left to others for so long. */
+/** After a failed start, a group is given back and left to others for this time. */
 const AFTER_FAILURE_MS = 15_000;
-/** Without Discord for longer, groups move to a process that reaches it; resuming takes a few seconds. */
+/** Without Discord for longer than this, groups move to a process that reaches it; resuming takes a few seconds. */
 const AWAY_MS = 12_000;
-/** A process that could not reach Discord takes nothing for at least so long. */
+/** A process that could not reach Discord takes no groups for at least this time. */
 const DISTRUSTED_MS = 30_000;
-/** A service manager's patience ends at some 30 s. */
+/** Service managers wait some 30 s before they kill a process. */
 const DRAIN_MS = 22_000;
 
-/** For the log. */
+/** Process id and host, for the log. */
 const LEAVING: Readonly<Record<ReleaseReason | 'lost', string>> = {
   lost: 'another process has it',
   rebalanced: 'another process is to have it',
@@ -81,7 +81,7 @@ export function createCluster({ leases, groups, clock, log, open, reachesDiscord
     fail = resolve;
   });
 
-  /** One after another: what comes while one is under way makes one more. */
+  /** Runs one at a time: a request during a run causes one more run. */
   const soon = () => {
     isDue = true;
     running ??= (async () => {
@@ -96,7 +96,7 @@ export function createCluster({ leases, groups, clock, log, open, reachesDiscord
     });
   };
 
-  /** Leases are renewed in time, and what a process that died has left is taken when it is free, not up to a renewal later. */
+  /** Leases are renewed in time. Groups of a process that died are taken as soon as they are free, not up to one renewal later. */
   const untilNextEnd = (): number => {
     const ends = view.leases.flatMap(({ endsInMs, holder }) =>
       endsInMs > 0 && holder !== leases.memberId ? [endsInMs + AFTER_END_MS] : [],
@@ -113,7 +113,7 @@ export function createCluster({ leases, groups, clock, log, open, reachesDiscord
       log.warn('leases could not be renewed', { error });
     }
     for (const [group, seat] of seats) if (seat.lease.lost.aborted) leave(group, seat, 'lost');
-    // A database that was away for that moment has not heard of it.
+    // The database was not reachable at that moment.
     await attempt('saying what is served', async () => {
       for (const { group, token, isReady } of view.leases) {
         const seat = seats.get(group);
@@ -123,7 +123,7 @@ export function createCluster({ leases, groups, clock, log, open, reachesDiscord
     const plan = planFor(leases.memberId, view, moving());
     for (const group of plan.handOver) {
       const seat = seats.get(group);
-      // One that is still starting is handed over once it serves: its successor would have to wait as long.
+      // A group that is still starting is handed over once it is served: otherwise its successor would wait as long again.
       if (seat?.state !== 'serving') continue;
       handedOverAt.set(group, clock.now());
       leave(group, seat, handOverReason());
@@ -141,7 +141,9 @@ export function createCluster({ leases, groups, clock, log, open, reachesDiscord
     for (const check of waiting) check();
   };
 
-  /** How many groups this process has handed over whose successors do not serve them yet. One that takes longer than a lease lasts is waited for no more. */
+  /**
+   * How many groups this process has handed over whose successors do not serve them yet. A successor that takes longer than a lease lasts is no longer counted.
+   */
   const moving = (): number => {
     for (const [group, at] of handedOverAt) {
       const lease = view.leases.find((one) => one.group === group);
@@ -202,7 +204,7 @@ export function createCluster({ leases, groups, clock, log, open, reachesDiscord
     log.info(`group ${group}: leaving: ${LEAVING[why]}`);
     void (async () => {
       await seat.host.stop();
-      // The lease is held to the end, so that the next holder starts after the last write.
+      // The lease is held until the stop is complete, so that the next holder starts after the last write.
       if (why !== 'lost' && !seat.lease.lost.aborted)
         await attempt(`giving group ${group} back`, () => leases.release(seat.lease, why));
       seats.delete(group);
@@ -236,7 +238,7 @@ export function createCluster({ leases, groups, clock, log, open, reachesDiscord
   const disposeNews = onNews(soon);
 
   return {
-    /** Resolves with an error that ends this process's part: Discord refuses the bot. */
+    /** Resolves with an error that ends this process: Discord refuses the bot. */
     ended,
     /** Groups that this process serves or is about to. */
     get groups(): readonly number[] {

@@ -8,13 +8,13 @@ export interface Layout {
   readonly shardCount: number;
 }
 
-/** Without a heartbeat of any process for so long, the cluster counts as stopped. */
+/** When no process has sent a heartbeat for this time, the cluster counts as stopped. */
 const SILENT_MS = 15_000;
 
 /**
- * What the processes have agreed on. The groups are those of the very first start, since journals belong to them; the number of shards follows
- * Discord's recommendation when the first process of a cluster that stood still starts, since all shards have to begin anew with another one.
- * @param wanted how many groups there are to be, where there are none yet
+ * The layout that all processes share. The groups stay those of the very first start, since journals belong to them. The number of shards is set to Discord's
+ * recommendation when the first process of a stopped cluster starts: another number makes all shards identify again.
+ * @param wanted the number of groups when none exist yet
  * @param recommended how many shards Discord recommends
  */
 export function agreeOnLayout(

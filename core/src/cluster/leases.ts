@@ -7,29 +7,29 @@ import type { ClusterView, GroupLease, Member } from './balance.js';
 export const RENEW_MS = 2_000;
 /** How long a lease lasts from its renewal, by the clock of the database. */
 export const LASTS_MS = 6_000;
-/** By so much earlier its holder takes it for void: clocks do not run alike. */
+/** The holder treats a lease as expired this much earlier, since clocks differ. */
 const MARGIN_MS = 500;
-/** Who was silent for longer counts as gone. */
+/** A member without a heartbeat for longer than this counts as gone. */
 const ALIVE_MS = 8_000;
-/** So long a group that was handed over is reserved for its requester. */
+/** How long a group that was handed over is reserved for its requester. */
 const RESERVED_MS = 3_000;
-/** Who was away from the database for longer does not take at once what may only look free: its holders were away as well. */
+/** After losing the database for longer than this, a process does not take leases at once that only seem free: their holders had no database either. */
 const ABSENCE_MS = 5_000;
-/** They renew within this time. */
+/** The holders renew within this time. */
 const GRACE_MS = 3_000;
 
-/** Take-overs are shown for a day. */
+/** Takeovers are shown for a day. */
 const TAKEOVERS_KEPT = "interval '7 days'";
 
 /** Why a process gives a group back. */
 export type ReleaseReason = Exclude<TakeoverReason, 'expired' | 'released'>;
 
-/** A later version may know more of them. */
+/** A later version may have more reasons. */
 export const takeoverReason = z
   .enum(['expired', 'drained', 'rebalanced', 'unreachable', 'failed', 'released'])
   .catch('released');
 
-/** What a member says of itself. */
+/** The data that a member publishes about itself. */
 export interface MemberState {
   readonly isDraining: boolean;
   readonly isConnected: boolean;
@@ -42,22 +42,22 @@ export interface LeaseOptions {
   readonly groups: number;
   /** Called when a group was taken from another process. */
   readonly onTakeover?: (reason: TakeoverReason) => void;
-  /** Clocks that show how much time has passed, in milliseconds; the one that shows most is believed. */
+  /** Clocks that measure elapsed milliseconds; the largest measurement is used. */
   readonly elapsed?: () => readonly number[];
 }
 
 export type Leases = ReturnType<typeof createLeases>;
 
 /**
- * A process's leases on groups, in a table that all processes of the cluster share. Times are those of the database; what a process believes of its
- * own leases it measures itself, from the moment in which it asked for the renewal.
+ * A process's leases on groups, in a table that all processes of the cluster share. Times are those of the database. A process measures the remaining time of
+ * its own leases itself, from the moment when it requested the renewal.
  */
 export function createLeases({ connections, schema, member, groups, onTakeover, elapsed = ownClocks }: LeaseOptions) {
   const leases = `${schema}.leases`;
   const members = `${schema}.members`;
   const takeovers = `${schema}.takeovers`;
   const own = new Map<number, OwnLease>();
-  // One statement after the other: a renewal never meets a lease that is being taken or given back.
+  // One statement at a time: a renewal never runs beside a statement that takes or gives back a lease.
   const mutex = createKeyedMutex();
   const inTurn = <T>(task: () => Promise<T>) => mutex.run('leases', task);
   const announce = `SELECT pg_notify('${newsOf(schema)}', '')`;
@@ -79,7 +79,7 @@ export function createLeases({ connections, schema, member, groups, onTakeover, 
   return {
     memberId: member.id,
 
-    /** Says that this process lives, renews its leases, and shows how things stand. Leases that another process has taken are lost. */
+    /** Sends the heartbeat, renews the leases of this process, and returns the state of the cluster. Leases that another process has taken are lost. */
     beat: ({ isDraining, isConnected }: MemberState): Promise<ClusterView> =>
       inTurn(async () => {
         const asked = elapsed();
@@ -92,7 +92,7 @@ export function createLeases({ connections, schema, member, groups, onTakeover, 
           const says = JSON.stringify({ isDraining, isConnected });
           if (says !== lastSaid) await query(announce);
           lastSaid = says;
-          // Not a lease that this process was granted without receiving the answer: it does not serve that group.
+          // Not a lease that was granted without this process receiving the answer: it does not serve that group.
           await query(
             `UPDATE ${leases} SET until = now() + $2 * interval '1 ms' FROM unnest($3::int[], $4::bigint[]) AS known (number, known_token)
              WHERE holder = $1 AND group_number = number AND token = known_token`,
@@ -143,7 +143,7 @@ export function createLeases({ connections, schema, member, groups, onTakeover, 
         return lease;
       }),
 
-    /** Lets the others know that a group is served. */
+    /** Announces that a group is served. */
     ready: ({ group, token }: Lease) =>
       inTurn(async () => {
         await connections.query(`UPDATE ${leases} SET ready_at = now() WHERE group_number = $1 AND token = $2`, [
@@ -153,7 +153,7 @@ export function createLeases({ connections, schema, member, groups, onTakeover, 
         await connections.query(announce);
       }),
 
-    /** Asks the holder of a group for it. */
+    /** Requests a group from its holder. */
     want: (group: number) =>
       inTurn(async () => {
         // Does not replace the request of another member that is alive.
@@ -165,7 +165,7 @@ export function createLeases({ connections, schema, member, groups, onTakeover, 
         await connections.query(announce);
       }),
 
-    /** Gives a group back: nothing can be written under its token any more. */
+    /** Gives a group back: writes under its token are refused from now on. */
     release: ({ group, token }: Lease, reason: ReleaseReason) =>
       inTurn(async () => {
         own.get(group)?.end('it was given back');
@@ -178,7 +178,7 @@ export function createLeases({ connections, schema, member, groups, onTakeover, 
         await connections.query(announce);
       }),
 
-    /** Makes the rows of all groups. */
+    /** Inserts the rows of all groups. */
     prepare: () =>
       inTurn(async () => {
         await connections.query(
@@ -187,7 +187,7 @@ export function createLeases({ connections, schema, member, groups, onTakeover, 
         );
       }),
 
-    /** Ends the membership: the others need not wait until this process counts as gone. */
+    /** Ends the membership, so that the others need not wait until this process counts as gone. */
     leave: () =>
       inTurn(async () => {
         await connections.query(`DELETE FROM ${members} WHERE id = $1`, [member.id]);
@@ -196,13 +196,13 @@ export function createLeases({ connections, schema, member, groups, onTakeover, 
   };
 }
 
-/** The channel of NOTIFY that says that something has changed about leases. */
+/** The NOTIFY channel for changes of leases. */
 export const newsOf = (schema: string): string => `${schema}_cluster`;
 
 /**
  * Asks a process to give its groups to the others, and to take none until it starts anew.
- * @param called its name
- * @returns how many processes that live are called so
+ * @param called the name of the process
+ * @returns the number of running processes with this name
  */
 export async function askToDrain(query: Connections['query'], schema: string, called: string): Promise<number> {
   const asked = await query(
@@ -213,7 +213,7 @@ export async function askToDrain(query: Connections['query'], schema: string, ca
   return asked.length;
 }
 
-/** How things stand. */
+/** The state of the cluster. */
 export async function readView(query: Connections['query'], schema: string): Promise<ClusterView> {
   const members = await query(
     `SELECT id, name, version, draining OR drain_asked AS draining, state, seen_at > now() - $1 * interval '1 ms' AS alive FROM ${schema}.members ORDER BY id`,
@@ -258,7 +258,7 @@ function leaseOf({
   };
 }
 
-/** A lease whose holder may only have been away from the database like this process was. */
+/** A lease whose holder may also have lost the database, like this process. */
 function keptForHolder(lease: GroupLease): GroupLease {
   return lease.holder === undefined ? lease : { ...lease, isFree: false };
 }
@@ -305,7 +305,7 @@ function createOwnLease(
   };
 }
 
-/** The machine's clock is set now and then, and the monotonic one stands while a machine sleeps. */
+/** The system clock can be set, and the monotonic clock stops while a machine sleeps. */
 const ownClocks = (): readonly number[] => [performance.now(), Date.now()];
 
 /** The longest time that any clock saw pass. */

@@ -2,7 +2,7 @@ import type { Clock } from '@cinnabar/sdk';
 import { REQUESTS_PER_SECOND, type RequestBudget } from '../gateway/rest.js';
 import type { Database } from '../storage/drivers/postgres/database.js';
 
-/** Limits that Discord sets to a bot as a whole, which the processes of its cluster keep together. */
+/** Discord's limits for a bot as a whole, which the processes of its cluster share. */
 export interface SharedLimits {
   /** Takes from the allowance of a time span. The first call after the end of a span begins the next one. @throws DatabaseError */
   take(name: string, wanted: number, span: Span): Promise<Taken>;
@@ -51,11 +51,11 @@ export function createSharedLimits(database: Pick<Database, 'schema' | 'query'>,
   };
 }
 
-/** Longer than Discord's second by what the ways of requests to Discord differ. */
+/** Longer than Discord's second by the differences in the latency of requests. */
 const WINDOW_MS = 1_100;
-/** Taken at once at most, so that others get some as well. No more is taken than requests wait: what a process does not use is lost to all. */
+/** Maximum taken at once, so that other processes get some as well. No more is taken than requests wait: unused permits are lost for all. */
 const LARGEST_CHUNK = 10;
-/** The database is away. */
+/** While the database is unreachable. */
 const RETRY_MS = 250;
 
 function createSharedBudget(take: SharedLimits['take'], clock: Clock): RequestBudget {

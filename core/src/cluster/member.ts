@@ -30,12 +30,12 @@ import { readStatus } from './status.js';
 
 export interface MemberOptions {
   readonly config: HostConfig & { readonly token: string };
-  /** What the hosts of all groups are given alike. */
+  /** The parts that the hosts of all groups share. */
   readonly host: Pick<
     HostOptions,
     'clock' | 'terminal' | 'builtPlugins' | 'plugins' | 'only' | 'onEndRequest' | 'onLogEntry'
   >;
-  /** Leases are a matter of real time: the machine's. */
+  /** Leases use the machine's real time. */
   readonly clock: Clock;
   readonly log: Logger;
   /** Discord does not answer before there is a connection. Must not throw. */
@@ -59,7 +59,7 @@ export interface Member {
   readonly ended: Promise<CinnabarError>;
 }
 
-/** Renewals do not wait behind what the hosts ask of the database. */
+/** A separate connection: renewals do not wait behind queries of the hosts. */
 const LEASE_CONNECTIONS = 2;
 
 /** @throws UserError where no database is configured */
@@ -96,7 +96,7 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
   });
 
   let hasCrashed = false;
-  /** Hosts have locks of their own, of which those of groups that another process has now stay abandoned. */
+  /** Hosts have separate locks. Locks of groups that another process has taken stay abandoned. */
   const takeCrash = () => {
     const isNews = hasCrashed;
     hasCrashed = false;
@@ -115,7 +115,7 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
     giveBack();
   };
 
-  /** The bot of one group: its files are caches and logs, and lie apart from those of other groups. */
+  /** The bot of one group. Its files are caches and logs, separate from those of other groups. */
   const openGroup = (partition: Partition, lease: Lease, { shardCount }: Layout): GroupHost => {
     const folder = join('groups', String(partition.group));
     const { monitoring: _, ...own } = config;
@@ -154,7 +154,7 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
       },
       async stop() {
         const { unfinished } = await host.stop();
-        // What may still be at work keeps its plugins to itself.
+        // Code that is still running keeps its plugins.
         if (unfinished.length === 0) giveBack();
         if (hosts.get(partition.group) === host) hosts.delete(partition.group);
       },
@@ -227,7 +227,7 @@ interface AskOptions extends Pick<MemberOptions, 'clock' | 'onUnreachable'> {
   readonly signal: AbortSignal;
 }
 
-/** What a process wants to know of Discord before it has connections. */
+/** Requests to Discord before there is a connection. */
 function askDiscord({ discordApi, token }: MemberOptions['config'], { clock, signal, onUnreachable }: AskOptions) {
   const api = discordApi === undefined ? {} : { api: discordApi };
   const rest = new REST({ ...api, retries: 0, hashSweepInterval: 0, handlerSweepInterval: 0 }).setToken(token);
@@ -241,7 +241,7 @@ function askDiscord({ discordApi, token }: MemberOptions['config'], { clock, sig
   });
   let roles: Promise<ReadonlyMap<string, string>> | undefined;
   return {
-    /** The server of a channel or role; `null` for what is no server's, or gone. */
+    /** The server of a channel or role; `null` when it is gone or belongs to none. */
     async guildOf(kind: 'channel' | 'role', id: string): Promise<string | null> {
       if (kind === 'role') {
         roles ??= rolesOfAll(rest);
@@ -263,7 +263,7 @@ function askDiscord({ discordApi, token }: MemberOptions['config'], { clock, sig
 }
 
 const withId = z.array(z.object({ id: z.string() }));
-/** Discord gives no more at a time. */
+/** Discord's maximum page size. */
 const GUILDS_AT_ONCE = 200;
 
 /** The server of each role. */

@@ -4,7 +4,7 @@ import { createMonitoringPages, type MonitoringPages } from '../observability/mo
 
 interface Dependencies {
   readonly name: string;
-  /** What keeps the process from serving, beside its hosts. */
+  /** Problems of the process that are not problems of one of its hosts. */
   readonly phase: () => 'starting' | 'running' | 'stopping';
   /** The hosts of the groups that it holds. */
   readonly hosts: () => readonly { readonly group: number; readonly monitoring: MonitoringPages }[];
@@ -12,7 +12,7 @@ interface Dependencies {
   readonly log: Logger;
 }
 
-/** Health and metrics of one process: of all hosts in it, and what it knows of the cluster. */
+/** Health and metrics of one process: of all its hosts, and what it knows of the cluster. */
 export interface MemberMonitoring extends MonitoringPages {
   /** Counts from the start what a host counts, where this is published already. */
   join(host: MonitoringPages): Promise<void>;
@@ -66,7 +66,7 @@ export function createMemberMonitoring({ name, phase, hosts, status, log }: Depe
   };
 }
 
-/** What is known of the cluster when the metrics are read; nothing while the database is away. */
+/** The state of the cluster when metrics are read; nothing while the database is unreachable. */
 function publishCluster(metrics: Metrics, name: string, status: () => ClusterStatus | undefined): void {
   const own = () => status()?.groups.filter(({ holder }) => holder === name) ?? [];
   metrics.gauge({
@@ -110,13 +110,13 @@ function publishCluster(metrics: Metrics, name: string, status: () => ClusterSta
   });
 }
 
-/** What is said of one metric. */
+/** The lines of one metric. */
 interface Family {
   readonly head: string[];
   readonly lines: string[];
 }
 
-/** Joins texts in which the same metric may be: its lines have to stand together. https://prometheus.io/docs/instrumenting/exposition_formats/ */
+/** Merges texts that may contain the same metric: all lines of one metric have to be adjacent. https://prometheus.io/docs/instrumenting/exposition_formats/ */
 function mergeMetrics(texts: readonly string[]): string {
   const metrics = new Map<string, Family>();
   for (const text of texts) {

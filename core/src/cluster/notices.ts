@@ -25,10 +25,10 @@ const TELLER = 0;
 const DEADLINE_MS = 20_000;
 const FIRST_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 60_000;
-/** The oldest are given up: the log has them. */
+/** The oldest are dropped: the log has them. */
 const MOST_WAITING = 100;
 
-/** Tells the owners what other hosts have noticed, too. */
+/** Also tells the owners what other hosts have noticed. */
 export function takeNotices(own: SendingNotices, channel: Pick<ClusterChannel, 'answer'>): SendingNotices {
   channel.answer(taking, async ({ from, ...handed }) => {
     await own.take(from, handed);
@@ -64,7 +64,7 @@ export function createHandedNotices(options: {
     log,
   );
   const save = async () => {
-    // Before `open` the document is the truer one.
+    // Before `open`, the document is more recent.
     if (opened) await saver.save();
   };
 
@@ -107,7 +107,7 @@ export function createHandedNotices(options: {
       log.warn(`${text} ${remedy}`, { alert: alert.kind });
       if (!closing.signal.aborted) keep({ alerts: [{ ...raised, text, remedy, id: randomUUID(), kind: alert.kind }] });
     },
-    // Whether the owners want an alert is asked where it is sent.
+    // The sender asks whether the owners want an alert.
     sendWhere: () => () => undefined,
     tell(sentence) {
       if (closing.signal.aborted) return;

@@ -15,7 +15,7 @@ const forgetting: RequestKind<{ userId: string }, number> = {
   answer: z.number(),
 };
 
-/** A person's data in all groups: each exports and forgets what it holds, and what its plugins remember. */
+/** A person's data in all groups: each group exports and deletes what it and its plugins hold. */
 export function sharePersonalData(own: PersonalDataService, channel: ClusterChannel): PersonalDataService {
   channel.answer(exporting, async ({ userId }) => own.export(userId));
   channel.answer(forgetting, async ({ userId }) => own.forget(userId));
@@ -37,7 +37,7 @@ export function sharePersonalData(own: PersonalDataService, channel: ClusterChan
   };
 }
 
-/** @throws UserError with the sentence when one of them has not answered */
+/** @throws UserError with the sentence when a group has not answered */
 function allOf<T>(answers: readonly GroupAnswer<T>[], sentence: string): readonly T[] {
   return answers.map((one) => {
     if (one.ok) return one.answer;
@@ -47,7 +47,7 @@ function allOf<T>(answers: readonly GroupAnswer<T>[], sentence: string): readonl
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Both, by their keys; of two values that are no objects, a list of both. */
+/** Merges two objects by key; two values that are not objects become a list. */
 function merged(one: Json, other: Json): Json {
   const all: Record<string, unknown> = { ...one };
   for (const [key, value] of Object.entries(other)) all[key] = key in all ? together(all[key], value) : value;

@@ -10,7 +10,7 @@ export interface QuestionService {
 const DEADLINE_MS = 10_000;
 const NAME = /^[a-z][a-z\d-]{0,31}$/;
 
-/** Carries questions of plugins to the hosts of the other groups, where there are any. */
+/** Sends plugins' questions to the hosts of the other groups, if there are any. */
 export function createQuestions(
   assignment: Pick<Assignment, 'channel' | 'partition'> | undefined,
   { boundary, log }: { readonly boundary: Pick<Boundary, 'track'>; readonly log: Logger },

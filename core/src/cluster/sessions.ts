@@ -7,38 +7,38 @@ import type { SharedClaims } from './claims.js';
 /** A server as Discord would send it to a new session; `null` while Discord says that it is not available. */
 export type StoredGuild = GatewayGuildCreateDispatchData | null;
 
-/** Everything that another process needs to go on with a shard. */
+/** Everything that another process needs to resume a shard. */
 export interface StoredShard {
   readonly session: SessionInfo;
-  /** What it was opened with. */
+  /** The number of shards that it identified with. */
   readonly intents: number;
-  /** What Discord said when the session began, without its servers. */
+  /** Discord's READY payload, without its servers. */
   readonly ready: GatewayReadyDispatchData;
   readonly guilds: ReadonlyMap<string, StoredGuild>;
 }
 
-/** What has changed of a shard. */
+/** The changes of a shard. */
 export interface ShardChange {
   readonly shardId: number;
-  /** As far as events were handed on; `undefined` where there is none to be resumed. */
+  /** The sequence number up to which events were handed on; `undefined` when there is none to resume. */
   readonly session: SessionInfo | undefined;
   /** With `ready`. */
   readonly intents: number | undefined;
-  /** Where a new session has begun. */
+  /** Set when a new session has begun. */
   readonly ready: GatewayReadyDispatchData | undefined;
 }
 
-/** Sessions of shards with the servers that discord.js knew, for the process that goes on with them. */
+/** Sessions of shards with the servers in the cache of discord.js, for the process that resumes them. */
 export interface SessionStore {
-  /** Of the shards that have a session, those that were there with the same number of shards in all. */
+  /** Of the given shards, those with a session that was opened with the same number of shards. */
   load(shardIds: readonly number[]): Promise<ReadonlyMap<number, StoredShard>>;
-  /** Those of some servers that are stored. */
+  /** Those of the given servers that are stored. */
   guilds(ids: readonly string[]): Promise<ReadonlyMap<string, StoredGuild>>;
   /** Ids of the servers that are stored for a shard. */
   guildsOf(shardId: number): Promise<readonly string[]>;
   /**
-   * Writes all of it as one, after what members asked for in these events was claimed. Of very many servers, as after a new session began, most are
-   * written before: a large bot's are some hundred MB.
+   * Writes everything in one transaction, after the requests in these events were claimed. Very many servers, as after a new session, are mostly written before
+   * that: those of a large bot have some hundred MB.
    * @param guilds by id; `undefined` for one that the bot is not in any more
    * @throws CINNABAR_LEASE_LOST, DatabaseError
    */
@@ -50,7 +50,7 @@ export interface GuildChange {
   readonly guild: StoredGuild | undefined;
 }
 
-/** Servers that are written by one statement. They are some 30 KB each, and nothing else goes on in the process while they are made into text. */
+/** Servers written by one statement. Each is some 30 KB, and serialising them blocks the process. */
 const AT_ONCE = 50;
 
 export function createSessionStore(
@@ -67,7 +67,7 @@ export function createSessionStore(
     const gone = guilds.filter(([, { guild }]) => guild === undefined).map(([id]) => id);
     const kept = guilds.flatMap(([id, { shardId, guild }]) => {
       if (guild === undefined) return [];
-      // Characters that PostgreSQL has no text for stay escaped. Values of their own: in an array, each quote would be escaped once more.
+      // Characters that PostgreSQL cannot store as text stay escaped. Each is a separate value: in an array, each quote would be escaped once more.
       const body = guild === null ? null : JSON.stringify(guild);
       return `(${bind(id)}::bigint, ${bind(shardId)}::int, ${bind(body)}::json)`;
     });
@@ -142,7 +142,7 @@ export function createSessionStore(
   };
 }
 
-/** The values of a statement, named in it as they come. */
+/** The values of a statement, numbered in order of use. */
 function createValues() {
   const values: unknown[] = [];
   return { values, bind: (value: unknown) => `$${values.push(value)}` };

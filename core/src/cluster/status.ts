@@ -3,7 +3,7 @@ import type { Connections } from '../storage/drivers/postgres/connection.js';
 import { LASTS_MS, readView, takeoverReason } from './leases.js';
 
 const MOST_TAKEOVERS = 10;
-/** What takes longer is work of another kind, or was left; an index bounds what is looked through. */
+/** A longer wait belongs to another kind of work, or was abandoned; an index limits the rows that are read. */
 const UNDER_WAY = "interval '15 minutes'";
 
 const milliseconds = z.coerce.number();
@@ -22,7 +22,7 @@ const takeoverSchema = z.object({
   reason: takeoverReason,
 });
 
-/** What people are shown of a cluster, by `!cluster` and `cinnabar cluster status` alike. */
+/** The text about a cluster that `!cluster` and `cinnabar cluster status` show. */
 export async function readStatus(query: Connections['query'], schema: string): Promise<ClusterStatus> {
   const { members, leases } = await readView(query, schema);
   const details = await query(

@@ -19,11 +19,11 @@ import { failed, outcomeOf, thrownOutcome } from '../tools/call.js';
 import type { Assignment, RequestKind } from './assignment.js';
 import { createCarrier, objectWith } from './channel.js';
 
-/** What is offered is waited for. */
+/** Deadline for the list of offered tools. */
 const OFFERED_MS = 15_000;
 /** Longer than any tool may take. */
 const CALLED_MS = 15 * 60_000;
-/** A call waits for its decision for hours: so long for one request. */
+/** A call can wait for its decision for hours; this is the time of one request. */
 const SETTLED_MS = 20_000;
 const ANSWERED_MS = 10_000;
 const RETRY_MS = 5_000;
@@ -122,7 +122,7 @@ export function shareTools(
     return row === undefined ? failed(callId, 'CINNABAR_TOOL_UNKNOWN_OUTCOME', { tool }) : outcomeOf(row);
   });
 
-  /** Asks again until it has ended, through changes of its host. */
+  /** Asks repeatedly until the call has ended, also when its host changes. */
   const endOf = async (group: number, callId: string, tool: string): Promise<SettledOutcome> => {
     while (!closing.signal.aborted) {
       try {

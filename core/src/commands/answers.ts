@@ -35,18 +35,18 @@ export interface Answers {
   defer(): Promise<void>;
   /** Tells the caller why nothing was done; the caller alone where Discord can do that. */
   refuse(sentence: string): Promise<void>;
-  /** For callers whom the bot ignores: nothing is said, and Discord waits for nothing. */
+  /** For callers whom the bot ignores: no answer, and Discord does not wait for one. */
   ignore(): Promise<void>;
-  /** Called when the command has ended well. */
+  /** Called when the command has succeeded. */
   finish(): Promise<void> | undefined;
-  /** Called when the command has ended, however. */
+  /** Called when the command has ended, with or without success. */
   close(): void;
 }
 
-/** What to tell a person about something that was thrown, and what the error boundary should log and count. */
+/** What to tell a person about a thrown error, and what the error boundary should log and count. */
 interface Explanation {
   readonly sentence: string;
-  /** `undefined` when it was no failure but an answer in plain words. */
+  /** `undefined` when it was not a failure but an answer to the user. */
   readonly failure: Error | undefined;
 }
 
@@ -55,15 +55,15 @@ export interface Failed {
   readonly what: string;
   readonly actor: Actor;
   readonly error: unknown;
-  /** Of the plugin whose thing it is. */
+  /** The logger of the plugin that owns it. */
   readonly log: Logger;
-  /** Whether the answer is read by those who run the bot, and by no one else unless they chose the place. */
+  /** Whether only the bot's operators read the answer, unless they chose a public place. */
   readonly forOperator: boolean;
 }
 
 /**
- * The one place that decides what is read of an error: members read what its audience admits, with a reference to the log where the reason
- * is not for them; those who run the bot read the reason.
+ * The only place that decides how much of an error is shown. Members read an error whose audience includes them, otherwise a reference to the log; operators
+ * read the reason.
  */
 export function explain({ what, actor, error, log, forOperator }: Failed, random: Random): Explanation {
   const reason = operatorSentenceOf(error);
@@ -74,7 +74,7 @@ export function explain({ what, actor, error, log, forOperator }: Failed, random
   if (sentence !== undefined && isWhole) return { sentence, failure: undefined };
   const because = error instanceof Error ? error.message : String(error);
   const entry = `${what} failed (reference ${reference}, user ${actor.userId}, channel ${actor.channelId}): ${because}`;
-  // What has a sentence of its own is no fault of the plugin, for which its listeners would have to pause.
+  // An error with its own sentence is not a fault of the plugin, so its listeners are not paused.
   if (sentence !== undefined) {
     log.warn(entry, { error, guildId: actor.guildId });
     return { sentence, failure: undefined };
@@ -85,7 +85,7 @@ export function explain({ what, actor, error, log, forOperator }: Failed, random
   };
 }
 
-/** Whether an answer goes to those who run the bot: their own commands, wherever they use them, and their direct messages. */
+/** Whether an answer goes to the bot's operators: their own commands, wherever they use them, and their direct messages. */
 export async function isReadByOperator(
   access: Pick<Access, 'tierOf'>,
   actor: Actor,
@@ -95,7 +95,7 @@ export async function isReadByOperator(
   return actor.guildId === null && (await access.tierOf(actor)) === 'botOwner';
 }
 
-/** A refusal as an error whose sentence names every rule that said no. */
+/** A refusal as an error whose sentence names every rule that denied it. */
 export function denial(decision: Decision): CinnabarError {
   const code = decision.ignored === true ? 'CINNABAR_IGNORED' : 'CINNABAR_ACCESS_DENIED';
   return new CinnabarError(code, { reasons: refusalReasons(decision) });
@@ -104,7 +104,7 @@ export function denial(decision: Decision): CinnabarError {
 export const isIgnored = (error: unknown): boolean =>
   error instanceof CinnabarError && error.code === 'CINNABAR_IGNORED';
 
-/** Ends an interaction of a member whom the bot ignores, without a word. */
+/** Ends an interaction of a member whom the bot ignores, without an answer. */
 export async function ignoreInteraction(interaction: RepliableInteraction): Promise<void> {
   if (interaction.replied || interaction.deferred) return;
   if (interaction.isMessageComponent() || (interaction.isModalSubmit() && interaction.isFromMessage())) {
@@ -120,7 +120,9 @@ export type Part = Pick<MessageReplyOptions, 'content' | 'embeds' | 'components'
   readonly allowedMentions: MessageMentionOptions;
 };
 
-/** The messages that a reply becomes: split text (a very long one becomes a file), with embeds, components and files on the last. Only the caller is ever pinged. */
+/**
+ * The messages that a reply becomes: split text (a very long one becomes a file), with embeds, components and files on the last. Only the caller can be pinged.
+ */
 export function partsOf(reply: Reply, callerId: string): readonly [...Part[], Part] {
   const { content, embeds, components, files, notice = false } = asBody(reply);
   const allowedMentions: MessageMentionOptions = { parse: [], repliedUser: true, users: [callerId] };
@@ -137,7 +139,7 @@ export function partsOf(reply: Reply, callerId: string): readonly [...Part[], Pa
   return [...texts.slice(0, -1).map((text) => ({ content: text.content, allowedMentions })), last];
 }
 
-/** Embeds and files alone are marked, too. */
+/** Messages with only embeds or files are marked, too. */
 function noticesOf(text: string): ReturnType<typeof textMessages> {
   return text === '' ? [{ content: asNotice('') }] : noticeMessages(text);
 }
@@ -147,7 +149,7 @@ export function asBody(reply: Reply): ReplyBody {
   return typeof reply === 'string' ? { content: reply } : reply;
 }
 
-/** A reply that is a notice where it does not say otherwise itself. */
+/** A reply that is a notice unless it says otherwise. */
 export function asNoticeBody(reply: Reply): ReplyBody {
   return { notice: true, ...asBody(reply) };
 }
@@ -162,7 +164,7 @@ export function echo(text: string): string {
   return characters.length > LONGEST ? `\`${characters.slice(0, LONGEST).join('')}…\`` : `\`${line}\``;
 }
 
-/** Tells the person who used a command or component something that only they see, whether or not it was answered already. */
+/** Tells a person who used a command or component something that only they see, whether or not the interaction was answered already. */
 export async function notice(interaction: RepliableInteraction, text: string): Promise<void> {
   for (const part of textMessages(text)) {
     const body = { ...part, flags: MessageFlags.Ephemeral, allowedMentions: { parse: [] } } as const;
@@ -171,7 +173,7 @@ export async function notice(interaction: RepliableInteraction, text: string): P
   }
 }
 
-/** For ten minutes: the answer to a command is worth having after an outage, too. */
+/** Retries for ten minutes: an answer to a command is useful after an outage, too. */
 export const ANSWER_PAUSES_MS = doublingPauses(1_000, 30_000, 600_000);
 
 export const notAvailable = () => t('That command is not available here at the moment.');

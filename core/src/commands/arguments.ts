@@ -5,8 +5,7 @@ import { asSentence, type Choice, type OptionKind, type OptionSpec, wordsFor } f
 import { nearest } from './registry.js';
 
 /**
- * Where the prefix of a command ends: the longest of the guild's prefixes, or a mention of the bot.
- * Runs for every message that anyone writes, so it allocates nothing.
+ * Where the prefix of a command ends: the longest of the guild's prefixes, or a mention of the bot. Runs for every message, so it allocates nothing.
  * @returns the index after the prefix, 0 when there is none
  */
 export function prefixEnd(content: string, prefixes: readonly string[], botId: string): number {
@@ -28,9 +27,9 @@ function mentionEnd(content: string, botId: string): number {
 type Given = { readonly given: ReadonlyMap<string, string> } | { readonly problem: Problem };
 
 /**
- * Reads the arguments of a prefix command: options by position, optional ones also by name, and everything that is left,
- * exactly as typed, for an option of kind `rest`. Before such an option, an optional one takes a word only where the word can be meant for it:
- * `ban @alice 7 spam` and `ban @alice spam`. Files are given in the order in which they are attached.
+ * Reads the arguments of a prefix command: options by position, optional ones also by name, and the rest of the text, exactly as typed, for an option of kind
+ * `rest`. Before such an option, an optional one takes a word only when the word has its form: `ban @alice 7 spam` and `ban @alice spam`. Files are given in
+ * the order in which they are attached.
  * @param from the index in `source` after the command's name
  */
 export function readArguments(
@@ -42,7 +41,7 @@ export function readArguments(
   const given = new Map(filesByOption(specs, attachmentIds));
   const positional = specs.filter((spec) => spec.kind !== 'attachment');
   let at = from;
-  /** How many of the options by position are behind the last word: those that it was not meant for come by name only. */
+  /** How many positional options were skipped by the last word: these can only be given by name. */
   let passed = 0;
   for (let token = readToken(source, at); token !== undefined; token = readToken(source, at)) {
     const open = positional.slice(passed).filter((spec) => !given.has(spec.name));
@@ -65,7 +64,7 @@ export function readArguments(
   return { given };
 }
 
-/** What a word looks like that is meant for an option of a kind; any word may be meant for the kinds that are not here. */
+/** What a word looks like that is meant for an option of a kind; kinds that are not listed accept any word. */
 const LOOKS: { readonly [K in OptionKind]?: (typed: string, spec: OptionSpec) => boolean } = {
   integer: (typed) => NUMBER.test(typed),
   number: (typed) => NUMBER.test(typed),
@@ -154,8 +153,8 @@ const QUOTES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Reads the next argument from `from` on. A quote opens only at the start of an argument and closes only at its end, so that
- * `it's` and `5"` are ordinary; one that nothing closes is ordinary too. A backslash keeps a quote from its meaning.
+ * Reads the next argument from `from` on. A quote opens only at the start of an argument and closes only at its end, so that `it's` and `5"` are ordinary text;
+ * an unclosed quote is ordinary text, too. A backslash makes a quote ordinary.
  * @returns `undefined` at the end of the text
  */
 export function readToken(source: string, from: number): ArgumentToken | undefined {
@@ -197,7 +196,7 @@ const SPACE = /\s/;
 /** Whether there is white space (a line break too) at the index; past the end there is none. */
 function isSpaceAt(source: string, index: number): boolean {
   const code = source.charCodeAt(index);
-  // Nearly every character is decided without the pattern.
+  // Nearly every character is decided without the regular expression.
   if (code === 32 || (code >= 9 && code <= 13)) return true;
   return code > 127 && SPACE.test(source.charAt(index));
 }
@@ -216,9 +215,9 @@ export function skipWord(source: string, from: number): number {
   return at;
 }
 
-/** What is wrong with what a member typed. */
+/** A problem in what a member typed. */
 export interface Problem {
-  /** The option at fault; `undefined` when it is none of them (something too much). */
+  /** The option concerned; `undefined` when there is none (too many words). */
   readonly option: string | undefined;
   /** One sentence for people. */
   readonly sentence: string;
@@ -229,7 +228,7 @@ type Bound = { readonly values: Values } | { readonly problem: Problem };
 
 type BoundOne = { readonly value: unknown } | { readonly problem: Problem };
 
-/** Converts and validates what was given for each option; the first problem ends it. */
+/** Converts and validates the value of each option, and stops at the first problem. */
 export async function bindOptions(
   specs: readonly OptionSpec[],
   given: ReadonlyMap<string, GivenValue>,
@@ -279,9 +278,9 @@ const CONVERTERS: Readonly<Record<OptionKind, Converter>> = {
   attachment: (spec, typed, { attachments }) => orProblem(attachments.get(typed), spec, typed, t('a file')),
 };
 
-/** Turns what was given into what the option's schema takes. */
+/** Turns a given value into what the option's schema takes. */
 function convert(spec: OptionSpec, given: GivenValue, place: Place): Found<unknown> | Promise<Found<unknown>> {
-  // Slash options of these kinds arrive as what they are.
+  // Slash options of these kinds arrive as values of their type.
   if (typeof given !== 'string') return { value: given };
   return CONVERTERS[spec.kind](spec, given, place);
 }
@@ -305,7 +304,7 @@ function outsideGuild(spec: OptionSpec): Found<unknown> {
   };
 }
 
-/** One of the choices, whatever its case; else what there is, with the nearest first in mind. */
+/** One of the choices, ignoring case; otherwise the list of choices, the nearest first. */
 function choose(name: string, choices: readonly Choice[], typed: string): Found<unknown> {
   const folded = typed.toLowerCase();
   const chosen =

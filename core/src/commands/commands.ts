@@ -50,7 +50,7 @@ export function createCommands(parts: CommandServices): CommandService {
       uses.add({ command: entry.isOfGuild ? entry.owner.id : entry.name, surface: source, outcome }),
   };
   const made = createGuildCommands(enabledIn);
-  /** Those that a plugin has no command of the same name for. */
+  /** The names for which a plugin has no command. */
   const madeIn = (guildId: string | null) => {
     const isHidden = ({ key }: CommandEntry) => entryCalled(parts, registry, key, guildId) !== undefined;
     return made.list(guildId).filter((entry) => !isHidden(entry));
@@ -116,7 +116,7 @@ const wordsOf = (name: string) => name.trim().toLowerCase().split(/\s+/).join(' 
 /** What the command service is built from: `createCommands(parts)`. */
 export interface CommandServices {
   readonly client: Client;
-  /** Whose slash commands are kept in line here: in a cluster, each host has its own servers, and the first one the global list. */
+  /** Whose slash commands are synchronised here: in a cluster, each host has its own servers, and the first host the global list. */
   readonly owns: Partition['owns'];
   /**
    * Prefixes of a guild, or of direct messages (`null`), in any order. Called for every message: it must answer from memory
@@ -124,19 +124,19 @@ export interface CommandServices {
    */
   readonly prefixes: (guildId: string | null) => readonly string[];
   readonly enabledIn: EnabledIn;
-  /** Ids of the plugins that are known: some have no command that is called like them. */
+  /** Ids of the known plugins: some have no command with their name. */
   readonly pluginIds?: () => readonly string[];
   readonly access: Access;
   readonly audit: Pick<AuditLog, 'record'>;
-  /** What became of a message that named a command, for `!why`. */
+  /** Records what became of a message that named a command, for `!why`. */
   readonly decisions?: Pick<MessageDecisions, 'note'>;
   readonly boundary: Boundary;
   readonly claims: Claims;
   readonly languages: Pick<LanguageService, 'serve' | 'forDiscord'>;
   readonly metrics: Metrics;
-  /** Where it is kept what Discord's lists of slash commands hold; in memory alone when left out. Asked for once the bot is logged in. */
+  /** Stores what Discord's lists of slash commands contain; only in memory when left out. Asked for after the login. */
   readonly syncedLists?: () => SyncedListsDocument;
-  /** How fast Discord's lists of slash commands are brought in line; its own when left out. */
+  /** The pace at which Discord's lists of slash commands are updated; a separate one when left out. */
   readonly slashPace?: SlashPace | undefined;
   readonly clock: Clock;
   readonly random: Random;

@@ -32,7 +32,7 @@ import type { CommandEntry } from './registry.js';
 
 type CommandOutcome = 'done' | 'denied' | 'refused' | 'failed' | 'unanswered';
 
-/** What running commands takes. */
+/** What commands need to run. */
 export interface Execution {
   readonly access: Access;
   readonly random: Random;
@@ -41,24 +41,24 @@ export interface Execution {
   readonly lost: LostAnswers;
   /** For monitoring. */
   readonly count: (call: Call, outcome: CommandOutcome) => void;
-  /** What moderators and admins did, and what was refused. */
+  /** Records what moderators and admins did, and what was refused. */
   readonly audit: Pick<AuditLog, 'record'>;
-  /** Why a message that named a command was not obeyed, for `!why`. */
+  /** Records why a message that named a command was refused, for `!why`. */
   readonly decisions?: Pick<MessageDecisions, 'note'>;
 }
 
 /**
- * The one path of every command: access, options, cooldown, then the command itself. Whatever goes wrong is said to the caller;
- * what should not have gone wrong is thrown on for the error boundary to log. What is there already is not waited for.
- * @returns `unanswered` when the caller has heard nothing of it
+ * The one path of every command: access, options, cooldown, then the command itself. The caller is told about every error; unexpected errors are also thrown
+ * again, so that the error boundary logs them. It awaits nothing that is already in memory.
+ * @returns `unanswered` when the caller got no answer
  */
 export async function execute(execution: Execution, call: Call): Promise<Answered> {
   const { entry, actor, answers } = call;
   const { signal } = entry.owner.scope;
   const isAdministrative = entry.owner.plugin.manifest.administrative === true;
-  /** The command says by itself that it was cancelled. */
+  /** The command reports its own cancellation. */
   let hasLastWord = false;
-  /** Whether the audit records that it was done. */
+  /** Whether the audit records a successful use. */
   let isAct = entry.audited || isForStaff(entry.policy);
   const requireAccess: CommandContext['requireAccess'] = async (policy, name = entry.name) => {
     const decision = await execution.access.decide(actor, { kind: 'command', name, plugin: entry.owner.id, policy });
@@ -100,15 +100,15 @@ export async function execute(execution: Execution, call: Call): Promise<Answere
   } catch (error) {
     const outcome = outcomeOf(error);
     execution.count(call, outcome);
-    // The audit does not record the words of a member whose command failed for another reason (a mistyped option, a disk).
+    // When a command failed for another reason (a mistyped option, a disk), the audit does not record the member's words.
     if (outcome === 'denied' || (isAct && outcome !== 'unanswered')) {
-      // Without the lines below it, which show how the command is written.
+      // Without the following lines, which show the usage.
       const reason = sentenceOf(error)?.split('\n', 1)[0];
       execution.audit.record({ actor, plugin: entry.owner.id, act: actOf(call), outcome, reason });
     }
     noteRefusal(execution, call, error);
     if (hasLastWord && error instanceof CinnabarError && error.code === 'CINNABAR_INTERRUPTED') return 'answered';
-    // The member hears from the process that serves the server now.
+    // The process that serves the server now answers the member.
     if (error instanceof CinnabarError && error.code === 'CINNABAR_LEASE_LOST') return 'unanswered';
     const { log } = entry.owner;
     const forOperator = await isReadByOperator(execution.access, actor, entry.policy);
@@ -125,12 +125,12 @@ function noteRefusal({ decisions }: Execution, { entry, message }: Call, error: 
   decisions?.note(message.id, { text: t('The command `{name}`: {why}', { name: entry.name, why }) });
 }
 
-/** Whether a policy asks for a moderator or more: what such a command or component does is in the audit. */
+/** Whether a policy requires a moderator or a higher tier: the audit then records the command or component. */
 export function isForStaff({ tier = 'everyone' }: AccessPolicy): boolean {
   return TIERS.indexOf(tier) >= TIERS.indexOf('mod');
 }
 
-/** Where a setting decides for whom it is. */
+/** For a command whose tier a setting decides. */
 async function isForStaffHere({ tierFrom }: AccessPolicy, actor: Actor): Promise<boolean> {
   const tier = await tierFrom?.(actor);
   return tier !== undefined && (tier === 'nobody' || isForStaff({ tier }));
@@ -152,14 +152,14 @@ function actOf({ entry, message, prefix, given, typed }: Call): string {
   return [name, ...words].join(' ');
 }
 
-/** Whether the use of a command has only shown something. */
+/** Whether this use of a command has only read something. */
 function isReading({ entry: { reads }, given }: Call): boolean {
   if (typeof reads === 'boolean') return reads;
   const read = given();
   return !('problem' in read) && reads(Object.fromEntries(read.given));
 }
 
-/** What became of something that has thrown. */
+/** The outcome of a command that has thrown. */
 export function outcomeOf(error: unknown): CommandOutcome {
   if (error instanceof AnswerLost) return 'unanswered';
   if (isIgnored(error) || (error instanceof CinnabarError && error.code === 'CINNABAR_ACCESS_DENIED')) return 'denied';
@@ -208,7 +208,7 @@ function contextOf(
   };
 }
 
-/** One use of a command, by message or by slash: all that differs between the two is in here. */
+/** One use of a command, by message or by slash: contains all differences between the two. */
 export interface Call {
   readonly entry: CommandEntry;
   readonly source: 'prefix' | 'slash';
@@ -221,16 +221,16 @@ export interface Call {
   readonly answers: Answers;
   channel(): Promise<Channel> | Channel;
   member(): Promise<GuildMember | null> | GuildMember | null;
-  /** What was given for the options, before any of it is looked at. */
+  /** The values given for the options, before they are checked. */
   given(): { readonly given: ReadonlyMap<string, GivenValue> } | { readonly problem: Problem };
-  /** How a problem is shown: with the usage where that was typed by hand. */
+  /** How a problem is shown: with the usage when the command was typed. */
   show(problem: Problem): string;
 }
 
 /**
  * Tells the caller what went wrong.
- * @returns `unanswered` when that could not be said, which is only logged
- * @throws Error for the error boundary when it was a failure and no answer in plain words
+ * @returns `unanswered` when the answer could not be sent, which is only logged
+ * @throws Error for the error boundary when it was a failure and not an answer to the user
  */
 export async function answerFailure(
   { random, lost }: Pick<Execution, 'random' | 'lost'>,
@@ -259,14 +259,14 @@ export async function answerFailure(
   return answered;
 }
 
-/** How many users (guilds, channels) are remembered for one command; beyond that the longest unseen is let off. */
+/** How many users (guilds, channels) are remembered for one command; beyond that the least recently seen is dropped. */
 const REMEMBERED = 2000;
 
 /** Kept for as long as the command itself. */
 export function createCooldowns(clock: Clock) {
   const limiters = new WeakMap<CommandEntry, RateLimiter>();
   return {
-    /** Why one more use would be refused now, if it would. */
+    /** The reason why one more use would be refused now, if there is one. */
     refusal(entry: CommandEntry, actor: Actor): DecisionReason | undefined {
       if (entry.cooldown === undefined) return undefined;
       const { uses, by = 'user' } = entry.cooldown;
@@ -297,10 +297,10 @@ function keyOf(by: 'user' | 'guild' | 'channel', { userId, guildId, channelId }:
   return by === 'guild' ? (guildId ?? channelId) : channelId;
 }
 
-/** Channels of which it is remembered that the log already says so. */
+/** Number of channels for which the log already has this entry. */
 const REMEMBERED_CHANNELS = 1000;
 
-/** An answer that could not be given. It passes through the command's code, so it must not be taken for an error of its own. */
+/** An answer that could not be sent. It passes through the command's code, so it must be distinguishable from the command's own errors. */
 class AnswerLost extends Error {
   constructor(cause: unknown) {
     super(`The answer could not be given: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
@@ -314,7 +314,7 @@ export type LostAnswers = ReturnType<typeof createLostAnswers>;
 export function createLostAnswers(log: Logger) {
   const silent = new LRUCache<string, true>({ max: REMEMBERED_CHANNELS });
   return {
-    /** Sends, and remembers that it worked. @throws AnswerLost when Discord does not let the bot speak there, or has failed for too long */
+    /** Sends, and resets the channel's entry on success. @throws AnswerLost when Discord does not let the bot speak there, or has failed for too long */
     async attempt<T>(channelId: string, send: () => Promise<T>): Promise<T> {
       try {
         const sent = await send();
@@ -333,7 +333,7 @@ export function createLostAnswers(log: Logger) {
   };
 }
 
-/** Whether nothing can be said there (any more): no such place or interaction, no right to speak, a token that has run out. */
+/** Whether nothing can be sent there (any more): no such place or interaction, missing permissions, or an expired token. */
 export function isUnsayable(error: unknown): boolean {
   if (isUnreachable(error)) return true;
   return error instanceof DiscordAPIError && error.code === RESTJSONErrorCodes.InvalidWebhookToken;
@@ -341,7 +341,7 @@ export function isUnsayable(error: unknown): boolean {
 
 const MINUTE_MS = 60_000;
 
-/** Seconds as long as they are few: `90 s`, `1h12m`. */
+/** Formats seconds: `90 s`, `1h12m`. */
 function waitInWords(waitMs: number): string {
   if (waitMs <= 2 * MINUTE_MS) return `${Math.ceil(waitMs / 1000)} s`;
   return formatDuration(Math.ceil(waitMs / MINUTE_MS) * MINUTE_MS);

@@ -96,7 +96,7 @@ function plainName(text: string, sigil: string): string {
   return (text.startsWith(sigil) ? text.slice(sigil.length) : text).toLowerCase();
 }
 
-/** Exactly one of several, or the sentence that says how many there are. */
+/** Exactly one of several, otherwise a sentence with their number. */
 function only<T>(
   matches: readonly T[],
   what: 'channel' | 'member' | 'role' | 'user',
@@ -122,7 +122,7 @@ function only<T>(
   };
 }
 
-/** Where and by whom an option is given: names of members, roles and channels mean something only there. */
+/** Where and by which member an option is given: names of members, roles and channels are looked up there. */
 export interface Place {
   readonly client: Client;
   readonly guild: Guild | null;
@@ -131,5 +131,5 @@ export interface Place {
   readonly attachments: ReadonlyMap<string, Attachment>;
 }
 
-/** What was looked for, or one sentence on why it was not found. */
+/** What was found, or one sentence on why nothing was. */
 export type Found<T> = { readonly value: T } | { readonly problem: string };

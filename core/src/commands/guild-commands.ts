@@ -11,9 +11,9 @@ import type { EnabledIn, Owner } from '../contracts.js';
 import { skipSpace, skipWord } from './arguments.js';
 import { buildCommand, type CommandEntry } from './registry.js';
 
-/** An alias may stand for another one, so many times. */
+/** Maximum depth of aliases that refer to other aliases. */
 const MOST_EXPANSIONS = 5;
-/** A message with an alias in it grows to this at most. */
+/** Maximum length of a message after its alias was expanded. */
 const LONGEST_EXPANDED = 4_000;
 
 export type GuildCommandDirectory = ReturnType<typeof createGuildCommands>;
@@ -21,7 +21,7 @@ export type GuildCommandDirectory = ReturnType<typeof createGuildCommands>;
 /** The commands and aliases that members have made for one guild: see `Registrar.guildCommands`. */
 export function createGuildCommands(enabledIn: EnabledIn) {
   const sources = new Set<{ readonly owner: Owner; readonly made: GuildCommands }>();
-  /** Kept as long as the plugin keeps the command, so that its cooldown counts. */
+  /** Kept as long as the plugin keeps the command, so that its cooldown applies. */
   const entries = new WeakMap<GuildCommand, CommandEntry>();
 
   const entryOf = (owner: Owner, made: GuildCommand): CommandEntry => {
@@ -63,7 +63,7 @@ export function createGuildCommands(enabledIn: EnabledIn) {
       of(guildId).flatMap(({ owner, made }) => made.list(guildId ?? '').map((one) => entryOf(owner, one))),
     /**
      * A message with its alias replaced by what it stands for; `undefined` when its first word is none.
-     * @param isTaken whether a word names a command: then it is no alias
+     * @param isTaken whether a word names a command, which takes precedence over an alias
      */
     expand(
       guildId: string | null,

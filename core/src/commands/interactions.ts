@@ -45,7 +45,7 @@ import { type CommandEntry, type Entry, type Registry, visibleAmong } from './re
 
 type Dependencies = Pick<CommandServices, 'enabledIn' | 'boundary' | 'access' | 'languages' | 'claims' | 'log'>;
 
-/** Builds the router of slash commands and of what is suggested while one is typed. `true` when the interaction was one of these. */
+/** Builds the router of slash commands and autocomplete. It returns `true` when the interaction was one of these. */
 export function createInteractionRouter(parts: Dependencies, registry: Registry, execution: Execution) {
   const { enabledIn, boundary, languages, claims, log } = parts;
 
@@ -61,7 +61,7 @@ export function createInteractionRouter(parts: Dependencies, registry: Registry,
     const { guildId } = interaction;
     const entry = commandOf(interaction, registry.find);
     if (entry === undefined || !enabledIn(guildId, entry.owner.plugin)) {
-      // Discord's list is behind ours for a moment, or a member's client is.
+      // Discord's list, or a member's client, may be out of date for a moment.
       const answer = typing
         ? interaction.respond([])
         : inTheirs(interaction, () => notice(interaction, notAvailable()));
@@ -73,7 +73,7 @@ export function createInteractionRouter(parts: Dependencies, registry: Registry,
     void boundary.run(entry.owner, guildId, `command ${entry.name}`, () =>
       typing
         ? inTheirs(interaction, () => autocomplete(parts, interaction, entry))
-        : // First of all: which language is wanted may have to be read.
+        : // First of all, since the member's language may have to be read.
           claims.run(claimed(interaction), () =>
             inTheirs(interaction, () => runInteraction(execution, interaction, entry, log)),
           ),
@@ -174,7 +174,7 @@ function commandOf(interaction: SlashInteraction, find: (name: string) => Entry 
   return entry?.kind === 'command' && entry.surface !== 'prefix' ? entry : undefined;
 }
 
-/** Values by option, as the parser of options takes them: things with an id as that id. */
+/** Values by option, as the option parser takes them: users, roles and channels by id. */
 function givenBy(interaction: SlashInteraction): ReadonlyMap<string, GivenValue> {
   return new Map(
     innermost(interaction.options.data).flatMap(({ name, value }) =>
@@ -203,13 +203,12 @@ function innermost(options: readonly CommandInteractionOption[]): readonly Comma
 /** Discord takes the first answer within 3 s, and others for 15 minutes (https://discord.com/developers/docs/interactions/receiving-and-responding). */
 const FIRST_WITHIN_MS = 3_000;
 const TOKEN_LIVES_MS = 15 * 60_000;
-/** Leaves a second of the three for the request. */
+/** Leaves one of the three seconds for the request. */
 const AUTO_DEFER_MS = 2_000;
 
 /**
- * Answers to a slash command: defers by itself when nothing was said in time; the first answer fills the deferral, others follow up. Where
- * Discord fails, an answer is tried again for as long as the interaction lives, and afterwards given in the channel, or, when it is for the
- * caller alone, in a direct message.
+ * Answers to a slash command. Defers by itself when there was no answer in time; the first answer fills the deferral, later ones follow up. When Discord fails,
+ * an answer is retried while the interaction is valid. After that it is sent in the channel or, when it is for the caller alone, in a direct message.
  */
 function answerInteraction(
   interaction: ChatInputCommandInteraction,
@@ -217,22 +216,22 @@ function answerInteraction(
   { clock, lost }: Execution,
   log: Logger,
 ): Answers {
-  /** Aborts when the command's plugin stops: nothing is tried again then. */
+  /** Aborts when the command's plugin stops: retries end then. */
   const { signal } = owner.scope;
   const receivedAt = clock.now();
   let filled = false;
-  /** Discord does not know the interaction (any more): what there is to say goes another way. */
+  /** Set when Discord does not know the interaction (any more): answers are then sent another way. */
   let over = false;
   let serial = 0;
-  /** The messages that the answers became. */
+  /** The messages that were sent as answers. */
   const given = new Set<string>();
   /** Channels in which late answers have been introduced. */
   const introduced = new Set<string>();
-  /** What the caller reads whose private answer cannot be given anywhere. */
+  /** What the caller reads when their private answer cannot be sent anywhere. */
   let withheld: Message | undefined;
   let queue: Promise<unknown> = Promise.resolve();
 
-  /** One after another: an answer never overtakes the deferral that is under way. */
+  /** One at a time: an answer never overtakes the pending deferral. */
   const inTurn = <T>(task: () => Promise<T>): Promise<T> => {
     const turn = queue.then(() => lost.attempt(interaction.channelId, task));
     queue = turn.catch(() => undefined);
@@ -241,7 +240,7 @@ function answerInteraction(
 
   const flags = (hidden: boolean) => (hidden ? ({ flags: MessageFlags.Ephemeral } as const) : {});
 
-  /** The first answer. Resolves with `false` when an attempt whose answer got lost, or was late, has been one already. */
+  /** The first answer. Resolves with `false` when an earlier attempt, whose response was lost or late, has answered already. */
   const acknowledge = async (request: () => Promise<unknown>): Promise<boolean> => {
     const left = receivedAt + FIRST_WITHIN_MS - clock.now();
     try {
@@ -252,7 +251,7 @@ function answerInteraction(
       return false;
     }
   };
-  /** Everything after it, while the token lives. */
+  /** Every later answer, while the token is valid. */
   const patiently = <T>(request: () => Promise<T>) => {
     const left = receivedAt + TOKEN_LIVES_MS - clock.now();
     return retryDiscord(clock, request, { signal, pausesMs: doublingPauses(1_000, 30_000, left) });
@@ -278,7 +277,7 @@ function answerInteraction(
     );
   });
 
-  /** Discord has an answer already: this one, or the deferral of a process that has ended, whose place it takes. */
+  /** Discord has an answer already: this one, or the deferral of a process that has ended, which this answer replaces. */
   const fillIn = async (part: Part, hidden: boolean): Promise<Message> => {
     const present = await patiently(() => interaction.fetchReply());
     const isDeferral = present.flags.has(MessageFlags.Loading);
@@ -298,7 +297,7 @@ function answerInteraction(
     return sent ?? patiently(() => interaction.fetchReply());
   };
 
-  /** An answer whose request failed although Discord had carried it out. Those for the caller alone are in no history. */
+  /** Finds an answer whose request failed although Discord had carried it out. Answers for the caller alone are in no history. */
   const findFollowUp = async (part: Part): Promise<Message | undefined> => {
     try {
       const since = await interaction.channel?.messages.fetch({ after: interaction.id, limit: 100, cache: false });
@@ -312,7 +311,7 @@ function answerInteraction(
       throw error;
     }
   };
-  /** Discord compares no nonces here: before an answer is repeated, it is looked for. */
+  /** Discord does not compare nonces here: before a retry, the history is searched for the answer. */
   const sendFollowUp = (part: Part, hidden: boolean): Promise<Message> => {
     let attempts = 0;
     return patiently(async () => {
@@ -328,7 +327,7 @@ function answerInteraction(
     if (filled || !interaction.deferred) return followUp();
     filled = true;
     if (interaction.ephemeral === hidden) return patiently(() => interaction.editReply(part));
-    // A deferral cannot change who sees it, so another message takes its place.
+    // A deferral cannot change its visibility, so another message replaces it.
     return patiently(() => interaction.deleteReply()).then(followUp);
   };
 
@@ -356,7 +355,7 @@ function answerInteraction(
       serial += 1;
       return sendOnce(channel, { ...message, allowedMentions }, key, { clock, signal, pausesMs: ANSWER_PAUSES_MS });
     };
-    // Nothing else shows whose command it was.
+    // Otherwise nothing shows which command it answers.
     if (!introduced.has(channel.id)) {
       await post({ content: asNotice(`<@${user.id}> \`/${commandName}\`:`), allowedMentions });
       introduced.add(channel.id);
@@ -391,7 +390,7 @@ function answerInteraction(
   };
 
   const say = (body: ReplyBody, hidden: boolean) => {
-    // What only the caller sees is in no history.
+    // Messages that only the caller sees are in no history.
     const [first, ...others] = partsOf(hidden ? { ...body, notice: false } : body, interaction.user.id);
     return inTurn(async () => {
       let last = await send(first, hidden);
@@ -421,6 +420,6 @@ function answerInteraction(
   };
 }
 
-/** Discord has had an answer to the interaction: one whose own answer did not come through. */
+/** Discord has received an answer to the interaction whose response was lost. */
 const isAcknowledged = (error: unknown): boolean =>
   error instanceof DiscordAPIError && error.code === RESTJSONErrorCodes.InteractionHasAlreadyBeenAcknowledged;

@@ -32,7 +32,7 @@ import {
   visibleAmong,
 } from './registry.js';
 
-/** Commands in messages: recognised by prefix or mention, run, and suggested where what is typed does not exist. */
+/** Commands in messages: recognises them by prefix or mention, runs them, and suggests others for unknown ones. */
 export function createMessageRouter(
   parts: CommandServices,
   registry: Registry,
@@ -75,7 +75,7 @@ function audienceOf({ guildId, author }: Message): Audience {
   return { guildId, userId: author.id };
 }
 
-/** On whose behalf a message asks, and where. */
+/** The member on whose behalf a message asks, and the place. */
 function actorOf(message: Message): Actor {
   return { userId: message.author.id, guildId: message.guildId, channelId: message.channelId };
 }
@@ -155,7 +155,7 @@ interface Recognised {
   readonly end: number;
   /** The message, with an alias replaced by what it stands for. */
   readonly content: string;
-  /** What is run by an alias may do no more than its maker may. */
+  /** A command run through an alias may do no more than the alias's creator may. */
   readonly atMost?: Tier;
 }
 
@@ -163,7 +163,7 @@ type MaybeLater<T> = T | Promise<T>;
 
 type Dependencies = Pick<CommandServices, 'client' | 'prefixes' | 'enabledIn'>;
 
-/** Builds the test that every message passes: a look at its author and first characters, then one map look-up. */
+/** Builds the test that runs for every message: it checks the author and the first characters, then does one look-up in a map. */
 function createRecogniser(parts: Dependencies, registry: Registry, made: GuildCommandDirectory) {
   const { client, prefixes } = parts;
   return (message: Message): Recognised | undefined => {
@@ -209,10 +209,10 @@ function isForAnotherBot({ reference, mentions, channel }: Message, ownId: strin
   return channel.messages.cache.get(reference.messageId)?.webhookId == null;
 }
 
-/** Where the words of a message lead: to a command, or no further than a group. */
+/** The result of following a message's words: a command, or the last group on the way. */
 type Descent =
   | { readonly command: CommandEntry; readonly end: number }
-  | { readonly group: GroupEntry /** The word that leads nowhere. */; readonly stray: string | undefined };
+  | { readonly group: GroupEntry /** The word that names no command. */; readonly stray: string | undefined };
 
 /** Follows the words after a group's name to one of its commands. */
 function descend(entry: Entry, source: string, end: number): Descent {
@@ -225,7 +225,7 @@ function descend(entry: Entry, source: string, end: number): Descent {
   return descend(child, source, word.end);
 }
 
-/** A prefix as people read it: a mention used as a prefix is no name in a code block. */
+/** A prefix for display: inside a code block, a mention is replaced by a name. */
 function shownPrefix(prefix: string, client: Client): string {
   const readable = prefix.startsWith('<@') ? `@${client.user?.displayName ?? 'bot'} ` : prefix;
   return readable.replaceAll('`', 'ˋ');
@@ -245,7 +245,7 @@ function usageBlock(entry: CommandEntry, prefix: string, fault: string | undefin
 }
 
 /**
- * What a group answers when no command of it was named: those that the actor may run.
+ * The answer of a group when no command of it was named: its commands that the actor may run.
  * @param stray the word that names none of them
  * @throws CINNABAR_ACCESS_DENIED when the actor may run none
  */
@@ -286,11 +286,11 @@ function line({ name, description, info }: CommandEntry, prefix: string): string
   return `\`${`${prefix}${name} ${info.usage}`.trimEnd()}\` ${translated(description)}`;
 }
 
-/** A price, a rule of CSS or another bot's `!!` is no slip: a command's name has letters, and nothing but what names have. */
+/** A price, a CSS rule or another bot's `!!` is no mistyped command: names of commands have letters, and only the characters of names. */
 const LIKE_A_NAME = /^(?=.*\p{L})[\p{L}\p{N}_-]+$/u;
 
 const MINUTE_MS = 60_000;
-/** Suggestions in a minute: what is typed beside a command once is a slip, and again and again another bot's. */
+/** Suggestions per minute: an unknown command once is a typing mistake, but repeatedly it is another bot's. */
 const PER_MEMBER = 5;
 const PER_CHANNEL = 10;
 
@@ -300,9 +300,9 @@ type SuggestDependencies = Pick<
 >;
 
 /**
- * Says of a command whose plugin is switched off here that it is not available. Answers "did you mean" to one that does not exist, if it is one of
- * Red's that has another name here, or something near exists, and the member may use it there.
- * Silent otherwise, for other bots may share the prefix; after a mention and in direct messages too, where the words are meant for `ai`.
+ * Says of a command whose plugin is switched off here that it is not available. Answers "did you mean" to one that does not exist, if it is one of Red's that
+ * has another name here, or something near exists, and the member may use it there. Silent otherwise, since other bots may share the prefix. Also silent after
+ * a mention and in direct messages, where the text is for `ai`.
  * @param isWanted whether suggestions are on in a guild
  */
 function createSuggester(
@@ -359,7 +359,7 @@ function createSuggester(
     return undefined;
   };
 
-  /** Who may switch the plugin on reads how. */
+  /** A member who may switch the plugin on is told how. */
   const sentenceForOff = async (actor: Actor, plugin: string, { prefix }: Recognised, guildId: string) => {
     const remedy = entryAt('plugin enable');
     const leaves = remedy !== undefined && isOn(guildId, remedy) ? leavesOf(remedy) : [];
@@ -400,7 +400,7 @@ function createSuggester(
   };
 }
 
-/** Answers to a message: the first replies to it (unless it is gone by then), the others follow in the channel. */
+/** Answers to a message: the first one replies to it (unless it was deleted), the others follow in the channel. */
 function answerMessage(
   message: Message,
   channel: SendableChannels,
@@ -433,7 +433,7 @@ function answerMessage(
     async defer() {
       await lost.attempt(channel.id, () =>
         channel.sendTyping().catch((error: unknown) => {
-          // Only shows that the bot is at work: no reason not to be.
+          // The typing indicator is optional: its errors are ignored.
           if (!isTransient(error)) throw error;
         }),
       );

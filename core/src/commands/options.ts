@@ -28,7 +28,7 @@ export interface OptionSpec {
   readonly suggest: Suggest | undefined;
 }
 
-/** Types that are given the member's text as it is: the schema judges it. */
+/** Types that receive the member's text unchanged: the schema checks it. */
 const TEXT_TYPES: ReadonlySet<string> = new Set([
   'string',
   'template_literal',
@@ -74,7 +74,7 @@ function isInteger(schema: z.core.$ZodNumber): boolean {
   return z.toJSONSchema(schema).type === 'integer';
 }
 
-/** A schema without its wrappers, and what the wrappers said. */
+/** A schema without its wrappers, and the properties that the wrappers add. */
 interface Unwrapped {
   /** The schema that receives what the member typed. */
   readonly inner: z.core.$ZodType;
@@ -99,7 +99,7 @@ function unwrap(schema: z.core.$ZodType): Unwrapped {
     nullable: layers.some((layer) => layer instanceof z.core.$ZodNullable),
     default: layers.map(defaultOf).find((value) => value !== undefined),
     description: layers.map(descriptionOf).find((text) => text !== undefined),
-    // The outermost says more: `option.user().describe(…)` and a trait registered on a wrapper both count.
+    // The outermost has priority: `option.user().describe(…)` and a trait registered on a wrapper are both found.
     traits: Object.assign({}, ...layers.map((layer) => optionTraits.get(layer) ?? {}).reverse()),
   };
 }
@@ -178,12 +178,12 @@ function shifted(bound: number | boolean | undefined, by: number | undefined): n
   return typeof bound !== 'number' || by === undefined ? undefined : bound + by;
 }
 
-/** zod bounds every integer by what a double holds exactly; that is no bound worth telling. */
+/** zod limits every integer to the safe range of a double; that limit is not shown. */
 function safe(bound: number | undefined): number | undefined {
   return bound === undefined || Math.abs(bound) >= Number.MAX_SAFE_INTEGER ? undefined : bound;
 }
 
-/** Choices are spelt out in the usage as long as they fit a line. */
+/** Choices are listed in the usage when they fit on a line. */
 const SPELT_OUT = 40;
 
 /** `<required>`, `[optional=default]`, `<a|b|c>`. */
@@ -198,7 +198,7 @@ export function usageLine(specs: readonly OptionSpec[]): string {
   return specs.map(usageOf).join(' ');
 }
 
-/** The default in the form in which a member would type it; `undefined` when it has none that can be typed. */
+/** The default as a member would type it; `undefined` when it cannot be typed. */
 export function fallback(spec: OptionSpec): string | undefined {
   const { default: value, kind } = spec;
   if (kind === 'duration' && typeof value === 'number') return formatDuration(value);
@@ -246,7 +246,7 @@ function inRange(type: string, { min, max }: Pick<OptionSpec, 'min' | 'max'>, sh
 }
 
 /**
- * What is to be said of an issue unless the plugin's author gave words of their own: zod prefers those to an error map.
+ * The sentence about an issue unless the plugin's author provided one: zod prefers that to an error map.
  * @example schema.safeParse(1, { error: wordsFor(spec, '1') }) // "`sides` must be at least 2; you gave `1`."
  */
 export function wordsFor(spec: OptionSpec, typed: string): (issue: z.core.$ZodRawIssue) => string {

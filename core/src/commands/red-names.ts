@@ -1,6 +1,6 @@
 /**
- * Commands of Red-DiscordBot by what an admin types, one or two words, and what does the same here: the first that exists, is on and may be used
- * is suggested. Those that are called the same here are not listed.
+ * Commands of Red-DiscordBot (one or two words, as typed), and their counterparts here: the first one that exists, is switched on and may be used is suggested.
+ * Those that are called the same here are not listed.
  * @see https://docs.discord.red/en/stable/cog_guides/core.html
  */
 const SAME_HERE: Readonly<Record<string, readonly string[]>> = {
@@ -137,17 +137,17 @@ const SAME_HERE: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * What does here what a command of Red does, the best first; empty when it is none that is known.
- * @param words in lower case, one space between them; those behind the first two are left out of account
+ * The counterparts of a command of Red, the best first; empty when it is unknown.
+ * @param words in lower case, one space between them; words after the first two are ignored
  */
 export function sameAsInRed(words: string): readonly string[] {
   const [first = '', second = ''] = words.split(' ');
-  // Objects inherit `constructor`, and members may type that.
+  // Objects inherit `constructor`, which members may type.
   const at = (key: string) => (Object.hasOwn(SAME_HERE, key) ? SAME_HERE[key] : undefined);
   return at(`${first} ${second}`) ?? at(first) ?? [];
 }
 
-/** Commands of Red without a counterpart here: games, money, music, feeds, code. Nothing near to one is meant by it: `bank` is no slip for `ban`. */
+/** Commands of Red without a counterpart here: games, money, music, feeds, code. Similar names are not suggested for them: `bank` is no mistyped `ban`. */
 const IN_RED_ALONE = new Set(
   (
     '8 8ball audioset audiostats autoplay bank bankset bump bumpplay bypasscooldowns choose debug disconnect economyset editrole eq eval flip genre gif ' +
@@ -157,7 +157,7 @@ const IN_RED_ALONE = new Set(
   ).split(' '),
 );
 
-/** Whether a command is one of Red's that nothing does here. @param word in lower case */
+/** Whether a command is one of Red's without a counterpart here. @param word in lower case */
 export function isInRedAlone(word: string): boolean {
   return IN_RED_ALONE.has(word);
 }

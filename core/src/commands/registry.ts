@@ -24,11 +24,11 @@ import { describeOption, type OptionSpec, typeText, usageLine } from './options.
 
 export type Registry = ReturnType<typeof createRegistry>;
 
-/** Every registered command and group. Each is an effect of its owner's scope, and leaves with it. */
+/** Every registered command and group. Each is registered in its owner's scope and removed with it. */
 export function createRegistry() {
   const byName = new Map<string, Entry>();
   const roots = new Set<Entry>();
-  /** Whose the commands were that are gone: by name, the plugin's id. */
+  /** The former owners of removed commands: the plugin's id by name. */
   const former = new Map<string, string>();
   let listed: readonly Entry[] | undefined;
 
@@ -57,11 +57,11 @@ export function createRegistry() {
     },
     /** By name or alias. */
     find: (name: string): Entry | undefined => byName.get(name),
-    /** The plugin whose command it was that is gone, by full name or alias. */
+    /** The plugin that owned a removed command, by full name or alias. */
     formerOwner: (name: string): string | undefined => former.get(name.split(' ')[0] ?? name),
     /** Names and aliases in use. */
     names: (): Iterable<string> => byName.keys(),
-    /** Commands and groups at the top, in the order of registration: the same array as long as none comes or goes. */
+    /** Top-level commands and groups in the order of registration. The array stays the same until one is added or removed. */
     roots(): readonly Entry[] {
       listed ??= [...roots];
       return listed;
@@ -74,10 +74,10 @@ function keysOf(entry: Entry): readonly string[] {
   return [...new Set([entry.key, ...entry.aliases])];
 }
 
-/** What a command inherits from the groups around it. */
+/** What a command inherits from the groups that contain it. */
 interface Around {
   readonly owner: Owner;
-  /** Full names under which it can be typed, the first being the one; empty at the top. */
+  /** Full names under which it can be typed, its main name first; empty at the top. */
   readonly paths: readonly string[];
   readonly policy: AccessPolicy;
   readonly surface: Entry['surface'];
@@ -174,7 +174,7 @@ function infoOf(
       name: spec.name,
       description: spec.description,
       required: spec.required,
-      // In the language of those who are shown it.
+      // In the language of the reader.
       get type() {
         return typeText(spec);
       },
@@ -194,29 +194,29 @@ interface EntryBase {
   readonly name: string;
   readonly description: string;
   readonly help: string | undefined;
-  /** Its own policy with those of the groups around it. */
+  /** Its own policy combined with those of the groups that contain it. */
   readonly policy: AccessPolicy;
   readonly surface: 'both' | 'prefix' | 'slash';
 }
 
-/** A command that runs. */
+/** A command that can be run. */
 export interface CommandEntry extends EntryBase {
   readonly kind: 'command';
   readonly specs: readonly OptionSpec[];
   readonly info: CommandInfo;
   readonly cooldown: Cooldown | undefined;
   readonly ephemeral: boolean;
-  /** The audit records each use, also where every member may use it. */
+  /** Whether the audit records each use, even of a command for all members. */
   readonly audited: boolean;
   readonly withheld: boolean | Withheld;
   /** Whether it only shows something, or what says so. */
   readonly reads: NonNullable<CommandDefinition['reads']>;
-  /** Made by members of one guild: monitoring counts it under its plugin. */
+  /** Created by members of one guild: monitoring counts it under its plugin. */
   readonly isOfGuild?: boolean;
   readonly run: (context: CommandContext, options: Values) => unknown;
 }
 
-/** A command of commands. */
+/** A group of commands. */
 export interface GroupEntry extends EntryBase {
   readonly kind: 'group';
   readonly children: readonly Entry[];
@@ -226,7 +226,7 @@ export interface GroupEntry extends EntryBase {
 
 export type Entry = CommandEntry | GroupEntry;
 
-/** The commands at the ends of an entry's branches, in the order of their declaration. */
+/** The commands below an entry, in the order of their declaration. */
 export function leavesOf(entry: Entry): readonly CommandEntry[] {
   return entry.kind === 'command' ? [entry] : entry.children.flatMap(leavesOf);
 }
@@ -315,7 +315,7 @@ function checkOrder(command: string, specs: readonly OptionSpec[]): void {
 }
 
 /**
- * What a command in a group asks for: everything that either asks for.
+ * Combines the policies of a group and a command in it: everything that either requires.
  * @throws CINNABAR_NAME_INVALID when one is for servers only and the other for direct messages only
  */
 function combinePolicies(outer: AccessPolicy, inner: AccessPolicy, name: string): AccessPolicy {
@@ -334,7 +334,7 @@ function combinePolicies(outer: AccessPolicy, inner: AccessPolicy, name: string)
   };
 }
 
-/** What settings say of a group and of a command in it: the stricter of both. */
+/** The tiers that settings require for a group and for a command in it: the stricter of both. */
 function bothTiers(outer: AccessPolicy['tierFrom'], inner: AccessPolicy['tierFrom']): AccessPolicy['tierFrom'] {
   if (outer === undefined || inner === undefined) return inner ?? outer;
   return async (actor) => {
@@ -358,12 +358,12 @@ function union<T>(one: readonly T[] = [], other: readonly T[] = []): readonly T[
 /** Options of a command, commands of a group, choices of an option. */
 export const MAX_OPTIONS = 25;
 
-/** How far a name may be from what was typed: one slip in three characters, two at most. */
+/** Maximum distance between a name and the typed text: one mistake in three characters, two at most. */
 function tolerance(typed: string): number {
   return Math.min(2, Math.floor(typed.length / 3));
 }
 
-/** The names that `typed` may have been meant to be, the nearest first. Names that cannot be near are not measured. */
+/** The names that `typed` may mean, the nearest first. Names whose length differs too much are not compared. */
 export function nearest(typed: string, names: Iterable<string>): readonly string[] {
   const folded = typed.toLowerCase();
   const bound = tolerance(folded);
@@ -377,7 +377,7 @@ export function nearest(typed: string, names: Iterable<string>): readonly string
   return near.sort((a, b) => a.away - b.away || (a.name < b.name ? -1 : 1)).map(({ name }) => name);
 }
 
-/** How many slips of the hand lie between two words; two letters that changed places are one. */
+/** The edit distance of two words; two swapped letters count as one. */
 function slips(typed: string, name: string): number {
   const edits = distance(typed, name);
   return edits === 2 && sorted(typed) === sorted(name) ? 1 : edits;
@@ -387,7 +387,7 @@ function sorted(word: string): string {
   return [...word].sort().join('');
 }
 
-/** Those commands that the actor may run there, and the last refusal. */
+/** The commands that the actor may run there, and the last refusal. */
 export async function visibleAmong(
   access: Access,
   actor: Actor,

@@ -18,7 +18,7 @@ import { type CommandEntry, type Entry, type GroupEntry, leavesOf, MAX_OPTIONS }
 
 export type CommandPayload = RESTPostAPIChatInputApplicationCommandsJSONBody;
 
-/** A command as it is sent to Discord; `keep` says which commands of a group are among it. */
+/** A command in the form that Discord expects; `keep` selects commands of a group. */
 function commandPayload(
   entry: Entry,
   scope: SlashScope,
@@ -40,9 +40,12 @@ const DM_FIELDS = {
   integration_types: [ApplicationIntegrationType.GuildInstall],
 };
 
-/** Whom Discord shows the command at first (admins of the guild can change that); what counts is decided when it is used. */
+/**
+ * The permissions that Discord requires by default before it shows the command (admins of the guild can change this). The decision is made when the command is
+ * used.
+ */
 function guildFields({ tier, member }: AccessPolicy) {
-  // A bot's owner who is no administrator there has the prefix and direct messages, where Discord hides nothing.
+  // A bot's owner who is not an administrator there can use the prefix or direct messages, where Discord hides nothing.
   if (tier === 'guildOwner' || tier === 'botOwner') return { default_member_permissions: '0' };
   return {
     default_member_permissions: member === undefined ? null : PermissionsBitField.resolve([...member]).toString(),
@@ -77,7 +80,7 @@ function subcommand(command: CommandEntry, languages: Localizations): APIApplica
 }
 
 /**
- * A description, and what Discord shows in its place to members of other languages.
+ * A description, and its translations for members with other languages.
  * https://docs.discord.com/developers/interactions/application-commands#localization
  */
 function describedIn(languages: Localizations, text: string, value?: string) {
@@ -129,12 +132,12 @@ function optionPayload(spec: OptionSpec, languages: Localizations): APIApplicati
   }
 }
 
-/** A directory is the one kind that cannot be an option. */
+/** A directory is the only kind of channel that cannot be an option. */
 function allowedTypes(types: readonly ChannelType[]) {
   return types.filter((type) => type !== ChannelType.GuildDirectory);
 }
 
-/** Discord has no field for a default, so the description tells it where it fits. */
+/** Discord has no field for a default, so it is added to the description when there is room. */
 function withDefault(description: string, value: string | undefined, word = 'default'): string {
   const text = value === undefined ? description : `${description} (${word}: ${value})`;
   if (text.length <= MAX_DESCRIPTION) return text;
@@ -152,7 +155,7 @@ function lengths({ min, max }: OptionSpec) {
   };
 }
 
-/** More choices than Discord lists, or longer ones, are suggested while the member types. */
+/** Choices that are too many or too long for Discord's list are offered by autocomplete. */
 function choices({ choices: all }: OptionSpec) {
   const listable = all.length <= MAX_OPTIONS && all.every(({ label }) => label.length <= MAX_CHOICE_LENGTH);
   return listable
@@ -160,16 +163,16 @@ function choices({ choices: all }: OptionSpec) {
     : { autocomplete: true as const };
 }
 
-/** What is sent to Discord, and what did not fit. */
+/** The commands that are sent to Discord, and those that did not fit. */
 export interface Fitted {
   readonly payloads: readonly CommandPayload[];
-  /** CINNABAR_COMMAND_CAP for each limit that was met. */
+  /** CINNABAR_COMMAND_CAP for each limit that was exceeded. */
   readonly overflow: readonly CinnabarError[];
 }
 
 /**
- * The slash commands of one list, within Discord's limits. What stays is always the same: the first hundred commands by name,
- * and the first commands of a group in the order of their declaration. The rest works with a prefix only.
+ * The slash commands of one list, within Discord's limits. The selection is stable: the first hundred commands by name, and the first commands of a group in
+ * the order of their declaration. The others work with a prefix only.
  */
 export function fitCommands(roots: readonly Entry[], scope: SlashScope, languages: Localizations = []): Fitted {
   const candidates = roots.filter((root) => anyBelongs(root, scope)).sort((a, b) => (a.key < b.key ? -1 : 1));
@@ -213,7 +216,7 @@ function nameOf(entry: Entry): string {
   return entry.name;
 }
 
-/** What Discord counts towards the limit of one command: names, descriptions (in the language that has the longest) and choice values, all the way down. */
+/** The length that Discord counts towards the limit of one command: names, descriptions (in the longest language) and choice values, at every level. */
 function sizeOf(payload: CommandPayload): number {
   return countIn(payload);
 }
@@ -246,10 +249,10 @@ const MAX_COMMANDS = 100;
 const MAX_CHARACTERS = 8000;
 const MAX_CHOICE_LENGTH = 100;
 const MAX_DESCRIPTION = 100;
-/** The longest text that an option can require. */
+/** The maximum length of text that an option can require. */
 const MAX_TEXT_LENGTH = 6000;
 
-/** Which of Discord's lists: a guild's own, or the global one, which Cinnabar uses for direct messages alone. */
+/** Which of Discord's lists: a guild's, or the global one, which Cinnabar uses for direct messages only. */
 export type SlashScope = 'guild' | 'dm';
 
 /** Whether a command belongs in that list. */
@@ -259,12 +262,12 @@ function belongs(command: CommandEntry, scope: SlashScope): boolean {
   return where === 'anywhere' || where === scope;
 }
 
-/** Whether anything of a command or group belongs in that list. */
+/** Whether a command, or any command of a group, belongs in that list. */
 function anyBelongs(entry: Entry, scope: SlashScope): boolean {
   return leavesOf(entry).some((leaf) => belongs(leaf, scope));
 }
 
-/** What must change for Discord's list to become ours: `+roll`, `-ban`, `~roll.options.0.min_value`. */
+/** The changes that make Discord's list equal to ours: `+roll`, `-ban`, `~roll.options.0.min_value`. */
 export function* commandDifferences(
   theirs: readonly NormalCommand[],
   ours: readonly NormalCommand[],
@@ -279,7 +282,7 @@ export function* commandDifferences(
   for (const name of wanted.keys()) yield `+${name}`;
 }
 
-/** Where two values differ: `options.0.min_value`. */
+/** The path at which two values differ: `options.0.min_value`. */
 function* differingPaths(path: string, before: unknown, after: unknown): Generator<string> {
   if (Object.is(before, after)) return;
   if (!isComposite(before) || !isComposite(after)) {
@@ -298,7 +301,7 @@ function get(value: object, key: string): unknown {
   return Reflect.get(value, key);
 }
 
-/** Discord adds ids and defaults, and leaves out what is empty; in this form its list and ours can be compared. */
+/** Discord adds ids and defaults, and leaves out empty values; this form makes its list and ours comparable. */
 const choice = z.object({ name: z.string(), value: z.union([z.string(), z.number()]) });
 
 const localizations = orElse(z.record(z.string(), z.string()), {});
@@ -332,10 +335,10 @@ const command = z.object({
 /** A slash command in the form in which two are compared. */
 export type NormalCommand = z.output<typeof command>;
 
-/** @throws ZodError when it is no command at all */
+/** @throws ZodError when it is not a command */
 export function normalise(payload: unknown, scope: SlashScope): NormalCommand {
   const normal = command.parse(payload);
-  // Contexts mean something for global commands only; whatever Discord says of them in a guild is no difference.
+  // Contexts apply to global commands only; Discord's values for guild commands are ignored.
   return scope === 'guild' ? { ...normal, contexts: null } : { ...normal, default_member_permissions: null };
 }
 

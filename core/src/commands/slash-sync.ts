@@ -17,11 +17,11 @@ import {
   type SlashScope,
 } from './slash-payload.js';
 
-/** Guilds that are brought in line at once: Discord's rate limits make more of them pointless. */
+/** Guilds that are synchronised at once: because of Discord's rate limits, more would not be faster. */
 const CONCURRENCY = 3;
-/** What is known is saved after so many lists: to bring all of them in line may take many minutes. */
+/** The state is saved after this many lists: synchronising all of them may take many minutes. */
 const SAVED_AFTER = 100;
-/** A list that could not be brought in line because Discord was away is tried again, each time later. */
+/** A list that failed because Discord was unreachable is tried again, with growing delays. */
 const FIRST_RETRY_MS = 30_000;
 const LONGEST_RETRY_MS = 30 * 60_000;
 
@@ -30,13 +30,13 @@ type Dependencies = Pick<
   'owns' | 'client' | 'enabledIn' | 'languages' | 'clock' | 'log' | 'syncedLists' | 'slashPace'
 >;
 
-/** What one list should be. */
+/** The wanted content of one list. */
 interface Wanted extends Fitted {
   readonly normal: readonly NormalCommand[];
   readonly digest: string;
 }
 
-/** Keeps Discord's lists of slash commands the same as the registry. Nothing is sent that Discord knows already, or while not logged in. */
+/** Keeps Discord's lists of slash commands equal to the registry. Sends nothing that Discord has already, and nothing before the login. */
 export function createSlashSync(
   {
     owns,
@@ -60,7 +60,7 @@ export function createSlashSync(
     warned.set(error.message, true);
     log.warn(error.message, { code: error.code });
   };
-  /** A guild that the bot has left and joined again has another list, whatever the old one held. */
+  /** A guild that the bot left and joined again has a new list. */
   const digestFor = (guildId: string | null, { digest }: Wanted) => {
     const joined = guildId === null ? undefined : client.guilds.cache.get(guildId)?.joinedTimestamp;
     return joined == null ? digest : `${digest} ${joined.toString(36)}`;
@@ -122,7 +122,7 @@ export function createSlashSync(
       if (!client.isReady()) return;
       await synced.open();
       const changed = [null, ...client.guilds.cache.keys()].filter((guildId) => owns(guildId) && !isSynced(guildId));
-      // In one write, not in one for each.
+      // One write for all of them.
       if (changed.length > 1) await synced.forget(changed.map(nameOf)).catch(() => undefined);
       await Promise.all(changed.map(run));
       await synced.save();
@@ -139,7 +139,7 @@ const nameOf = (guildId: string | null) => guildId ?? 'dm';
 const scopeOf = (guildId: string | null): SlashScope => (guildId === null ? 'dm' : 'guild');
 const isUnwritten = (error: unknown) => error instanceof CinnabarError && error.code === 'CINNABAR_STORAGE_WRITE';
 
-/** Works out what a list should be: once for all guilds in which the same plugins are on, as long as no command comes or goes. */
+/** Computes the wanted list: once for all guilds with the same enabled plugins, until a command is added or removed. */
 function createWanted(
   registry: Registry,
   enabledIn: Dependencies['enabledIn'],
@@ -176,7 +176,7 @@ function createWanted(
 const listed = z.array(
   z.looseObject({
     type: z.number().default(ApplicationCommandType.ChatInput),
-    /** Absent: global. */
+    /** Absent for the global list. */
     guild_id: z.string().nullish(),
   }),
 );
@@ -185,23 +185,23 @@ type Listed = z.output<typeof listed>;
 /** One of Discord's lists of commands. */
 interface RemoteCommands {
   readonly chatInput: Listed;
-  /** Context menus and entry points: not ours to remove. */
+  /** Context menus and entry points: other programs own them, so they are kept. */
   readonly others: Listed;
 }
 
-/** Otherwise Discord tells the English texts alone. */
+/** Without this, Discord returns only the English texts. */
 const WITH_LOCALIZATIONS = new URLSearchParams({ with_localizations: 'true' });
 
 /** `null` is the global list. */
 async function fetchCommands(client: Client<true>, guildId: string | null): Promise<RemoteCommands> {
   const found = listed.parse(await client.rest.get(routeOf(client, guildId), { query: WITH_LOCALIZATIONS }));
-  // A list may show those of the other kind, too: to send them back would make a second copy of each.
+  // A list may contain commands of the other kind: sending them back would create a second copy of each.
   const all = found.filter(({ guild_id: of = null }) => of === guildId);
   const isChatInput = (one: Listed[number]) => one.type === ApplicationCommandType.ChatInput;
   return { chatInput: all.filter(isChatInput), others: all.filter((one) => !isChatInput(one)) };
 }
 
-/** Replaces the whole list in one request, so that no moment is without commands. */
+/** Replaces the whole list in one request, so that there is no moment without commands. */
 async function overwriteCommands(
   client: Client<true>,
   guildId: string | null,
@@ -217,8 +217,8 @@ function routeOf(client: Client<true>, guildId: string | null): `/${string}` {
 }
 
 /**
- * Runs `work` for one key at a time, a few keys at once. Calls for a key that has not begun share one run; a call during a run gets one more
- * run after it, which sees what changed meanwhile.
+ * Runs `work` for one key at a time, a few keys at once. Calls for a key whose run has not begun share that run; a call during a run causes one more run after
+ * it.
  * @param work must not reject
  */
 function coalesced<K>(work: (key: K) => Promise<void>, concurrency: number): (key: K) => Promise<void> {
@@ -245,11 +245,11 @@ function coalesced<K>(work: (key: K) => Promise<void>, concurrency: number): (ke
 }
 
 export const syncedListsSchema = z.object({
-  /** By guild (`dm` for the global list): a digest of what it holds and, in guilds, when the bot joined. */
+  /** By guild (`dm` for the global list): a digest of the list and, in guilds, when the bot joined. */
   lists: z.record(z.string(), z.string()).default({}),
   /** When each was last compared with Discord's, in ms. */
   comparedAt: z.record(z.string(), z.number()).default({}),
-  /** The address of the Discord that holds them. */
+  /** The address of the Discord to which the lists belong. */
   api: z.string().optional(),
 });
 type Stored = z.output<typeof syncedListsSchema>;
@@ -258,10 +258,9 @@ export type SyncedListsDocument = Pick<Document<Stored>, 'find' | 'set'>;
 const KNOWN_FOR_MS = 24 * 60 * 60_000;
 
 /**
- * What Discord's lists of slash commands hold, as far as this program has brought them in line: so that a start with nothing changed asks Discord
- * nothing. Only a list that was seen, or sent whole, is known; one that is about to change is forgotten on the disk first, so that after a crash
- * it is looked at again. What was compared more than a day before the start is looked at again, too: another program may have changed Discord's
- * list meanwhile, or this folder may come from a backup.
+ * Remembers the content of Discord's lists of slash commands, so that a start without changes makes no requests. A list is remembered only after it was read or
+ * sent completely. Before a list changes, its entry is removed on the disk, so that the list is read again after a crash. Entries that were compared more than
+ * a day before the start are checked again, too: another program may have changed Discord's list, or this folder may come from a backup.
  * @param document where it is kept; in memory alone when left out
  * @param api the address of Discord
  */
@@ -274,14 +273,14 @@ function createSyncedLists(document: (() => SyncedListsDocument) | undefined, ap
   const read = async () => {
     try {
       const stored = await document?.().find();
-      // A local Discord begins anew, at another address.
+      // A local Discord starts empty, at another address.
       if (stored === undefined || (stored.api ?? api) !== api) return;
       const { lists, comparedAt } = stored;
       for (const [list, digest] of Object.entries(lists)) {
         const at = comparedAt[list] ?? Number.NEGATIVE_INFINITY;
-        // A time that lies ahead is of a clock that was set back.
+        // A time in the future was stored before the clock was set back.
         const isRecent = Math.abs(clock.now() - at) < KNOWN_FOR_MS;
-        // What is known by now is newer.
+        // Values known by now are newer.
         if (isRecent && !known.has(list)) known.set(list, { digest, at });
       }
     } catch (error) {
@@ -311,7 +310,7 @@ function createSyncedLists(document: (() => SyncedListsDocument) | undefined, ap
   };
 
   return {
-    /** Reads what earlier runs knew. When that cannot be read, every list is looked at. */
+    /** Reads the state of earlier runs. When that cannot be read, every list is checked. */
     open(): Promise<void> {
       opening ??= read();
       return opening;
@@ -326,7 +325,7 @@ function createSyncedLists(document: (() => SyncedListsDocument) | undefined, ap
       known.set(list, { digest, at: clock.now() });
       changed = true;
     },
-    /** Writes what was noted. Never rejects: what is lost is looked at again. */
+    /** Writes the noted state. Never rejects: a list whose entry is lost is checked again. */
     async save(): Promise<void> {
       if (!changed) return;
       await flush().catch((error: unknown) => {
@@ -337,17 +336,17 @@ function createSyncedLists(document: (() => SyncedListsDocument) | undefined, ap
   };
 }
 
-/** A digest of commands as they are compared. */
+/** A digest of commands in the form in which they are compared. */
 function digestOf(commands: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(commands)).digest('base64url').slice(0, 22);
 }
 
-/** So many lists are brought in line without a pause, … */
+/** This many lists are synchronised without a pause, … */
 const BURST = 30;
-/** … and more of them at this pace: the bot's answers come out of the same limit of 50 requests a second, and out of the same processor. */
+/** … and the others at this pace: the bot's answers share the limit of 50 requests a second, and the processor. */
 const PAUSE_MS = 200;
 
-/** Lets one list of slash commands after another be brought in line. @returns `false` when the bot stops meanwhile */
+/** Waits until the next list of slash commands may be synchronised. @returns `false` when the bot stops meanwhile */
 export type SlashPace = (signal: AbortSignal) => Promise<boolean>;
 
 function createSlashPace(clock: Clock): SlashPace {
@@ -359,17 +358,17 @@ function createSlashPace(clock: Clock): SlashPace {
   };
 }
 
-/** What all hosts of a cluster take from: a burst that comes back slowly, so that it adds little to the pace, and then the pace. */
+/** The limits that all hosts of a cluster share: a burst that refills slowly, so that it adds little to the pace, and the pace. */
 const SPANS = [
   { name: 'slash-burst', lastsMs: 10 * BURST * PAUSE_MS, left: BURST },
   { name: 'slash-pace', lastsMs: 5 * PAUSE_MS, left: 5 },
 ] as const;
-/** The database is away. */
+/** The database is unreachable. */
 const RETRY_MS = 1_000;
 
-/** The same for all hosts of a cluster together, however many there are. */
+/** Like `createPace`, for all hosts of a cluster together. */
 export function createSharedSlashPace(limits: Pick<SharedLimits, 'take'>, clock: Clock, log: Logger): SlashPace {
-  /** Until when a span has nothing left, so that it is not asked in vain. */
+  /** The time until which a span is used up, so that it is not requested in vain. */
   const emptyUntil = new Map<string, number>();
   const take = async (): Promise<boolean> => {
     for (const { name, ...span } of SPANS) {

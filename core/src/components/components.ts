@@ -105,7 +105,7 @@ function assertFree(existing: Registered | undefined, name: string): void {
   }
 }
 
-/** Checks access, runs the component, and sees to it that Discord never shows "interaction failed". */
+/** Checks access, runs the component, and makes sure that Discord never shows "interaction failed". */
 async function runComponent(
   { access, audit, clock, random, log }: ComponentServices,
   owner: Owner,
@@ -165,7 +165,7 @@ function actOf(interaction: ComponentInteraction, name: string): string {
   return `button ${label == null ? name : `"${label}"`}`;
 }
 
-/** A handler that has nothing to say still has to answer Discord. */
+/** A handler that gives no answer still has to acknowledge the interaction. */
 async function acknowledge(interaction: ComponentInteraction): Promise<void> {
   if (interaction.replied || interaction.deferred) return;
   if (interaction.isModalSubmit() && !interaction.isFromMessage()) await notice(interaction, t('Done.'));
@@ -176,7 +176,7 @@ async function acknowledge(interaction: ComponentInteraction): Promise<void> {
 const MAX_LENGTH = 100;
 const OURS = /^([a-z][a-z0-9-]{0,31}):([\w-]{1,32})(?::(.*))?$/s;
 
-/** What a `custom_id` of ours says. It comes back from a client, so it is a claim. */
+/** The content of a `custom_id`. It comes back from a client, so it must not be trusted. */
 interface ParsedId {
   readonly plugin: string;
   readonly name: string;
@@ -199,7 +199,7 @@ export function encodeCustomId(plugin: string, name: string, args: readonly stri
   return id;
 }
 
-/** `undefined` when the id has not the form of ours. */
+/** `undefined` when the id does not have this form. */
 export function decodeCustomId(id: string): ParsedId | undefined {
   const [, plugin, name, rest] = OURS.exec(id) ?? [];
   if (plugin === undefined || name === undefined) return undefined;

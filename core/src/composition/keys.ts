@@ -77,12 +77,12 @@ import type { WorkerService } from '../workers/pool.js';
 
 const key = <T>(name: string): InjectionToken<T> => Symbol(name);
 
-/** What the composition root resolves. Plugins see only what `services.ts` passes on, under the SDK's tokens. */
+/** The keys that the composition root resolves. Plugins see only what `services.ts` passes on, under the SDK's tokens. */
 export const KEYS = {
   /** The container itself: plugin services live in a child of it. */
   container: key<DependencyContainer>('container'),
   config: key<HostConfig>('config'),
-  /** What this host serves in a cluster. */
+  /** The groups of servers that this host serves in a cluster. */
   assignment: key<{ readonly of: Assignment | undefined }>('assignment'),
   configuration: key<ConfigurationService>('configuration'),
   clock: key<Clock>('clock'),
@@ -140,7 +140,7 @@ export const KEYS = {
   pluginPackages: key<PluginPackages>('plugin packages'),
 } as const;
 
-/** Passes to plugins, under the SDK's tokens, what the host itself provides. Looked up when a plugin starts, not before. */
+/** Passes the host's own services to plugins, under the SDK's tokens. They are looked up when a plugin starts. */
 export function provideHostServices(container: DependencyContainer): void {
   const provide = <T>(token: Token<T>, find: () => T) => container.register<T>(token.id, { useFactory: find });
 

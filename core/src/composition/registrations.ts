@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { join } from 'node:path';
-// The global of that name is a getter, and this is asked with every event.
+// The global `performance` is a getter, and this is called with every event.
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { defined, type Plugin, t } from '@cinnabar/sdk';
@@ -72,7 +72,7 @@ import { createPages } from '../web/pages.js';
 import { createWorkerPool, createWorkers } from '../workers/pool.js';
 import { KEYS, provideHostServices } from './keys.js';
 
-/** The folder of this package: the host's own translations are in it. */
+/** The folder of this package, with the host's translations. */
 const CORE = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Resolves a service; the short name keeps the wiring below readable. */
@@ -80,16 +80,13 @@ type Get = <T>(key: InjectionToken<T>) => T;
 
 const partitionOf = (get: Get): Partition => get(KEYS.assignment).of?.partition ?? EVERYTHING;
 
-/** The key of a document that each host of a cluster has for itself: none writes over what another one knows. */
+/** The key of a document that each host of a cluster has separately, so that hosts do not overwrite each other's data. */
 const keyOfGroup = (key: string, { group }: Partition): string => (group === 0 ? key : `${key}@${group}`);
 
-/** How plugins are loaded otherwise than from their sources. */
+/** Plugins that are not loaded from their sources. */
 type Loading = Pick<LoaderOptions, 'builtPlugins' | 'reuse'>;
 
-/**
- * Registers how every service is built. Each is built once, when it is first asked for. Where two services need one another, the one that
- * needs the other only later asks for it then.
- */
+/** Registers how every service is built. Each is built once, at its first use. When two services need each other, one of them resolves the other later. */
 export function registerServices(
   container: DependencyContainer,
   onChange: (change: PluginChange) => void,
@@ -170,7 +167,7 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
       document: () =>
         get(KEYS.storage)
           .collection('notices', { scope: 'global', version: 1, schema: alertsSchema })
-          // Each host of a cluster keeps its own.
+          // Each host of a cluster keeps a separate one.
           .of(keyOfGroup('owners', partition)),
       redact: (text: string) => get(KEYS.logs).redactor.text(text),
       clock: get(KEYS.clock),
@@ -284,7 +281,7 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
         ),
         files: get(KEYS.guildFiles).personalData,
         audit: get(KEYS.audit).personalData,
-        // After what may still write to them.
+        // Closed after everything that may still write to them.
         logs: {
           export: async () => ({}),
           forget: (userId) => get(KEYS.logs).forget(userId),
@@ -388,7 +385,7 @@ function registerSurfaces(service: Register): void {
     log: get(KEYS.logs).logger(component),
   });
   service(KEYS.access, (get) => {
-    // The manager of plugins needs this service to be built itself.
+    // The plugin manager needs this service for its own construction.
     let plugins: PluginManager | undefined;
     return createAccess({
       ...basics(get, 'access'),
@@ -626,7 +623,7 @@ function registerPlugins(service: Register, onChange: (change: PluginChange) => 
   });
 }
 
-/** Processes of a cluster have no file in common. */
+/** Processes of a cluster share no files. */
 function secretStore(get: Get): SecretStore | undefined {
   const { dataDir, cluster } = get(KEYS.config);
   if (get(KEYS.assignment).of === undefined) return createSecretFile(join(dataDir, SECRETS_FILE));

@@ -15,15 +15,15 @@ import {
 import { nearest } from '../storage/nearest.js';
 import { type ConfigFile, type ConfigSource, parseConfigFile, unreadable } from './host-config.js';
 
-/** An editor writes in several steps. */
+/** An editor may write in several steps. */
 const DEBOUNCE_MS = 100;
 
 export interface ConfigurationService extends Configuration {
-  /** Claims the keys of a plugin's schema, whose values `start` checks. */
+  /** Registers the keys of a plugin's schema, whose values `start` checks. */
   declare(schema: z.ZodObject): () => void;
   /**
-   * Checks every file that may apply somewhere, follows the folder from here on, and logs the keys that no plugin has claimed.
-   * @throws CinnabarError CINNABAR_CONFIG_INVALID with file, line and key of each value that does not fit
+   * Checks every file that may apply somewhere, watches the folder from then on, and logs keys that no plugin has registered.
+   * @throws CinnabarError CINNABAR_CONFIG_INVALID with file, line and key of each invalid value
    */
   start(): Promise<void>;
   stop(): void;
@@ -32,17 +32,17 @@ export interface ConfigurationService extends Configuration {
 interface ConfigurationOptions {
   /** The folder of the configuration. */
   readonly dir: string;
-  /** Folder that the bot was started in, for showing paths. */
+  /** The working directory at the start of the bot, for showing paths. */
   readonly root: string;
   readonly botName: string | undefined;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Gets a sentence for every edit that cannot be used. Must not throw. */
+  /** Called with a sentence for every edit that cannot be used. Must not throw. */
   readonly onProblem?: (sentence: string) => void;
   readonly watch?: WatchFolder;
 }
 
-/** Builds what plugins see of the configuration files. */
+/** Builds the plugins' view of the configuration files. */
 export function createConfiguration(options: ConfigurationOptions): ConfigurationService {
   const { dir, root, botName, clock, log, onProblem = () => undefined, watch = watchFolder } = options;
   const claims = createClaims();
@@ -101,7 +101,7 @@ export function createConfiguration(options: ConfigurationOptions): Configuratio
     });
   };
 
-  /** Again after every change: folders come and go, and one that was made anew is another. */
+  /** Called again after every change: a folder that was deleted and created again is a different one. */
   const watchAll = () => {
     for (const folder of [dir, join(dir, GUILDS), join(dir, BOTS)]) {
       const ino = statSync(folder, { throwIfNoEntry: false })?.ino;
@@ -152,7 +152,7 @@ function createClaims() {
   const claims = new Set<readonly string[]>();
   const schemas = new Set<z.ZodObject>();
   const told = new Set<string>();
-  /** Returns how to take the claim back; more than once does no harm. */
+  /** Returns a function that removes the registration; calling it again has no effect. */
   const claim = (keys: readonly string[]) => {
     const own = [...keys];
     claims.add(own);
@@ -160,7 +160,7 @@ function createClaims() {
   };
   return {
     claim,
-    /** Claims the keys of a schema, whose values are checked at a start. */
+    /** Registers the keys of a schema, whose values are checked at a start. */
     declare(schema: z.ZodObject): () => void {
       const release = claim(Object.keys(schema.shape));
       schemas.add(schema);
@@ -169,7 +169,7 @@ function createClaims() {
         schemas.delete(schema);
       };
     },
-    /** A sentence for each value of the layer that does not fit what was declared, with file, line and key. */
+    /** A sentence for each value of the layer that its schema refuses, with file, line and key. */
     mistakes: (layer: ConfigLayer): readonly string[] => [
       ...new Set([...schemas].flatMap((schema) => mistakesBy(schema, layer))),
     ],
@@ -199,7 +199,7 @@ function mistakesBy(schema: z.ZodObject, { source, values, lineOf }: ConfigLayer
   });
 }
 
-/** An empty key, at any depth, takes back what wider files say. */
+/** An empty key, at any depth, resets the value of wider files to the default. */
 function withoutEmpty(value: unknown): unknown {
   if (value === null) return undefined;
   if (typeof value !== 'object' || Array.isArray(value)) return value;
@@ -208,29 +208,29 @@ function withoutEmpty(value: unknown): unknown {
   );
 }
 
-/** Other bots of this family write `recency_window`. */
+/** Other programs of this kind write `recency_window`. */
 function withoutUnderscores(key: string): string {
   return key.replaceAll('_', '');
 }
 
-/** A file of the configuration, followed while the bot runs. */
+/** A file of the configuration, watched while the bot runs. */
 export interface LiveFile {
   readonly source: ConfigSource;
-  /** As it is now, or as it last could be read; `undefined` when there is none. Never rejects. */
+  /** Its present content, or the last that could be read; `undefined` when there is no file. Never rejects. */
   current(): Promise<ConfigFile | undefined>;
 }
 
 interface Listeners {
-  /** Its content has changed. Not called for the first look. */
+  /** Called when its content has changed, but not for the first read. */
   onChange(file: ConfigFile | undefined, before: ConfigFile | undefined): void;
-  /** An edit that cannot be used, once for each. */
+  /** Called once for each edit that cannot be used. */
   onProblem(sentence: string): void;
 }
 
-/** What a file was like on the disk when it was last looked at. */
+/** The state of a file on the disk at the last check. */
 const ABSENT = 'absent';
 
-/** Follows one file. Each look costs a `stat`; the content is read only when that says that it has changed. */
+/** Watches one file. Each check costs a `stat`; the content is read only when that has changed. */
 export function createLiveFile(source: ConfigSource, { onChange, onProblem }: Listeners): LiveFile {
   let looked = false;
   let seen: string | undefined;
@@ -294,37 +294,40 @@ async function readText({ path, source }: ConfigSource): Promise<string> {
   }
 }
 
-/** Calls `onChange` when something happens in a folder, maybe more than once for one change. Returns how to stop; `undefined` when it cannot be watched. */
+/**
+ * Calls `onChange` when something happens in a folder, possibly more than once for one change. Returns a function that stops it; `undefined` when the folder
+ * cannot be watched.
+ */
 export type WatchFolder = (folder: string, onChange: () => void) => (() => void) | undefined;
 
-/** The operating system's own notices. They keep no process alive, and where there are none (some network drives) a look at use does. */
+/** Uses notifications of the operating system. They keep no process alive; where there are none (some network drives), a check at each use finds changes. */
 export const watchFolder: WatchFolder = (folder, onChange) => {
   try {
     const watcher = watch(folder, { persistent: false }, onChange);
-    // A watched folder that goes away is an error on some systems.
+    // When a watched folder is deleted, some systems report an error.
     watcher.on('error', () => watcher.close());
     return () => watcher.close();
   } catch {
-    // No such folder, or no more watches to be had.
+    // No such folder, or no more watches available.
     return undefined;
   }
 };
 
 export const SNOWFLAKE = /^\d{15,22}$/;
 
-/** Whether a text is an id of Discord's, and so safe as a part of a path. */
+/** Whether a text is a Discord id, and so safe as a part of a path. */
 export function isSnowflake(text: string): boolean {
   return SNOWFLAKE.test(text);
 }
 
-/** The file that may have every key of the host. */
+/** The file that may contain every key of the host. */
 export const SHARED = 'shared.yaml';
 
 export const GUILDS = 'guilds';
 
 export const BOTS = 'bots';
 
-/** Which of the host's keys a file may have: all, those that are a bot's own, or none. */
+/** Which of the host's keys a file may contain: all, those of a single bot, or none. */
 export type HostKeys = 'all' | 'own' | 'none';
 
 /** @param name relative to the folder of the configuration */
@@ -344,7 +347,7 @@ export function layerFiles(botName: string | undefined, guildId: string | null):
   ];
 }
 
-/** Every file that is there and may apply somewhere. */
+/** Every existing file that may apply somewhere. */
 export function presentFiles(dir: string, botName: string | undefined): readonly string[] {
   const guilds = namesIn(join(dir, GUILDS)).map((name) => /^(\d+)\.yaml$/.exec(name)?.[1]);
   const bots = namesIn(join(dir, BOTS)).map((name) =>
@@ -360,13 +363,13 @@ export function presentFiles(dir: string, botName: string | undefined): readonly
   return [...possible].filter((file) => there.has(file));
 }
 
-/** The bots that have a file of their own, for all guilds or for one. */
+/** The bots with a separate file, for all guilds or for one. */
 export function botsIn(dir: string): readonly string[] {
   const names = namesIn(join(dir, BOTS)).flatMap((file) => /^(.+?)(?:-\d{15,22})?\.yaml$/.exec(file)?.[1] ?? []);
   return [...new Set(names)].sort();
 }
 
-/** A path as people know it: from the folder that the bot was started in, where it lies below it. */
+/** A path for people: relative to the working directory where it is below it. */
 export function shownPath(root: string, path: string): string {
   const fromRoot = relative(root, path).replaceAll('\\', '/');
   return fromRoot.startsWith('..') || isAbsolute(fromRoot) ? path : fromRoot;
@@ -376,7 +379,7 @@ export function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {
-    // A folder that is not there has no files.
+    // A folder that does not exist has no files.
     return [];
   }
 }

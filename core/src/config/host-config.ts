@@ -9,7 +9,7 @@ import {
 } from '../storage/drivers/postgres/connection.js';
 import type { HostKeys } from './configuration.js';
 
-/** The host's own configuration, after `config/` and the environment have been read. */
+/** The host's configuration, merged from `config/` and the environment. */
 export interface HostConfig {
   readonly token: string | undefined;
   /** REST base of a proxy or a Discord-compatible server; `undefined` means Discord itself. */
@@ -18,65 +18,65 @@ export interface HostConfig {
   readonly botName: string | undefined;
   /** Where the YAML files are. */
   readonly configDir: string;
-  /** Where documents live; of each bot apart. */
+  /** Where documents are stored; separate for each bot. */
   readonly dataDir: string;
-  /** Where installed plugins are, in the folder `plugins`; with the data when it is left out. */
+  /** Where installed plugins are, in the folder `plugins`; in the data folder when it is left out. */
   readonly installDir?: string;
-  /** The database that documents and journals are in; files below the data when it is left out. */
+  /** The database for documents and journals; files below the data when it is left out. */
   readonly storage?: PostgresOptions;
-  /** How `start --cluster` divides the servers, and what this process is called. */
+  /** How `start --cluster` divides the servers, and the name of this process. */
   readonly cluster?: ClusterOptions;
-  /** What can be had again. */
+  /** Folder for data that can be made again. */
   readonly cacheDir: string;
-  /** Where built plugins are kept between starts. Several bots may share it: what is in it is checked against the sources. */
+  /** Where built plugins are kept between starts. Several bots may share it: its content is checked against the sources. */
   readonly buildCacheDir: string;
-  /** Folder that the bot was started in: relative paths and installed packages are looked up from here. */
+  /** The working directory at the start: relative paths and installed packages are resolved from here. */
   readonly root: string;
   readonly logDir: string;
   readonly logLevel: Level;
-  /** The most that all log files may take together; 500 when it is left out. */
+  /** The maximum size of all log files together; 500 when it is left out. */
   readonly logMegabytes?: number;
-  /** How long, and how many, ended tool calls stay in the ledger; 30 days and 10,000 when left out. */
+  /** How long, and how many, finished tool calls stay in the ledger; 30 days and 10,000 when left out. */
   readonly ledger?: { readonly days: number; readonly calls: number };
   /** Prefixes of guilds that have not chosen their own, and of direct messages. */
   readonly prefixes: readonly string[];
-  /** Of these, those that this bot's own file sets and the other bots do not share. */
+  /** Those of them that are set in this bot's own file, so that other bots do not share them. */
   readonly ownPrefixes?: readonly string[];
   /** Bot owners by user id; empty: the application's owner or team. */
   readonly owners: readonly string[];
-  /** Folders whose subfolders are plugins, or that are plugins themselves, beside the bundled ones. */
+  /** Folders whose subfolders are plugins, or that are plugins themselves, in addition to the bundled ones. */
   readonly pluginFolders: readonly string[];
   /** Registry files: https addresses, or paths. */
   readonly registries?: readonly string[];
-  /** The most that an installed plugin may take with its dependencies; 100 when it is left out. */
+  /** The maximum size of an installed plugin with its dependencies; 100 when it is left out. */
   readonly pluginMegabytes?: number;
-  /** Where health and metrics are served; nowhere when it is left out. */
+  /** Where health and metrics are served; not served when it is left out. */
   readonly monitoring?: ListenAddress | undefined;
-  /** Privileged intents that are asked for beside those that plugins cannot do without. */
+  /** Privileged intents that are requested in addition to those that plugins require. */
   readonly intents?: readonly PrivilegedIntent[];
   /** Ids of plugins that are not loaded at start. */
   readonly disabledPlugins: readonly string[];
-  /** Values for plugins' global settings that hold until an owner sets others: `{ llm: { model: '…' } }`. */
+  /** Values for plugins' global settings that apply until an owner sets others: `{ llm: { model: '…' } }`. */
   readonly presets: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** Where a preset stands, for people: `config/shared.yaml:12: settings.llm.model`. */
+  /** The place of a preset, for people: `config/shared.yaml:12: settings.llm.model`. */
   readonly presetPlace: (plugin: string, key: string) => string;
   /** The environment, for plugins' `env` schemas. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 interface ClusterOptions {
-  /** Into how many groups the servers are divided at the first start of all; later they stay as they are. */
+  /** The number of groups into which the servers are divided at the very first start; later it does not change. */
   readonly groups: number;
-  /** What people know this process by, among those of the cluster; the machine's name when it is left out. */
+  /** The name of this process in the cluster; the machine's name when it is left out. */
   readonly name?: string;
   /** Encrypts secrets that are stored for all processes. */
   readonly secretKey?: string;
 }
 
-/** Enough for four processes; each group is a shard at least, and Discord lets shards identify one every five seconds at first. */
+/** Enough for four processes. Each group needs at least one shard, and Discord lets one shard identify every five seconds at first. */
 export const DEFAULT_GROUPS = 4;
 
-/** Privileged intents that some plugins can do without, and are better with. */
+/** Privileged intents that some plugins use but do not require. */
 const PRIVILEGED = ['GuildMembers', 'GuildPresences'] as const;
 export type PrivilegedIntent = (typeof PRIVILEGED)[number];
 
@@ -186,7 +186,7 @@ const clusterPart = z.strictObject({
     ),
 });
 
-/** The keys of `shared.yaml` that are the host's own. Every key has a comment in `config/shared.yaml`. */
+/** The host's keys of `shared.yaml`. Every key has a comment in `config/shared.yaml`. */
 export const hostPartSchema = z.strictObject({
   host: host
     .optional()
@@ -203,7 +203,7 @@ export const hostPartSchema = z.strictObject({
 export type StoragePart = z.output<typeof storagePart>;
 type HostPart = z.output<typeof hostPartSchema>;
 
-/** The host's keys that `bots/{bot}.yaml` may have: what each process has of its own. */
+/** The host's keys that `bots/{bot}.yaml` may contain: those that differ between processes. */
 const ownPartSchema = z.strictObject({
   host: host
     .pick({ prefixes: true, owners: true, logLevel: true, intents: true, monitoring: true })
@@ -214,7 +214,7 @@ const BOT_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,30}[A-Za-z0-9_])?$/;
 /** `claude-123456789012345678` would be read as the bot `claude` in a guild. */
 const ENDS_IN_GUILD = /-\d{15,22}$/;
 
-/** What is wrong with a bot's name, as a clause; `undefined` when nothing is. Names become parts of paths. */
+/** What is wrong with a bot's name, as a clause; `undefined` when it is valid. Names become parts of paths. */
 export function botNameProblem(name: string): string | undefined {
   if (!BOT_NAME.test(name)) return 'must be 1 to 32 letters, digits, _ . or -, with a letter or digit at both ends';
   return ENDS_IN_GUILD.test(name) ? 'must not end like a guild id' : undefined;
@@ -222,14 +222,14 @@ export function botNameProblem(name: string): string | undefined {
 
 /** One file of the configuration. */
 export interface ConfigFile {
-  /** Empty but for `shared.yaml` and the bot's own file. */
+  /** Empty except for `shared.yaml` and the bot's own file. */
   readonly host: HostPart;
   readonly layer: ConfigLayer;
 }
 
 export interface ConfigSource {
   readonly path: string;
-  /** The path as people know it. */
+  /** The path as it is shown to people. */
   readonly source: string;
   readonly hostKeys: HostKeys;
 }
@@ -256,7 +256,7 @@ export function parseConfigFile({ source, hostKeys: allowed }: ConfigSource, tex
   const others = Object.entries(reading.values).filter(([key]) => !hostKeys.includes(key));
   const layer = { source, values: Object.fromEntries(others), lineOf: reading.lineOf };
 
-  // An empty key, as `settings:` is when all below it are comments, is one that is not there.
+  // An empty key, such as `settings:` when all below it are comments, counts as absent.
   const given = Object.fromEntries(own.filter(([, value]) => value !== null));
   const parsed = PART_SCHEMAS[allowed].safeParse(given);
   if (parsed.success) return { host: parsed.data, layer };
@@ -269,7 +269,7 @@ export function parseConfigFile({ source, hostKeys: allowed }: ConfigSource, tex
 
 const PART_SCHEMAS = { all: hostPartSchema, own: ownPartSchema, none: z.strictObject({}) } as const;
 
-/** What is wrong with a key that a file may not have. */
+/** Why a file may not contain a key. */
 function misplacement(key: readonly string[], given: Readonly<Record<string, unknown>>, allowed: HostKeys): string {
   const anywhere = hostPartSchema.safeParse(given).error?.issues ?? [];
   const isUnknown = anywhere.some(
@@ -290,7 +290,7 @@ function readIfThere({ path, source }: ConfigSource): string | undefined {
   }
 }
 
-/** @returns CINNABAR_CONFIG_INVALID for a file that is there but cannot be read */
+/** @returns CINNABAR_CONFIG_INVALID for a file that exists but cannot be read */
 export function unreadable(source: string, error: unknown): CinnabarError {
   const detail = `${source} cannot be read: ${error instanceof Error ? error.message : String(error)}`;
   return new CinnabarError('CINNABAR_CONFIG_INVALID', { detail }, { cause: error });

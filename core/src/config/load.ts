@@ -62,10 +62,10 @@ export const hostEnvironment = z.object({
 });
 
 /**
- * Reads `.env` (with `--bot claude` also `.env.claude`), the environment (which wins) and `shared.yaml` into one configuration, and
- * makes sure that the other files of the configuration can be read. The bot's own file wins over `shared.yaml`, key by key.
+ * Reads `.env` (with `--bot claude` also `.env.claude`), the environment (which takes precedence) and `shared.yaml` into one configuration, and checks that the
+ * other files of the configuration can be read. The bot's own file takes precedence over `shared.yaml`, key by key.
  * @param root folder that relative paths start from
- * @param bot the bot's name from the command line; wins over `BOT_NAME`
+ * @param bot the bot's name from the command line; takes precedence over `BOT_NAME`
  * @throws CinnabarError CINNABAR_CONFIG_INVALID, naming the variable, or the file and line
  */
 export function loadConfig(root: string, processEnvironment: Environment, bot?: string): HostConfig {
@@ -121,7 +121,7 @@ export function loadConfig(root: string, processEnvironment: Environment, bot?: 
   };
 }
 
-/** @throws CINNABAR_CONFIG_INVALID without a URL where the configuration asks for a database */
+/** @throws CINNABAR_CONFIG_INVALID when a database is configured without a URL */
 function databaseOf(
   part: StoragePart = {},
   variable: string | undefined,
@@ -144,7 +144,7 @@ function databaseOf(
   throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail });
 }
 
-/** Each bot has tables of its own. A name that cannot be one of PostgreSQL's as it is has a part of its hash. */
+/** Each bot has separate tables. A name that is not valid in PostgreSQL gets a part of its hash. */
 function schemaOf(botName: string | undefined): string {
   if (botName === undefined) return 'cinnabar';
   if (/^[a-z0-9_]{1,24}$/.test(botName)) return `cinnabar_${botName}`;
@@ -166,7 +166,7 @@ function checkBotName(name: string | undefined, from: string): void {
   throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail: `${from} ${problem}` });
 }
 
-/** Where bots have files, a name without one is a slip: the bot would start with data of its own and none of what was set. */
+/** When there are files for bots, a name without a file is a mistake: the bot would start with new data and without its settings. */
 function checkBotIsKnown(root: string, configDir: string, name: string | undefined): void {
   const known = botsIn(configDir);
   if (name === undefined || known.length === 0 || known.includes(name) || existsSync(join(root, `.env.${name}`)))
@@ -193,7 +193,7 @@ interface FilesOfHost {
   readonly own?: ConfigFile;
 }
 
-/** Reads every file that may apply somewhere: a mistake is better told at the start than at the first message of a guild. */
+/** Reads every file that may apply somewhere, so that mistakes are reported at the start and not at the first message of a guild. */
 function readFiles(root: string, dir: string, botName: string | undefined): FilesOfHost {
   const found: { shared?: ConfigFile; own?: ConfigFile } = {};
   for (const name of presentFiles(dir, botName)) {
@@ -215,7 +215,7 @@ function listOf(text: string | undefined): readonly string[] {
 }
 
 /**
- * Makes the folder for data, if need be, and makes sure that one can write there: better said at the start than with the first message.
+ * Makes the data folder if necessary, and checks that it can be written.
  * @throws CinnabarError CINNABAR_CONFIG_INVALID
  */
 export function openDataDir(path: string): void {

@@ -9,11 +9,11 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 interface BotEnvironment {
   /** `undefined` for the only bot of a folder. */
   readonly botName: string | undefined;
-  /** `.env`, with `--bot claude` also `.env.claude`, and the environment of the process, which wins. */
+  /** `.env`, with `--bot claude` also `.env.claude`, and the environment of the process, which takes precedence. */
   readonly env: Environment;
 }
 
-/** @param bot the bot's name from the command line; wins over `BOT_NAME` */
+/** @param bot the bot's name from the command line; takes precedence over `BOT_NAME` */
 export function readEnvironment(root: string, processEnvironment: Environment, bot?: string): BotEnvironment {
   const common = readDotenv(join(root, '.env'));
   const botName = bot ?? (processEnvironment.BOT_NAME || common.BOT_NAME || undefined);
@@ -22,7 +22,7 @@ export function readEnvironment(root: string, processEnvironment: Environment, b
 }
 
 interface Places {
-  /** Reads a path of the configuration. */
+  /** Resolves a path of the configuration. */
   readonly at: (path: string) => string;
   readonly dataDir: string;
   readonly cacheDir: string;
@@ -35,7 +35,7 @@ interface Places {
  */
 export function placesOf(root: string, { botName, env }: BotEnvironment): Places {
   const at = (path: string) => (isAbsolute(path) ? path : resolve(root, path));
-  // Bots on one machine share nothing that they write.
+  // Bots on one machine share no files that they write.
   const own = (path: string) => (botName === undefined ? at(path) : join(at(path), 'bots', botName));
   const dataDir = own(env.CINNABAR_DATA || 'data');
   const cacheDir = env.CACHE_PATH ? own(env.CACHE_PATH) : join(dataDir, 'cache');
@@ -46,7 +46,7 @@ function readDotenv(path: string): Environment {
   try {
     return parseDotenv(readFileSync(path));
   } catch {
-    // No .env file is the ordinary case.
+    // Usually there is no .env file.
     return {};
   }
 }

@@ -24,18 +24,18 @@ import type { Redactor } from '../observability/log-entry.js';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface SecretsService extends Secrets {
-  /** Reads what is stored. A file that cannot be used is put aside, and the owner hears of it. */
+  /** Reads the stored values. A file that cannot be used is put aside, and the owner is told. */
   open(): Promise<void>;
-  /** What plugins read: the environment, and what is stored where that leaves something unset. */
+  /** What plugins read: the environment, and stored values for variables that it does not set. */
   environment(): Environment;
 }
 
 interface SecretsOptions {
-  /** `undefined` where several processes serve the bot and have no key in common: then nothing is stored. */
+  /** `undefined` when several processes serve the bot without a shared key: then nothing is stored. */
   readonly store: SecretStore | undefined;
-  /** Of the process, with `.env`. */
+  /** The variables of the process, including `.env`. */
   readonly env: Environment;
-  /** What loaded plugins declare to read, whether or not they run. */
+  /** The variables that loaded plugins declare, whether or not they run. */
   readonly declared: () => readonly { readonly id: string; readonly env: EnvSchema }[];
   readonly plugins: () => Pick<Plugins, 'list' | 'load' | 'reload'>;
   readonly redactor: Redactor;
@@ -57,7 +57,7 @@ const UNREADABLE: OwnerAlert = {
   remedy: () => t('Give all processes the same key, or set them again with `secrets`.'),
 };
 
-/** The bot's own store of secrets, beside the environment. */
+/** The bot's store of secrets, in addition to the environment. */
 export function createSecrets(options: SecretsOptions): SecretsService {
   const { store, env, declared, plugins, redactor, alert, log } = options;
   const mutex = createKeyedMutex();
@@ -88,7 +88,7 @@ export function createSecrets(options: SecretsOptions): SecretsService {
       throw new UserError(t('{name} is set in the environment, which comes first. Change it there.', { name }));
   };
 
-  /** One after another: one may provide what the next needs. */
+  /** One at a time: a plugin may provide what the next one needs. */
   const reloadReaders = async (name: string): Promise<readonly ReloadOutcome[]> => {
     const outcomes: ReloadOutcome[] = [];
     for (const { id } of readersOf(name)) {
@@ -107,7 +107,7 @@ export function createSecrets(options: SecretsOptions): SecretsService {
     return outcomes;
   };
 
-  /** Takes over what another process has changed. */
+  /** Reads the changes of another process. */
   const follow = async () => {
     try {
       const before = values;
@@ -171,7 +171,7 @@ export function createSecrets(options: SecretsOptions): SecretsService {
   };
 }
 
-/** Told by the JSON Schema, so that it does not matter which copy of zod a plugin brings. */
+/** By the JSON Schema, which does not depend on the plugin's copy of zod. */
 function secretNamesIn(env: EnvSchema): readonly string[] {
   return Object.entries(env.shape).flatMap(([name, schema]) =>
     z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }).secret === true ? [name] : [],
@@ -184,19 +184,19 @@ function descriptionOf(schema: z.core.$ZodType | undefined): string | undefined 
 
 type SecretValues = Readonly<Record<string, string>>;
 
-/** Where values of secrets are kept that were set from Discord. */
+/** Where secrets that were set from Discord are stored. */
 export interface SecretStore {
-  /** What is kept, and whether something was there that cannot be read. */
+  /** The stored values, and whether something could not be read. */
   read(): Promise<{ readonly values: SecretValues; readonly isDamaged: boolean }>;
-  /** Sets one, or removes it. Returns all that are then kept. */
+  /** Sets a value, or removes it. Returns all that are then stored. */
   change(name: string, value: string | undefined): Promise<SecretValues>;
-  /** Calls back when another process may have changed some. */
+  /** Called when another process may have changed a value. */
   follow?(listener: () => void): void;
 }
 
 const storedSchema = z.object({ version: z.literal(1), values: z.record(z.string(), z.string().min(1)) });
 
-/** In a file that the user of the process alone can read. One that cannot be used is put aside. */
+/** In a file that only the user of the process can read. A file that cannot be used is put aside. */
 export function createSecretFile(file: string): SecretStore {
   let values: SecretValues = {};
   return {
@@ -234,21 +234,20 @@ function storedIn(text: string): SecretValues | undefined {
   }
 }
 
-/** The encrypted value of a secret, kept by its name. */
+/** The encrypted value of a secret, stored under its name. */
 export const encryptedSecret = z.object({ encrypted: z.string() });
 
 /**
- * In the bot's storage, for all processes that serve it, encrypted with a key that they share. Values that were encrypted with another key stay as they are, and
- * cannot be read.
+ * In the bot's storage, for all processes that serve it, encrypted with a shared key. Values that were encrypted with another key are kept, but cannot be read.
  */
 export function createSharedSecrets(options: {
   readonly documents: Collection<z.output<typeof encryptedSecret>, 'global'>;
   readonly key: string;
-  /** Calls back when changes may have been missed. */
+  /** Called when changes may have been missed. */
   readonly onGap: (listener: () => Promise<void>) => unknown;
 }): SecretStore {
   const { documents, key: given, onGap } = options;
-  // The key is random, as long as it has to be: nothing has to make guessing it slow.
+  // The key is random and long, so no slow key derivation is needed.
   const key = Buffer.from(hkdfSync('sha256', given, 'cinnabar', 'secrets', KEY_BYTES));
   const readAll = async () => {
     const values: Record<string, string> = {};
@@ -281,7 +280,7 @@ const KEY_BYTES = 32;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** The name is part of what is proved, so that no value can be taken for another's. */
+/** The name is authenticated, too, so that no value can replace another. */
 function encrypt(key: Buffer, name: string, value: string): string {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv(CIPHER, key, iv).setAAD(Buffer.from(name));
@@ -289,7 +288,7 @@ function encrypt(key: Buffer, name: string, value: string): string {
   return Buffer.concat([iv, cipher.getAuthTag(), text]).toString('base64');
 }
 
-/** `undefined` for what was encrypted with another key, or changed. */
+/** `undefined` when it was encrypted with another key, or modified. */
 function decrypt(key: Buffer, name: string, encrypted: string): string | undefined {
   const bytes = Buffer.from(encrypted, 'base64');
   const tag = bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES);

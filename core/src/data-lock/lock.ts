@@ -9,16 +9,16 @@ import { z } from 'zod';
 
 const NAME = 'lock';
 const BEAT_MS = 20_000;
-/** A holder that cannot be seen is gone when it has not touched its lock for this long. */
+/** A holder in another container or on another machine counts as gone when it has not touched its lock for this long. */
 const SILENT_MS = 60_000;
-/** How often the lock of a holder that cannot be seen is looked at, while it is waited for. */
+/** Interval for checking the lock of such a holder while waiting for it. */
 const LOOK_MS = 1_000;
 
 /** The right to write to a folder of data. */
 export interface DataLock {
-  /** When the process that held it before gave its last sign of life, if it ended without releasing it; in milliseconds since the Unix epoch. */
+  /** When the former holder gave its last sign of life, if it ended without releasing the lock; in milliseconds since the Unix epoch. */
   readonly abandonedAt: number | undefined;
-  /** @throws when the lock is not this process's any more: the folder was removed, or another process has taken it over */
+  /** @throws when this process has lost the lock: the folder was removed, or another process has taken it over */
   check(): void;
   /** Idempotent. */
   release(): void;
@@ -26,22 +26,22 @@ export interface DataLock {
 
 interface LockOptions {
   /**
-   * Called with a sentence when the lock is held by a process that cannot be seen, which may be gone: it is then waited for. Without it, such
-   * a lock is an error.
+   * Called with a sentence when the lock belongs to a process that cannot be observed and may be gone: it is then waited for. Without it, such a lock is an
+   * error.
    */
   readonly onWait?: (sentence: string) => void;
-  /** Hears, within 20 s, that the lock is lost. */
+  /** Called within 20 s after the lock is lost. */
   readonly onLost?: (error: Error) => void;
-  /** Ends the waiting: its reason is thrown, and nothing is held. */
+  /** Ends the waiting: its reason is thrown, and no lock is held. */
   readonly signal?: AbortSignal;
 }
 
-/** Folders that this very process holds. */
+/** Folders that this process holds. */
 const held = new Set<string>();
 
 /**
- * Makes sure that no other process writes to the folder: by a file in it, and on this machine by a name that the system frees with the process,
- * so that a second one stays out although the folder was removed. The lock of a process that has died is taken over.
+ * Makes sure that no other process writes to the folder: by a file in it and, on this machine, by a name that the system frees with the process. The name keeps
+ * a second process out even when the folder was removed. The lock of a process that has died is taken over.
  * @throws CinnabarError CINNABAR_DATA_IN_USE with the other process's id
  */
 export async function lockData(dataDir: string, clock: Clock, options: LockOptions = {}): Promise<DataLock> {
@@ -89,14 +89,14 @@ export async function lockData(dataDir: string, clock: Clock, options: LockOptio
     release() {
       cancel();
       if (!held.delete(path)) return;
-      // A lock that was taken over meanwhile (this process slept for minutes) is not ours to remove.
+      // A lock that was taken over meanwhile (this process slept for minutes) must not be removed.
       if (textOf(path) === own) rmSync(path, { force: true });
       claim.release();
     },
   };
 }
 
-/** Who holds a folder's data, or has left a lock behind; `undefined` when there is no lock. Nothing is changed. */
+/** Which process holds a folder's data or has left a lock; `undefined` when there is no lock. Changes nothing. */
 export function holderOf(
   dataDir: string,
 ): { readonly words: string; readonly state: 'running' | 'gone' | 'unknown' } | undefined {
@@ -109,7 +109,7 @@ export function holderOf(
   return { words: wordsFor(holder), state: isOwn ? 'running' : stateOf(holder, touchedAt) };
 }
 
-/** `false` when there is one. In one step and with its content, so that no process ever reads a half-written lock, not even after a power cut. */
+/** `false` when a lock exists. The lock is created together with its content, so that no process reads a half-written lock, even after a power cut. */
 async function create(path: string, content: string): Promise<boolean> {
   const draft = asideOf(path);
   const handle = await open(draft, 'wx', 0o600);
@@ -137,8 +137,8 @@ interface LeftLock {
 }
 
 /**
- * @returns what was left behind; nothing when it is gone by now
- * @throws CINNABAR_DATA_IN_USE when the lock was not left behind
+ * @returns the lock that was left; nothing when it has been removed by now
+ * @throws CINNABAR_DATA_IN_USE when its holder still runs
  */
 async function untilAbandoned(
   dataDir: string,
@@ -169,7 +169,7 @@ async function untilAbandoned(
   }
 }
 
-/** Takes a lock away that was left behind. @returns whether this process has done so */
+/** Removes a lock that was left. @returns whether this process has removed it */
 function removeAbandoned(path: string, text: string): boolean {
   const aside = asideOf(path);
   try {
@@ -178,7 +178,7 @@ function removeAbandoned(path: string, text: string): boolean {
     // Another process was faster.
     return false;
   }
-  // Between the look and the move a third one may have put its own there: that one is given back.
+  // Between the check and the move, a third process may have placed its lock there: that one is restored.
   const isOther = textOf(aside) !== text;
   if (isOther) linkSync(aside, path);
   rmSync(aside, { force: true });
@@ -214,20 +214,20 @@ function inUse(dataDir: string, holder: string): CinnabarError {
   return new CinnabarError('CINNABAR_DATA_IN_USE', { folder: dataDir, holder });
 }
 
-/** As the disk would say it, so that it is reported like its other troubles. */
+/** As an error of the disk, so that it is reported like one. */
 function lost(path: string, found: string | undefined): Error {
   const isGone = found === undefined;
   const error = new Error(isGone ? 'the lock of this process was removed' : 'the lock is not this process’s any more');
   return Object.assign(error, { code: isGone ? 'ENOENT' : 'ELOCKED', path });
 }
 
-/** Who writes to a folder of data. */
+/** The process that writes to a data folder. */
 const holderSchema = z.object({
   pid: z.int().positive(),
   host: z.string(),
-  /** When the process began, as its system counts it: a later process may have the same id. */
+  /** The start time of the process, as its system counts it: a later process may have the same id. */
   birth: z.string().optional(),
-  /** In which container's numbers `pid` counts. */
+  /** The container in whose numbering `pid` counts. */
   namespace: z.string().optional(),
 });
 type Holder = z.output<typeof holderSchema>;
@@ -243,7 +243,7 @@ export function thisProcess(): Holder {
   };
 }
 
-/** `undefined` for anything that no process has written in full. */
+/** `undefined` for a lock that was not written completely. */
 function readHolder(text: string): Holder | undefined {
   try {
     return holderSchema.parse(JSON.parse(text));
@@ -253,14 +253,14 @@ function readHolder(text: string): Holder | undefined {
 }
 
 /**
- * Whether a holder still runs; `unknown` when that cannot be seen from here: another machine, or another container, perhaps an earlier run of
- * this one. The own process does not count: it knows what it holds itself.
+ * Whether a holder still runs; `unknown` when that cannot be seen from here: another machine, or another container, perhaps an earlier run of this one. This
+ * process itself does not count: it knows which locks it holds.
  * @param touchedAt its last sign of life
  */
 function stateOf(holder: Holder | undefined, touchedAt: number): 'running' | 'gone' | 'unknown' {
   if (holder === undefined || holder.host !== hostname()) return 'unknown';
   const boot = bootId();
-  // The machine was started again since. Another machine of that name would go on giving signs.
+  // The machine was started again since then. A running process on another machine of this name would renew its lock.
   if (holder.birth !== undefined && boot !== undefined && !holder.birth.startsWith(`${boot} `)) {
     return touchedAt < Date.now() - uptime() * 1000 ? 'gone' : 'unknown';
   }
@@ -274,12 +274,12 @@ function exists(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // It is there, but another process's.
+    // It exists, but belongs to another process.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
 
-/** Changes with each start of the machine. Only Linux tells. */
+/** Changes with each start of the machine. Available on Linux only. */
 function bootId(): string | undefined {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
@@ -296,7 +296,7 @@ function pidNamespace(): string | undefined {
   }
 }
 
-/** Only Linux tells; elsewhere the id alone has to do. */
+/** Available on Linux only; elsewhere the process id has to suffice. */
 function birthOf(pid: number): string | undefined {
   try {
     const boot = bootId();
@@ -309,9 +309,9 @@ function birthOf(pid: number): string | undefined {
   }
 }
 
-/** A name on this machine that one process at a time can have, and that the system frees however the process ends. */
+/** A name on this machine that only one process can hold at a time, and that the system frees however the process ends. */
 interface NameClaim {
-  /** What another process says of itself, which has the name; `undefined`: it is ours, or there are no such names here. */
+  /** What the process that holds the name says about itself; `undefined` when this process holds it, or the system has no such names. */
   readonly holder: string | undefined;
   /** Idempotent. */
   release(): void;
@@ -320,10 +320,10 @@ interface NameClaim {
 const ANSWER_MS = 2_000;
 
 /**
- * Claims the name that belongs to a folder, by a socket that is no file: an abstract one on Linux, a named pipe on Windows. Elsewhere there
- * are none, and nothing is claimed.
- * @param self what is said to other processes that try
- * @param namespace of the process's container: one that shares the network of another has the same names, and other data in a folder of that path
+ * Claims the name that belongs to a folder by a socket that is not a file: an abstract socket on Linux, a named pipe on Windows. Other systems have neither,
+ * and nothing is claimed.
+ * @param self what other processes that try get to read
+ * @param namespace of the process's container: one that shares the network of another has the same names, but other data in a folder with that path
  */
 export async function claimName(folder: string, self: string, namespace = ''): Promise<NameClaim> {
   const path = pathFor(folder, namespace);
@@ -344,7 +344,7 @@ function pathFor(folder: string, namespace: string): string | undefined {
   return process.platform === 'win32' ? `\\\\.\\pipe\\${name}` : undefined;
 }
 
-/** @returns whether another process has the name */
+/** @returns whether another process holds the name */
 function listening(server: Server, path: string): Promise<boolean> {
   return new Promise((resolve) => {
     server.once('error', (error) => resolve('code' in error && error.code === 'EADDRINUSE'));

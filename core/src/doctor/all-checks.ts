@@ -37,16 +37,16 @@ interface CheckedHost {
   isOnIn(guildId: string, plugin: Plugin): Promise<boolean>;
   readonly storage: Pick<StorageService, 'settingsOf'>;
   readonly configuration: Pick<Configuration, 'layers'>;
-  /** What plugins read as their environment. */
+  /** The environment that plugins read. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly log: Logger;
 }
 
-/** The one list of checks: of `!doctor` in the running bot and of `cinnabar doctor` beside it. */
+/** The list of checks for both `!doctor` in the running bot and `cinnabar doctor`. */
 export function allChecks(parts: CheckedHost): readonly Check[] {
   const { config, clock, intents, plugins, isOnIn, storage, configuration, environment, log } = parts;
   const { configDir: dir, root, botName } = config;
-  // A configuration for this check alone: the keys that plugins claim in it are gone with it.
+  // A configuration for this check alone: plugins' registrations in it are discarded with it.
   const fresh = createConfiguration({ dir, root, botName, clock, log, watch: () => () => undefined });
   const declared = plugins.map(({ plugin }) => plugin);
   const checked = declared.map((plugin) => ({
@@ -74,7 +74,7 @@ export interface LoadedPlugin {
   readonly isBundled: boolean;
 }
 
-/** What the plugins themselves check. */
+/** The plugins' own checks. */
 function pluginChecks(
   plugins: readonly LoadedPlugin[],
   { storage, configuration, clock, environment }: CheckedPlugins,
@@ -102,16 +102,16 @@ export interface Check {
   run(signal: AbortSignal): Promise<readonly CheckResult[]> | readonly CheckResult[];
 }
 
-/** How long one check may take. */
+/** Time limit of one check. */
 const LIMIT_MS = 15_000;
 
 interface ExamineOptions {
   readonly clock: Clock;
-  /** Takes secrets out of a text. */
+  /** Removes secrets from a text. */
   readonly redact: (text: string) => string;
 }
 
-/** Runs all checks at once, each within its time. What a check throws is a finding, too. Never rejects. */
+/** Runs all checks at once, each with its time limit. An error of a check is a finding, too. Never rejects. */
 export async function examine(
   checks: readonly Check[],
   { clock, redact }: ExamineOptions,
@@ -150,14 +150,14 @@ async function resultsOf(run: Check['run'], clock: Clock): Promise<readonly Chec
 
 const NETWORK = () => t('Look at the address, and at the network of the machine.');
 
-/** `fetch failed` says nothing; its cause does. */
+/** `fetch failed` says nothing useful; its cause does. */
 function reasonOf(error: Error): string {
   return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
 }
 
-/** As in the package's `engines`. */
+/** Same as `engines` in the package. */
 const NODE = '^20.19 || >=22.12';
-/** With less, logs and data of a busy week may not fit. */
+/** With less space, the logs and data of a busy week may not fit. */
 const LITTLE_MEGABYTES = 500;
 const MEGABYTE = 1_000_000;
 
@@ -173,7 +173,7 @@ export function hostChecks({ dataDir, storage }: Pick<HostConfig, 'dataDir' | 's
   ];
 }
 
-/** Reads all files of the configuration, and holds the plugins' keys in them against their schemas. The configuration is one of its own. */
+/** Reads all configuration files, and validates the plugins' keys in them. Uses a separate configuration. */
 function configurationCheck(configuration: ConfigurationService, plugins: readonly Plugin[]): Check {
   return {
     about: t('configuration'),

@@ -12,7 +12,7 @@ import { z } from 'zod';
 import type { HostConfig } from '../config/host-config.js';
 import type { Check } from './all-checks.js';
 
-/** A plugin as far as Discord has to know it. */
+/** The facts about a plugin that matter to Discord. */
 export interface CheckedPlugin {
   readonly manifest: Manifest;
   isOnIn(guildId: string): Promise<boolean> | boolean;
@@ -21,18 +21,18 @@ export interface CheckedPlugin {
 interface CheckedDiscord {
   readonly config: Pick<HostConfig, 'token' | 'discordApi'>;
   readonly clock: Pick<Clock, 'now'>;
-  /** What the gateway is asked for. */
+  /** The intents that are requested. */
   readonly intents: () => readonly GatewayIntentsString[];
   readonly plugins: () => readonly CheckedPlugin[];
 }
 
-/** Guilds whose channels are looked at: three requests each. */
+/** Maximum number of guilds whose channels are checked: three requests each. */
 const MOST_GUILDS = 25;
 const MOST_CHANNELS_NAMED = 5;
-/** Discord refuses nothing for it, but links, cool-downs and reminders come late. */
+/** Discord refuses nothing because of a wrong clock, but links, cooldowns and reminders are late. */
 const SKEW_MS = 5_000;
 
-/** Checks of the token, the clock, the privileged intents, and the permissions in each channel, by requests of their own. */
+/** Checks the token, the clock, the privileged intents, and the permissions in each channel, with separate requests. */
 export function discordChecks({ config, clock, intents, plugins }: CheckedDiscord): readonly Check[] {
   const { token, discordApi = 'https://discord.com/api' } = config;
   if (token === undefined) {
@@ -149,7 +149,7 @@ function skewOf(date: string | null, now: number): readonly CheckResult[] {
 
 type PrivilegedIntent = 'GuildMembers' | 'GuildPresences' | 'MessageContent';
 
-/** The switches in the Developer Portal, with which flags Discord shows that they are on: for bots in few servers, and for verified ones. */
+/** The switches in the Developer Portal, and the flags by which Discord shows that they are on: for bots in few servers, and for verified ones. */
 const PRIVILEGED: Readonly<Record<PrivilegedIntent, readonly [title: string, ...flags: readonly ApplicationFlags[]]>> =
   {
     GuildMembers: [
@@ -180,7 +180,7 @@ function checkIntents(flags: number, wanted: readonly GatewayIntentsString[]): r
   });
 }
 
-/** Privileged intents that nothing asks for, though admins have switched on plugins of which a part needs them. */
+/** Privileged intents that are not requested although a part of a switched-on plugin needs them. */
 async function checkUnheard(
   guildIds: readonly string[],
   plugins: readonly CheckedPlugin[],
@@ -191,7 +191,7 @@ async function checkUnheard(
   for (const intent of missing) {
     const better: string[] = [];
     for (const { manifest, isOnIn } of plugins) {
-      // Those that are on in every server do most of their work without.
+      // Plugins that are on in every server do most of their work without them.
       if (manifest.enabledByDefault !== false || manifest.optionalIntents?.includes(intent) !== true) continue;
       const isOn = await Promise.all(guildIds.map(async (id) => isOnIn(id)));
       if (isOn.includes(true)) better.push(manifest.id);
@@ -233,7 +233,7 @@ interface Holder {
   readonly roles: readonly string[];
 }
 
-/** What the bot lacks in the server as a whole, then in channels in which members may write. */
+/** Permissions that the bot lacks in the whole server, then in channels where members may write. */
 function checkGuild(
   guild: CheckedGuild,
   channels: readonly CheckedChannel[],
@@ -281,7 +281,7 @@ function checkGuild(
   return [{ ok: true, text: t('In {guild} the bot has the permissions that plugins need', { guild: guild.name }) }];
 }
 
-/** What can be different in one channel. */
+/** Permissions that channel overwrites can change. */
 const OF_CHANNELS = new PermissionsBitField([
   'ViewChannel',
   'SendMessages',

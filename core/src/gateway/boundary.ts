@@ -8,13 +8,13 @@ interface Dependencies {
   readonly log: Logger;
   readonly inFlight: InFlight;
   readonly blockage: BlockageWatch;
-  /** Whether Discord or the way to it failed, not the plugin. */
+  /** Whether Discord or the connection to it failed, and not the plugin. */
   readonly isDiscordFailure: (error: unknown) => boolean;
-  /** The way to the bot's owners. */
+  /** Sends notices to the bot's owners. */
   readonly alert: (alert: OwnerAlert) => void;
 }
 
-/** Keeps what plugin code throws from the process: see `Boundary`. */
+/** Catches everything that plugin code throws: see `Boundary`. */
 export function createBoundary({ clock, log, inFlight, blockage, isDiscordFailure, alert }: Dependencies): Boundary {
   const suspensions = createSuspensions(clock);
 
@@ -108,7 +108,7 @@ async function settle(
 
 export type InFlight = ReturnType<typeof createInFlight>;
 
-/** Counts the handlers under way, by plugin. */
+/** Counts the running handlers, by plugin. */
 export function createInFlight(clock: Clock) {
   const counts = new Map<string, number>();
   const waiting = new Set<() => void>();
@@ -128,9 +128,9 @@ export function createInFlight(clock: Clock) {
       for (const check of waiting) check();
     },
     count,
-    /** Plugins that have work under way. */
+    /** Plugins with running handlers. */
     busy: (): readonly string[] => [...counts.keys()],
-    /** Resolves `true` when nothing (of the plugin) is under way, `false` when `timeoutMs` passed first. */
+    /** Resolves with `true` when nothing (of the plugin) is running, `false` when `timeoutMs` passed first. */
     drained(timeoutMs: number, plugin?: string): Promise<boolean> {
       if (count(plugin) === 0) return Promise.resolve(true);
       return new Promise((resolve) => {
@@ -152,7 +152,7 @@ export function createInFlight(clock: Clock) {
 const WINDOW_MS = 60_000;
 const LIMIT = 10;
 const PAUSE_MS = 60_000;
-/** So many places with errors are kept without looking which are old. */
+/** Above this number of entries, old ones are removed. */
 const FEW = 100;
 
 const EVERYWHERE = '*';
@@ -168,7 +168,7 @@ function createSuspensions(clock: Clock) {
     until.delete(place);
     return false;
   };
-  /** Errors that no longer count, of plugins and guilds that have had none since. */
+  /** Drops errors that no longer count, of plugins and guilds without newer ones. */
   const forgetOld = (now: number) => {
     if (errors.size <= FEW) return;
     for (const [place, times] of errors) if (times.every((at) => now - at >= WINDOW_MS)) errors.delete(place);
@@ -176,7 +176,7 @@ function createSuspensions(clock: Clock) {
   const key = (plugin: string, guildId: string | null) => `${plugin} ${guildId ?? 'dm'}`;
 
   return {
-    /** Counts an error; `true` when it is the one that suspends. */
+    /** Counts an error; returns `true` when it is the one that suspends. */
     count(plugin: string, guildId: string | null): boolean {
       const place = key(plugin, guildId);
       const now = clock.now();
@@ -191,12 +191,12 @@ function createSuspensions(clock: Clock) {
       until.set(place, now + PAUSE_MS);
       return true;
     },
-    /** Suspends a plugin everywhere, for a minute from now. */
+    /** Suspends a plugin everywhere for a minute. */
     suspend(plugin: string): void {
       until.set(key(plugin, EVERYWHERE), clock.now() + PAUSE_MS);
     },
     active(plugin: string, guildId: string | null): boolean {
-      // As a rule no plugin is suspended: then no key is built.
+      // Usually no plugin is suspended: then no key is built.
       if (until.size === 0) return false;
       return holds(key(plugin, guildId)) || holds(key(plugin, EVERYWHERE));
     },
@@ -209,11 +209,11 @@ const TOLERATED_MS = 500;
 export type BlockageWatch = ReturnType<typeof watchBlockage>;
 
 /**
- * Logs when the event loop stood still for more than 500 ms, with the plugin that held it: exactly when its handler's synchronous part
- * did, else the plugins that had work under way.
+ * Logs when the event loop was blocked for more than 500 ms, with the plugin that blocked it when its handler's synchronous part did, otherwise with the
+ * plugins that had running handlers.
  * @param busy plugins with work under way
- * @param monotonic milliseconds of a clock that is never set; not the injected one, since it is the real event loop that is watched
- * @param watchdog reports while the event loop stands still; this function can only report afterwards
+ * @param monotonic milliseconds of a monotonic clock; not the injected one, since the real event loop is measured
+ * @param watchdog reports while the event loop is blocked; this function can only report afterwards
  */
 export function watchBlockage(
   log: Logger,
@@ -240,7 +240,7 @@ export function watchBlockage(
 
   return {
     /**
-     * Notes that a plugin's synchronous code starts; its result is for `leave`.
+     * Called when a plugin's synchronous code starts; pass its result to `leave`.
      * @param following nothing else has run since the last `leave`: reading the clock costs more than most handlers
      */
     enter: (following: boolean): number => (following ? left : monotonic()),
@@ -250,13 +250,13 @@ export function watchBlockage(
       reportedUntil = left;
       log.warn(`${plugin} held the event loop for ${Math.round(left - started)} ms in ${label}`, { plugin });
     },
-    /** From here on the watchdog gets a beat while the event loop turns. */
+    /** Starts sending heartbeats to the watchdog while the event loop runs. */
     open(): void {
       watchdog?.beat();
       timer ??= setInterval(beat, BEAT_MS);
       timer.unref();
     },
-    /** From here on it is logged when the event loop stood still: starting up may take its time. */
+    /** Starts logging blocked event loops: during start-up they are normal. */
     start(): void {
       last = monotonic();
       isReporting = true;
@@ -268,16 +268,16 @@ export function watchBlockage(
   };
 }
 
-/** How long something may go on after its plugin's signal has aborted before its caller gets an answer without it. */
+/** How long work may continue after its plugin's signal has aborted before its caller gets an answer without it. */
 const GRACE_MS = 1_000;
 
-/** One listener a signal, however much runs under it: adding one costs more than a whole small command. */
+/** One listener for each signal, however much runs under it: adding one costs more than a small command. */
 const waiting = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Waits for `work` while its plugin runs. Once the signal has aborted, whatever it fails with is due to that, and it is not waited for much
- * longer: it may not listen to the signal.
- * @throws CINNABAR_INTERRUPTED, or what `work` fails with while the plugin runs
+ * Waits for `work` while its plugin runs. After the signal has aborted, any failure counts as caused by that, and the wait is short, since the work may ignore
+ * the signal.
+ * @throws CINNABAR_INTERRUPTED, or the error of `work` while the plugin runs
  */
 export function untilInterrupted<T>(signal: AbortSignal, clock: Clock, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -308,27 +308,27 @@ function callbacksOf(signal: AbortSignal): Set<() => void> {
   return callbacks;
 }
 
-/** The id alone: a socket in a pool or a timer that a plugin leaves behind keeps this value, and must not keep the plugin's code. */
+/** Only the id: a socket in a pool or a timer that a plugin has left keeps this value, and must not keep the plugin's code in memory. */
 const running = new AsyncLocalStorage<string>();
 
-/** The plugin that began what the process is at now, as far as that is tracked. */
+/** The plugin that started the current asynchronous work, as far as that is tracked. */
 export const runningPlugin = (): string | undefined => running.getStore();
 
-/** Before, tracking costs a fifth of the processor time of a message: Node then follows every promise and callback of the process. */
+/** On older versions of Node, tracking costs a fifth of the processor time of a message: Node then follows every promise and callback of the process. */
 const CHEAP_SINCE = 24;
 
 let tracking = Number.parseInt(process.versions.node, 10) >= CHEAP_SINCE;
 
 /**
- * Runs a plugin's code, so that the timers, sockets and promises that it leaves behind are known to be its own: always where Node tracks them
- * at no cost, else once `trackOrigins` was called.
- * @param label what of it runs, for the watchdog: `setup`, `command roll`
+ * Runs a plugin's code, so that timers, sockets and promises that it leaves can be attributed to it: always when Node tracks them at no cost, otherwise after
+ * `trackOrigins` was called.
+ * @param label which part of it runs, for the watchdog: `setup`, `command roll`
  */
 export function runAs<T>(plugin: string, label: string, task: () => T): T {
   return tracking ? running.run(plugin, during, plugin, label, task) : during(plugin, label, task);
 }
 
-/** From here on, what a plugin begins is tracked for the whole process. @returns ends it, where it costs something */
+/** Starts tracking for the whole process which plugin begins what. @returns a function that stops it, where it costs something */
 export function trackOrigins(): () => void {
   if (tracking) return () => undefined;
   tracking = true;
@@ -338,13 +338,13 @@ export function trackOrigins(): () => void {
   };
 }
 
-/** What the main thread is at. Read by the watchdog's thread through the inspector, hence global. */
+/** What the main thread is doing. The watchdog's thread reads it through the inspector, so it is global. */
 export interface Doing {
-  /** Whose code runs at the moment; empty when it is the host's own. */
+  /** The plugin whose code runs at the moment; empty for the host's code. */
   plugin: string;
-  /** What of it: `setup`, `command roll`. */
+  /** The part that runs: `setup`, `command roll`. */
   label: string;
-  /** What the lifecycle of plugins is at, also while it waits: `the setup of dice`. */
+  /** The current step of the plugin lifecycle, also while it waits: `the setup of dice`. */
   change: string;
 }
 
@@ -355,7 +355,7 @@ declare global {
 export const doing: Doing = { plugin: '', label: '', change: '' };
 globalThis.cinnabarDoing = doing;
 
-/** Notes for the synchronous part of `task` whose code it is. */
+/** Records the owner of the code during the synchronous part of `task`. */
 export function during<T>(plugin: string, label: string, task: () => T): T {
   const outer = doing.plugin;
   const outerLabel = doing.label;
@@ -369,5 +369,5 @@ export function during<T>(plugin: string, label: string, task: () => T): T {
   }
 }
 
-/** For a host that is not the whole process. */
+/** For a host that shares its process. */
 export const NO_WATCHDOG: Watchdog = { beat: () => undefined, rest: () => undefined, logTo: () => undefined };

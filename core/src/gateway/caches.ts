@@ -8,17 +8,17 @@ import {
   SnowflakeUtil,
 } from 'discord.js';
 
-// What discord.js remembers, and for how long. By itself it bounds messages alone.
+// What discord.js caches, and for how long. By default it limits messages only.
 
-/** Older messages go, so that quiet channels keep none. */
+/** Older messages are removed, so that quiet channels keep none. */
 const MESSAGE_LIFETIME_S = 3_600;
 const MESSAGE_SWEEP_S = 600;
-/** Of a guild, those seen first go first. A member who sends a message is cached again. */
+/** Limit for each guild; the members seen first are removed first. A member who sends a message is cached again. */
 const MEMBERS_PER_GUILD = 5_000;
 const USERS = 20_000;
 const USERS_PER_REACTION = 50;
 
-/** The bot itself always stays. */
+/** The bot itself is never removed. */
 export function cacheOptions(): Required<Pick<ClientOptions, 'makeCache' | 'sweepers'>> {
   const limited = Options.cacheWithLimits({
     ...Options.DefaultMakeCacheSettings,
@@ -30,14 +30,14 @@ export function cacheOptions(): Required<Pick<ClientOptions, 'makeCache' | 'swee
     makeCache: (managerType, holds, manager) =>
       managerType === MessageManager ? new MessageCache() : limited(managerType, holds, manager),
     sweepers: {
-      // Archived threads go after four hours.
+      // Archived threads are removed after four hours.
       ...Options.DefaultSweeperSettings,
       messages: { interval: MESSAGE_SWEEP_S, lifetime: MESSAGE_LIFETIME_S },
     },
   };
 }
 
-/** So many of a channel's newest messages are there in any case, and at most twice as many. */
+/** At least this many of a channel's newest messages are cached, and at most twice as many. */
 const GENERATION = 64;
 
 type Compare = (message: Message, other: Message, id: string, otherId: string) => number;
@@ -45,15 +45,15 @@ type Compare = (message: Message, other: Message, id: string, otherId: string) =
 /**
  * The newest messages of a channel, in two generations: when the younger is full, the older is dropped as a whole.
  *
- * The limited collection of discord.js deletes the oldest entry of one `Map` for each message that is added. A `Map` with so many deletions is
- * copied into a new table again and again, and V8 lets each table that was left refer to the next: once a collection of garbage has moved one of
- * them to the old generation, all later messages survive until the next full collection, which costs a fifth of the processor time of a message.
+ * The limited collection of discord.js deletes the oldest entry of one `Map` for each message that is added. A `Map` with so many deletions is copied into a
+ * new table again and again, and each old table refers to the next. Once the garbage collector has moved one of them to the old generation, all later messages
+ * survive until the next full collection, which costs a fifth of the processor time of a message.
  */
 export class MessageCache extends Collection<string, Message> {
   #younger: Map<string, Message> | undefined;
   #older: Map<string, Message> | undefined;
 
-  /** What `filter`, `map` and the like make holds all that they find. */
+  /** Collections made by `filter`, `map` and the like hold all results. */
   static override get [Symbol.species]() {
     return Collection;
   }
@@ -139,16 +139,16 @@ const DIRECT_SWEEP_MS = 3_600_000;
 const IDLE_MS = 24 * 3_600_000;
 
 /**
- * Drops direct message channels in which nothing was said for a day, when there are many: discord.js keeps each for good. They come back with
- * the next message, as they do after a restart. Follows the computer's clock, like the sweepers of discord.js.
- * @returns stops it
+ * Removes direct message channels without messages for a day from the cache, when there are many: discord.js keeps all of them. They are cached again with the
+ * next message, as they do after a restart. Follows the computer's clock, like the sweepers of discord.js.
+ * @returns a function that stops it
  */
 export function sweepDirectMessages(client: Client): () => void {
   const timer = setInterval(() => dropIdleDirectMessages(client, Date.now()), DIRECT_SWEEP_MS).unref();
   return () => clearInterval(timer);
 }
 
-/** @param most so many may stay whether or not they are idle */
+/** @param most this many are kept even when idle */
 export function dropIdleDirectMessages(client: Client, now: number, most = FEW_DIRECT_MESSAGES): void {
   const direct = client.channels.cache.filter((channel) => channel.isDMBased());
   if (direct.size <= most) return;

@@ -39,48 +39,48 @@ import { createSessionRecorder } from './session-recorder.js';
 import { createSharding, type Sharding, type SharedShards } from './shard.js';
 import { createGatewayStatus, type GatewayStatus } from './status.js';
 
-// From discord.js, since a module of our own would be a second copy of all that it needs, in the other module format.
+// From discord.js: a second copy of the module would load all its dependencies again, in the other module format.
 
 export interface GatewayClient {
   readonly client: Client;
-  /** What the connections are asked for: see `setIntents`. */
+  /** The requested intents: see `setIntents`. */
   readonly intents: readonly GatewayIntentsString[];
   readonly status: GatewayStatus;
-  /** Resolves when Discord has ended the connection for a reason that waiting cannot mend, and when the client was closed before that. */
+  /** Resolves when Discord has closed the connection for a permanent reason, or the client was closed before that. */
   readonly ended: Promise<CinnabarError>;
-  /** Whether an error is Discord's or the network's fault, not that of the code which made the request. */
+  /** Whether an error was caused by Discord or the network, and not by the code that made the request. */
   isDiscordFailure(error: unknown): boolean;
-  /** Sets what the next login asks for. When already connected and something new is asked for, identifies again, shard by shard. */
+  /** Sets the intents of the next login. When already connected and a new intent is requested, identifies again, shard by shard. */
   setIntents(wanted: readonly GatewayIntentsString[]): void;
   /**
-   * Where the bot's servers may move to another process: resolves once no other process will get the events again that have come so far. `undefined`
-   * where none has to wait for that.
+   * Where the bot's servers may move to another process: resolves once no other process will receive the events again that have arrived so far. `undefined`
+   * where nothing has to wait for that.
    */
   readonly stored: (() => Promise<void>) | undefined;
-  /** Ends the connections so that another process can go on with their sessions, where there may be one; requests can be made on. */
+  /** Closes the connections so that another process can resume their sessions, if there is one; requests are still possible. */
   leave(): Promise<void>;
-  /** Ends the connections, or the attempts to connect, for good. */
+  /** Closes the connections, or stops the attempts to connect, permanently. */
   close(): Promise<void>;
 }
 
-/** What the gateway needs of it. */
+/** What the client needs. */
 type ShardAssignment = Pick<Assignment, 'partition' | 'shardCount' | 'lease' | 'sessions' | 'limits'>;
 
 interface Dependencies {
-  /** REST base of a proxy or Discord-compatible server, without version. */
+  /** The REST base of a proxy or Discord-compatible server, without version. */
   readonly discordApi: string | undefined;
-  /** Which shards are this host's; all that Discord recommends when it is left out. */
+  /** The shards of this host; all that Discord recommends when it is left out. */
   readonly assignment?: ShardAssignment | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** The way to the bot's owners. */
+  /** Sends notices to the bot's owners. */
   readonly alert: (alert: OwnerAlert) => void;
 }
 
 /**
- * Builds the discord.js client, on shards of the host's own (`shard.ts`). It exists before login, so that plugins can be set up first and
- * the intents be the union of what they need.
+ * Builds the discord.js client, with the host's implementation of shards (`shard.ts`). It exists before the login, so that plugins are set up first and the
+ * intents are the union of those that they need.
  */
 export function createGatewayClient({
   discordApi,
@@ -95,7 +95,7 @@ export function createGatewayClient({
   const closing = new AbortController();
   let manager: WebSocketManager | undefined;
   let sharding: Sharding | undefined;
-  /** Discord has opened a session with these. */
+  /** The intents with which Discord has opened a session. */
   let accepted: IntentsBitField | undefined;
   let refused = new IntentsBitField();
   let everReady = false;
@@ -120,7 +120,7 @@ export function createGatewayClient({
 
   const options: ClientOptions = {
     intents: [],
-    // As many as Discord recommends, where they are not shared with others.
+    // As many as Discord recommends, when other hosts have none of them.
     ...(assignment === undefined
       ? { shards: 'auto' }
       : { shards: shardsOf(assignment.partition, assignment.shardCount), shardCount: assignment.shardCount }),
@@ -138,10 +138,10 @@ export function createGatewayClient({
           signal: closing.signal,
           onUnreachable: status.unreachable,
         });
-        // discord.js asks for it when it logs in, and gives up at the first failure.
+        // discord.js requests it at the login, and gives up at the first failure.
         built.fetchGatewayInformation = async () => {
           const { session_start_limit: limit, ...rest } = await information.get();
-          // The shards wait for the limit by themselves; discord.js would refuse to start.
+          // The shards wait for the limit themselves; discord.js would refuse to start.
           return { ...rest, session_start_limit: { ...limit, remaining: limit.total } };
         };
         sharding = createSharding({
@@ -165,7 +165,7 @@ export function createGatewayClient({
     },
     rest: {
       ...restOptions(discordApi, clock, failures, assignment),
-      // Called for each limit that is met or waited for; the event of that name is not for a 429.
+      // Called for each limit that is reached or waited for; discord.js has no event for a 429.
       rejectOnRateLimit(limit) {
         log.info('rate limit of Discord', describeLimit(limit));
         return false;
@@ -173,7 +173,7 @@ export function createGatewayClient({
     },
   };
   const client = new Client(options);
-  // Every plugin may have listeners of its own; their scopes remove them.
+  // Every plugin may add listeners; their scopes remove them.
   client.setMaxListeners(0);
   const stopSweeping = sweepDirectMessages(client);
   client.once('clientReady', () => {
@@ -185,11 +185,11 @@ export function createGatewayClient({
     client.options.intents = bits;
     if (manager !== undefined) manager.options.intents = bits.bitfield;
   };
-  /** Discord refuses what was asked for later than what it has accepted: the bot goes on as before. */
+  /** Discord refuses intents that were added after a login that it had accepted: the bot continues as before. */
   const fallBack = (asked: number): boolean => {
     if (accepted === undefined || accepted.has(asked)) return false;
     const missing = new IntentsBitField(asked).remove(accepted);
-    // Another shard has heard it before.
+    // Another shard has handled this already.
     if (refused.has(missing)) return true;
     refused = refused.add(missing);
     ask(new IntentsBitField(client.options.intents).remove(missing));
@@ -215,7 +215,7 @@ export function createGatewayClient({
       ? new CinnabarError('CINNABAR_GATEWAY_CLOSED', { code, detail: advice })
       : new CinnabarError('CINNABAR_GATEWAY_LOGIN', { detail: advice });
     log.error(error.message, { code, reason });
-    // Sent by the next run, when this one cannot any more.
+    // Sent by the next run when this run cannot send it any more.
     if (everReady)
       alert({
         kind: 'gateway-closed',
@@ -237,7 +237,7 @@ export function createGatewayClient({
     setIntents(wanted) {
       const bits = new IntentsBitField(wanted).remove(refused);
       const before = new IntentsBitField(manager?.options.intents ?? 0);
-      // More events than needed do no harm until the next login; missing ones do.
+      // Events that are not needed do no harm until the next login; missing ones do.
       if (manager !== undefined && before.has(bits)) {
         client.options.intents = bits;
         return;
@@ -262,8 +262,8 @@ export function createGatewayClient({
 }
 
 /**
- * discord.js writes the stack that destroys a client to its debug event. Nothing reads that, and the host's source map, a tenth of a
- * second to parse, would be read for it at every stop.
+ * discord.js writes a stack trace to its debug event when a client is destroyed. No code uses it, and for it Node would read the host's source map, which takes
+ * a tenth of a second at every stop.
  */
 function destroyed(client: Client): Promise<void> {
   const { stackTraceLimit } = Error;
@@ -275,12 +275,12 @@ function destroyed(client: Client): Promise<void> {
   }
 }
 
-/** One request an attempt: discord.js' own repetitions come at once, four in a row. */
+/** One request for each attempt: discord.js retries immediately, four times in a row. */
 function askGateway({ options }: WebSocketManager, signal: AbortSignal): () => Promise<unknown> {
   // It has one route. Its sweepers would keep the whole client in memory for four hours after a stop.
   const rest = new REST({ ...options.rest.options, retries: 0, hashSweepInterval: 0, handlerSweepInterval: 0 });
   return async () => {
-    // A signal of its own for each request: discord.js never removes its listeners.
+    // A new signal for each request: discord.js never removes its listeners.
     const ofRequest = linkSignals(signal);
     try {
       return await rest.setToken(options.token).get(Routes.gatewayBot(), { signal: ofRequest.signal });
@@ -291,8 +291,8 @@ function askGateway({ options }: WebSocketManager, signal: AbortSignal): () => P
 }
 
 /**
- * The global limit is kept by `createFairRequests`: discord.js would serve requests in the order in which they come. A server on this machine,
- * a rate-limiting proxy or the local Discord, answers 429 itself.
+ * `createFairRequests` keeps the global limit: discord.js would send requests in the order in which they are made. A server on this machine (a rate-limiting
+ * proxy, or the local Discord) answers 429 itself.
  */
 function describeLimit({
   method,
@@ -336,7 +336,7 @@ function restOptions(
 
 /**
  * Logs in and resolves once the client is ready. While Discord is away it waits and tries again.
- * @throws CinnabarError CINNABAR_GATEWAY_LOGIN for what waiting cannot mend, saying what to change; and when the client is closed meanwhile
+ * @throws CinnabarError CINNABAR_GATEWAY_LOGIN for permanent errors, saying what to change; also when the client is closed meanwhile
  */
 export async function login({ client, ended, stored }: GatewayClient, token: string): Promise<void> {
   const ready = new Promise<void>((resolve) => client.once('clientReady', () => resolve()));
@@ -347,7 +347,7 @@ export async function login({ client, ended, stored }: GatewayClient, token: str
       throw explain(error);
     }
     await ready;
-    // From here on another process could go on.
+    // From here on another process could resume.
     await stored?.();
   };
   const error = await Promise.race([connect(), ended]);
@@ -362,7 +362,7 @@ function explain(error: unknown): CinnabarError {
   return new CinnabarError('CINNABAR_GATEWAY_LOGIN', { detail }, { cause: error });
 }
 
-/** What to do about closes that no waiting mends. https://discord.com/developers/docs/topics/opcodes-and-status-codes#gateway */
+/** What to do about close codes after which reconnecting is pointless. https://discord.com/developers/docs/topics/opcodes-and-status-codes#gateway */
 const ADVICE: ReadonlyMap<number, string> = new Map([
   [
     GatewayCloseCodes.AuthenticationFailed,

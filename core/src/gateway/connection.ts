@@ -8,9 +8,9 @@ import {
 } from 'discord.js';
 import { WebSocket } from 'ws';
 
-/** From the opening of the socket to HELLO. */
+/** Time limit from opening the socket to HELLO. */
 const HELLO_WITHIN_MS = 20_000;
-/** For the other side to answer our close frame: less than a stop has for it. */
+/** Time limit for the answer to our close frame: shorter than the time that a stop has for it. */
 const CLOSE_WITHIN_MS = 400;
 /** Tells Discord that the session will be resumed, unlike 1000 and 1001. */
 const CLOSE_TO_RESUME = 4_200;
@@ -19,19 +19,19 @@ const CLOSE_FOR_GOOD = 1_000;
 export interface Ending {
   readonly code: number;
   readonly reason: string;
-  /** Discord said so in an INVALID_SESSION: nothing can be resumed. */
+  /** Discord said in an INVALID_SESSION that nothing can be resumed. */
   readonly sessionLost: boolean;
 }
 
 /** One WebSocket to the gateway, from its opening to its end. */
 export interface Connection {
-  /** Resolves when the socket is gone. Never rejects. */
+  /** Resolves when the socket is closed. Never rejects. */
   readonly ended: Promise<Ending>;
-  /** Returns `false` where it was not sent, because the connection is ending or not open yet. */
+  /** Returns `false` when nothing was sent, because the connection is closing or not open yet. */
   send(payload: GatewaySendPayload): boolean;
-  /** Ends the connection after that time unless what is returned is called first. */
+  /** Closes the connection after this time unless the returned function is called first. */
   expect(what: string, withinMs: number): () => void;
-  /** Ends the connection; the session can be resumed unless it is for good. */
+  /** Closes the connection; the session can be resumed unless it is closed permanently. */
   end(reason: string, forGood?: boolean): void;
 }
 
@@ -39,16 +39,16 @@ interface ConnectionOptions {
   readonly url: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** Of the last event that was received: heartbeats carry it. */
+  /** Sequence number of the last received event: heartbeats carry it. */
   readonly sequence: () => number | null;
-  /** It is time to identify or to resume. */
+  /** Called when it is time to identify or to resume. */
   readonly onHello: () => void;
   readonly onDispatch: (payload: GatewayDispatchPayload) => void;
   readonly onLatency: (ms: number) => void;
 }
 
 /**
- * Opens a socket, keeps it alive with heartbeats, and reports how it ended. It never connects again: the shard decides about that.
+ * Opens a socket, keeps it alive with heartbeats, and reports how it ended. It never reconnects: the shard decides that.
  * @see https://discord.com/developers/docs/events/gateway#connection-lifecycle
  */
 export function openConnection(parts: ConnectionOptions): Connection {
@@ -101,7 +101,7 @@ export function openConnection(parts: ConnectionOptions): Connection {
     const code = forGood ? CLOSE_FOR_GOOD : CLOSE_TO_RESUME;
     finish({ code, reason, sessionLost: sessionLost || forGood }, code);
   };
-  /** The other side is silent: it will answer no close frame either. */
+  /** The server is silent: it will not answer a close frame either. */
   const abandon = (reason: string) => {
     if (ending !== undefined) return;
     ending = { code: 1006, reason, sessionLost: false };
@@ -121,7 +121,7 @@ export function openConnection(parts: ConnectionOptions): Connection {
 
   /** The last heartbeat, until it is acknowledged. */
   let pending: Heartbeat | undefined;
-  /** As Discord wants it: one that is still not acknowledged when the next is due is the end of the connection. */
+  /** As Discord requires: a heartbeat that is not acknowledged when the next one is due ends the connection. */
   const heartbeat = (intervalMs: number) => {
     const leftMs = pending === undefined ? 0 : timeLeft(pending, intervalMs, clock.now());
     if (leftMs > 0) {
@@ -150,7 +150,7 @@ export function openConnection(parts: ConnectionOptions): Connection {
       case GatewayOpcodes.Hello: {
         helloMissing();
         const intervalMs = payload.d.heartbeat_interval;
-        // The first one at a random moment, as Discord wants it, so that not all bots send theirs at once after an outage.
+        // The first one at a random moment, as Discord requires, so that bots do not all send theirs at once after an outage.
         after(intervalMs * random.next(), () => heartbeat(intervalMs));
         onHello();
         return;
@@ -186,7 +186,7 @@ export function openConnection(parts: ConnectionOptions): Connection {
       finish({ code, reason, sessionLost: false }, code);
     }
   });
-  // Stays to the end: a socket that is terminated while it connects still emits an error, and without a listener that ends the process.
+  // This listener stays: a socket that is terminated while it connects still emits an error, which would end the process if nothing listened.
   socket.on('error', (error) => {
     networkError = error.message;
   });
@@ -201,19 +201,22 @@ export function openConnection(parts: ConnectionOptions): Connection {
 
 interface Heartbeat {
   readonly at: number;
-  /** When the system took it over; `undefined` while it waits in the socket's own buffer. */
+  /** When the operating system accepted it; `undefined` while it is in the socket's buffer. */
   leftAt: number | undefined;
-  /** The event loop has turned since: what the system could take over at once, it has. */
+  /** Set after one more turn of the event loop: by then the system has accepted what it could accept at once. */
   hadTurn: boolean;
 }
 
-/** How long a heartbeat still has to be acknowledged: one interval from when it left, so that a clock that jumps over several leaves time. */
+/**
+ * How long the acknowledgement of a heartbeat may still take: one interval from when it was sent, so that a clock that jumps over several intervals leaves
+ * time.
+ */
 function timeLeft({ leftAt, hadTurn }: Heartbeat, intervalMs: number, now: number): number {
   if (leftAt !== undefined) return leftAt + intervalMs - now;
   return hadTurn ? 0 : intervalMs;
 }
 
-/** An address that cannot be one is a connection that failed. */
+/** An invalid address counts as a failed connection. */
 function open(url: string): WebSocket | Error {
   try {
     return new WebSocket(url, { perMessageDeflate: false });
@@ -231,10 +234,10 @@ function parse(text: string): GatewayReceivePayload | undefined {
   }
 }
 
-/** Discord takes 120 in a minute, heartbeats included, and closes the connection above. */
+/** Discord accepts 120 in a minute, heartbeats included, and closes the connection above that. */
 const MOST_IN_A_WINDOW = 110;
 const WINDOW_MS = 60_000;
-/** While the gateway is away. The oldest are given up: their senders have stopped waiting long ago. */
+/** Maximum kept while the gateway is unreachable. The oldest are dropped: their senders stopped waiting long ago. */
 const MOST_WAITING = 1_000;
 
 interface Waiting {
@@ -243,7 +246,7 @@ interface Waiting {
 }
 
 /**
- * What a shard sends beside its heartbeats: presence, requests for members, voice states.
+ * Sends a shard's payloads other than heartbeats: presence, requests for members, voice states.
  * @see https://discord.com/developers/docs/events/gateway#rate-limiting
  */
 export function createOutbox(clock: Clock) {
@@ -269,7 +272,7 @@ export function createOutbox(clock: Clock) {
       const [next] = waiting;
       if (next === undefined) return;
       if (!transmit(next.payload)) {
-        // The socket is closing: its end is reported a little later.
+        // The socket is closing: its end is reported shortly after.
         transmit = undefined;
         return;
       }
@@ -280,14 +283,14 @@ export function createOutbox(clock: Clock) {
   };
 
   return {
-    /** Resolves when it was sent, at once or when there is a connection and Discord's limit admits it; or when it was given up. */
+    /** Resolves when the payload was sent (immediately, or when a connection and Discord's limit allow it), or was dropped. */
     send: (payload: GatewaySendPayload): Promise<void> =>
       new Promise((resolve) => {
         waiting.push({ payload, sent: resolve });
         flush();
         if (waiting.length > MOST_WAITING) waiting.shift()?.sent();
       }),
-    /** The connection is ready: sends what has waited. What `send` returns `false` for waits for the next connection. */
+    /** Called when the connection is ready: sends the waiting payloads. Those for which `send` returns `false` wait for the next connection. */
     open(send: (payload: GatewaySendPayload) => boolean): void {
       transmit = send;
       windowEndsAt = 0;

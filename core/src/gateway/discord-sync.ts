@@ -4,7 +4,7 @@ import type { CommandService, GuildStates } from '../contracts.js';
 import type { PluginChange, PluginManager } from '../plugins/manager.js';
 import type { GatewayClient } from './client.js';
 
-/** Keeps what Discord knows of the bot, its intents and its slash commands, in line with the plugins that run. */
+/** Synchronises the bot's intents and slash commands at Discord with the running plugins. */
 export function createDiscordSync(
   gateway: GatewayClient,
   plugins: PluginManager,
@@ -37,7 +37,7 @@ export function createDiscordSync(
   return {
     /** Sets the intents that the loaded plugins need. */
     beforeLogin: setIntents,
-    /** From here on Discord is kept in line with the plugins. */
+    /** Starts the synchronisation with the plugins. */
     loggedIn(): void {
       active = true;
       client.on('guildCreate', onJoin);
@@ -56,7 +56,7 @@ export function createDiscordSync(
     async idle(): Promise<void> {
       while (underWay.size > 0) await Promise.all(underWay);
     },
-    /** Starts nothing more, and waits for what is under way. */
+    /** Stops starting synchronisations, and waits for those that run. */
     async close(): Promise<void> {
       active = false;
       client.off('guildCreate', onJoin);
@@ -66,10 +66,10 @@ export function createDiscordSync(
   };
 }
 
-/** What prefix commands need to be heard. */
+/** The intents that prefix commands need. */
 const FOR_PREFIX_COMMANDS: readonly GatewayIntentsString[] = ['GuildMessages', 'DirectMessages', 'MessageContent'];
 
-/** The union of what the plugins and the owner ask for, sorted. `Guilds` is always needed: without it nothing knows where it is. */
+/** The union of what the plugins and the owner ask for, sorted. `Guilds` is always needed: without it the bot knows no servers. */
 export function unionOfIntents(
   plugins: Iterable<Plugin>,
   prefixCommands: boolean,
@@ -87,7 +87,10 @@ const MESSAGES: Intents = ['GuildMessages', 'DirectMessages'];
 const REACTIONS: Intents = ['GuildMessageReactions', 'DirectMessageReactions'];
 const POLLS: Intents = ['GuildMessagePolls', 'DirectMessagePolls'];
 
-/** Which intents bring an event: any one of them does. Events that need none are left out. (https://docs.discord.com/developers/events/gateway#gateway-intents) */
+/**
+ * The intents that bring an event: any one of them is enough. Events that need none are left out.
+ * (https://docs.discord.com/developers/events/gateway#gateway-intents)
+ */
 const BRINGING: Partial<Readonly<Record<keyof ClientEvents, Intents>>> = {
   ...of(['Guilds'], 'guildCreate', 'guildUpdate', 'guildDelete', 'roleCreate', 'roleUpdate', 'roleDelete'),
   ...of(['Guilds'], 'channelCreate', 'channelUpdate', 'channelDelete', 'threadCreate', 'threadUpdate', 'threadDelete'),
@@ -150,8 +153,9 @@ function of<K extends keyof ClientEvents>(intents: Intents, ...events: readonly 
 }
 
 /**
- * What is missing in a manifest for a listener to hear anything, for its author; `undefined` when nothing is.
- * @example missingIntent('guildMemberAdd', {…}) // 'it listens to guildMemberAdd, which Discord sends … : add to its manifest intents: ["Guilds", "GuildMembers"]'
+ * The intents that a manifest lacks for a listener to receive its event, as a sentence for the author; `undefined` when none is missing.
+ * @example missingIntent('guildMemberAdd', {…}) // 'it listens to guildMemberAdd, which Discord sends … : add to its manifest intents: ["Guilds",
+ * "GuildMembers"]'
  */
 export function missingIntent(
   event: keyof ClientEvents,

@@ -30,14 +30,14 @@ interface Dependencies {
   readonly access: Pick<AccessService, 'mayIgnore' | 'ignores'>;
   readonly boundary: Boundary;
   readonly log: Logger;
-  /** Look at a message or interaction before the listeners do: commands and components. */
+  /** Handlers for messages and interactions that run before the listeners: commands and components. */
   readonly onMessage: (message: Message) => unknown;
   readonly onInteraction: (interaction: Interaction) => unknown;
-  /** Listeners get an event once this has resolved: then it will not come again, to another process; without it, at once. */
+  /** Listeners get an event once this has resolved: then no other process will get the event; without it, at once. */
   readonly stored: (() => Promise<void>) | undefined;
-  /** Hears of events that wait for what is known of their guild: they do not count as begun before. */
+  /** Called with events that wait until their guild's state is known: they do not count as begun before. */
   readonly waits: ((reading: Promise<unknown>) => void) | undefined;
-  /** Gets the interactions that come after `close`: their members wait for an answer. */
+  /** Receives interactions that arrive after `close`: their members wait for an answer. */
   readonly onLate: (interaction: Interaction) => unknown;
 }
 
@@ -87,7 +87,7 @@ export function createEvents({
     const guildId = guildIdOf(event, args);
     const go = () => {
       if (closed) return;
-      // Commands and components: the decision on each knows who is ignored, and who may use it all the same.
+      // Commands and components: their own access decision includes who is ignored.
       first?.();
       const ignored = access.mayIgnore(guildId) && isIgnored(event, guildId, args);
       if (!(ignored instanceof Promise)) return fanOut(event, guildId, args, ignored);
@@ -95,7 +95,7 @@ export function createEvents({
         .then((is) => fanOut(event, guildId, args, is))
         .catch((error: unknown) => log.error(`${event} was dropped`, { guildId, error }));
     };
-    // Only the first events of a guild wait, all behind the same read: their order is kept.
+    // Only the first events of a guild wait, all for the same read: their order is kept.
     if (guildId === null || states.peek(guildId) !== undefined) go();
     else {
       const reading = states
@@ -110,7 +110,7 @@ export function createEvents({
   client.on('interactionCreate', (interaction) =>
     closed ? onLate(interaction) : dispatch('interactionCreate', [interaction], () => onInteraction(interaction)),
   );
-  // One listener for all of them, as for every other event: Node warns of more than ten.
+  // One listener for all of them, as for every other event: Node warns above ten.
   const waitForReady = new Set<() => void>();
   client.once('clientReady', () => {
     for (const run of waitForReady) run();
@@ -124,7 +124,7 @@ export function createEvents({
   };
 
   const add = (event: EventName, listener: Listener): Disposer => {
-    // A scope that is closed refuses: then nothing may have been attached yet.
+    // A closed scope refuses: then nothing may have been attached yet.
     const dispose = listener.owner.scope.add(listener.label, () => {
       const left = (listeners.get(event) ?? []).filter((other) => other !== listener);
       if (left.length > 0) listeners.set(event, left);
@@ -167,14 +167,14 @@ type Listeners = readonly Listener[];
 
 interface Known {
   readonly of: Listeners;
-  /** Of the bot's owner: they say what is on by default. */
+  /** The bot owner's choices, which decide what is on by default. */
   readonly choices: OwnerChoices;
   readonly enabled: Listeners;
 }
 
 /**
- * Which listeners of an event belong to plugins that are enabled in a guild. Worked out once for each state of the guild and each set of
- * listeners, since it is asked with every message; what is known of a state goes when the state does.
+ * Which listeners of an event belong to plugins that are enabled in a guild. Computed once for each state of the guild and each set of listeners, since it is
+ * needed for every message; the result is freed together with the state.
  */
 function createAudience(states: Pick<GuildStates, 'peek'>, ownerState: Pick<OwnerState, 'peek'>, enabledIn: EnabledIn) {
   const known = new WeakMap<GuildState, Map<keyof ClientEvents, Known>>();
@@ -199,7 +199,7 @@ function createAudience(states: Pick<GuildStates, 'peek'>, ownerState: Pick<Owne
   };
 }
 
-/** Who says or asks something by an event; `undefined` for events that only tell what has changed, and for what this bot does itself. */
+/** The author of an event; `undefined` for events that only report a change, and for the bot's own actions. */
 function actorOf(event: EventName, guildId: string | null, [first, second]: readonly unknown[]): Actor | undefined {
   if (event === 'messageCreate' && first instanceof Message && first.author.id !== first.client.user?.id)
     return { userId: first.author.id, guildId, channelId: first.channelId };
@@ -208,7 +208,7 @@ function actorOf(event: EventName, guildId: string | null, [first, second]: read
   return undefined;
 }
 
-/** Events whose first argument does not tell the guild, and which one does. */
+/** Events whose first argument does not contain the guild, and the argument that does. */
 const TELLING_ARGUMENT: { readonly [K in keyof ClientEvents]?: number } = {
   messageDeleteBulk: 1,
   threadMembersUpdate: 2,

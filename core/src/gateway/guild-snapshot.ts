@@ -6,7 +6,7 @@ import {
 } from 'discord.js';
 import type { StoredGuild } from '../cluster/sessions.js';
 
-/** The server that an event changes; `undefined` for one that leaves servers as they are. */
+/** The server that an event changes; `undefined` for an event that changes no server. */
 export function changedGuild(payload: GatewayDispatchPayload, ownId: string): string | undefined {
   switch (payload.t) {
     case GatewayDispatchEvents.GuildCreate:
@@ -36,7 +36,7 @@ export function changedGuild(payload: GatewayDispatchPayload, ownId: string): st
     case GatewayDispatchEvents.GuildScheduledEventUpdate:
     case GatewayDispatchEvents.GuildScheduledEventDelete:
       return payload.d.guild_id;
-    // Of direct messages, too.
+    // Also for direct messages.
     case GatewayDispatchEvents.ChannelPinsUpdate:
     case GatewayDispatchEvents.VoiceStateUpdate:
       return payload.d.guild_id;
@@ -48,7 +48,7 @@ export function changedGuild(payload: GatewayDispatchPayload, ownId: string): st
 }
 
 /**
- * A server after an event. Of its members only the bot itself is kept, and nobody's presence: the others come with what they say.
+ * A server after an event. Of its members only the bot itself is kept, and no presences: other members arrive with their messages.
  * @param guild `undefined` where it is not known
  * @returns `undefined` when the bot is not in it any more
  */
@@ -59,7 +59,7 @@ export function afterEvent(
 ): StoredGuild | undefined {
   if (payload.t === GatewayDispatchEvents.GuildCreate) return slim(payload.d, ownId);
   if (payload.t === GatewayDispatchEvents.GuildDelete) return payload.d.unavailable === true ? null : undefined;
-  // Discord says everything anew when it is there again.
+  // Discord sends all data anew when it is available again.
   if (guild === undefined || guild === null) return guild;
   switch (payload.t) {
     case GatewayDispatchEvents.GuildUpdate:
@@ -153,7 +153,7 @@ function slim(guild: GatewayGuildCreateDispatchData, ownId: string): GatewayGuil
   return { ...guild, presences: [], members: guild.members.filter(({ user }) => user.id === ownId) };
 }
 
-/** Threads that are archived are none of a server's active ones. What is not said of the bot's membership stays. */
+/** Archived threads do not belong to a server's active ones. Fields about the bot's membership that are absent do not change. */
 function withThreads(threads: readonly APIThreadChannel[], changed: readonly APIThreadChannel[]): APIThreadChannel[] {
   let all = [...threads];
   for (const thread of changed) {
@@ -168,7 +168,7 @@ interface HasId {
   readonly id: string;
 }
 const without = <T extends HasId>(list: readonly T[], id: string): T[] => list.filter((one) => one.id !== id);
-/** In its old place, so that the order of channels and roles stays. */
+/** At its old index, so that the order of channels and roles does not change. */
 const put = <T extends HasId>(list: readonly T[], changed: T): T[] =>
   list.some(({ id }) => id === changed.id)
     ? list.map((one) => (one.id === changed.id ? changed : one))

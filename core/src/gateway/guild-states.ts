@@ -15,7 +15,7 @@ type StoredState = z.output<typeof guildStateSchema>;
 
 const asState = (stored: StoredState): GuildState => ({ ...stored, prefixes: stored.prefixes });
 
-/** The state of every guild without settings of its own: one object for all, since most of many thousand guilds have none. */
+/** The state of every guild without stored settings: one shared object, since most of many thousand guilds have none. */
 const UNTOUCHED: GuildState = Object.freeze({
   plugins: Object.freeze({}),
   prefixes: undefined,
@@ -25,10 +25,10 @@ const UNTOUCHED: GuildState = Object.freeze({
   accessRules: Object.freeze([]),
 });
 
-/** Called with the plugins that were switched on or off elsewhere. */
+/** Called with the plugins that another process has switched on or off. */
 type Switched = (plugins: readonly string[], guildId: string | null) => void;
 
-/** The plugins of which two sets of choices say different things. */
+/** The plugins for which two sets of choices differ. */
 function switchedBetween(
   before: Readonly<Record<string, boolean>>,
   after: Readonly<Record<string, boolean>>,
@@ -37,7 +37,7 @@ function switchedBetween(
 }
 
 /**
- * Guild states in memory, read once, written before they are visible. They follow what another process changes.
+ * Guild states in memory, read once, written before they are visible. They are updated when another process changes them.
  * @param options.owns the guilds that `documents` lists: only of those it is known that the others have no state
  */
 export function createGuildStates(
@@ -64,20 +64,20 @@ export function createGuildStates(
 
   const follow = async (guildId: string) => {
     const before = peek(guildId);
-    // What nobody has asked for yet is read when somebody does.
+    // A state that was not needed yet is read on demand.
     if (before === undefined) return;
     const plugins = switchedBetween(before.plugins, (await read(guildId)).plugins);
     if (plugins.length > 0) onSwitched(plugins, guildId);
   };
   documents.watch((guildId, { isRemote }) => {
-    // While the database is away, what was known holds; what was missed is told anew when it is back.
+    // While the database is unreachable, the known state is used; missed changes are reported when it is back.
     if (isRemote) follow(guildId).catch(() => undefined);
   });
 
   return {
     async open() {
       for await (const [guildId, stored] of documents.entries()) {
-        // An update meanwhile is newer.
+        // An update in the meantime is newer.
         if (!known.has(guildId)) known.set(guildId, asState(stored));
       }
       others = UNTOUCHED;
@@ -102,7 +102,7 @@ export function createGuildStates(
   };
 }
 
-/** The shape in which the choices of the bot's owner are stored. */
+/** The stored form of the bot owner's choices. */
 export const ownerStateSchema = z.object({
   accessRules: z.array(accessRuleSchema).default([]),
   plugins: z.record(z.string(), z.boolean()).default({}),
@@ -112,7 +112,7 @@ const NO_CHOICES: OwnerChoices = Object.freeze({ accessRules: Object.freeze([]),
 
 const CHOICES = 'choices';
 
-/** The bot owner's choices in memory, written before they are visible. They follow what another process changes. */
+/** The bot owner's choices in memory, written before they are visible. They are updated when another process changes them. */
 export function createOwnerState(
   documents: Collection<z.output<typeof ownerStateSchema>, 'global'>,
   onSwitched: Switched = () => undefined,
@@ -126,7 +126,7 @@ export function createOwnerState(
     if (plugins.length > 0) onSwitched(plugins, null);
   };
   documents.watch((_key, { isRemote }) => {
-    // The database is away: what was missed is told anew when it is back.
+    // The database is unreachable: missed changes are reported when it is back.
     if (isRemote) follow().catch(() => undefined);
   });
   return {
@@ -144,8 +144,7 @@ export function createOwnerState(
 }
 
 /**
- * Whether a plugin is on somewhere: what the guild's admins chose, else the default of the bot's owner, else the manifest's. One that is required
- * cannot be off.
+ * Whether a plugin is on somewhere: what the guild's admins chose, else the default of the bot's owner, else the manifest's. A required plugin cannot be off.
  */
 export function isEnabledIn(
   states: Pick<GuildStates, 'peek'>,
@@ -153,7 +152,7 @@ export function isEnabledIn(
   guildId: string | null,
   { id, required, enabledByDefault = true }: Pick<Manifest, 'id' | 'required' | 'enabledByDefault'>,
 ): boolean {
-  // Whatever is stored, perhaps from before it became required: without it nothing could switch it on again.
+  // Whatever is stored, perhaps from before it became required: otherwise it could not be switched on again.
   if (required === true) return true;
   const chosen = guildId === null ? undefined : states.peek(guildId)?.plugins[id];
   return chosen ?? ownerState.peek().plugins[id] ?? enabledByDefault;
@@ -167,8 +166,8 @@ export const LONGEST_PREFIX = 10;
 export const MOST_PREFIXES = 10;
 
 /**
- * Prefixes by guild, over the guild states.
- * @param own those of the defaults that no other bot of the installation shares
+ * Prefixes by guild, from the guild states.
+ * @param own the default prefixes that no other bot of the installation shares
  */
 export function createPrefixes(
   states: GuildStates,

@@ -1,13 +1,13 @@
 /**
- * Which servers a host serves. A cluster divides all servers into a number of groups that stays the same as long as the cluster lives: by the bits
- * of a server's id that Discord divides shards by, so that a group is a set of whole shards whenever their number is a multiple of the groups'.
- * What belongs to no server belongs to group 0.
+ * Which servers a host serves. A cluster divides all servers into a fixed number of groups. It uses the bits of a server's id by which Discord divides shards,
+ * so that a group consists of whole shards whenever the number of shards is a multiple of the number of groups. Everything that belongs to no server belongs to
+ * group 0.
  */
 export interface Partition {
-  /** From 0. */
+  /** Starts at 0. */
   readonly group: number;
   readonly groups: number;
-  /** @param guildId `null` for what belongs to no server: direct messages, the application, notices to owners */
+  /** @param guildId `null` for data without a server: direct messages, the application, notices to owners */
   owns(guildId: string | null): boolean;
 }
 
@@ -23,10 +23,10 @@ export function createPartition(group: number, groups: number): Partition {
   return { group, groups, owns: (guildId) => groupOf(guildId, groups) === group };
 }
 
-/** The partition of a host that is alone: everything is its own. */
+/** The partition of a single host: it serves everything. */
 export const EVERYTHING: Partition = createPartition(0, 1);
 
-/** The least number of shards that Discord's recommendation allows and that the groups divide evenly. */
+/** The smallest number of shards that satisfies Discord's recommendation and is a multiple of the groups. */
 export function shardCountFor(recommended: number, groups: number): number {
   return Math.ceil(Math.max(1, recommended) / groups) * groups;
 }

@@ -9,15 +9,15 @@ type MakeRequest = RESTOptions['makeRequest'];
 export const REQUESTS_PER_SECOND = 50;
 const WINDOW_MS = 1_000;
 
-/** How many requests may be made at the moment. */
+/** Limits how many requests may be made. */
 export interface RequestBudget {
-  /** Whether one may go now; it counts then. */
+  /** Whether a request may be sent now; it is then counted. */
   take(): boolean;
-  /** Calls `again` when it is worth asking again. @param waiting how many want to go */
+  /** Calls `again` when another attempt makes sense. @param waiting how many requests wait */
   whenMore(waiting: number, again: () => void): void;
 }
 
-/** That of a process that is alone. */
+/** The limit for a single process. */
 export function createRequestBudget(clock: Clock, perSecond: number): RequestBudget {
   let windowEndsAt = Number.NEGATIVE_INFINITY;
   let inWindow = 0;
@@ -37,20 +37,20 @@ export function createRequestBudget(clock: Clock, perSecond: number): RequestBud
 }
 
 /**
- * Keeps to the global limit of requests, and lets places take turns when more wait than may go: a channel in which much is said does not keep
- * the others waiting. Within a place the order stays. Answers to interactions do not count, and go at once.
- * @param budget without one, all requests go at once
+ * Keeps the global limit of requests. When more requests wait than may be sent, places take turns, so that a busy channel does not delay the others. Within a
+ * place the order is kept. Answers to interactions do not count towards the limit, and are sent immediately.
+ * @param budget without one, all requests are sent immediately
  */
 export function createFairRequests(budget: RequestBudget | undefined, makeRequest: MakeRequest): MakeRequest {
   if (budget === undefined) return makeRequest;
-  /** What waits, by place; the place whose turn is next comes first. */
+  /** The waiting requests by place; the place whose turn is next is first. */
   const lines = new Map<string, (() => void)[]>();
   let isTimed = false;
 
   const serve = () => {
     for (const [place, [next, ...others]] of lines) {
       if (!budget.take()) break;
-      // The others come first.
+      // Other places come first.
       lines.delete(place);
       if (others.length > 0) lines.set(place, others);
       next?.();
@@ -91,8 +91,8 @@ export function createFairRequests(budget: RequestBudget | undefined, makeReques
 }
 
 /**
- * The channel, guild or webhook that a request is about, else what kind it is; `undefined` for an answer to an interaction: the first goes by
- * its own route, edits and further ones by webhooks of the application, which carry the interaction's token in the place of the bot's.
+ * The channel, guild or webhook that a request is about, otherwise its route; `undefined` for an answer to an interaction: the first answer has its own route,
+ * edits and further answers use the application's webhooks, with the interaction's token instead of the bot's.
  * https://discord.com/developers/docs/interactions/receiving-and-responding#endpoints
  */
 function placeOf(url: string): string | undefined {
@@ -100,7 +100,7 @@ function placeOf(url: string): string | undefined {
   return kind === 'interactions' || (kind === 'webhooks' && token !== undefined) ? undefined : `${kind}/${id}`;
 }
 
-/** Lets nothing leave the process while its servers may be another one's; without a lease they never are. */
+/** Blocks all requests while another process may serve this host's servers; without leases this never happens. */
 export function makeWhileHeld(lease: Lease | undefined, makeRequest: MakeRequest): MakeRequest {
   if (lease === undefined) return makeRequest;
   return async (url, init) => {
@@ -112,15 +112,15 @@ export function makeWhileHeld(lease: Lease | undefined, makeRequest: MakeRequest
   };
 }
 
-/** Tells errors of Discord and of the way to it from those of code that fails by itself. */
+/** Distinguishes errors of Discord and the network from other errors. */
 export interface DiscordFailures {
-  /** For discord.js' requests, their waiting included: remembers which errors they ended with. */
+  /** Wraps discord.js' requests, including their waiting, and remembers their errors. */
   watch(makeRequest: MakeRequest): MakeRequest;
-  /** A 5xx of Discord, or a request to it that got no answer; also as the cause of another error. */
+  /** Whether the error is a 5xx of Discord, or a request to it that got no answer; also as the cause of another error. */
   isOne(error: unknown): boolean;
 }
 
-/** A network error alone does not say whose request it was: plugins speak to other servers, too. */
+/** A network error alone does not say whose request it was: plugins send requests to other servers, too. */
 export function createDiscordFailures(): DiscordFailures {
   const unanswered = new WeakSet<Error>();
   return {
@@ -142,12 +142,12 @@ export function createDiscordFailures(): DiscordFailures {
   };
 }
 
-/** A message by a webhook, or a further answer to an interaction: `POST /webhooks/{id}/{token}`. */
+/** A message through a webhook, or a further answer to an interaction: `POST /webhooks/{id}/{token}`. */
 const WEBHOOK_POST = /\/webhooks\/\d+\/[^/?]+(?:\?.*)?$/;
 
 /**
- * Lets discord.js make each message by a webhook once: it repeats whatever Discord failed at, and for webhooks Discord compares no nonces, so
- * a message that was there already would be there several times. The caller gets the failure, and decides after a look at the channel.
+ * Makes discord.js send each webhook message only once. It would retry after errors of Discord, and since Discord does not compare nonces for webhooks, the
+ * message could appear several times. The caller gets the error, and decides after reading the channel.
  */
 export function makeWebhookPostsOnce(makeRequest: MakeRequest): MakeRequest {
   return async (url, init) => {
@@ -155,7 +155,7 @@ export function makeWebhookPostsOnce(makeRequest: MakeRequest): MakeRequest {
     const fail = (status: number, text: string, cause?: unknown) =>
       Object.assign(new HTTPError(status, text, 'POST', url, { body: undefined, files: undefined }), { cause });
     const response = await makeRequest(url, init).catch((error: unknown) => {
-      // discord.js repeats after a timeout and a lost connection, but after no error of this class.
+      // discord.js retries after a timeout and a lost connection, but not after an error of this class.
       throw fail(504, 'No answer came', error);
     });
     if (response.status >= 500) throw fail(response.status, response.statusText);

@@ -2,7 +2,7 @@ import { CinnabarError, type Clock, type Logger, type Random, sleep, z } from '@
 import { DiscordAPIError, HTTPError } from 'discord.js';
 import type { SharedLimits } from '../cluster/limits.js';
 
-/** Where a Discord-compatible server leaves something out, what Discord says to a small bot. */
+/** Values for fields that a Discord-compatible server leaves out: those of a small bot. */
 const informationSchema = z.object({
   url: z.string(),
   shards: z.number().int().min(1).default(1),
@@ -17,7 +17,7 @@ const informationSchema = z.object({
 });
 export type GatewayBot = z.output<typeof informationSchema>;
 
-/** Statuses below 500 that pass by themselves: a firewall's block, a proxy's time-out, a rate limit. */
+/** Statuses below 500 that are temporary: a firewall's block, a proxy's timeout, a rate limit. */
 const PASSING: ReadonlySet<number> = new Set([403, 408, 429]);
 
 interface Dependencies {
@@ -30,7 +30,7 @@ interface Dependencies {
 
 export type GatewayInformation = ReturnType<typeof createGatewayInformation>;
 
-/** Where the gateway is, how many shards it wants, how many sessions may be opened: `GET /gateway/bot`. */
+/** The gateway's address, the recommended number of shards and the session limit: `GET /gateway/bot`. */
 export function createGatewayInformation({ ask, clock, random, signal, onUnreachable }: Dependencies) {
   let known: GatewayBot | undefined;
   let pending: Promise<GatewayBot> | undefined;
@@ -40,7 +40,7 @@ export function createGatewayInformation({ ask, clock, random, signal, onUnreach
     known = informationSchema.parse(await ask());
     return known;
   };
-  /** Shards that ask together share the request: a process may open dozens at once. */
+  /** Concurrent calls share the request: a process may open dozens of shards at once. */
   const askOnce = (): Promise<GatewayBot> => {
     asking ??= request().finally(() => {
       asking = undefined;
@@ -63,8 +63,8 @@ export function createGatewayInformation({ ask, clock, random, signal, onUnreach
   };
 
   /**
-   * The first answer, kept. Asks again and again, with growing pauses, while Discord is away.
-   * @throws what waiting cannot mend: a token that is refused, an address that is not Discord's
+   * The first answer, cached. Retries with growing delays while Discord is unreachable.
+   * @throws a permanent error: a refused token, an address that is not Discord's
    */
   const get = async (): Promise<GatewayBot> => {
     if (known !== undefined) return known;
@@ -76,7 +76,7 @@ export function createGatewayInformation({ ask, clock, random, signal, onUnreach
     }
   };
 
-  /** Asks once more; `undefined` when that fails. */
+  /** Requests again; `undefined` when that fails. */
   const askAgain = async (): Promise<GatewayBot | undefined> => {
     try {
       return await askOnce();
@@ -88,12 +88,12 @@ export function createGatewayInformation({ ask, clock, random, signal, onUnreach
   return {
     get,
     askAgain,
-    /** Asks once more; the answer of before when that fails. */
+    /** Requests again; returns the previous answer when that fails. */
     refreshed: async (): Promise<GatewayBot> => (await askAgain()) ?? get(),
   };
 }
 
-/** The error to give up with, if waiting does not help. */
+/** The error to give up with when retrying does not help. */
 function lastingFault(error: unknown): unknown {
   if (!(error instanceof DiscordAPIError) || error.status >= 500 || PASSING.has(error.status)) return undefined;
   if (error.status === 401) return error;
@@ -113,28 +113,28 @@ function describe(error: unknown): string {
 /** Discord lets each group of shards identify once in five seconds. */
 const SPACING_MS = 5_000;
 const DAY_MS = 24 * 60 * 60_000;
-/** When Discord does not say how many sessions a new day has. */
+/** Used when Discord does not say how many sessions a new day has. */
 const ASK_AGAIN_MS = 60_000;
 
 /** One session that may be opened. */
 interface Permit {
-  /** Gives it back: nothing was opened. Idempotent. */
+  /** Returns the permit when nothing was opened. Idempotent. */
   release(): void;
 }
 
 export interface IdentifyLimits {
   /**
-   * Waits until Discord admits one session more. Above the limit of a day it would close every session and take the token away.
+   * Waits until Discord allows one more session. Above the daily limit it would close every session and reset the token.
    * @returns `undefined` when the signal aborted first
    */
   permit(signal: AbortSignal): Promise<Permit | undefined>;
-  /** Waits for the shard's turn: Discord wants sessions opened one after another. `false` when the signal aborted first. */
+  /** Waits for the shard's turn: Discord wants sessions to be opened one at a time. `false` when the signal aborted first. */
   turn(shardId: number, signal: AbortSignal): Promise<boolean>;
 }
 
 /** Keeps Discord's limits on opening sessions. @see https://discord.com/developers/docs/events/gateway#session-start-limit-object */
 export function createIdentifyLimits(clock: Clock, information: GatewayInformation, log: Logger): IdentifyLimits {
-  /** By group: when the next may identify, and the last that waits. */
+  /** By group: when the next may identify, and the last one in the queue. */
   const nextAt = new Map<number, number>();
   const lines = new Map<number, Promise<boolean>>();
   let left = 0;
@@ -144,7 +144,7 @@ export function createIdentifyLimits(clock: Clock, information: GatewayInformati
   const askLimit = async () => {
     const answer = renewedAt === 0 ? await information.get() : await information.askAgain();
     if (answer === undefined) {
-      // An old answer would count as that of the new day. What is left may still be used.
+      // An old answer would count as that of the new day. The rest of the old allowance may still be used.
       renewedAt = clock.now() + ASK_AGAIN_MS;
       return;
     }
@@ -152,7 +152,7 @@ export function createIdentifyLimits(clock: Clock, information: GatewayInformati
     left = limit.remaining;
     renewedAt = clock.now() + (limit.reset_after || DAY_MS);
   };
-  /** Discord counts by windows: a new one begins when the last has passed. Shards that ask together share the answer. */
+  /** Discord uses time windows: a new one begins when the last has ended. Shards that ask at the same time share the answer. */
   const renew = async () => {
     if (renewedAt !== 0 && clock.now() < renewedAt) return;
     renewing ??= askLimit().finally(() => {
@@ -161,7 +161,7 @@ export function createIdentifyLimits(clock: Clock, information: GatewayInformati
     await renewing;
   };
 
-  /** Only a turn that is taken moves the next one back: connections that are lost while they wait leave no gap. */
+  /** Only a used turn delays the next one: connections that are lost while they wait leave no gap. */
   const takeTurn = async (group: number, signal: AbortSignal) => {
     const waitMs = (nextAt.get(group) ?? 0) - clock.now();
     const isThere = waitMs > 0 ? await sleep(clock, waitMs, signal) : !signal.aborted;
@@ -197,12 +197,12 @@ export function createIdentifyLimits(clock: Clock, information: GatewayInformati
   };
 }
 
-/** Processes are not equally far from Discord. */
+/** Reserve for the different latencies of processes. */
 const MARGIN_MS = 250;
-/** The database is away. */
+/** The database is unreachable. */
 const AWAY_MS = 1_000;
 
-/** Keeps the limits together with the other processes of a cluster. */
+/** Keeps the limits across the processes of a cluster. */
 export function createSharedIdentifyLimits({
   limits,
   information,
@@ -215,7 +215,7 @@ export function createSharedIdentifyLimits({
   readonly log: Logger;
 }): IdentifyLimits {
   const SESSIONS = 'sessions';
-  /** @returns how long to wait until it is worth trying again; 0 when it was granted */
+  /** @returns how long to wait before another attempt makes sense; 0 when it was granted */
   const takeOne = async (name: string, span: { readonly lastsMs: number; readonly left: number }) => {
     try {
       const { granted, endsInMs } = await limits.take(name, 1, span);
@@ -231,7 +231,7 @@ export function createSharedIdentifyLimits({
   return {
     async permit(signal) {
       for (;;) {
-        // What others have used, Discord knows.
+        // Discord knows what other processes have used.
         const { session_start_limit: limit } = await information.refreshed();
         const waitMs = await takeOne(SESSIONS, { left: limit.remaining, lastsMs: limit.reset_after || DAY_MS });
         if (waitMs === 0) break;
@@ -267,28 +267,28 @@ function logReached(log: Logger, waitMs: number): void {
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
-/** A connection that stayed ready for this long was sound: what ends it is not counted together with what came before. */
+/** A connection that was ready for this long was stable: its end does not count together with earlier failures. */
 const SOUND_MS = 30_000;
-/** A session that was resumed costs Discord little, and a slash command has to be answered within 3 s: pauses stay at most 2 s. */
+/** Resuming costs Discord little, and a slash command has to be answered within 3 s: delays are at most 2 s. */
 const MOST_FAILURES_WHILE_RESUMING = 3;
 
-/** How an attempt went: what decides the pause before the next one. */
+/** The result of an attempt, which decides the delay before the next one. */
 interface Attempt {
   /** How long it was ready; `undefined` when it never was. */
   readonly readyForMs: number | undefined;
   readonly resumed: boolean;
-  /** It ended because a new session is due, on Discord's word or the host's: not a failure. */
+  /** It ended because a new session is due, requested by Discord or the host: not a failure. */
   readonly renewing: boolean;
 }
 
 /**
- * The schedule of one shard. The first attempt after a sound connection comes at once, the next after 1 s, 2 s, 4 s … up to a minute,
- * each between half of that and all of it, so that shards that failed together do not come back together.
+ * The reconnection schedule of one shard. The first attempt after a stable connection is immediate, the next after 1 s, 2 s, 4 s … up to a minute, with a
+ * random factor between a half and 1, so that shards that failed together do not reconnect together.
  */
 export function createBackoff(random: Random) {
   let failures = 0;
   return {
-    /** Attempts in a row that did not lead to a sound connection. */
+    /** Consecutive attempts that did not lead to a stable connection. */
     get failures(): number {
       return failures;
     },
@@ -303,12 +303,12 @@ export function createBackoff(random: Random) {
   };
 }
 
-/** The longest pause after that many failures in a row, from 1. */
+/** The maximum delay after this many consecutive failures, starting at 1. */
 function pauseAfter(failures: number): number {
   return Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
 }
 
-/** Between half of a pause and all of it. */
+/** A random delay between half of the given one and all of it. */
 function spread(pauseMs: number, random: Random): number {
   return pauseMs * (0.5 + random.next() / 2);
 }

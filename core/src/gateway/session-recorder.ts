@@ -4,29 +4,29 @@ import { GatewayDispatchEvents, type GatewayDispatchPayload, type GatewayReadyDi
 import type { GuildChange, SessionStore, ShardChange, StoredGuild } from '../cluster/sessions.js';
 import { afterEvent, changedGuild } from './guild-snapshot.js';
 
-/** Of a busy shard, what has come is stored so often at most. */
+/** Minimum interval between two writes for a busy shard. */
 const LEAST_INTERVAL_MS = 100;
-/** The database is away: until it is tried again. */
+/** Delay before the next attempt when the database is unreachable. */
 const RETRY_MS = 500;
 
-/** Keeps in the database how far each shard has come, so that another process goes on from there. */
+/** Stores the progress of each shard in the database, so that another process can resume it. */
 export interface SessionRecorder {
   /** An event was handed on. */
   handed(payload: GatewayDispatchPayload, from: HandedFrom): void;
-  /** There is none to be resumed any more. */
+  /** There is no session to resume any more. */
   lost(shardId: number): void;
-  /** Resolves once what was handed on so far is stored: after that, no other process gets it again. */
+  /** Resolves once all events handed on so far are stored: after that, no other process gets them again. */
   stored(): Promise<void>;
-  /** Stores no more. */
+  /** Stops storing. */
   stop(): void;
 }
 
 /** Where an event came from. */
 export interface HandedFrom {
   readonly shardId: number;
-  /** With the event's sequence. */
+  /** With the event's sequence number. */
   readonly session: SessionInfo | undefined;
-  /** What the session was asked for with. */
+  /** The number of shards in the session's IDENTIFY. */
   readonly intents: number;
 }
 
@@ -42,7 +42,7 @@ interface Begun {
   readonly intents: number;
 }
 
-/** What has come later is newer; what has come before a session began is of an earlier one. */
+/** Later events are newer; events from before the start of a session belong to an earlier one. */
 const merged = (earlier: Pending, later: Pending): Pending => ({
   sessions: new Map([...earlier.sessions, ...later.sessions]),
   begun: new Map([...earlier.begun, ...later.begun]),
@@ -54,9 +54,9 @@ const nothing = (): Pending => ({ sessions: new Map(), begun: new Map(), events:
 
 export function createSessionRecorder(options: {
   readonly store: SessionStore;
-  /** Nothing is stored before: what has come so far has not reached anybody yet. */
+  /** Nothing is stored before: events so far have not reached any listener yet. */
   readonly ready: Promise<void>;
-  /** The bot's own user id; '' while it is not known. */
+  /** The bot's user id; '' while it is not known. */
   readonly ownId: () => string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -109,7 +109,7 @@ export function createSessionRecorder(options: {
         ready: { guilds },
       },
     ] of begun) {
-      // A new session: servers that are not in it are gone, and the others come one by one.
+      // A new session: servers that are not in it are gone, and the others arrive one by one.
       for (const id of await store.guildsOf(shardId)) changes.set(id, { shardId, guild: undefined });
       for (const { id } of guilds) changes.set(id, { shardId, guild: null });
     }
@@ -124,7 +124,7 @@ export function createSessionRecorder(options: {
 
   return {
     handed(payload, { shardId, session, intents }) {
-      // Its sequence goes on being counted in place.
+      // Its sequence number keeps changing in place.
       pending.sessions.set(shardId, session === undefined ? undefined : { ...session });
       if (payload.t === GatewayDispatchEvents.Ready) {
         pending.begun.set(shardId, { ready: payload.d, intents });

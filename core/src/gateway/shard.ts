@@ -34,33 +34,33 @@ interface Dependencies {
   readonly random: Random;
   /** Discord has opened a session with these intents. */
   readonly onAccepted: (intents: number) => void;
-  /** Whether Discord wants no further attempt after such a close. @param asked the intents of the last session that was asked for */
+  /** Whether Discord wants no further attempt after this close code. @param asked the intents of the last identified session */
   readonly isFatal: (code: number, reason: string, asked: number) => boolean;
-  /** Where the shards may have been another process's before, and may be another one's later. */
+  /** Set when another process may have had the shards before, and may get them later. */
   readonly shared?: SharedShards | undefined;
 }
 
 /** What shards that move between processes need. */
 export interface SharedShards {
-  /** Nothing is handed on while it is not held, and nothing is sent. */
+  /** While it is not held, no event is handed on, and nothing is sent. */
   readonly lease: Lease;
-  /** Resolves when discord.js hands on whatever it gets: before, it keeps some events for later, in an order of its own. */
+  /** Resolves when discord.js forwards every event at once: before that, it holds some back, in a different order. */
   readonly ready: Promise<void>;
   readonly recorder: SessionRecorder;
-  /** How far the shards have come. */
+  /** Records the progress of the shards. */
   load(shardIds: readonly number[]): Promise<ReadonlyMap<number, StoredShard>>;
 }
 
 export interface Sharding extends IShardingStrategy {
-  /** Ends the connections so that another process can go on with the sessions. Events that come from now on are left to it. */
+  /** Closes the connections so that another process can resume the sessions, which then receive the events that arrive from now on. */
   leave(): Promise<void>;
-  /** Opens a new session for each shard, with what is asked for then; one after another, so that the others go on receiving events. */
+  /** Opens a new session for each shard, with the intents of that moment; one at a time, so that the others go on receiving events. */
   identifyAnew(): void;
 }
 
 /**
- * Runs discord.js' shards in loops of the host's own. Those of @discordjs/ws connect again at once, several times over when told to connect
- * meanwhile, and give up sessions that could be resumed.
+ * Replaces the shard loops of @discordjs/ws, which reconnect without a delay, several times when told to connect meanwhile, and abandon sessions that could be
+ * resumed.
  */
 export function createSharding({
   manager,
@@ -81,14 +81,13 @@ export function createSharding({
     const parameters = new URLSearchParams({ v: manager.options.version, encoding: 'json' });
     return `${url}?${parameters}`;
   };
-  // A listener that throws, perhaps a plugin's, must neither look like a broken connection nor end the loop of the shard: it is reported as a
-  // promise that failed.
+  // A listener that throws must neither look like a broken connection nor end the shard's loop: the error is reported as an unhandled rejection.
   const announce = async (emit: () => unknown) => {
     emit();
   };
 
   const build = (shardId: number, shardCount: number, stored: StoredShard | undefined): Shard => {
-    // Others may be wanted by the time that Discord answers.
+    // The requested intents may have changed by the time that Discord answers.
     let asked = 0;
     return createShard({
       id: shardId,
@@ -153,7 +152,7 @@ export function createSharding({
       const { intents } = manager.options;
       for (const id of shardIds) {
         const left = stored?.get(id);
-        // Another version of a plugin may ask for more than the session was opened with.
+        // Another version of a plugin may need more intents than the session was opened with.
         const isEnough = left !== undefined && (left.intents & intents) === intents;
         shards.set(id, build(id, shardCount, isEnough ? left : undefined));
       }
@@ -190,8 +189,8 @@ export function createSharding({
 }
 
 /**
- * Looks at each interaction before discord.js does. One without a `channel` gets one from its `channel_id`, which discord.js does not look at.
- * @returns whether discord.js may have it: one that has been delivered before is dropped, whatever made it come twice
+ * Processes each interaction before discord.js. One without a `channel` gets one from its `channel_id`, which discord.js ignores.
+ * @returns whether to pass it to discord.js: an interaction that was delivered before is dropped
  */
 function createInteractionIntake(): (payload: GatewayDispatchPayload) => boolean {
   const seen = new LRUCache<string, true>(maxEntries(REMEMBERED));
@@ -200,19 +199,19 @@ function createInteractionIntake(): (payload: GatewayDispatchPayload) => boolean
     const { id, channel_id: channelId, channel } = payload.d;
     if (seen.has(id)) return false;
     seen.set(id, true);
-    // The type does not matter: with neither guild nor recipients discord.js finds the channel in its cache, or leaves it to be fetched.
+    // The type does not matter: without guild or recipients discord.js finds the channel in its cache, or leaves it to be fetched.
     if (channel === undefined && channelId !== undefined)
       payload.d.channel = { id: channelId, type: ChannelType.GuildText };
     return true;
   };
 }
 
-/** Far more than arrive in the 15 minutes for which an interaction can be answered. */
+/** Far more than can arrive in the 15 minutes during which an interaction can be answered. */
 const REMEMBERED = 20_000;
 
-/** From IDENTIFY to READY, or from RESUME to the next event: replaying a long absence may take a while in all. */
+/** Time limit from IDENTIFY to READY, or from RESUME to the next event: replaying the events of a long absence may take a while in all. */
 const READY_WITHIN_MS = 30_000;
-/** After as many failures Discord's general address is tried in turn with the session's own. */
+/** After this many failures, Discord's general address and the session's are tried in turn. */
 const FAILURES_AT_SESSION_ADDRESS = 3;
 
 /** The events that discord.js needs. */
@@ -221,11 +220,11 @@ interface ShardEvents {
   ready(data: GatewayReadyDispatchData): void;
   resumed(): void;
   dispatch(payload: GatewayDispatchPayload): void;
-  /** It is about to be dispatched; the session says how far it has come. */
+  /** The event is about to be dispatched; the session contains its sequence number. */
   handed(payload: GatewayDispatchPayload, session: SessionInfo | undefined): void;
   closed(code: number): void;
   heartbeat(at: number, latencyMs: number): void;
-  /** `null`: there is none any more. Its `sequence` is kept up to date in place. */
+  /** `null`: there is no session any more. Its `sequence` is updated in place. */
   session(session: SessionInfo | null): void;
 }
 
@@ -233,7 +232,7 @@ interface ShardOptions {
   readonly id: number;
   readonly shardCount: number;
   readonly identity: () => Omit<GatewayIdentifyData, 'shard'>;
-  /** Address of the gateway, with the protocol's parameters. `tried` says that the last known one led nowhere. */
+  /** Address of the gateway, with the protocol's parameters. `tried` says that the last known address failed. */
   readonly address: (tried: boolean) => Promise<string>;
   readonly withParameters: (url: string) => string;
   readonly limits: IdentifyLimits;
@@ -241,9 +240,9 @@ interface ShardOptions {
   readonly random: Random;
   readonly report: ShardReport;
   readonly events: ShardEvents;
-  /** Whether Discord wants no further attempt after such a close. */
+  /** Whether Discord wants no further attempt after this close code. */
   readonly isFatal: (code: number, reason: string) => boolean;
-  /** Where another process left off. */
+  /** The session that another process had. */
   readonly stored: StoredShard | undefined;
   readonly shared: Pick<SharedShards, 'lease' | 'ready'> | undefined;
 }
@@ -251,21 +250,21 @@ interface ShardOptions {
 type Shard = ReturnType<typeof createShard>;
 
 /**
- * One shard: a loop that has one connection at a time, from its first attempt until it is stopped or Discord wants no further attempt.
- * The session is kept and resumed whatever ended the connection, unless Discord says that it is gone.
+ * One shard: a loop that has one connection at a time, from its first attempt until it is stopped or Discord wants no further attempt. The session is resumed
+ * after any end of the connection, unless Discord says that it is invalid.
  */
 function createShard(parts: ShardOptions) {
   const { id, shardCount, identity, address, withParameters, limits, clock, random, report, events, isFatal } = parts;
   const { shared } = parts;
   const stopping = new AbortController();
-  /** Resolves when something may be sent, or nothing is to be sent any more. */
+  /** Resolves when sending is allowed, or nothing will be sent any more. */
   const held = async () => {
     if (shared !== undefined) await unlessAborted(shared.lease.held(), stopping.signal);
   };
   const backoff = createBackoff(random);
   const outbox = createOutbox(clock);
   const waitingForReady = new Set<() => void>();
-  /** Where another process left off, until discord.js is told. */
+  /** The state of the former process, until discord.js has received it. */
   let left = parts.stored;
   let session = left?.session;
   let connection: Connection | undefined;
@@ -291,17 +290,17 @@ function createShard(parts: ShardOptions) {
     const { failures } = backoff;
     const ownFails = failures >= FAILURES_AT_SESSION_ADDRESS;
     const own = session?.resumeURL;
-    // Discord-compatible servers may name none.
+    // Discord-compatible servers may send no address.
     if (own && !(ownFails && failures % 2 === 1)) return withParameters(own);
     return address(ownFails);
   };
 
-  /** Says to discord.js what a new session would begin with, and so brings it to where the other process was. */
+  /** Dispatches the first events of a new session to discord.js, so that its state is that of the former process. */
   const goOn = ({ session: known, ready, guilds }: StoredShard) => {
     setSession(known);
     const there = [...guilds.values()].flatMap((guild) => guild ?? []);
     const unavailable = (ids: Iterable<string>) => [...ids].map((guildId) => ({ id: guildId, unavailable: true }));
-    // Waited for are only those that come now.
+    // Only new events are waited for.
     events.ready({ ...ready, guilds: unavailable(there.map((guild) => guild.id)) });
     const op = GatewayOpcodes.Dispatch;
     const all = { ...ready, guilds: unavailable(guilds.keys()) };
@@ -309,7 +308,7 @@ function createShard(parts: ShardOptions) {
     for (const guild of there) events.dispatch({ op, t: GatewayDispatchEvents.GuildCreate, s: 0, d: guild });
   };
 
-  /** From opening a socket to its end. */
+  /** Runs one connection, from opening the socket to its end. */
   const connectOnce = async (): Promise<Ending & { readyForMs: number | undefined; resumed: boolean }> => {
     // Another process may have the session by now.
     await held();
@@ -351,7 +350,7 @@ function createShard(parts: ShardOptions) {
       permit?.release();
       return { code: 1000, reason: 'stopped', sessionLost: false, readyForMs: undefined, resumed: false };
     }
-    /** discord.js has been told where another process left off. */
+    /** discord.js has received the state of the former process. */
     let wentOn = false;
     const advance = (payload: GatewayDispatchPayload) => {
       if (session !== undefined && payload.s > session.sequence) session.sequence = payload.s;
@@ -368,14 +367,14 @@ function createShard(parts: ShardOptions) {
           break;
         }
         case GatewayDispatchEvents.Resumed:
-          // To discord.js, a session of another process is a new one.
+          // For discord.js, a session of another process is a new one.
           if (!wentOn) events.resumed();
           becomeReady(current, true);
           advance(payload);
           if (!wentOn) events.dispatch(payload);
           return;
         default:
-          // Sent again although it has arrived.
+          // Discord has sent an event again that had arrived already.
           if (session !== undefined && payload.s <= session.sequence) return;
       }
       advance(payload);
@@ -433,7 +432,7 @@ function createShard(parts: ShardOptions) {
     return { ...ending, resumed, readyForMs: readyAt === undefined ? undefined : clock.now() - readyAt };
   };
 
-  /** Nothing that fails may end the loop. */
+  /** No failure may end the loop. */
   const attempt = async () => {
     try {
       return await connectOnce();
@@ -443,7 +442,7 @@ function createShard(parts: ShardOptions) {
     }
   };
 
-  /** @returns milliseconds until the next attempt; `undefined` when there is none */
+  /** @returns the delay until the next attempt, in milliseconds; `undefined` when there is none */
   const attemptOnce = async () => {
     const resuming = session !== undefined;
     const ending = await attempt();
@@ -475,7 +474,7 @@ function createShard(parts: ShardOptions) {
       running ??= run();
     },
     send: (payload: GatewaySendPayload): Promise<void> => outbox.send(payload),
-    /** Gives up the session and opens a new one, with what the identity says then. Resolves when it is ready, or the shard has ended. */
+    /** Abandons the session and opens a new one, with the intents of that moment. Resolves when it is ready, or the shard has ended. */
     async identifyAnew(): Promise<void> {
       const ready = new Promise<void>((resolve) => waitingForReady.add(resolve));
       setSession(undefined);
@@ -483,13 +482,13 @@ function createShard(parts: ShardOptions) {
       connection?.end('Identifying with other intents', true);
       await ready;
     },
-    /** Ends the connection and the loop; the session can be resumed. */
+    /** Closes the connection and ends the loop; the session can be resumed. */
     async leave(): Promise<void> {
       stopping.abort();
       connection?.end('The shard moves to another process');
       await running;
     },
-    /** Ends the loop, and the session unless it may be another process's. */
+    /** Ends the loop, and the session unless another process may have it. */
     async stop(): Promise<void> {
       stopping.abort();
       connection?.end('The bot stops', shared === undefined);
@@ -498,11 +497,12 @@ function createShard(parts: ShardOptions) {
   };
 }
 
-/** Events that may wait for a lease to be renewed. Discord sends them again to a session that is resumed. */
+/** Events that may wait for the renewal of a lease. Discord sends them again to a resumed session. */
 const MOST_HELD_BACK = 5_000;
 
 /**
- * Hands events on in their order; what may not be handed on yet waits. What waits when the connection ends comes again, to whoever resumes the session.
+ * Hands events on in their order, and holds those back that may not be handed on yet. Discord sends events that still wait at the end of the connection again,
+ * to the process that resumes the session.
  */
 function createIntake<T>({
   handOn,
@@ -513,10 +513,10 @@ function createIntake<T>({
 }: {
   readonly handOn: (event: T) => void;
   readonly mayHandOn: () => boolean;
-  /** Resolves when it is worth asking again; rejects when it never will be. */
+  /** Resolves when another attempt makes sense; rejects when no attempt will succeed. */
   readonly until: () => Promise<void>;
   readonly isOver: () => boolean;
-  /** More wait than is sensible: they are not handed on. */
+  /** Maximum number of waiting events; above it they are not handed on. */
   readonly onTooMany: () => void;
 }): (event: T) => void {
   const waiting: T[] = [];
@@ -540,12 +540,12 @@ function createIntake<T>({
     }
     waiting.push(event);
     if (waiting.length > MOST_HELD_BACK) onTooMany();
-    // It rejects when the lease is lost: the events are another process's then.
+    // It rejects when the lease is lost: another process will get the events.
     else if (waiting.length === 1) drain().catch(() => undefined);
   };
 }
 
-/** Codes after which Discord wants a new session; after all others the old one may be resumed. */
+/** Close codes after which Discord wants a new session; after all others the session can be resumed. */
 const ENDS_SESSION: ReadonlySet<number> = new Set([
   GatewayCloseCodes.NotAuthenticated,
   GatewayCloseCodes.InvalidSeq,

@@ -1,18 +1,18 @@
 import { type Clock, type Logger, type OwnerAlert, t } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 
-/** How a connection ended, or why there was none. Codes below 4000 are of WebSocket itself; 1006: no close frame came. */
+/** How a connection ended, or why there was none. Codes below 4000 are WebSocket codes; 1006 means that there was no close frame. */
 interface Close {
   readonly code: number;
-  /** Discord's own words, else the error of the network, else what was waited for in vain. */
+  /** Discord's reason, otherwise the network error, otherwise the step that timed out. */
   readonly reason: string;
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
 }
 
 /**
- * `waiting`: for its next attempt. `connecting`: from the opening of the socket until READY or RESUMED. `refused`: Discord ended it for a
- * reason that waiting cannot mend. `stopped`: by the host.
+ * `waiting` for its next attempt; `connecting`, from the opening of the socket until READY or RESUMED; `refused`, when Discord closed it for a permanent
+ * reason; `stopped` by the host.
  */
 type ShardState = 'waiting' | 'connecting' | 'ready' | 'refused' | 'stopped';
 
@@ -43,36 +43,36 @@ type GatewayChange =
       readonly kind: 'closed';
       readonly shard: ShardStatus;
       readonly close: Close;
-      /** `undefined`: it will not be tried again. */
+      /** `undefined`: there will be no further attempt. */
       readonly retryInMs: number | undefined;
     }
-  /** Discord does not say where its gateway is (`GET /gateway/bot`). */
+  /** Set while Discord does not return the gateway's address (`GET /gateway/bot`). */
   | { readonly kind: 'unreachable'; readonly detail: string; readonly retryInMs: number };
 
-/** Whether the bot hears Discord: for metrics, `/readyz`, alerts and the log. */
+/** Whether the bot receives events: for metrics, `/readyz`, alerts and the log. */
 export interface GatewayStatus {
   /** Whether every shard is ready. */
   readonly ready: boolean;
-  /** Since when not every shard has been ready; at first, since the process started. `undefined` while all are. */
+  /** Since when not every shard has been ready; initially the start of the process. `undefined` while all are ready. */
   readonly notReadySince: number | undefined;
-  /** The latest of any shard. */
+  /** The latest close of any shard. */
   readonly lastClose: Close | undefined;
-  /** By id; none until Discord has said how many there are to be. */
+  /** By id; empty until Discord has returned the number of shards. */
   readonly shards: readonly ShardStatus[];
   /** How many events a shard has received since the process started. */
   eventsOf(shard: number): number;
-  /** Calls `listener` after each change; returns how to end that. */
+  /** Calls `listener` after each change; returns a function that stops this. */
   onChange(listener: (change: GatewayChange) => void): () => void;
 }
 
-/** What a shard reports of itself. */
+/** A shard's reports about itself. */
 export interface ShardReport {
   connecting(): void;
   identified(): void;
   ready(resumed: boolean): void;
   closed(close: Omit<Close, 'at'>, next: { readonly retryInMs: number } | 'refused' | 'stopped'): void;
   latency(ms: number): void;
-  /** Called with each event: it only counts. */
+  /** Called with each event, so it only counts. */
   received(): void;
 }
 
@@ -173,18 +173,18 @@ export function createGatewayStatus(clock: Clock): GatewayStatusStore {
   };
 }
 
-/** A connection that is back sooner is worth no warning. */
+/** A connection that returns sooner is not worth a warning. */
 const WARN_FROM_ATTEMPT = 2;
-/** All shards together; in between only the files have it. */
+/** Interval of warnings about all shards together; the log files have every change. */
 const WARN_EVERY_MS = 30_000;
 
 /**
- * Logs what becomes of the connections to Discord: every change in the files, and while the bot is not ready a warning now and then that says
- * since when, why, and when it tries again.
- * @returns a function that ends it: the connections that a clean stop closes are no news
+ * Logs the state of the connections to Discord: every change in the files and, while the bot is not ready, periodic warnings with the time since when, the
+ * reason, and the next attempt.
+ * @returns a function that stops this: a clean stop closes its connections silently
  */
 export function logConnections(client: Client, status: GatewayStatus, clock: Clock, log: Logger): () => void {
-  // Without a listener discord.js's own errors would end the process: this one stays.
+  // Without a listener, discord.js's own errors would end the process: this listener is never removed.
   client.on('error', (error) => log.error('discord.js reported an error', { error }));
 
   let warnedAt: number | undefined;
@@ -226,7 +226,7 @@ export function logConnections(client: Client, status: GatewayStatus, clock: Clo
   return status.onChange(onChange);
 }
 
-/** As the terminal's entries show the time. */
+/** In the format of the terminal's log entries. */
 function timeOf(ms: number): string {
   return new Date(ms).toISOString().replace('T', ' ').slice(0, 19);
 }
@@ -235,13 +235,13 @@ function seconds(ms: number): string {
   return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;
 }
 
-/** Discord's own hiccups are over sooner. */
+/** Discord's short interruptions end sooner. */
 const AWAY_MS = 5 * 60_000;
 
 /**
- * Alerts the bot's owners when not every shard has been ready for five minutes. The log has it at once; the message is sent when Discord can be
- * reached, which its REST interface often can while the gateway cannot.
- * @returns a function that ends it
+ * Alerts the bot's owners when a shard was not ready for five minutes. The log has it immediately; the message is sent when Discord can be reached, as its REST
+ * interface often can while the gateway cannot.
+ * @returns a function that stops this
  */
 export function alertOfAbsence(status: GatewayStatus, clock: Clock, alert: (alert: OwnerAlert) => void): () => void {
   let alertedSince: number | undefined;

@@ -28,10 +28,10 @@ import { findIn, type GuildDirectory, nameIn } from './directory.js';
 
 const values = z.record(z.string(), z.unknown());
 
-/** What is chosen for a guild, or a part of it: what a file says, and what is kept of how it was before. Sections that are absent are left alone. */
+/** The configuration of a guild, or a part of it: the content of a file, and the stored previous state. Absent sections are not changed. */
 export const contentSchema = z.object({
   plugins: z.record(z.string(), z.boolean()).optional(),
-  /** `null`: the default of the bot. */
+  /** `null`: the bot's default. */
   prefixes: z.array(z.string()).nullable().optional(),
   roles: z.object({ mod: z.array(z.string()), admin: z.array(z.string()) }).optional(),
   rules: z.array(accessRuleSchema).optional(),
@@ -42,12 +42,12 @@ export const contentSchema = z.object({
   channels: z.record(z.string(), z.record(z.string(), values)).optional(),
   /** By plugin, role and key. */
   roleSettings: z.record(z.string(), z.record(z.string(), values)).optional(),
-  /** By plugin: what it keeps of the guild beside its settings. */
+  /** By plugin: its data about the guild other than settings. */
   parts: z.record(z.string(), values).optional(),
 });
 export type GuildContent = z.output<typeof contentSchema>;
 
-/** What a file is read and written with. */
+/** What reading and writing a file needs. */
 export interface FileContext {
   readonly guildId: string;
   /** `undefined` while Discord cannot be asked. */
@@ -55,7 +55,7 @@ export interface FileContext {
   /** Whether the file is for any guild. */
   readonly isTemplate: boolean;
   readonly opened: readonly OpenedPlugin[];
-  /** Plugins that can be switched, with whether they can be off. */
+  /** Plugins that can be switched, and whether each can be off. */
   readonly switchable: ReadonlyMap<string, { readonly required: boolean }>;
 }
 
@@ -80,7 +80,7 @@ const prefix = z
   .max(LONGEST_PREFIX)
   .regex(/^(?!\/|<@)\S+$/);
 
-/** A file of a guild, as it is written; `readContent` looks at what its names mean. */
+/** The shape of a guild's file; `readContent` resolves the names in it. */
 export const fileSchema = z.strictObject({
   server: text.optional(),
   plugins: record(isOn).optional(),
@@ -100,10 +100,10 @@ export const fileSchema = z.strictObject({
 
 const MAX_BYTES = 500_000;
 const MOST_PROBLEMS = 10;
-/** To find the line of one takes a look at all keys around it. */
+/** Finding the line of a key reads all keys around it. */
 const MOST_FOUND = 100;
 
-/** The guild that a file says it is for. @throws UserError when it says none, or is no YAML */
+/** The guild that a file says it is for. @throws UserError when it names none, or is not YAML */
 export function guildOfFile(yaml: string): string {
   const reading = readYaml(yaml, { maxBytes: MAX_BYTES });
   if (!reading.ok) throw unreadable(reading);
@@ -115,12 +115,12 @@ export function guildOfFile(yaml: string): string {
 const unreadable = ({ line, problem }: { readonly line: number; readonly problem: string }) =>
   new UserError(t('The file cannot be read: line {line}: {problem}.', { line, problem }));
 
-/** Adds what is wrong at a place of the file. */
+/** Adds a problem at a place of the file. */
 export type Wrong = (path: readonly PropertyKey[], problem: string) => void;
 
 /**
- * What a file says.
- * @param check what else has to be right
+ * Reads a file.
+ * @param check further checks
  * @throws UserError that names each line that cannot be used
  */
 export async function readContent(
@@ -277,7 +277,7 @@ function contentOf(file: z.output<typeof fileSchema>, context: FileContext, wron
     ...(file.roles === undefined
       ? {}
       : { roles: { mod: [...new Set(rolesOf('mod'))], admin: [...new Set(rolesOf('admin'))] } }),
-    // Of two for the same, the later one counts, as it does in Discord.
+    // Of two entries for the same target, the later one is used, as in Discord.
     ...(rules === undefined ? {} : { rules: [...new Map(rules.map((rule) => [slotOf(rule), rule])).values()] }),
     ...(file.settings === undefined ? {} : { settings: Object.fromEntries(settings) }),
     ...(file.channels === undefined ? {} : { channels: keptBy('channels') }),
@@ -286,7 +286,7 @@ function contentOf(file: z.output<typeof fileSchema>, context: FileContext, wron
   };
 }
 
-/** The scopes of settings that a file has sections for. */
+/** The scopes of settings that have a section in a file. */
 export type FileScope = 'guild' | 'channel' | 'role';
 export const SECTION_SCOPES = { settings: 'guild', channels: 'channel', roleSettings: 'role' } as const;
 
@@ -302,7 +302,7 @@ function mappedEntries<T, U>(
   );
 }
 
-/** A plugin's part as its schema reads it; `undefined` for one that it does not take. */
+/** A plugin's part, parsed by its schema; `undefined` when it is invalid. */
 function readPart(
   schema: z.ZodObject,
   part: Readonly<Record<string, unknown>>,
@@ -316,7 +316,7 @@ function readPart(
   return undefined;
 }
 
-/** A plugin's part with ids in the place of names, where its schema says what a text or the key of a record names. */
+/** A plugin's part with ids in place of names, where its schema says that a text or a record's key is a name. */
 function withIds(
   schema: z.core.$ZodType,
   given: unknown,
@@ -365,7 +365,7 @@ function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
 
 const NAMED: readonly NamedKind[] = ['user', 'role', 'channel', 'category'];
 
-/** What a text names, by its `.meta({ kind })`. */
+/** What kind of thing a text names, by its `.meta({ kind })`. */
 function kindOf(schema: z.core.$ZodType): NamedKind | undefined {
   const kind = schema instanceof z.ZodType ? schema.meta()?.kind : undefined;
   return kind === 'member' ? 'user' : NAMED.find((one) => one === kind);
@@ -383,12 +383,12 @@ export function withSettings(opened: readonly OpenedPlugin[], scope: FileScope):
   return opened.filter(({ plugin }) => fieldsOf(plugin).some((field) => field.scope === scope && !field.secret));
 }
 
-/** The plugins that have a part of their own. */
+/** The plugins that have a section for their own data. */
 export function withPart(opened: readonly OpenedPlugin[]): readonly OpenedPlugin[] {
   return opened.filter(({ plugin }) => plugin.guildFile !== undefined);
 }
 
-/** The value of a setting that stands in a file: roles and channels also by name, durations also as `1h30m`. */
+/** The value of a setting in a file: roles and channels also by name, durations also as `1h30m`. */
 function valueFromFile(
   field: Field,
   given: unknown,
@@ -411,7 +411,7 @@ function convert(type: SettingType, given: unknown, find: FindNamed): Converted 
   if (type.kind === 'duration' && typeof given === 'string') return { value: parseDuration(given) ?? given };
   if (type.kind === 'mention') {
     if (typeof given !== 'string') return { problem: t('names are text, and ids stand in quotes') };
-    // What is called so may be a category too.
+    // A name may also belong to a category.
     const kind = type.of === 'member' ? 'user' : type.of;
     const found = find(kind, given);
     const category = 'problem' in found && kind === 'channel' ? find('category', given) : found;
@@ -433,7 +433,7 @@ function convert(type: SettingType, given: unknown, find: FindNamed): Converted 
   return { value: given };
 }
 
-/** The same for a reader: durations in words that `convert` reads back. */
+/** Formats a value for a reader: durations in words that `convert` can read. */
 function forFile(type: SettingType, value: unknown): unknown {
   if (type.kind === 'duration' && typeof value === 'number') {
     const words = formatDuration(value);
@@ -442,7 +442,7 @@ function forFile(type: SettingType, value: unknown): unknown {
   return value;
 }
 
-/** The YAML of what is chosen for a guild, with the names of roles and channels as comments. */
+/** The YAML of a guild's configuration, with the names of roles and channels as comments. */
 export function writeContent(content: GuildContent, { guildId, directory, opened }: FileContext): string {
   const ofPlugin = (id: string, scope: FileScope, given: Readonly<Record<string, unknown>>) => {
     const plugin = opened.find((one) => one.plugin.manifest.id === id);
@@ -476,6 +476,6 @@ function mapped<T, U>(record: Readonly<Record<string, T>>, change: (value: T, ke
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value, key)]));
 }
 
-/** Whom and what a rule is about: there is one rule for each. */
+/** The subject and target of a rule: there is one rule for each pair. */
 export const slotOf = ({ target, subject }: AccessRule): string =>
   [target.kind, target.name, subject.kind, subject.id ?? ''].join('\n');

@@ -15,16 +15,16 @@ interface Named {
   readonly name: string;
 }
 
-/** What the roles and channels of a guild are called. */
+/** The names of a guild's roles and channels. */
 export interface GuildDirectory {
   readonly name: string;
   readonly roles: readonly Named[];
   readonly channels: readonly (Named & { readonly isCategory: boolean })[];
-  /** Of a member that is known by chance. */
+  /** The name of a member who happens to be in the cache. */
   memberName(id: string): string | undefined;
 }
 
-/** Of a guild that the running bot is in. */
+/** The directory of a guild that the running bot is in. */
 export function directoryOf(client: Client, guildId: string): GuildDirectory | undefined {
   const guild = client.guilds.cache.get(guildId);
   if (guild === undefined) return undefined;
@@ -40,7 +40,7 @@ export function directoryOf(client: Client, guildId: string): GuildDirectory | u
   };
 }
 
-/** The guild of a channel or role; `null` for a channel of none, `undefined` where the bot does not know it. */
+/** The guild of a channel or role; `null` for a channel without one, `undefined` when the bot does not know it. */
 export function guildOf(client: Client, kind: 'channel' | 'role', id: string): string | null | undefined {
   if (kind === 'role') return client.guilds.cache.find(({ roles }) => roles.cache.has(id))?.id;
   const channel = client.channels.cache.get(id);
@@ -65,7 +65,7 @@ export function idsCalled(client: Client, guildId: string, of: SettingMention, n
   }
 }
 
-/** Whether an id is that of a channel or role outside of a guild. What cannot be found counts as gone. */
+/** Whether an id is that of a channel or role outside of a guild. One that cannot be found counts as deleted. */
 export async function isElsewhere(
   client: Client,
   guildId: string,
@@ -80,7 +80,7 @@ export async function isElsewhere(
 const guildShape = z.object({ name: z.string(), roles: z.array(z.object({ id: z.string(), name: z.string() })) });
 const channelsShape = z.array(z.object({ id: z.string(), name: z.string(), type: z.number() }));
 
-/** Asks Discord for what a guild's roles and channels are called, while the bot is stopped. @throws what discord.js throws */
+/** Requests the names of a guild's roles and channels from Discord while the bot is stopped. @throws errors of discord.js */
 export async function fetchDirectory(
   { token, discordApi }: { readonly token: string; readonly discordApi: string | undefined },
   guildId: string,
@@ -98,14 +98,14 @@ export async function fetchDirectory(
   };
 }
 
-/** What an id is called: `Fixers`, `#general`. */
+/** The name of an id: `Fixers`, `#general`. */
 export function nameIn(directory: GuildDirectory | undefined, id: string): string | undefined {
   const channel = directory?.channels.find((one) => one.id === id);
   if (channel !== undefined) return channel.isCategory ? channel.name : `#${channel.name}`;
   return directory?.roles.find((one) => one.id === id)?.name ?? directory?.memberName(id);
 }
 
-/** Finds by id, mention or name. An id is taken as it is: what it named may be gone. */
+/** Finds by id, mention or name. An id is accepted as it is, since its target may be deleted. */
 export function findIn(
   directory: GuildDirectory | undefined,
   kind: NamedKind,

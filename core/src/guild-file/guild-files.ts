@@ -36,11 +36,11 @@ import {
 } from './content.js';
 import { type GuildDirectory, nameIn } from './directory.js';
 
-/** What is kept of a guild's files. */
+/** The stored state of a guild's files. */
 export const guildFileSchema = z.object({
-  /** Being applied: written before the first change, so that a start after a crash completes it. */
+  /** The file that is being applied: written before the first change, so that a start after a crash completes it. */
   pending: z.object({ next: contentSchema, before: contentSchema }).optional(),
-  /** How it was before the file that was applied last. */
+  /** The state before the last applied file. */
   previous: contentSchema.optional(),
 });
 
@@ -49,28 +49,28 @@ export interface GuildFileDependencies {
   readonly states: GuildStates;
   readonly opened: () => readonly OpenedPlugin[];
   readonly manifests: () => readonly Manifest[];
-  /** Whether a plugin is on where no admin has chosen. */
+  /** Whether a plugin is on by default. */
   readonly onByDefault: (manifest: Manifest) => boolean;
-  /** What the guild's roles and channels are called; `undefined` while that is not known. */
+  /** The names of the guild's roles and channels; `undefined` while they are not known. */
   readonly directory: (guildId: string) => Promise<GuildDirectory | undefined>;
-  /** Why a plugin refuses a value of its guild settings that its schema admits. */
+  /** Why a plugin refuses a value of its guild settings that its schema accepts. */
   readonly refusalOf: (plugin: string, key: string, value: unknown, actor: Actor) => Promise<string | undefined>;
   readonly configuration: Pick<Configuration, 'layers'>;
   readonly audit: AuditLog;
-  /** After plugins have been switched on or off. */
+  /** Called after plugins have been switched on or off. */
   readonly switched: (guildId: string, plugins: readonly string[]) => void;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 export interface GuildFileService extends GuildFiles {
-  /** At start: completes what a run that was cut off was applying. */
+  /** At start: completes a file whose application was interrupted. */
   recover(): Promise<void>;
-  /** The rules for a member in what is kept of the files: what admits them goes, as it does from the rules that hold. */
+  /** The rules about a member in the stored files: rules that allow something are deleted, as in the active rules. */
   readonly personalData: PersonalData;
 }
 
-/** Reads, writes and applies files of a guild's choices, over the guild states and the settings of the plugins. */
+/** Reads, writes and applies files with a guild's configuration, which is stored in the guild states and the settings of the plugins. */
 export function createGuildFiles(parts: GuildFileDependencies): GuildFileService {
   const { documents, states, opened, manifests, directory, refusalOf, configuration, audit, switched, clock, log } =
     parts;
@@ -84,7 +84,7 @@ export function createGuildFiles(parts: GuildFileDependencies): GuildFileService
     switchable: new Map(manifests().map(({ id, required = false }) => [id, { required }])),
   });
 
-  /** A plugin's part of the file; `undefined` for one that has none, or does not run. */
+  /** A plugin's section of the file; `undefined` for a plugin without one, or one that does not run. */
   const partOf = (context: FileContext, id: string) => {
     const one = context.opened.find(({ plugin }) => plugin.manifest.id === id);
     const part = one?.plugin.guildFile;
@@ -98,7 +98,7 @@ export function createGuildFiles(parts: GuildFileDependencies): GuildFileService
     };
   };
 
-  /** What plugins keep by channel or role. @param places ids of the guild's channels and roles */
+  /** Data that plugins hold by channel or role. @param places ids of the guild's channels and roles */
   const keptBy = async (
     context: FileContext,
     scope: 'channel' | 'role',
@@ -118,7 +118,7 @@ export function createGuildFiles(parts: GuildFileDependencies): GuildFileService
     return Object.fromEntries(kept);
   };
 
-  /** What holds now, in the sections of `like`. @param places ids of the guild's channels and roles */
+  /** The present values of the sections in `like`. @param places ids of the guild's channels and roles */
   const present = async (
     context: FileContext,
     like: GuildContent,
@@ -146,8 +146,8 @@ export function createGuildFiles(parts: GuildFileDependencies): GuildFileService
   };
 
   /**
-   * Makes the sections of `next` hold. Repeating it changes nothing. What is kept of the guild as a whole comes last, in one step.
-   * @throws UserError when an admin has changed that meanwhile
+   * Applies the sections of `next`. Repeating it changes nothing. The data of the guild as a whole are written last, in one step.
+   * @throws UserError when an admin has changed them meanwhile
    */
   const write = async (context: FileContext, next: GuildContent, places: ReadonlySet<string>): Promise<void> => {
     const { guildId, switchable } = context;
@@ -182,14 +182,14 @@ export function createGuildFiles(parts: GuildFileDependencies): GuildFileService
     if (changed.length > 0) switched(guildId, changed);
   };
 
-  /** After a write that failed. @throws UserError when this one fails too: then it is completed instead, once something can be saved again */
+  /** Reverts after a failed write. @throws UserError when that fails too: the file is then completed later, once writing is possible again */
   const takeBack = async (
     context: FileContext,
     { before, previous }: { readonly before: GuildContent; readonly previous: GuildContent | undefined },
     places: ReadonlySet<string>,
   ): Promise<void> => {
     try {
-      // The rest was not written: it comes last.
+      // The rest was not written, since it comes last.
       const { settings, channels, roleSettings, parts: ofPlugins } = before;
       await write(context, { settings, channels, roleSettings, parts: ofPlugins }, places);
       await documents.of(context.guildId).set({ previous });
@@ -223,7 +223,7 @@ export function createGuildFiles(parts: GuildFileDependencies): GuildFileService
       const document = documents.of(guildId);
       const { previous } = await document.get();
       await document.set({ pending: { next, before }, previous });
-      // That took its time, too.
+      // Other changes may have been made while this ran.
       if (!(await isAsPlanned())) {
         await takeBack(context, { before: {}, previous }, places);
         throw changedMeanwhile();
@@ -234,7 +234,7 @@ export function createGuildFiles(parts: GuildFileDependencies): GuildFileService
         await takeBack(context, { before, previous }, places);
         throw error;
       }
-      // It holds by now; what stays pending is completed, which changes nothing, the next time.
+      // It is applied by now; the pending entry is completed the next time, which changes nothing.
       await document
         .set({ previous: before })
         .catch((error: unknown) => log.warn('a file was applied, but not recorded as such', { guildId, error }));
@@ -248,7 +248,7 @@ export function createGuildFiles(parts: GuildFileDependencies): GuildFileService
     };
   };
 
-  /** What the shape of a file does not tell: limits, the schemas of whole documents, and what plugins refuse. */
+  /** Checks that the shape of a file does not include: limits, the schemas of whole documents, and plugins' own checks. */
   const check = async (context: FileContext, content: GuildContent, actor: Actor, wrong: Wrong): Promise<void> => {
     checkLimits(content, wrong);
     const before = await present(context, content, placesOf(context));
@@ -336,7 +336,7 @@ export function createGuildFiles(parts: GuildFileDependencies): GuildFileService
 const changedMeanwhile = () =>
   new UserError(t('Something has been changed here since then. Nothing has been applied: please plan it again.'));
 
-/** What is kept of a guild as a whole, in the sections of `like`. */
+/** The stored data of a guild as a whole, for the sections of `like`. */
 function ofState(
   { plugins, prefixes, modRoles, adminRoles, accessRules, toolPolicies }: GuildState,
   like: GuildContent,
@@ -366,7 +366,7 @@ const placesIn = (...contents: readonly GuildContent[]): ReadonlySet<string> =>
     ),
   );
 
-/** All sections, empty. The channels of a guild are not known without its directory. */
+/** All sections, empty. A guild's channels are unknown without its directory. */
 function everything({ opened, directory }: FileContext): GuildContent {
   const named = (plugins: readonly OpenedPlugin[]) =>
     Object.fromEntries(
@@ -388,7 +388,7 @@ function everything({ opened, directory }: FileContext): GuildContent {
   };
 }
 
-/** Far more than there are tools; also of plugins that are not loaded now. */
+/** Far more than there are tools; the tools of plugins that are not loaded count, too. */
 const MOST_TOOLS = 1_000;
 
 function checkLimits({ rules = [], roles = { mod: [], admin: [] }, tools = {} }: GuildContent, wrong: Wrong): void {
@@ -404,7 +404,7 @@ interface DocumentChange {
   readonly plugin: string;
   readonly scope: FileScope;
   readonly key: string;
-  /** `undefined`: back to the default. */
+  /** `undefined`: reset to the default. */
   readonly changes: Readonly<Record<string, unknown>>;
 }
 
@@ -436,7 +436,7 @@ function changesOf(guildId: string, before: GuildContent, next: GuildContent): r
 
 const union = (a: object, b: object): readonly string[] => [...new Set([...Object.keys(a), ...Object.keys(b)])];
 
-/** What has to be known before plugins are switched off. */
+/** State that must be known before plugins are switched off. */
 function notesOn(
   before: GuildContent,
   next: GuildContent,
@@ -453,7 +453,7 @@ function notesOn(
 
 const LONGEST_VALUE = 150;
 
-/** A value for people, with the names of what it names. */
+/** A value for people, with names in place of ids. */
 function shown(value: unknown, directory: GuildDirectory | undefined): string {
   const named = (text: string) => {
     const name = nameIn(directory, text);
@@ -466,7 +466,7 @@ function shown(value: unknown, directory: GuildDirectory | undefined): string {
   return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
 }
 
-/** Everything that differs, in the order of a file. */
+/** All differences, in the order of a file. */
 function differencesOf(
   before: GuildContent,
   next: GuildContent,
@@ -485,12 +485,12 @@ function differencesOf(
 
 interface Leaf {
   readonly what: string;
-  /** What is compared. */
+  /** The data that are compared. */
   readonly value: string;
   readonly shown: string;
 }
 
-/** Every single choice, by a key of its own. */
+/** Every single choice, by a key that identifies it. */
 function flatten(content: GuildContent, directory: GuildDirectory | undefined): ReadonlyMap<string, Leaf> {
   const leaves = new Map<string, Leaf>();
   const leaf = (what: string, value: unknown, { key = what, text = shown(value, directory) } = {}) =>
@@ -525,7 +525,7 @@ const keptIn = (section: string, kept: GuildContent['channels']) =>
     entriesOf(ofEach).map(([place, values]) => [section, id, place, values] as const),
   );
 
-/** Everything in an object that is none, with its path. */
+/** Every leaf of an object, with its path. */
 function leavesIn(value: unknown): readonly (readonly [path: readonly string[], value: unknown])[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [[[], value]];
   return Object.entries(value).flatMap(([key, part]) =>

@@ -26,7 +26,7 @@ const grant = z.object({
   tools: z.record(z.string(), z.enum(['allow', 'confirm'])),
 });
 
-/** The shape in which an identity is stored, by its id. */
+/** The stored form of an identity, by its id. */
 export const identitySchema = z.object({
   id: z.string(),
   plugin: z.string(),
@@ -34,24 +34,24 @@ export const identitySchema = z.object({
   grants: z.array(grant).readonly().refine(isOneForEachGuild, 'there is more than one grant for a guild'),
 });
 
-/** The characters of the id become part of a file's name. */
+/** The characters of the id become part of a file name. */
 const ID = /^[a-z0-9][a-z0-9:_-]{0,99}$/;
 
 export interface IdentityService extends Identities {
-  /** The grants that a user gave, and answers for. */
+  /** The grants that a user gave and is responsible for. */
   readonly personalData: PersonalData;
 }
 
 interface IdentityDependencies {
   readonly documents: Collection<z.output<typeof identitySchema>, 'global'>;
-  /** Calls back when removals may have been missed; nothing is missed without it. */
+  /** Called when removals may have been missed; without it nothing is missed. */
   readonly onGap?: (listener: () => unknown) => unknown;
   /** Whether a plugin runs, and is switched on in the guild. */
   readonly isOn: (guildId: string | null, plugin: string) => Promise<boolean>;
   readonly log: Logger;
 }
 
-/** Identities in memory, read once, written before they hold. */
+/** Identities in memory, read once; changes are written before they take effect. */
 export function createIdentities({ documents, onGap, isOn, log }: IdentityDependencies): IdentityService {
   const objections = new Map<string, Set<IdentityObjection>>();
   const profiles = new Map<string, IdentityProfiles>();
@@ -69,10 +69,10 @@ export function createIdentities({ documents, onGap, isOn, log }: IdentityDepend
     return known;
   };
 
-  // One change of an identity at a time, in memory as on the disk: none may bring back what another one takes away.
+  // One change of an identity at a time, in memory and on the disk: no change may restore what another one removes.
   const changes = createKeyedMutex();
 
-  /** Reads one anew that may have been changed elsewhere. */
+  /** Reads an identity again that another process may have changed. */
   const follow = (id: string) =>
     changes
       .run(id, async () => {
@@ -82,7 +82,7 @@ export function createIdentities({ documents, onGap, isOn, log }: IdentityDepend
         else known.set(id, identity);
       })
       .catch((error: unknown) => {
-        // Read whole when somebody asks.
+        // Loaded completely at the first use.
         reading = undefined;
         log.warn('an agent that was changed elsewhere could not be read', { identity: id, error });
       });
@@ -97,11 +97,11 @@ export function createIdentities({ documents, onGap, isOn, log }: IdentityDepend
     known.set(identity.id, await documents.of(identity.id).set({ ...identity }));
   };
   const erase = async (known: Map<string, Identity>, id: string) => {
-    // What cannot be deleted must not go on holding: it is gone here first.
+    // An identity that cannot be deleted from the disk must not stay in effect: it is removed from memory first.
     known.delete(id);
     await documents.of(id).delete();
   };
-  // Copies: a change to a copy grants nothing.
+  // Copies, so that changing a copy grants nothing.
   const having = async (isMeant: (grant: IdentityGrant) => boolean) =>
     [...(await all()).values()].filter(({ grants }) => grants.some(isMeant)).map((one) => structuredClone(one));
   const grantedBy = (userId: string) => having((one) => one.userId === userId);
@@ -162,7 +162,7 @@ export function createIdentities({ documents, onGap, isOn, log }: IdentityDepend
           await changes.run(id, async () => {
             const identity = known.get(id);
             const grants = identity?.grants.filter((one) => one.userId !== userId) ?? [];
-            // Its id may name the one person whose agent it was.
+            // Its id may contain the id of the person whose agent it was.
             await (identity === undefined || grants.length === 0
               ? erase(known, id)
               : write(known, { ...identity, grants }));
@@ -187,13 +187,13 @@ function isOneForEachGuild(grants: readonly { readonly guildId: string | null }[
   return new Set(grants.map(({ guildId }) => guildId)).size === grants.length;
 }
 
-/** The user and the place that a decision is made for. */
+/** The user and the place for which a decision is made. */
 export interface ResolvedPlace {
   readonly userId: string;
   readonly guildId: string | null;
   /** `undefined`: the guild as a whole. */
   readonly channelId: string | undefined;
-  /** It is not the place in which the actor is: a refusal must tell nothing of it. */
+  /** It is not the place in which the actor is, so a refusal must reveal nothing about it. */
   readonly elsewhere: boolean;
 }
 
@@ -203,9 +203,9 @@ export const outOfReach = (): DecisionReason => ({
   text: t('there is no such place, or it is out of reach from here'),
 });
 
-/** Finds the place of a request that takes effect elsewhere, or of an agent that acts under an identity; or why there is none. */
+/** Resolves the place of a request that takes effect elsewhere, or of an agent that acts under an identity; or the reason why there is none. */
 export function createPlaceResolver({ identities, client }: Pick<AccessDependencies, 'identities' | 'client'>) {
-  /** A channel counts as granted with its threads, a category with its channels. */
+  /** A granted channel includes its threads, a granted category its channels. */
   const covers = (channels: IdentityGrant['channels'], channelId: string): boolean => {
     if (channels === 'all' || channels.includes(channelId)) return true;
     const channel = client.channels.cache.get(channelId);
@@ -223,7 +223,7 @@ export function createPlaceResolver({ identities, client }: Pick<AccessDependenc
   ): Promise<ResolvedPlace | DecisionReason> => {
     const place = at ?? actor;
     const grants = (await identities.get(identity))?.grants ?? [];
-    // Before anything is said of the place: a tool that it has nowhere must not tell which places there are.
+    // Checked before the place: the refusal of a tool that is granted nowhere must not reveal which places exist.
     if (grants.length > 0 && (kind !== 'tool' || !grants.some(has(name)))) return notGranted(name);
     const grant = grants.find(({ guildId }) => guildId === place.guildId);
     if (grant === undefined) return at === undefined ? notLetIn() : outOfReach();
@@ -236,7 +236,7 @@ export function createPlaceResolver({ identities, client }: Pick<AccessDependenc
 
   const within = (grant: IdentityGrant, name: string, actor: Actor, at: Place): ResolvedPlace | DecisionReason => {
     if (has(name)(grant) && reaches(grant, at)) return resolve(grant.userId, at, true);
-    // Where it is, it knows.
+    // The identity knows the place in which it is.
     return isSamePlace(actor, at) ? notLetInHere() : outOfReach();
   };
 
@@ -252,14 +252,14 @@ export function createPlaceResolver({ identities, client }: Pick<AccessDependenc
       if (at === undefined || isSamePlace(actor, at)) return resolve(actor.userId, actor, false);
       return isWithin(actor, at) ? resolve(actor.userId, at, true) : outOfReach();
     },
-    /** As whom an actor looks into a place, whatever they want to do there; `undefined` where it is out of reach. */
+    /** The subject as which an actor sees a place, for any purpose; `undefined` when it is out of reach. */
     async visiblePlace(actor: Actor, at: Place): Promise<ResolvedPlace | undefined> {
       if (actor.identity === undefined) return isWithin(actor, at) ? resolve(actor.userId, at, true) : undefined;
       if ((await identities.standing(actor.identity, at.guildId)) !== undefined) return undefined;
       const grant = await grantFor(actor.identity, at.guildId);
       return grant !== undefined && reaches(grant, at) ? resolve(grant.userId, at, true) : undefined;
     },
-    /** The users who have granted an identity access: decisions about it rest on their memberships. */
+    /** The users who have granted an identity access: decisions about it depend on their memberships. */
     async usersBehind(identity: string): Promise<readonly string[]> {
       return ((await identities.get(identity))?.grants ?? []).map((grant) => grant.userId);
     },
@@ -271,7 +271,7 @@ export function createPlaceResolver({ identities, client }: Pick<AccessDependenc
       const { userId, guildId, channelId } = grant;
       return { userId, guildId, channelId, identity: actor.identity };
     },
-    /** What the grant says of one tool; `undefined` for a person, and for what was not granted. */
+    /** The grant for one tool; `undefined` for a person, and when nothing was granted. */
     async modeOf({ identity, guildId }: Actor, tool: string) {
       if (identity === undefined) return undefined;
       const tools = (await grantFor(identity, guildId))?.tools ?? {};
@@ -293,7 +293,7 @@ const has =
 
 const notGranted = (tool: string) => ofIdentity(t('"{tool}" has not been granted to this agent', { tool }));
 
-/** A guild's places are not reachable from another guild, and a direct message only by its member, who reaches their own guilds from there. */
+/** A guild's places are not reachable from another guild. A direct message is reachable only by its member, who can reach their own guilds from it. */
 function isWithin(actor: Actor, at: Place): boolean {
   return at.guildId === null ? isSamePlace(actor, at) : actor.guildId === at.guildId || actor.guildId === null;
 }

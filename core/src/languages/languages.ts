@@ -18,16 +18,16 @@ import { LRUCache } from 'lru-cache';
 
 /** The languages of the host, as its own services use them. */
 export interface LanguageService extends Languages {
-  /** The catalogue that serves a locale of Discord (`de`, `en-US`); `undefined` for English, and for languages that there is none for. */
+  /** The catalogue for a Discord locale (`de`, `en-US`); `undefined` for English, and for languages without one. */
   find(locale: string): Language | undefined;
   /**
-   * Runs a task in the language of an audience; at once where that is known.
-   * @param shown the locale of the member's Discord, where an interaction tells it; a choice of the member's own comes first
+   * Runs a task in the language of an audience; synchronously when it is known.
+   * @param shown the locale of the member's Discord client, when an interaction contains it; a language that the member has chosen takes precedence
    */
   serve<T>(audience: Audience, shown: string | undefined, task: () => T | Promise<T>): T | Promise<T>;
-  /** The languages other than English, for each of Discord's locales that one serves. */
+  /** The languages other than English, each with the Discord locales that it serves. */
   forDiscord(): Localizations;
-  /** Reads the catalogues anew when they are next wanted: plugins have come, gone or changed. */
+  /** Discards the catalogues: plugins were added, removed or changed. */
   reread(): void;
 }
 
@@ -35,14 +35,14 @@ export interface LanguageService extends Languages {
 export type Localizations = readonly (readonly [locale: Locale, language: Language])[];
 
 interface LanguageServices {
-  /** Folders that may have a `locales/<language>.json`: the host's own and those of the plugins that are known. */
+  /** Folders that may have a `locales/<language>.json`: the host's and those of the known plugins. */
   readonly folders: () => readonly string[];
   readonly log: Logger;
-  /** What is spoken where nothing else was chosen; English when it is left out. */
+  /** The language when none was chosen; English when it is left out. */
   readonly byDefault?: Language | undefined;
 }
 
-/** Builds the languages from the catalogues beside the code. A language's catalogues are read when it is first wanted. */
+/** Builds the languages from the catalogues beside the code. A language's catalogues are read at the first use. */
 export function createLanguages({ folders, log, byDefault }: LanguageServices): LanguageService {
   formatMessagesWith(formatIcuMessage);
   const languages = new Map<string, Language | undefined>();
@@ -54,12 +54,12 @@ export function createLanguages({ folders, log, byDefault }: LanguageServices): 
     return available;
   };
   const find = (locale: string): Language | undefined => {
-    // Discord's locales name a country where it matters: `en-GB`, `pt-BR`.
+    // Discord's locales include a country where it matters: `en-GB`, `pt-BR`.
     const wanted = locales().includes(locale) ? locale : locale.split('-', 1).join();
     if (wanted === SOURCE_LOCALE || !locales().includes(wanted)) return undefined;
     const known = languages.get(wanted);
     if (known !== undefined) return known;
-    // The host's own texts come first: no plugin changes what a card or a refusal says.
+    // The host's own texts take precedence: no plugin can change the text of a card or a refusal.
     const catalogues = folders().flatMap((folder) => catalogueOf(folder, wanted, log) ?? []);
     const language: Language = {
       locale: wanted,
@@ -118,17 +118,17 @@ function localesIn(folder: string): readonly string[] {
   try {
     return readdirSync(join(folder, 'locales')).flatMap((name) => CATALOGUE.exec(name)?.[1] ?? []);
   } catch {
-    // Most plugins of others have none.
+    // Most third-party plugins have none.
     return [];
   }
 }
 
 type Catalogue = ReadonlyMap<string, string>;
 
-/** Catalogues that were read before, by file. The hosts of one process share them. */
+/** Catalogues that were read already, by file. The hosts of one process share them. */
 const read = new Map<string, { readonly modifiedMs: number; readonly catalogue: Catalogue }>();
 
-/** A folder's translations; `undefined` where it has none in that language, as most do not. */
+/** A folder's translations; `undefined` when it has none in that language, which is common. */
 function catalogueOf(folder: string, locale: string, log: Logger): Catalogue | undefined {
   const file = join(folder, 'locales', `${locale}.json`);
   try {
@@ -144,7 +144,7 @@ function catalogueOf(folder: string, locale: string, log: Logger): Catalogue | u
   }
 }
 
-/** By hand, because a schema takes three times as long for thousands of texts. */
+/** Checked by hand, because a schema takes three times as long for thousands of texts. */
 function readCatalogue(file: string): Catalogue {
   const texts: unknown = JSON.parse(readFileSync(file, 'utf8'));
   if (typeof texts !== 'object' || texts === null) throw new Error('it is no object');
@@ -161,10 +161,10 @@ type Module = typeof import('intl-messageformat');
 /** Loaded with the first message that has a plural, a selection, a number or a date. */
 let loaded: Module | undefined;
 
-/** Parsed messages, by locale and text; the texts are those of the code and the catalogues, so few are ever left out. */
+/** Parsed messages by locale and text; all texts come from the code and the catalogues, so the limit is hardly reached. */
 const parsed = new LRUCache<string, IntlMessageFormat>({ max: 500 });
 
-/** Writes ICU messages with `Intl`. A message that cannot be written (a mistake in a catalogue) is shown as it is. */
+/** Formats ICU messages with `Intl`. A message that cannot be formatted (a mistake in a catalogue) is shown unformatted. */
 export const formatIcuMessage: MessageFormatter = (locale, message, values) => {
   try {
     return String(parse(locale, message).format(values));
@@ -178,7 +178,7 @@ function parse(locale: string, message: string): IntlMessageFormat {
   const known = parsed.get(key);
   if (known !== undefined) return known;
   loaded ??= createRequire(import.meta.url)('intl-messageformat') as Module;
-  // Discord's mentions look like tags.
+  // Discord's mentions look like ICU tags.
   const format = new loaded.IntlMessageFormat(message, locale, undefined, { ignoreTag: true });
   parsed.set(key, format);
   return format;

@@ -3,13 +3,13 @@ import type { HostConfig } from '../config/host-config.js';
 
 export const LEVELS = ['error', 'warn', 'info', 'debug', 'trace'] as const;
 export type Level = (typeof LEVELS)[number];
-/** For winston: the least number is the most important. */
+/** For winston: the smallest number is the most important. */
 export const LEVEL_NUMBERS = { error: 0, warn: 1, info: 2, debug: 3, trace: 4 } as const satisfies Record<
   Level,
   number
 >;
 
-/** One line of a log: what the host says of itself first, then the ids and facts of the entry. */
+/** One line of a log: the host's own fields first, then the ids and fields of the entry. */
 export interface Entry {
   /** ISO 8601, UTC. */
   readonly time: string;
@@ -21,18 +21,18 @@ export interface Entry {
 
 const OWN = ['time', 'level', 'component', 'message'];
 
-/** Flat, so that any log reader finds `guildId` at the top; a field that is called like one of the host's own gets a `_`. */
+/** Flat, so that any log reader finds `guildId` at the top; a field with the name of one of the host's gets a `_`. */
 export function flat(entry: Entry): PlainRecord {
   const { time, level, component, message } = entry;
   const fields = Object.entries(entry.fields).map(([key, value]) => [OWN.includes(key) ? `${key}_` : key, value]);
   return { time, level, component, message, ...Object.fromEntries(fields) };
 }
 
-/** Bounds of one entry: more is not read, and a log must not be a way to fill the disk. */
+/** Limits of one entry: a log must not be a way to fill the disk. */
 const MAX_DEPTH = 6;
 const MAX_ITEMS = 50;
 const MAX_TEXT = 8_000;
-/** Of a trace entry, which holds whole bodies of requests. */
+/** Limit of a trace entry, which contains whole bodies of requests. */
 export const MAX_TRACE_TEXT = 2_000_000;
 const MAX_NODES = 300;
 
@@ -40,8 +40,8 @@ export type Plain = string | number | boolean | null | readonly Plain[] | { read
 export type PlainRecord = { readonly [key: string]: Plain };
 
 /**
- * Any value as plain JSON without secrets: bounded in depth, breadth and length, safe with cycles, getters that throw and proxies.
- * Errors keep their code, stack and cause; Discord objects become `Message(123)`, so that the words of members do not get into a log by accident.
+ * Any value as plain JSON without secrets: bounded in depth, breadth and length, safe with cycles, getters that throw and proxies. Errors keep their code,
+ * stack and cause; Discord objects become `Message(123)`, so that members' texts do not get into a log by accident.
  */
 export function toPlain(value: unknown, redactor: Redactor): Plain {
   return createWalk(redactor, MAX_TEXT)(value, 0);
@@ -76,7 +76,7 @@ function createWalk(redactor: Redactor, mostText: number) {
 
   const record = (entries: readonly (readonly [string, unknown])[], depth: number): PlainRecord => {
     const shown = entries.slice(0, MAX_ITEMS).map(([key, value]): [string, Plain] => {
-      // Each field of an entry has its own share, so that a big one does not cost the others.
+      // Each field of an entry has a share of the limit, so that a large field does not displace the others.
       if (depth === 0) left = MAX_NODES;
       const hidden = isSecretName(key) && typeof value !== 'number' && typeof value !== 'boolean' && value != null;
       return [text(key), hidden ? REDACTED : walk(value, depth + 1)];
@@ -140,7 +140,7 @@ function scalar(value: unknown): Plain {
   return typeof value === 'function' ? 'function' : String(value);
 }
 
-/** Objects that are better named than listed. */
+/** Objects that are logged by name instead of content. */
 function inShort(value: object): string | undefined {
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'invalid date' : value.toISOString();
   if (value instanceof URL || value instanceof RegExp) return String(value);
@@ -159,14 +159,14 @@ function ownEntries(value: object): (readonly [string, unknown])[] {
   });
 }
 
-/** The class of something that is not a plain object. */
+/** The class of an object that is not plain. */
 function kindOf(value: object): string | undefined {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === null || prototype === Object.prototype || typeof prototype !== 'object') return undefined;
   return typeof prototype.constructor === 'function' ? prototype.constructor.name : undefined;
 }
 
-/** Control and format characters: what could move a terminal's cursor, start a line of its own, or reorder what is read. */
+/** Control and format characters: those that could move a terminal's cursor, start a new line, or reorder text. */
 const UNSAFE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
 function codeOf(character: string): string {
@@ -174,7 +174,7 @@ function codeOf(character: string): string {
   return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`;
 }
 
-/** One line of text in which nothing is hidden. */
+/** One line of text with visible control characters. */
 export function oneLine(text: string): string {
   return text.replace(UNSAFE, (character) => {
     if (character === '\n') return '\\n';
@@ -183,7 +183,7 @@ export function oneLine(text: string): string {
   });
 }
 
-/** JSON that is safe to print: the same value, with what JSON leaves as it is written as escapes. */
+/** JSON that is safe to print: the same value, with special characters as escapes. */
 export function safeJson(value: unknown): string {
   return JSON.stringify(value).replace(UNSAFE, (character) =>
     Array.from({ length: character.length }, (_, index) =>
@@ -192,15 +192,15 @@ export function safeJson(value: unknown): string {
   );
 }
 
-/** Takes secrets out of text. One for the host; logs, cards and audit entries go through it. */
+/** Removes secrets from text. There is one for the host; logs, cards and audit entries use it. */
 export interface Redactor {
-  /** Registers a secret, so that it is taken out wherever it appears, also percent- or base64-encoded. Blank and very short values are passed over. */
+  /** Registers a secret, so that it is removed wherever it appears, also percent- or base64-encoded. Blank and very short values are ignored. */
   add(secret: string | undefined): void;
-  /** The text with every registered secret, and whatever has the shape of one, taken out. */
+  /** The text without registered secrets and without anything that has the form of a secret. */
   text(text: string): string;
 }
 
-/** Shorter ones are words that would be taken out of ordinary sentences. */
+/** Shorter ones are words that would be removed from ordinary sentences. */
 const SHORTEST = 5;
 
 export function createRedactor(secrets: readonly (string | undefined)[] = []): Redactor {
@@ -212,7 +212,7 @@ export function createRedactor(secrets: readonly (string | undefined)[] = []): R
     if (value === undefined || value.length < SHORTEST) return;
     const encoded = /\p{Surrogate}/u.test(value) ? value : encodeURIComponent(value);
     for (const form of [value, encoded, Buffer.from(value).toString('base64')]) known.add(form);
-    // Longest first, so that a secret that begins with another one goes as a whole.
+    // Longest first, so that a secret that begins with another one is removed completely.
     const forms = [...known].sort((one, other) => other.length - one.length);
     pattern = new RegExp(forms.map((form) => form.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g');
   };
@@ -224,12 +224,12 @@ export function createRedactor(secrets: readonly (string | undefined)[] = []): R
   };
 }
 
-/** The values of the variables whose name says that they are secret: `DISCORD_TOKEN`, `OPENAI_API_KEY`. */
+/** The values of variables whose name says that they are secret: `DISCORD_TOKEN`, `OPENAI_API_KEY`. */
 export function secretsOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.entries(env).flatMap(([name, value]) => (value !== undefined && isSecretName(name) ? [value] : []));
 }
 
-/** What of the configuration nobody may read: the token, secret variables, the password of the database. */
+/** The secrets of the configuration: the token, secret variables, the password of the database. */
 export function secretsIn({ token, env, storage }: Pick<HostConfig, 'token' | 'env' | 'storage'>): readonly string[] {
   const url = storage?.url ?? '';
   const passwords = [/^[a-z]+:\/\/[^:@/]*:([^@/]*)@/i, /[?&]password=([^&]*)/i].flatMap(
@@ -250,12 +250,12 @@ function unescaped(text: string): string {
   }
 }
 
-/** What stands where a secret was. */
+/** The text that replaces a secret. */
 export const REDACTED = '[redacted]';
 
 type Shapes = readonly (readonly [shape: RegExp, replacement: string])[];
 
-/** Shapes of credentials, each with what to put in their place. All of them linear: no pattern backtracks over its own repetition. */
+/** Patterns of credentials, each with its replacement. All of them are linear: none backtracks over its own repetition. */
 const CREDENTIALS: Shapes = [
   // Discord bot and user tokens: id, time and signature in base64url.
   [/\b[\w-]{23,28}\.[\w-]{6,7}\.[\w-]{27,}/g, REDACTED],
@@ -263,35 +263,35 @@ const CREDENTIALS: Shapes = [
   // https://docs.discord.com/developers/resources/webhook and interaction callbacks carry their token in the path.
   [/(\/webhooks\/\d{1,20}\/)[^\s/?#"'<>]{16,}/g, `$1${REDACTED}`],
   [/(\/interactions\/\d{1,20}\/)[^\s/?#"'<>]{16,}/g, `$1${REDACTED}`],
-  // OpenAI, Anthropic and those who copied the form; xAI, Google, GitHub, Slack, AWS.
+  // Keys of OpenAI, Anthropic and services with the same form; of xAI, Google, GitHub, Slack, AWS.
   [/\b(?:sk|pk|rk|xai|gsk)-[\w-]{12,}/g, REDACTED],
   [/\bAIza[\w-]{30,}/g, REDACTED],
   [/\bgh[a-z]_\w{20,}|\bgithub_pat_\w{20,}/g, REDACTED],
   [/\bxox[a-z]-[\w-]{10,}/g, REDACTED],
   [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, REDACTED],
-  // What this host itself gives to MCP clients.
+  // Tokens that this host issues to MCP clients.
   [/\bcinnabar_mcp_[\w-]{20,}/g, REDACTED],
   // JSON web tokens.
   [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, REDACTED],
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?/g, REDACTED],
 ];
 
-/** What stands where a credential is expected. */
+/** A value where a credential is expected. */
 const PLACES: Shapes = [
   [/\b(authorization["']?\s{0,8}[:=]\s{0,8}["']?)(?:(?:Bearer|Basic|Bot)\s{1,8})?[^\s"',;]{6,}/gi, `$1${REDACTED}`],
-  // With a digit somewhere, so that a bearer of good news is left alone.
+  // With at least one digit, so that "bearer of good news" is kept.
   [/\b(Bearer\s{1,8})(?=[^\s"']{0,200}\d)[\w.~+/=-]{8,}/gi, `$1${REDACTED}`],
   // user:password@ in an address, and credentials in its query.
   [/(:\/\/[^\s/:@]{0,100}:)[^\s/@]{1,200}@/g, `$1${REDACTED}@`],
   [/([?&](?:api_?key|key|token|access_token|secret|password|sig|signature)=)[^\s&#"']+/gi, `$1${REDACTED}`],
 ];
 
-/** Whether a text has a token or key in it, by its shape alone: code may well name the places where one is expected. */
+/** Whether a text contains a token or key, by its form: code may name the places where one is expected. */
 export function hasCredential(text: string): boolean {
   return CREDENTIALS.some(([shape]) => text.search(shape) >= 0);
 }
 
-/** Takes out everything that has the shape of a credential. */
+/** Removes everything that has the form of a credential. */
 export function redactShapes(text: string): string {
   let result = text;
   for (const [shape, replacement] of [...CREDENTIALS, ...PLACES]) result = result.replace(shape, replacement);
@@ -306,10 +306,7 @@ export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name.replace(/([a-z0-9])([A-Z])/g, '$1_$2'));
 }
 
-/**
- * Of what a person can put right, the sentence says it all. Frames would be named by the source map of the code that noticed, which takes long to
- * read.
- */
+/** For an error that a person can fix, the sentence is enough. Stack frames would need the source map, which takes long to read. */
 function stackOf(failure: Error): unknown {
   const isExpected = failure instanceof UserError || failure instanceof OperatorError;
   return isExpected ? `${failure.name}: ${failure.message}` : failure.stack;

@@ -12,13 +12,13 @@ type DailyRotateFileModule = typeof import('winston-daily-rotate-file');
 
 /** Days of logs that are kept. */
 const KEPT = '30d';
-/** Into so many files the most that is kept is cut, so that there are old ones to remove. */
+/** Number of files into which the maximum size is divided, so that there are old ones to remove. */
 const PARTS = 20;
-/** Room for what the three files of the day grow by before the next look. */
+/** Reserve for what the day's three files grow by before the next check. */
 const GROWING = 3;
-/** After a failure the files are opened again with the first entry after so long. */
+/** After a failure, the files are opened again with the first entry after this time. */
 const RETRY_MS = 10_000;
-/** How often it is looked whether the folder is still there. */
+/** Interval of the check whether the folder still exists. */
 const LOOK_MS = 60_000;
 /** `cinnabar-2026-11-22.log`, and after that `cinnabar-2026-11-22.log.1`. */
 export const LOG_FILE = /^(cinnabar|errors|audit)-(\d{4}-\d\d-\d\d)\.log(?:\.(\d+))?$/;
@@ -34,14 +34,14 @@ interface LogFiles {
 export interface LogFilesOptions {
   readonly dir: string;
   readonly level: Level;
-  /** The most that all log files may take together. */
+  /** The maximum size of all log files together. */
   readonly maxBytes: number;
   readonly now: () => number;
-  /** Hears of each time that the files can be written no more. They are opened again by and by. */
+  /** Called each time when the files can no longer be written. They are opened again later. */
   readonly onFailure: (error: Error) => void;
 }
 
-/** Opens the log files. When they cannot be written, entries are passed over until they can, and then it says so in them. */
+/** Opens the log files. While they cannot be written, entries are dropped; afterwards the log says so. */
 export function openLogFiles(options: LogFilesOptions): LogFiles {
   const { dir, now, onFailure } = options;
   let files: LogFiles | undefined;
@@ -52,13 +52,13 @@ export function openLogFiles(options: LogFilesOptions): LogFiles {
   let folder = 0;
 
   const letGo = (old: LogFiles | undefined) => {
-    // What it holds can be lost with the disk; the process is not kept for it.
+    // Its content can be lost with the disk; it does not keep the process alive.
     old?.close().catch(() => undefined);
   };
 
   const open = (): LogFiles => {
     const opened: LogFiles = openOnce(options, (error) => {
-      // One that was let go of has nothing more to say.
+      // Errors of a closed stream are ignored.
       if (files !== opened) return;
       files = undefined;
       letGo(opened);
@@ -74,7 +74,7 @@ export function openLogFiles(options: LogFilesOptions): LogFiles {
   const resume = (): LogFiles => {
     failedAt = undefined;
     const opened = open();
-    // It starts a line of its own, whatever the last one was cut to.
+    // Starts a new line, since the last line may have been cut off.
     const message = `${missing} entries are missing here: the log files could not be written (${reason})`;
     missing = 0;
     const json = safeJson({ time: new Date(now()).toISOString(), level: 'warn', component: 'log', message });
@@ -82,7 +82,7 @@ export function openLogFiles(options: LogFilesOptions): LogFiles {
     return opened;
   };
 
-  /** The files to write to; none while they have just failed. */
+  /** The files to write to; none directly after a failure. */
   const current = (): LogFiles | undefined => {
     if (failedAt !== undefined) {
       if (now() - failedAt >= RETRY_MS) return resume();
@@ -92,7 +92,7 @@ export function openLogFiles(options: LogFilesOptions): LogFiles {
     if (now() - lookedAt >= LOOK_MS) {
       lookedAt = now();
       sweep(options);
-      // Writes into a removed folder succeed, and the data is lost.
+      // Writes into a removed folder succeed, and their data are lost.
       if (folderAt(dir) !== folder) {
         letGo(files);
         files = undefined;
@@ -112,27 +112,27 @@ export function openLogFiles(options: LogFilesOptions): LogFiles {
   };
 }
 
-/** What is in the streams is not counted yet, so this is done again now and then. */
+/** Data in the streams are not counted yet, so this is repeated from time to time. */
 function sweep({ dir, maxBytes }: LogFilesOptions): void {
   try {
     removeOldest(dir, maxBytes - (GROWING * maxBytes) / PARTS);
   } catch {
-    // A folder that cannot be read is one that cannot be written: that is said when it is written to.
+    // A folder that cannot be read cannot be written either: that is reported at the next write.
   }
 }
 
 const folderAt = (dir: string): number => statSync(dir, { throwIfNoEntry: false })?.ino ?? 0;
 
-/** @param onFailure called with the first failure, and perhaps with more */
+/** @param onFailure called with the first failure, and possibly with further ones */
 function openOnce(options: LogFilesOptions, onFailure: (error: Error) => void): LogFiles {
   const { dir, level, maxBytes } = options;
   const require = createRequire(import.meta.url);
   const winston: Winston = require('winston');
   const RotatingFile: DailyRotateFileModule = require('winston-daily-rotate-file');
   const line = winston.format.printf(({ json }) => String(json));
-  /** Each resolves when all of its transport is on the disk. */
+  /** Each resolves when all data of its transport are on the disk. */
   const files = new Map<DailyRotateFile, Promise<void>>();
-  // Those who open a file hear of it later than those who wait for its failure here.
+  // The error reaches the opener of a file later than the listeners here.
   const fail = (error: unknown) => {
     queueMicrotask(() => onFailure(error instanceof Error ? error : new Error(String(error))));
   };
@@ -212,7 +212,7 @@ function ended(logger: WinstonLogger): Promise<void> {
   });
 }
 
-/** Resolves when every file that the transport has opened has ended: today's, and those of the days before, which may still be under way. */
+/** Resolves when every file of the transport has ended: today's, and those of earlier days, which may still be open. */
 function flushed(file: DailyRotateFile): Promise<void> {
   return new Promise((resolve) => {
     let left = 1;
@@ -228,7 +228,7 @@ function flushed(file: DailyRotateFile): Promise<void> {
 }
 
 const ANY_LOG_FILE = /^(?:cinnabar|errors|audit)-.*\.log(?:\.\d+)?$/;
-/** What of an entry says who, where, what and how, and no more than that. */
+/** The fields of an entry that say who, where, what and how; no others are kept. */
 const KEPT_FIELDS = new Set([
   ...[
     'time',
@@ -258,14 +258,11 @@ const KEPT_FIELDS = new Set([
     'userId',
   ],
 ]);
-/** Bodies of requests to models hold the words of members without their ids. */
+/** Bodies of requests to models contain members' texts without their ids. */
 const TRACE = '"level":"trace"';
 const FORGOTTEN = '(deleted with the data of the member)';
 
-/**
- * Takes a person's words out of the log files: of every entry about them, and of every trace, only that it happened stays. The files must
- * not be open for writing.
- */
+/** Removes a person's texts from the log files: entries about them, and all traces, keep only their metadata. The files must not be open for writing. */
 export async function forgetInLogs(dir: string, userId: string): Promise<void> {
   const names = await readdir(dir).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
@@ -288,7 +285,7 @@ function withoutWords(line: string): string {
     const kept = Object.entries(entry).map(([key, value]) => [key, KEPT_FIELDS.has(key) ? value : FORGOTTEN] as const);
     return JSON.stringify(Object.fromEntries(kept));
   } catch {
-    // Half a line says nothing that can be told apart.
+    // An incomplete line cannot be attributed, so it is removed.
     return '';
   }
 }

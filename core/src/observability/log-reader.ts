@@ -4,7 +4,7 @@ import { type LogFields, type LogQuery, type LogReader, type LogRecord, z } from
 import { LEVELS } from './log-entry.js';
 import { LOG_FILE } from './log-files.js';
 
-/** Read of the files for one question at most. */
+/** Maximum that is read from the files for one query. */
 const MOST_BYTES = 16 * 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 
@@ -17,7 +17,7 @@ const entrySchema = z.looseObject({
 
 /**
  * Finds entries in the log files of a folder, from the end of the newest file on.
- * @param watch calls back with each entry that is logged from now on
+ * @param watch calls the listener with each new entry
  */
 export function createLogReader(dir: string, watch: LogReader['watch']): LogReader {
   return {
@@ -51,7 +51,7 @@ async function filesOf(dir: string, wanted: string): Promise<readonly string[]> 
     .map(({ name }) => name);
 }
 
-/** Reads an entry of a line, if it fits. What tells by the text alone is looked at first: most lines do not fit. */
+/** Parses a line, if it matches. Checks on the text alone come first: most lines do not match. */
 function createFilter({ level, component, text = '', guildId = '', before }: LogQuery) {
   const words = text.toLowerCase();
   const most = level === undefined ? LEVELS.length : LEVELS.indexOf(level);
@@ -64,11 +64,11 @@ function createFilter({ level, component, text = '', guildId = '', before }: Log
   };
 }
 
-/** The plugin that an entry is about, where the host has logged it for one. */
+/** The plugin that an entry is about, when the host has logged it for one. */
 export const originOf = (component: string, { plugin }: LogFields): string =>
   typeof plugin === 'string' ? plugin : component;
 
-/** `undefined` for what was cut off, or was not written by the log. */
+/** `undefined` for a line that was cut off, or was not written by the log. */
 function read(line: string): LogRecord | undefined {
   try {
     const { time, level, component, message, ...fields } = entrySchema.parse(JSON.parse(line));
@@ -85,7 +85,7 @@ async function* linesFromEnd(path: string, budget: { bytes: number }): AsyncGene
   try {
     file = await open(path, 'r');
   } catch {
-    // Files that are too old are removed meanwhile.
+    // Files that are too old may be removed meanwhile.
     return;
   }
   try {
@@ -97,7 +97,7 @@ async function* linesFromEnd(path: string, budget: { bytes: number }): AsyncGene
       budget.bytes -= bytesRead;
       end = start;
       const known = Buffer.concat([buffer.subarray(0, bytesRead), rest]);
-      // The first line may begin before what was read.
+      // The first line may begin before the part that was read.
       const whole = start === 0 ? 0 : known.indexOf(NEWLINE) + 1;
       rest = whole === 0 && start > 0 ? known : known.subarray(0, Math.max(0, whole - 1));
       if (whole === 0 && start > 0) continue;

@@ -36,30 +36,30 @@ export interface LogsOptions {
   readonly level: Level;
   /** The terminal, normally standard error; left out for none. */
   readonly console?: { readonly stream: NodeJS.WritableStream & { readonly isTTY?: boolean }; readonly level: Level };
-  /** Gets every entry as it is logged, secrets taken out. Must not throw. */
+  /** Called with every entry as it is logged, without secrets. Must not throw. */
   readonly onEntry?: ((entry: Entry) => void) | undefined;
   readonly clock: Clock;
   readonly redactor?: Redactor;
-  /** The most that all log files may take together, in millions of bytes: beyond it the oldest are removed. By default 500. */
+  /** The maximum size of all log files together, in millions of bytes: above it the oldest are removed. By default 500. */
   readonly maxMegabytes?: number;
 }
 
 const MAX_MEGABYTES = 500;
-/** A failure of the files so long after the last is worth a line on the terminal again. */
+/** Time after which a new failure of the files is shown on the terminal again. */
 const QUIET_MS = 60 * 60_000;
 
-/** The host's logs. Secrets known to `redactor`, and whatever looks like one, are taken out of every entry. */
+/** The host's logs. Secrets known to `redactor`, and everything with the form of one, are removed from every entry. */
 export interface Logs {
   /** A logger whose entries carry the component: a service of the host, or a plugin's id. */
   logger(component: string): Logger;
-  /** Writes to the audit file alone, whatever the level. */
+  /** Writes to the audit file only, whatever the level. */
   audit(entry: LogFields): void;
   readonly redactor: Redactor;
-  /** What was logged, from the files. */
+  /** Reads entries from the files. */
   readonly reader: LogReader;
-  /** Takes a person's words out of every file; that something happened stays. */
+  /** Removes a person's texts from every file; metadata stay. */
   forget(userId: string): Promise<void>;
-  /** Resolves when every entry is in its file. What is logged later goes nowhere. */
+  /** Resolves when every entry is in its file. Later entries are dropped. */
   close(): Promise<void>;
 }
 
@@ -69,8 +69,8 @@ type Waiting = (sinks: Sinks) => void;
 const OPEN_AFTER_MS = 1_000;
 
 /**
- * Opens the logs. Entries up to `info` wait until winston is loaded a second later, so that logging costs the host's start nothing;
- * a warning or an error does not wait, nor does the end.
+ * Opens the logs. Entries up to `info` wait until winston is loaded a second later, so that logging does not slow the start; warnings, errors and the end do
+ * not wait.
  */
 export function createLogs(options: LogsOptions): Logs {
   const { dir, level, console, clock, redactor = createRedactor(), maxMegabytes = MAX_MEGABYTES } = options;
@@ -79,7 +79,7 @@ export function createLogs(options: LogsOptions): Logs {
   let waiting: Waiting[] = [];
   let closed = false;
   let opening: NodeJS.Timeout | undefined;
-  /** While the files are written anew, entries wait. */
+  /** While the files are rewritten, entries wait. */
   let rewriting: Promise<void> = Promise.resolve();
   let isRewriting = false;
 
@@ -197,7 +197,7 @@ interface SinkOptions extends LogFilesOptions {
   readonly console: { readonly stream: NodeJS.WritableStream; readonly level: Level } | undefined;
 }
 
-/** Loads winston and opens the files: some 30 ms, which is why the first entry asks for it and not the host's start. */
+/** Loads winston and opens the files, which takes some 30 ms: the first entry does this, not the host's start. */
 function openSinks(options: SinkOptions): Sinks {
   const winston: Winston = createRequire(import.meta.url)('winston');
   const { console } = options;
@@ -233,10 +233,7 @@ const COLOURS = { error: 'red', warn: 'yellow', info: 'green', debug: 'gray', tr
 /** Stack frames shown on a terminal; the files have them all. */
 const FRAMES = 8;
 
-/**
- * An entry for people. Every line but the first is indented, and control characters are escaped, so that nothing that was logged can pass for
- * an entry of its own.
- */
+/** An entry for people. Every line but the first is indented, and control characters are escaped, so that logged text cannot imitate an entry. */
 function humanText(entry: Entry, colours: boolean): string {
   const level = entry.level.padEnd(5);
   const paint = (text: string, colour: 'red' | 'yellow' | 'green' | 'gray') =>
@@ -280,9 +277,9 @@ function errorLines(value: Plain): readonly string[] {
   ];
 }
 
-/** How many acts of a guild can be read in Discord; all are in the audit file for as long as that is kept. */
+/** How many actions of a guild can be read in Discord; the audit file has all within its retention time. */
 const KEPT = 300;
-/** Of these, refusals, and acts that only showed something: there can be as many as one likes, and they must not make room of what was changed. */
+/** Limit for refusals and for actions that only read: there can be any number of them, and they must not displace changes. */
 const KEPT_OF_A_KIND = 100;
 const LONGEST = 300;
 const FORGOTTEN = '(deleted with the data of the member)';
@@ -294,7 +291,7 @@ function kept<T extends { readonly outcome: string; readonly reads?: boolean | u
   return latestOf(latestOf(acts, isRefusal), isReading).slice(-KEPT);
 }
 
-/** Without the oldest of a kind where there are too many. */
+/** Without the oldest of a kind when there are too many. */
 function latestOf<T>(acts: readonly T[], isOfKind: (act: T) => boolean): readonly T[] {
   let surplus = acts.filter(isOfKind).length - KEPT_OF_A_KIND;
   return acts.filter((act) => {
@@ -325,7 +322,7 @@ export interface AuditLogService extends AuditLog {
   readonly personalData: PersonalData;
 }
 
-/** Writes acts to the audit file, and the latest of each guild to where they can be read in Discord. */
+/** Writes actions to the audit file, and stores the latest of each guild to be read in Discord. */
 export function createAuditLog(
   documents: Collection<z.output<typeof auditSchema>, 'guild'>,
   logs: Pick<Logs, 'audit' | 'redactor'>,
@@ -383,7 +380,7 @@ type Act = z.output<typeof auditSchema>['acts'][number];
 
 const names = ({ act, reason = '' }: Act, userId: string): boolean => act.includes(userId) || reason.includes(userId);
 
-/** Their own words go; of what others did about them, everything after their name. */
+/** Their own entries are deleted; entries of others about them lose everything after their name. */
 function withoutWordsOf(one: Act, userId: string): Act {
   if (one.userId === userId) return { ...one, act: FORGOTTEN, reason: undefined };
   if (!names(one, userId)) return one;

@@ -22,7 +22,7 @@ import type { GatewayStatus } from '../gateway/status.js';
 /** Loaded only while metrics are published. */
 type Prom = typeof import('prom-client');
 
-/** Metrics of the host and of every plugin. Until `open` they are declared, but nothing is counted. */
+/** Metrics of the host and of every plugin. Until `open` they are declared, but not counted. */
 export interface MetricsService {
   /** The host's own: `commands_total` is published as `cinnabar_commands_total`. */
   readonly host: Metrics;
@@ -34,13 +34,13 @@ export interface MetricsService {
   render(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
 
-/** A metric of the library, made when counting starts. */
+/** A metric of the library, created when counting starts. */
 interface Declared {
   readonly plugin: string;
   attach(prom: Prom, registry: Registry): void;
 }
 
-/** What the library's constructors take. */
+/** The arguments of the library's constructors. */
 interface Configuration {
   readonly name: string;
   readonly help: string;
@@ -52,17 +52,17 @@ type Labels = MetricLabels<string>;
 
 const NAME = /^[a-z][a-z0-9_]{0,63}$/;
 const PREFIX = 'cinnabar_';
-/** Sets of labels of one metric that are kept apart: https://prometheus.io/docs/practices/instrumentation/#do-not-overuse-labels */
+/** Maximum number of label sets of one metric: https://prometheus.io/docs/practices/instrumentation/#do-not-overuse-labels */
 const MOST_SERIES = 200;
 const LONGEST_VALUE = 100;
 const DISCORD_ID = /\d{15,22}/;
 const OTHER = 'other';
-/** How exactly the lag of the event loop is measured. */
+/** Resolution of the event loop's lag, in ms. */
 const LAG_PRECISION_MS = 20;
 
 /**
  * @param log gets an entry for each metric that fails
- * @param group of the bots in one process, the one that this counts for: each line says so, and what is the process's is left to the process
+ * @param group the group that this counts for, when a process has several: it becomes a label, and metrics of the process are left to the process
  */
 export function createMetrics(log: Logger, group?: number): MetricsService {
   const declared = new Map<string, Declared>();
@@ -71,7 +71,7 @@ export function createMetrics(log: Logger, group?: number): MetricsService {
   const add = (name: string, metric: Declared) => {
     const holder = declared.get(name)?.plugin;
     if (holder !== undefined) throw new CinnabarError('CINNABAR_NAME_TAKEN', { kind: 'metric', name, plugin: holder });
-    // The library refuses what it cannot publish: then the name stays free.
+    // The library refuses metrics that it cannot publish: then the name stays free.
     if (opened !== undefined) metric.attach(opened.prom, opened.registry);
     declared.set(name, metric);
   };
@@ -85,7 +85,7 @@ export function createMetrics(log: Logger, group?: number): MetricsService {
     of({ id, scope }) {
       return metricsOf(id, `${PREFIX}${id.replaceAll('-', '_')}_`, (name, metric) => {
         let taken = false;
-        // The scope comes first: one that is closed refuses.
+        // The scope is checked first: a closed one refuses.
         scope.add(`metric ${name}`, () => {
           if (taken) remove(name);
         });
@@ -173,13 +173,13 @@ export function createMetrics(log: Logger, group?: number): MetricsService {
   ): void {
     metric.reset();
     const bounded = boundSeries();
-    // Added up, since several may count as `other`.
+    // Added up, since several sets may count as `other`.
     attempt(name, () => {
       for (const [labels, value] of read()) metric.inc(bounded(labels), value);
     });
   }
 
-  /** A metric that fails, by a label that was not declared for instance, must cost neither its plugin's work nor the other metrics. */
+  /** A metric that fails, for instance because of an undeclared label, must affect neither its plugin's work nor other metrics. */
   function attempt(metric: string, task: () => void): void {
     try {
       task();
@@ -193,7 +193,7 @@ function invalid(name: string, detail: string): CinnabarError {
   return new CinnabarError('CINNABAR_NAME_INVALID', { kind: 'metric', name, detail });
 }
 
-/** Keeps the number of series small, whatever a plugin passes. */
+/** Limits the number of series, whatever a plugin passes. */
 function boundSeries(): (labels: Labels) => Labels {
   const seen = new Set<string>();
   return (labels) => {
@@ -219,7 +219,7 @@ interface HostSources {
   readonly tools: Tools;
 }
 
-/** Declares what the host itself publishes, but for what its services count themselves. Commands count in `commands/`. */
+/** Declares the host's metrics, except those that its services count themselves. Commands count in `commands/`. */
 export function publishHostMetrics(parts: HostSources): void {
   publishGateway(parts);
   publishRest(parts);
@@ -302,7 +302,7 @@ function publishWork({ metrics, inFlight, plugins, tools }: HostSources): void {
     labels: ['tool', 'outcome'],
   });
   tools.onSettled(({ tool, outcome }) => {
-    // A model may ask for any name; only those that there are become a label.
+    // A model may request any name; only names of existing tools become a label.
     const isKnown = tools.list().some(({ name }) => name === tool);
     calls.add({ tool: isKnown ? tool : 'unknown', outcome: outcome.status });
   });

@@ -17,25 +17,25 @@ import type { GatewayStatus, ShardStatus } from '../gateway/status.js';
 import type { MetricsService } from './metrics.js';
 
 interface Dependencies {
-  /** `undefined`: nothing is served, and nothing is counted. */
+  /** `undefined`: nothing is served or counted. */
   readonly address: ListenAddress | undefined;
   readonly pages: MonitoringPages;
   readonly log: Logger;
 }
 
-/** `/healthz`, `/readyz` and `/metrics` over HTTP, for whatever watches the process. */
+/** `/healthz`, `/readyz` and `/metrics` over HTTP, for monitoring systems. */
 interface MonitoringServer {
   /** `http://127.0.0.1:9464`; `undefined` while nothing listens. */
   readonly url: string | undefined;
-  /** @throws CinnabarError CINNABAR_CONFIG_INVALID when nothing can listen at the address */
+  /** @throws CinnabarError CINNABAR_CONFIG_INVALID when the address cannot be listened on */
   open(): Promise<void>;
-  /** For good, also while `open` is under way. */
+  /** Closes permanently, also while `open` is running. */
   close(): Promise<void>;
 }
 
-/** The pages, for every server that shows them. */
+/** The pages, for every server that serves them. */
 export interface MonitoringPages extends Monitoring {
-  /** Begins to count. Idempotent. */
+  /** Starts counting. Idempotent. */
   open(): Promise<void>;
   /** Why the bot cannot serve people at the moment; empty when it can. */
   reasons(): Promise<readonly string[]>;
@@ -58,7 +58,7 @@ export function createMonitoringPages({ metrics, publish, readiness }: PageDepen
     return opening;
   };
   const pages: Readonly<Record<string, () => MonitoringPage | Promise<MonitoringPage>>> = {
-    // That this is answered is the answer: it takes a process that lives and an event loop that turns.
+    // Answering is the check: it needs a running process and event loop.
     '/healthz': () => json(200, { status: 'ok' }),
     '/readyz': async () => {
       const reasons = await readiness.reasons();
@@ -81,7 +81,7 @@ export function createMonitoringPages({ metrics, publish, readiness }: PageDepen
 
 export function createMonitoring({ address, pages, log }: Dependencies): MonitoringServer {
   const pageFor = async ({ method, url = '/', headers }: IncomingMessage): Promise<MonitoringPage> => {
-    // A web page that is open on this machine must not read them (DNS rebinding). Other machines use names that only they know.
+    // A web page open on this machine must not read them (DNS rebinding). Other machines use names that are not public.
     if (address !== undefined && isLoopback(address) && !isAllowedSource(headers, { hosts: [], origins: [] }))
       return json(403, { error: 'Host or Origin is not allowed' });
     if (method !== 'GET' && method !== 'HEAD') return json(405, { error: 'only GET and HEAD are allowed' });
@@ -155,7 +155,7 @@ function cannotListen(address: ListenAddress, error: Error): CinnabarError {
   return new CinnabarError('CINNABAR_CONFIG_INVALID', { detail }, { cause: error });
 }
 
-/** Storage is tried at most this often, however often it is asked about. */
+/** Minimum interval between two checks of the storage. */
 const PROBE_EVERY_MS = 10_000;
 const PROBE_LIMIT_MS = 5_000;
 
@@ -213,7 +213,7 @@ function away({ id, state, notReadySince, lastClose }: ShardStatus): string {
   return `gateway: shard ${id} is ${state}${since}${why}`;
 }
 
-/** The system's own code, such as `ENOSPC`, wherever it is among the causes. */
+/** The system's error code, such as `ENOSPC`, anywhere among the causes. */
 function codeOf(error: unknown): string {
   let code = 'the log has the reason';
   for (let one = error; one instanceof Error; one = one.cause) {

@@ -1,6 +1,6 @@
 import type { Logger } from '@cinnabar/sdk';
 
-/** For what tells of its troubles otherwise. */
+/** For code that reports its problems another way. */
 export const NO_LOG: Logger = {
   error: () => undefined,
   warn: () => undefined,

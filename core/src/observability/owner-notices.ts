@@ -20,23 +20,24 @@ import type { LanguageService } from '../languages/languages.js';
 
 const LONGEST_MESSAGE = 1_900;
 
-/** The owners' notices, and what only the host may do with them. */
+/** The owners' notices, and the functions that only the host may call. */
 export interface HostNotices extends OwnerNotices {
-  /** Sends a sentence with the next message, however often: for what answers a change that an owner has just made. */
+  /** Sends a sentence with the next message, without a limit on repetition: for answers to a change that an owner has just made. */
   tell(sentence: string): void;
-  /** Reads what an earlier run has left to send. Alerts raised before are kept. */
+  /** Reads unsent alerts of an earlier run. Alerts raised before are kept. */
   open(): Promise<void>;
-  /** Resolves when nothing is being sent; `true` when it had to wait. */
+  /** Resolves when no message is being sent; with `true` when it had to wait. */
   idle(): Promise<boolean>;
-  /** Begins to send nothing more; resolves when what was begun is sent and what is unsent is saved. */
+  /** Starts no further messages; resolves when those in progress are sent and the unsent alerts are saved. */
   close(): Promise<void>;
 }
 
-/** Those of the host that sends them. */
+/** The notices of the host that sends them. */
 export interface SendingNotices extends HostNotices {
   /**
-   * Takes what the host of another group has to tell. What it has told already, and what this or another host has told within ten minutes, counts once.
-   * @throws Error when it could not be saved: it is to be handed over again
+   * Accepts alerts of the host of another group. Alerts that it has handed over already, and those that this or another host has sent within ten minutes, count
+   * once.
+   * @throws Error when it could not be saved: it has to be handed over again
    */
   take(from: number, handed: Handed): Promise<void>;
 }
@@ -44,16 +45,16 @@ export interface SendingNotices extends HostNotices {
 interface Dependencies {
   readonly client: Client;
   readonly owners: () => Promise<readonly string[]>;
-  /** Where alerts are kept. */
+  /** Where alerts are stored. */
   readonly document: () => Document<Alerts>;
-  /** Takes secrets out of a text. */
+  /** Removes secrets from a text. */
   readonly redact: (text: string) => string;
   readonly languages: () => Pick<LanguageService, 'available' | 'find' | 'speak'>;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Builds the way to the owners, by direct message, for what they would not see in time in a log file. */
+/** Builds the notices to owners, which are sent by direct message about problems that a log file would show too late. */
 export function createOwnerNotices({
   client,
   owners,
@@ -67,7 +68,7 @@ export function createOwnerNotices({
     const channel = await client.users.createDM(userId);
     for (const part of splitMessage(content, LONGEST_MESSAGE)) {
       const message = { content: asNotice(part), allowedMentions: { parse: [] } };
-      // The queue repeats by itself, after longer pauses.
+      // The queue retries by itself, with longer delays.
       await sendOnce(channel, message, `notice ${userId} ${clock.now()} ${part}`, { clock, pausesMs: [] });
     }
   };
@@ -81,7 +82,7 @@ export function createOwnerNotices({
         isDone = true;
       } catch (error) {
         log.warn('a notice could not be delivered to an owner of the bot', { userId, error });
-        // An owner who takes no direct messages does not take them later either.
+        // An owner who accepts no direct messages will not accept them later either.
         if (isRefusal(error)) isDone = true;
         else missed.push({ userId, content });
       }
@@ -113,41 +114,41 @@ export function createOwnerNotices({
   };
 }
 
-/** In which owners may read, beside English. */
+/** Languages of owners other than English. */
 export const languagesOf = ({ available, find }: Pick<LanguageService, 'available' | 'find'>): readonly Language[] =>
   available.flatMap((locale) => find(locale) ?? []);
 
-/** What goes wrong in a burst is sent as one message. */
+/** Alerts within this time are sent as one message. */
 const COLLECT_MS = 5_000;
-/** Each kind of alert is sent at most this often. */
+/** Minimum interval between two alerts of one kind. */
 const EVERY_MS = 60 * 60_000;
 /** An alert that is sent later than this says when it was raised. */
 const LATE_MS = 60_000;
 const FIRST_RETRY_MS = 60_000;
 const LONGEST_RETRY_MS = 10 * 60_000;
 const LONGEST_PART = 500;
-/** What several hosts of a cluster notice within so long of one another is one thing. */
+/** Alerts of several hosts of a cluster within this time count as one. */
 const SAME_MS = 10 * 60_000;
-/** Of a kind; the oldest are forgotten. */
+/** Maximum for each kind; the oldest are dropped. */
 const MOST_SEEN = 20;
-/** Ids of what was taken from other hosts: one that got no answer hands it over again. */
+/** Number of remembered ids of alerts from other hosts: a host that got no answer hands them over again. */
 const MOST_TAKEN = 500;
-/** The group that what belongs to no server belongs to. */
+/** The group of everything that belongs to no server. */
 const OWN_GROUP = 0;
-/** A message that some owners have and others not is sent to those again for so long. */
+/** How long a message that only some owners received is sent again to the others. */
 const REDELIVER_MS = 24 * 60 * 60_000;
-/** Such messages in all; the oldest are given up. */
+/** Maximum number of such messages; the oldest are dropped. */
 const MOST_UNDELIVERED = 50;
-/** Which alerts are sent while nothing else is asked. */
+/** The alerts that are sent by default. */
 const always = async (_kind: string): Promise<boolean> => true;
-/** Alerts of one kind that differ: beyond these they are only counted. */
+/** Maximum number of different alerts of one kind; further ones are only counted. */
 const WORDED = 3;
 
 const wordsSchema = z.object({ text: z.string(), remedy: z.string() });
 type Words = z.output<typeof wordsSchema>;
 
 const raisedSchema = wordsSchema.extend({
-  /** By locale, in other languages than English. */
+  /** By locale, for languages other than English. */
   translated: z.record(z.string(), wordsSchema).default({}),
   /** When it was first raised, in milliseconds since the Unix epoch. */
   at: z.number(),
@@ -168,9 +169,9 @@ const kindSchema = z.object({
   /** When a message of this kind was last sent; 0: never. */
   sentAt: z.number(),
   waiting: z.array(raisedSchema),
-  /** Raised beside those that are worded. */
+  /** Number of alerts beyond those with a text. */
   more: z.int().min(0),
-  /** What was raised within the last minutes. */
+  /** Alerts of the last minutes. */
   seen: z.array(seenSchema).default([]),
 });
 type Kind = z.output<typeof kindSchema>;
@@ -186,57 +187,57 @@ const undeliveredSchema = z.object({
 });
 type Undelivered = z.output<typeof undeliveredSchema>;
 
-/** What the host of one group hands over to the one that sends. */
+/** What the host of one group hands over to the sending host. */
 export const handedSchema = z.object({
   alerts: z.array(raisedSchema.extend({ id: z.string(), kind: z.string(), reason: z.string() })).default([]),
   sentences: z.array(z.object({ id: z.string(), sentence: z.string(), at: z.number() })).default([]),
 });
 export type Handed = z.output<typeof handedSchema>;
 
-/** What is kept of alerts over a restart, so that a crash loop does not send a message a start. */
+/** The state that is kept across restarts, so that a crash loop does not send a message at each start. */
 export const alertsSchema = z.object({
   kinds: z.record(z.string(), kindSchema).default({}),
   undelivered: z.array(undeliveredSchema).default([]),
-  /** Of a host that sends: ids of what it has taken from others. */
+  /** On the sending host: ids of alerts that it has accepted from others. */
   taken: z.array(z.string()).default([]),
-  /** Of another one: what it has not handed over yet. */
+  /** On other hosts: alerts that were not handed over yet. */
   handing: handedSchema.default({ alerts: [], sentences: [] }),
 });
 export type Alerts = z.output<typeof alertsSchema>;
 
-/** A message that an owner does not have, in the language of the owner. */
+/** A message that an owner has not received, in the owner's language. */
 type Missed = Pick<Undelivered, 'userId' | 'content'>;
 
-/** What became of a message. */
+/** The result of sending a message. */
 interface Delivery {
-  /** Some owner has it, or trying again would help with none. */
+  /** An owner has received it, or trying again would help with none. */
   readonly isDone: boolean;
-  /** Owners who do not have it, with whom trying again may help. */
+  /** Owners who have not received it, and for whom trying again may help. */
   readonly missed: readonly Missed[];
 }
 
-/** Alerts on their way to the bot's owners. */
+/** Alerts for the bot's owners. */
 interface AlertQueue extends SendingNotices {
-  /** What could not be sent may go now. */
+  /** Called when unsent messages may be sent now. */
   retry(): void;
 }
 
 interface AlertQueueDependencies {
-  /** Whether anybody can be sent anything at the moment. */
+  /** Whether messages can be sent at the moment. */
   readonly reachable: () => Promise<boolean>;
   /** Sends a message to the owners, or to one of them, written in the language of each. Never rejects. */
   readonly send: (write: () => string, to?: string) => Promise<Delivery>;
-  /** In which owners may read, beside English. */
+  /** Languages of owners other than English. */
   readonly languages: () => readonly Language[];
-  /** Where alerts are kept. */
+  /** Where alerts are stored. */
   readonly document: () => Document<Alerts>;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /**
- * Builds the queue of alerts: what comes in a burst is one message, each kind is sent at most once an hour, and neither a restart nor a Discord
- * that is away loses any or repeats any.
+ * Builds the queue of alerts: a burst becomes one message, each kind is sent at most once an hour, and neither a restart nor an outage of Discord loses or
+ * repeats any.
  */
 export function createAlertQueue({
   reachable,
@@ -268,7 +269,7 @@ export function createAlertQueue({
     clock,
     log,
   );
-  // Before `open` the document on the disk is the truer one.
+  // Before `open`, the document on the disk is more recent.
   const save = async (): Promise<boolean> => opened && saver.save();
 
   const schedule = () => {
@@ -282,7 +283,7 @@ export function createAlertQueue({
   };
   const setDue = (name: string, { sentAt }: Kind) => {
     const now = clock.now();
-    // A clock that was set back must not silence a kind for longer than the hour.
+    // A clock that was set back must not suppress a kind for longer than an hour.
     const rested = sentAt === 0 ? 0 : Math.min(sentAt, now) + EVERY_MS;
     dueAt.set(name, Math.max(now + COLLECT_MS, rested));
   };
@@ -310,7 +311,7 @@ export function createAlertQueue({
       dueAt.set(name, 0);
     }
   };
-  /** The hour counts from when the message was there, which may have taken a while. */
+  /** The hour starts when the message was sent, which may have taken a while. */
   const startHour = ({ due }: ReturnType<typeof takeDue>) => {
     for (const [name] of due) {
       const kind = kinds.get(name);
@@ -332,7 +333,7 @@ export function createAlertQueue({
     const pauseMs = Math.min(FIRST_RETRY_MS * 2 ** (one.attempts - 1), LONGEST_RETRY_MS);
     undelivered = [...undelivered, { ...one, dueAt: clock.now() + pauseMs }].slice(-MOST_UNDELIVERED);
   };
-  /** Owners who lacked a message that others have. */
+  /** Owners who have not received a message that others have. */
   const redeliverDue = async () => {
     const due = undelivered.filter(({ dueAt: at }) => at <= clock.now());
     if (due.length === 0) return;
@@ -472,7 +473,7 @@ export function createAlertQueue({
   };
 }
 
-/** What is kept; nothing when it cannot be read. Never rejects. */
+/** The stored state; nothing when it cannot be read. Never rejects. */
 export async function readKept(document: () => Document<Alerts>, log: Logger): Promise<Alerts> {
   try {
     return await document().get();
@@ -482,7 +483,7 @@ export async function readKept(document: () => Document<Alerts>, log: Logger): P
   }
 }
 
-/** Saves what there is, one write at a time: what changes meanwhile is in one more. */
+/** Saves the state, one write at a time: changes during a write cause one more. */
 export function createSaver(write: () => Promise<unknown>, clock: Clock, log: Logger) {
   let saving: Promise<boolean> | undefined;
   let isDue = false;
@@ -495,7 +496,7 @@ export function createSaver(write: () => Promise<unknown>, clock: Clock, log: Lo
         await write();
         isSaved = true;
       } catch (error) {
-        // Perhaps this is what the alert is about, and the next attempt would raise it again. The hour still holds in this run.
+        // Perhaps the disk is what the alert is about, and another attempt would raise it again. The hour still applies in this run.
         isDue = false;
         isSaved = false;
         notBefore = clock.now() + FIRST_RETRY_MS;
@@ -506,7 +507,7 @@ export function createSaver(write: () => Promise<unknown>, clock: Clock, log: Lo
     return isSaved;
   };
   return {
-    /** Never rejects. @returns whether all that there was at the call is saved */
+    /** Never rejects. @returns whether everything up to the call is saved */
     async save(): Promise<boolean> {
       if (clock.now() < notBefore) return false;
       isDue = true;
@@ -517,7 +518,7 @@ export function createSaver(write: () => Promise<unknown>, clock: Clock, log: Lo
   };
 }
 
-/** An alert as it is kept, in the languages of its readers. @param redact takes secrets out of a text */
+/** The stored form of an alert, in the languages of its readers. @param redact removes secrets from a text */
 export function raisedOf(
   alert: OwnerAlert,
   languages: readonly Language[],
@@ -539,9 +540,8 @@ export function raisedOf(
 }
 
 /**
- * Notes what one host has noticed. Each host of a cluster may notice the same thing: it has happened as often as the one has noticed it that has
- * noticed it most.
- * @returns how many of them nobody has noticed before
+ * Records alerts of one host. Each host of a cluster may report the same problem, so its count is the largest of the hosts' counts.
+ * @returns how many of them no host has reported before
  */
 function newOf(seen: Seen[], one: { reason: string; group: number; at: number; count: number }): number {
   const isOld = ({ since }: Seen) => Math.abs(one.at - since) >= SAME_MS;
@@ -571,7 +571,7 @@ function wordsOf({ waiting, more }: Kind, now: number): string {
   const lines = waiting.map((raised) => {
     const { at, count } = raised;
     const { text, remedy } = raised.translated[currentLocale()] ?? raised;
-    // Discord shows this as the reader's own time of the day.
+    // Discord shows this in the reader's time zone.
     const when = now - at > LATE_MS ? ` (<t:${Math.floor(at / 1000)}:f>)` : '';
     const again =
       count > 1 ? ` ${t('(and {count, plural, one {# more time} other {# more times}})', { count: count - 1 })}` : '';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** `    at run (/plugins/dice/src/index.ts:12:5)`: the place is what counts. */
+/** `    at run (/plugins/dice/src/index.ts:12:5)`: only the place is used. */
 const FRAME = /^\s*at .*?\(?((?:file:\/\/|\/|[A-Za-z]:[\\/])[^()]+):(\d+):(\d+)\)?$/;
 
 interface Place {
@@ -13,8 +13,8 @@ interface Place {
 }
 
 /**
- * Where in the author's own files an error comes from, in two lines: the place, and the line itself. Frames of the host, of Node and of packages are
- * left out; `undefined` when there are no others.
+ * The place in the author's files that an error comes from, in two lines: the place, and the source line. Frames of the host, of Node and of packages are left
+ * out; `undefined` when there are no others.
  * @param error an `Error`, or one as it was logged
  * @param folder the author's
  */
@@ -26,14 +26,14 @@ export function placeForAuthor(error: unknown, folder: string): string | undefin
   return [`  at ${file}:${line}:${column}`, ...(source === undefined ? [] : [`  ${line} | ${source}`])].join('\n');
 }
 
-/** The message of what caused an error in the end. */
+/** The message of an error's deepest cause. */
 export function rootMessage(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const deeper = 'cause' in error ? rootMessage(error.cause) : undefined;
   return deeper ?? ('message' in error ? String(error.message) : undefined);
 }
 
-/** Of the error or of what caused it: the deepest cause is the nearest to the fault. */
+/** Of the error or its causes: the deepest cause is nearest to the fault. */
 function placeOf(error: unknown, folder: string): Place | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const deeper = 'cause' in error ? placeOf(error.cause, folder) : undefined;

@@ -59,13 +59,13 @@ interface HostServices {
   readonly client: Client;
   readonly partition: Partition;
   readonly enabledIn: (guildId: string, plugin: Plugin) => Promise<boolean>;
-  /** What plugins read as their environment at this moment. */
+  /** The current environment of plugins. */
   readonly environment: () => Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Binds every registration function to one run of a plugin: what its `setup` is handed.
- * @throws CinnabarError CINNABAR_CONFIG_INVALID, naming the environment variable that is wrong
+ * Makes the context that a plugin's `setup` receives: every registration function is bound to one run of the plugin.
+ * @throws CinnabarError CINNABAR_CONFIG_INVALID, naming the environment variable that is invalid
  */
 export function createContext(owner: Owner, host: HostServices): ErasedContext {
   const { plugin, scope, log } = owner;
@@ -135,7 +135,7 @@ export function createContext(owner: Owner, host: HostServices): ErasedContext {
 
 function after(owner: Owner, { boundary, clock }: HostServices, delayMs: number, task: () => unknown): Disposer {
   let cancel: () => void = () => undefined;
-  // The scope comes first, here and below: one that is closed refuses, and then no clock may run.
+  // The scope is checked first, here and below: a closed scope refuses, and then no timer may run.
   const dispose = owner.scope.add(`timer once in ${delayMs} ms`, () => cancel());
   cancel = clock.after(delayMs, () => {
     void dispose();
@@ -163,7 +163,7 @@ function every(owner: Owner, { boundary, clock }: HostServices, intervalMs: numb
   return dispose;
 }
 
-/** What a plugin injects, its tools bound to it. */
+/** A service that a plugin injects; its tools are bound to the plugin. */
 function bound<S extends Readonly<Record<string, unknown>>>(services: S, owner: Owner, tools: ToolService): S {
   const own = boundTools(owner, tools);
   return Object.freeze({
@@ -176,13 +176,13 @@ function bound<S extends Readonly<Record<string, unknown>>>(services: S, owner: 
   });
 }
 
-/** Variables that are the host's alone. */
+/** Variables for the host only. */
 const OF_HOST = ['DISCORD_TOKEN', 'CINNABAR_SECRET_KEY'];
 
 /**
  * The environment variables that a plugin gets.
  * @param isBundled whether it comes with the host
- * @throws CinnabarError CINNABAR_CONFIG_INVALID, naming the variable that is wrong
+ * @throws CinnabarError CINNABAR_CONFIG_INVALID, naming the variable that is invalid
  */
 export function readEnvironment(
   plugin: Plugin,
@@ -190,13 +190,13 @@ export function readEnvironment(
   environment: ReturnType<HostServices['environment']>,
 ): Readonly<Record<string, unknown>> {
   if (plugin.env === undefined) return {};
-  // A loose schema is for variables whose names only the plugin's settings know.
+  // A loose schema is for variables whose names depend on the plugin's settings.
   const loose = plugin.env.def.catchall !== undefined && !(plugin.env.def.catchall instanceof z.ZodNever);
   // A third-party plugin gets the variables that it declares; no plugin gets the bot's token, or the key of its secrets.
   const wanted = Object.keys(loose && isBundled ? environment : plugin.env.shape).filter(
     (name) => !OF_HOST.includes(name),
   );
-  // An empty variable is one that is not set: that is what `NAME=` in a .env file means.
+  // An empty variable counts as not set: `NAME=` in a .env file means that.
   const given = Object.fromEntries(wanted.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])));
   const parsed = plugin.env.safeParse(given);
   if (parsed.success) return parsed.data;
@@ -207,7 +207,7 @@ export function readEnvironment(
 
 export type SetupNeeds = ReturnType<typeof createSetupNeeds>;
 
-/** The plugins' own checks of whether they are set up. */
+/** The plugins' own checks whether they are configured. */
 export function createSetupNeeds(log: Logger) {
   const checks = new Map<string, Set<SetupCheck>>();
   return {
@@ -216,7 +216,7 @@ export function createSetupNeeds(log: Logger) {
       checks.set(owner.id, own.add(check));
       return owner.scope.add('check of its setup', () => own.delete(check));
     },
-    /** What is missing in the guild (`null`: direct messages); `undefined` where the plugin works, or has not said. Never rejects. */
+    /** What is missing in the guild (`null`: direct messages); `undefined` when the plugin works, or has no check. Never rejects. */
     async of(guildId: string | null, id: string): Promise<SetupNeed | undefined> {
       for (const check of checks.get(id) ?? []) {
         try {
@@ -233,7 +233,7 @@ export function createSetupNeeds(log: Logger) {
 
 export type Silences = ReturnType<typeof createSilences>;
 
-/** What plugins say of messages that they did not answer. */
+/** The plugins' reasons for messages that they did not answer. */
 export function createSilences(log: Logger) {
   const known = new Set<{ readonly owner: Owner; readonly reasons: SilenceReasons }>();
   return {
@@ -260,7 +260,7 @@ export function createSilences(log: Logger) {
 
 export type Diagnoses = ReturnType<typeof createDiagnoses>;
 
-/** What plugins themselves find when they look at what they need. */
+/** The plugins' own checks of the services that they need. */
 export function createDiagnoses(log: Logger) {
   const looks = new Map<string, Set<Diagnosis>>();
   return {
@@ -269,7 +269,7 @@ export function createDiagnoses(log: Logger) {
       looks.set(owner.id, own.add(look));
       return owner.scope.add('diagnosis', () => own.delete(look));
     },
-    /** A look that fails is an obstacle by itself: what it asked would have failed as well. */
+    /** A check that fails is a finding itself: the service that it asked would fail as well. */
     async of(id: string, about: DiagnosisSubject): Promise<readonly CheckResult[]> {
       const findings: CheckResult[] = [];
       for (const look of looks.get(id) ?? []) {

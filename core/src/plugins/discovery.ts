@@ -6,9 +6,9 @@ import type { HostConfig } from '../config/host-config.js';
 import { exportedFiles, findPackage } from './build/evaluate.js';
 import { findInstalled } from './install/installed.js';
 
-/** A plugin's place on disk, before anything of it has run. */
+/** A plugin's place on the disk, before any of its code has run. */
 export interface DiscoveredPlugin {
-  /** From the package or folder name; the manifest has the last word once it is loaded. */
+  /** From the package or folder name; the manifest's id replaces it once it is loaded. */
   readonly id: string;
   readonly source: 'bundled' | 'folder' | 'package';
   /** Its folder, symbolic links resolved. */
@@ -17,19 +17,19 @@ export interface DiscoveredPlugin {
   readonly entry: string;
   readonly version: string;
   readonly description: string;
-  /** `"cinnabar": { "guard": true }` in its package.json: a guard even when it has never been built. */
+  /** `"cinnabar": { "guard": true }` in its package.json: a guard even before it is built for the first time. */
   readonly guard: boolean;
-  /** Of one that was installed as such: it is no other plugin, whatever its manifest says by now. */
+  /** The id of an installed plugin: it stays this plugin, whatever its manifest says later. */
   readonly pinnedId?: string;
 }
 
 export interface Discovery {
   readonly plugins: readonly DiscoveredPlugin[];
-  /** Entries that cannot be used, and ids that are there twice (the first is kept). */
+  /** Entries that cannot be used, and duplicate ids (the first is kept). */
   readonly problems: readonly CinnabarError[];
 }
 
-/** Looks at the disk anew each time. Never rejects. */
+/** Reads the disk again each time. Never rejects. */
 export type Discover = () => Promise<Discovery>;
 
 interface DiscoveryOptions {
@@ -37,9 +37,9 @@ interface DiscoveryOptions {
   readonly bundled?: readonly string[];
   /** Folders whose subfolders are plugins, or that are plugins themselves. */
   readonly folders: readonly string[];
-  /** Folders with a package.json whose dependencies are looked at: the working directory, `<dataDir>/plugins`. */
+  /** Folders with a package.json whose dependencies are searched: the working directory, `<dataDir>/plugins`. */
   readonly packageRoots: readonly string[];
-  /** The data of the bot whose installed plugins are looked for. */
+  /** The data folder of the bot whose installed plugins are searched. */
   readonly installedIn?: string;
 }
 
@@ -49,7 +49,7 @@ interface Candidate {
   readonly pinnedId?: string;
 }
 
-/** The search for the plugins of a bot. */
+/** The search for a bot's plugins. */
 export function discoveryOf({
   root,
   dataDir,
@@ -64,8 +64,8 @@ export function discoveryOf({
 }
 
 /**
- * Builds the search for plugins: bundled ones first, then configured folders, then packages, then those that were installed as plugins.
- * It reads some hundred small files at once: in Node's pool of threads each would cost several times as much of the processor.
+ * Builds the search for plugins: bundled ones first, then configured folders, then packages, then those that were installed as plugins. It reads some hundred
+ * small files synchronously: through Node's thread pool, each would cost several times as much processor time.
  */
 export function createDiscovery({ bundled, folders, packageRoots, installedIn }: DiscoveryOptions): Discover {
   return async () => {
@@ -95,7 +95,7 @@ function asCandidates(source: DiscoveredPlugin['source'], folders: readonly stri
   return folders.map((folder) => ({ folder, source }));
 }
 
-/** The plugins in a configured folder: its subfolders, or itself where it is one. */
+/** The plugins in a configured folder: its subfolders, or the folder itself when it is one. */
 function pluginsIn(folder: string, report: (error: CinnabarError) => void): readonly string[] {
   try {
     if (isPlugin(folder)) return [folder];
@@ -111,7 +111,7 @@ function pluginsIn(folder: string, report: (error: CinnabarError) => void): read
   }
 }
 
-/** By its keyword; one without a package.json by an index file of its own. */
+/** Recognised by the keyword, or, without a package.json, by an index file. */
 function isPlugin(folder: string): boolean {
   try {
     const file = readPackageFile(folder);
@@ -162,10 +162,10 @@ const INDEX_FILES = ['index.ts', 'index.mts', 'index.js', 'index.mjs', 'index.ct
 export const PACKAGE_PREFIX = /^(@[^/]+\/)?(cinnabar-)?(plugin-|example-)?/;
 
 /**
- * Reads what a folder says of itself.
+ * Reads a folder's description of its plugin.
  * @param folder its path, symbolic links resolved
  * @param pinnedId the id under which it was installed
- * @throws CINNABAR_PLUGIN_INVALID when it is no plugin
+ * @throws CINNABAR_PLUGIN_INVALID when it is not a plugin
  */
 export function inspectFolder(folder: string, source: DiscoveredPlugin['source'], pinnedId?: string): DiscoveredPlugin {
   const file = readPackageFile(folder);
@@ -246,7 +246,7 @@ function readTextIfThere(file: string): string | undefined {
   }
 }
 
-/** The same; `undefined`, too, for one that cannot be used. */
+/** The same; also `undefined` when it cannot be used. */
 function readableManifest(folder: string): PackageFile | undefined {
   try {
     return readPackageFile(folder);
@@ -263,12 +263,12 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** By which a plugin is known among packages. */
+/** The keyword that marks a package as a plugin. */
 export const KEYWORD = 'cinnabar-plugin';
 
 /**
- * The folders of plugins among the direct dependencies of a project. Nothing else of `node_modules` is looked at.
- * @param root a folder with a package.json; one without has no plugins
+ * The folders of plugins among the direct dependencies of a project. The rest of `node_modules` is not searched.
+ * @param root a folder with a package.json; without one it has no plugins
  */
 function installedPlugins(root: string): readonly string[] {
   const project = readableManifest(root);

@@ -15,32 +15,32 @@ import type { DiscoveredPlugin } from './discovery.js';
 /** Turns a folder into a validated plugin definition. */
 export interface PluginLoader {
   /**
-   * Builds (or takes from the cache), evaluates and validates a plugin. Each call evaluates it anew, unless `reuse` has one for it.
+   * Builds (or takes from the cache), evaluates and validates a plugin. Each call evaluates it again, unless `reuse` has a definition of it.
    * @param options.verify compares the content of every input with the cache, not only its time and size
    * @throws CINNABAR_PLUGIN_BUILD, CINNABAR_PLUGIN_INVALID, CINNABAR_PLUGIN_HOST_VERSION
    */
   load(found: DiscoveredPlugin, options?: { readonly verify?: boolean }): Promise<Plugin>;
 }
 
-/** Bundles of plugins that were built and validated ahead, and that nothing has changed since. */
+/** Bundles of plugins that were built and validated in advance, and have not changed since. */
 export interface BuiltPlugins {
   /** By entry file. */
   readonly files: ReadonlyMap<string, string>;
-  /** A plugin is another by now. */
+  /** Removes a plugin that has changed. */
   readonly onChange: () => void;
 }
 
 export interface LoaderOptions {
   readonly builtPlugins?: BuiltPlugins | undefined;
-  /** Has the definition of a bundled plugin, by its bundle, where nothing asks for a new version of it; by default `evaluate` makes it. */
+  /** Returns the definition of a bundled plugin by its bundle, unless a new version is requested; by default `evaluate` makes it. */
   readonly reuse?: ((file: string, evaluate: () => Plugin) => Plugin) | undefined;
   /** `<dataDir>/cache/plugins` */
   readonly cacheDir: string;
-  /** Semantic version that manifests' `host` ranges are held against. */
+  /** Semantic version that is compared with manifests' `host` ranges. */
   readonly hostVersion: string;
 }
 
-/** Builds the loader. Stack traces point at the TypeScript line of the plugins that it loads. */
+/** Builds the loader. Stack traces of the plugins that it loads show TypeScript lines. */
 export function createLoader({ cacheDir, hostVersion, builtPlugins, reuse }: LoaderOptions): PluginLoader {
   const ahead = new Map(builtPlugins?.files);
   const find = async (found: DiscoveredPlugin, verify: boolean): Promise<string> => {
@@ -75,7 +75,7 @@ export function definitionIn(file: string, found: DiscoveredPlugin, hostVersion:
   return plugin;
 }
 
-/** Evaluates a built bundle. @throws CINNABAR_PLUGIN_INVALID when it exports something else than a plugin */
+/** Evaluates a built bundle. @throws CINNABAR_PLUGIN_INVALID when it does not export a plugin */
 function definedIn(file: string, found: DiscoveredPlugin): Plugin {
   const plugin = defaultExport(run(file, found));
   if (isDefined(plugin)) return plugin;
@@ -83,7 +83,7 @@ function definedIn(file: string, found: DiscoveredPlugin): Plugin {
   throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: found.path, detail });
 }
 
-/** The code is no measure: the source map in it names the sources as seen from the cache file. */
+/** The code cannot be compared: the source map in it contains paths relative to the cache file. */
 function isMadeOfTheSame(one: CachedBundle, other: CachedBundle): boolean {
   const madeOf = ({ madeBy, inputs }: CachedBundle) =>
     [madeBy, ...inputs.map(({ path, hash }) => `${hash} ${path}`).sort()].join('\n');
@@ -107,18 +107,18 @@ function run(file: string, { id, path, entry }: DiscoveredPlugin): unknown {
   }
 }
 
-/** The package that an import does not find; a file that is missing is none. */
+/** The package that an import does not find; not for a missing file. */
 function missingPackage(error: unknown): string | undefined {
   if (!(error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND')) return undefined;
   return /^Cannot find module '((?:@[^/']+\/)?[^/.'@][^/']*)/.exec(error.message)?.[1];
 }
 
-// One by one: the package's index loads four times as much.
+// Separate imports: the package's index loads four times as much.
 
 const token = z.object({ kind: z.literal('token'), id: z.string().min(1) });
 const named = (names: object) => z.array(z.string().refine((name) => name in names, 'there is no such name'));
 
-/** The parts of a plugin that a program without types could get wrong. */
+/** The parts of a plugin that an author without type checks could get wrong. */
 const pluginSchema = z.object({
   kind: z.literal('cinnabar-plugin'),
   manifest: z.object({
@@ -153,7 +153,7 @@ const pluginSchema = z.object({
 });
 
 /**
- * Checks what an author without types could get wrong.
+ * Checks what an author without type checks could get wrong.
  * @param place names the plugin in errors: its folder
  * @throws CINNABAR_PLUGIN_INVALID, CINNABAR_PLUGIN_HOST_VERSION
  */
@@ -187,7 +187,7 @@ function isDefined(value: unknown): value is Plugin {
   return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'cinnabar-plugin';
 }
 
-/** The first field that an empty document does not satisfy. */
+/** The first field that has no default. */
 function missingDefault(schema: z.ZodObject | undefined): string | undefined {
   const parsed = schema?.safeParse({});
   if (parsed === undefined || parsed.success) return undefined;
@@ -201,11 +201,11 @@ function sentence({ issues }: z.ZodError): string {
 
 const core = createRequire(import.meta.url);
 
-/** What plugins share with the host in the main thread: classes and registries must be the same objects. */
+/** Modules that plugins share with the host in the main thread: classes and registries must be the same objects. */
 const sharedModule: SharedModule = (specifier, resolve) => {
   if (specifier === '@cinnabar/sdk') return sdk;
   if (specifier === '@cinnabar/sdk/worker') return worker;
-  // `require` would load the same zod a second time, as CommonJS, and schemas would know nothing of each other's registries.
+  // `require` would load zod a second time, as CommonJS, with separate registries.
   return specifier === 'zod' && resolve() === core.resolve('zod') ? zod : undefined;
 };
 
@@ -214,11 +214,11 @@ interface WrongDefault {
   /** `limits.daily` */
   readonly path: string;
   readonly value: unknown;
-  /** In zod's words, with the bound: `Too big: expected number to be <=20`. */
+  /** In zod's words, with the limit: `Too big: expected number to be <=20`. */
   readonly reason: string;
 }
 
-/** zod takes defaults as they are: nothing else would notice one that lies outside of its own range. */
+/** zod does not validate defaults: an invalid one would go unnoticed. */
 function wrongDefaults(schema: z.core.$ZodType | undefined, path: readonly string[] = []): readonly WrongDefault[] {
   if (schema instanceof z.ZodObject)
     return Object.entries(schema.shape).flatMap(([key, field]) => wrongDefaults(field, [...path, key]));
@@ -233,16 +233,16 @@ function wrongDefaults(schema: z.core.$ZodType | undefined, path: readonly strin
   return [];
 }
 
-/** What one host has of a pool. */
+/** The definitions that one host holds from a pool. */
 interface BorrowedDefinitions {
   readonly reuse: NonNullable<LoaderOptions['reuse']>;
-  /** Once the host has stopped. */
+  /** Called once the host has stopped. */
   giveBack(): void;
 }
 
 /**
- * Definitions of bundled plugins, by bundle, that the hosts of one process use one after the other: evaluating them anew is a third of a start.
- * Two hosts never share one at the same time, and what is reloaded is evaluated anew.
+ * Definitions of bundled plugins, by bundle, that the hosts of one process use one after another: evaluating them again takes a third of a start.
+ * Two hosts never share one at the same time, and a reload evaluates a plugin again.
  */
 export function createDefinitionPool() {
   const unused = new Map<string, Plugin[]>();

@@ -31,28 +31,28 @@ import { stopAll, watchServices } from './lifecycle/start-stop.js';
 import type { PluginLoader } from './loader.js';
 import type { PluginServices } from './services.js';
 
-/** The `Plugins` service, and what only the host may do. */
+/** The `Plugins` service, and functions for the host only. */
 export interface PluginManager extends Plugins {
   /**
    * Finds, builds and starts plugins in dependency order. What fails is reported and skipped.
    * @param options.only ids or folders: nothing else is started, or reported
-   * @throws CINNABAR_PLUGIN_UNKNOWN when `only` names what there is not
+   * @throws CINNABAR_PLUGIN_UNKNOWN when `only` names an unknown plugin
    */
   boot(options?: { readonly only?: readonly string[] }): Promise<BootReport>;
-  /** Makes an in-memory plugin known, as if it had been found: `boot` or `load` starts it. Again with the same id: `reload` takes the new one. */
+  /** Registers an in-memory plugin as if it had been found: `boot` or `load` starts it. Called again with the same id, it provides the version for `reload`. */
   add(plugin: Plugin, from: { readonly path: string }): PluginInfo;
-  /** Replaces an installed plugin by the version in another folder. @throws what `reload` throws: the old version goes on then */
+  /** Replaces an installed plugin by the version in another folder. @throws the errors of `reload`: the old version then continues */
   update(id: string, folder: string): Promise<void>;
-  /** Forgets a plugin that is not loaded. @throws CINNABAR_PLUGIN_STATE for one that is */
+  /** Removes a plugin that is not loaded. @throws CINNABAR_PLUGIN_STATE for one that is */
   forget(id: string): Promise<void>;
   /**
-   * Aborts the signal of every plugin, the last started first, so that what is under way ends while everything is still there to answer with;
-   * nothing starts any more.
+   * Aborts the signal of every plugin, the last started first, so that running work ends while services are still available for its answers; no plugin starts
+   * any more.
    */
   cancel(): void;
-  /** Stops every plugin, the last started first, for good. The host drains before that: by default nothing is waited for here. */
+  /** Stops every plugin permanently, the last started first. The host drains before that: by default this waits for nothing. */
   stop(options?: { readonly drainTimeoutMs?: number }): Promise<void>;
-  /** What loaded plugins declare to read of the environment, whether or not they run. */
+  /** The environment variables that loaded plugins declare, whether or not they run. */
   environments(): readonly { readonly id: string; readonly env: EnvSchema }[];
   /** The running owners, in the order in which they started. */
   owners(): readonly Owner[];
@@ -65,12 +65,12 @@ export interface PluginManager extends Plugins {
 }
 
 /**
- * Builds the lifecycle of plugins. One change happens at a time; the others wait for their turn.
- * A plugin must not wait for a change in its own `setup`: that one is under way.
+ * Builds the plugin lifecycle. Changes run one at a time; others wait for their turn.
+ * A plugin must not wait for a change in its own `setup`, which is a change itself.
  */
 export function createPluginManager(options: PluginManagerOptions): PluginManager {
   const ending = new AbortController();
-  // Every plugin that loads listens to it, all at once.
+  // Every plugin that loads adds a listener, all at once.
   setMaxListeners(0, ending.signal);
   const lifecycle = createLifecycle(options, ending.signal);
   const finder = createFinder(lifecycle, options.discover, options.loader);
@@ -145,7 +145,7 @@ function createLifecycle(options: PluginManagerOptions, ending: AbortSignal): Li
   };
 }
 
-/** What the manager works with: `host.ts` composes them. */
+/** The dependencies of the manager: `host.ts` composes them. */
 interface PluginManagerOptions {
   /** `createDiscovery({ … })` */
   readonly discover: Discover;
@@ -153,7 +153,7 @@ interface PluginManagerOptions {
   readonly loader: PluginLoader;
   /** `createServices(container)` */
   readonly services: PluginServices;
-  /** What `setup` of one run is handed. May throw (an environment variable is missing, …). */
+  /** The context for `setup` of one run. May throw (an environment variable is missing, …). */
   readonly createContext: (owner: Owner) => ErasedContext | Promise<ErasedContext>;
   readonly boundary: Pick<Boundary, 'drained'>;
   readonly guildStates: GuildStates;
@@ -169,9 +169,9 @@ interface PluginManagerOptions {
   readonly disabled?: readonly string[];
   /** Called once after each operation that started or stopped a plugin or changed where it is enabled. Errors are logged. */
   readonly onChange?: (change: PluginChange) => unknown;
-  /** How long a plugin may take to load, and to set up; 30 s by default. */
+  /** Time limit for loading a plugin, and for its setup; 30 s by default. */
   readonly startTimeoutMs?: number;
-  /** How long a plugin that stops may go on with what it has begun; 10 s by default. */
+  /** How long the running work of a stopping plugin may take; 10 s by default. */
   readonly drainTimeoutMs?: number;
 }
 
@@ -185,7 +185,7 @@ export interface PluginChange {
 export type ChangeQueue = ReturnType<typeof createChangeQueue>;
 
 /**
- * Lets one lifecycle change happen at a time, and tells the host of each.
+ * Runs one lifecycle change at a time, and announces each to the host.
  * @param touched ids of the plugins that started or stopped; emptied by each announcement
  */
 function createChangeQueue(
@@ -210,7 +210,7 @@ function createChangeQueue(
       if (plugins.length > 0) announce({ plugins, guildId: null });
     }
   };
-  // Bound: the asynchronous context of a change is that of its request, not that of the change before.
+  // Bound, so that a change runs in the asynchronous context of its request, not of the change before.
   const enqueue = <T>(change: () => Promise<T>) => queue.add(AsyncResource.bind(() => announced(change)));
 
   return {
@@ -220,7 +220,7 @@ function createChangeQueue(
         if (!ended) return change();
         throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: 'host', state: t('stopping') });
       }),
-    /** Runs a change after which there are no more. */
+    /** Runs the last change. */
     last: (change: () => Promise<void>): Promise<void> =>
       enqueue(() => {
         ended = true;
@@ -234,7 +234,7 @@ function createChangeQueue(
   };
 }
 
-/** In which guilds plugins are enabled. */
+/** The guilds in which plugins are enabled. */
 function createEnabling(
   { records, guards }: Pick<LifecycleContext, 'records' | 'guards'>,
   states: GuildStates,
@@ -264,7 +264,7 @@ function createEnabling(
       if (!enabled && record !== undefined) assertNotRequired(record);
       await states.update(guildId, (draft) => ({ ...draft, plugins: { ...draft.plugins, [id]: enabled } }));
     },
-    /** Guards that are enabled there but not running. */
+    /** Guards that are enabled but not running there. */
     guardsDown: (guildId: string | null): readonly string[] =>
       guards
         .all()
@@ -281,7 +281,7 @@ function createGuardRegistry(store: GuardStore, log: Logger) {
   const known = new Map<string, KnownGuard>();
 
   return {
-    /** Reads what earlier runs of the host knew. */
+    /** Reads the guards that earlier runs of the host knew. */
     async open(): Promise<void> {
       try {
         for (const guard of await store.read()) known.set(guard.id, guard);
@@ -291,7 +291,7 @@ function createGuardRegistry(store: GuardStore, log: Logger) {
         });
       }
     },
-    /** Takes in what a plugin says of itself; written before it resolves. A failure to write is logged. */
+    /** Records what a plugin declares; written before it resolves. A failed write is logged. */
     async note({ id, guard = false, enabledByDefault = true }: Manifest): Promise<void> {
       const before = known.get(id);
       if (guard ? before?.enabledByDefault === enabledByDefault : before === undefined) return;
@@ -310,7 +310,7 @@ function createGuardRegistry(store: GuardStore, log: Logger) {
 
 const schema = z.object({ guards: z.array(z.object({ id: z.string(), enabledByDefault: z.boolean() })).default([]) });
 
-/** Keeps the known guards in the host's own storage. */
+/** Stores the known guards in the host's own storage. */
 export function createGuardStore(storage: StorageService): GuardStore {
   const document = storage.collection('guards', { scope: 'global', version: 1, schema }).of('known');
   return {
@@ -321,7 +321,7 @@ export function createGuardStore(storage: StorageService): GuardStore {
   };
 }
 
-/** What must survive a restart of a plugin that guards tools, so that a broken one still fails closed. */
+/** State about plugins that guard tools that survives a restart, so that a broken guard still blocks tools. */
 export interface KnownGuard {
   readonly id: string;
   readonly enabledByDefault: boolean;

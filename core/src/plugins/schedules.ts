@@ -9,13 +9,13 @@ interface ScheduleHost {
   readonly events: Events;
   readonly client: Client;
   readonly partition: Partition;
-  /** Reads the state of the guild first, where it is not known yet. */
+  /** Loads the state of the guild first when it is not known yet. */
   readonly enabledIn: (guildId: string, plugin: Plugin) => Promise<boolean>;
 }
 
-/** The longest wait before the clock is looked at again: the machine may have slept, or its clock may have been set. */
+/** The longest wait before the time is read again: the machine may have slept, or its clock may have been set. */
 const LONGEST_WAIT_MS = 60_000;
-/** After a downtime many are due at once: so many are worked on side by side. */
+/** Maximum number of documents that run concurrently: after a downtime many are due at once. */
 const SIDE_BY_SIDE = 4;
 const FIRST_PAUSE_MS = 30_000;
 const LONGEST_PAUSE_MS = 3_600_000;
@@ -27,7 +27,7 @@ export function openSchedule<T>(
   collection: Collection<T>,
   { dueAt, guildOf, run }: ScheduleDefinition<T>,
 ): Disposer {
-  /** When each document is to be looked at: when it is due, or later when it has to wait. */
+  /** When each document is checked next: when it is due, or later when it has to wait. */
   const lookAt = new Map<string, number>();
   const attempts = new Map<string, number>();
   const busy = new Set<string>();
@@ -54,14 +54,14 @@ export function openSchedule<T>(
   }
 
   function plan(key: string, value: T | undefined): void {
-    // Of a collection that all hosts list, each carries out what is its servers'; any other lists no more than that.
+    // When all hosts list a collection, each host runs the documents of its own servers; otherwise those that it lists.
     const isOwn = value !== undefined && (guildOf === undefined || partition.owns(guildOf(value)));
     const due = isOwn ? dueAt(value) : undefined;
     if (due === undefined) lookAt.delete(key);
     else lookAt.set(key, due);
   }
 
-  /** Follows a change of a document. */
+  /** Updates the time of a changed document. */
   async function read(key: string): Promise<void> {
     try {
       const value = await documentAt(key).find();
@@ -87,7 +87,7 @@ export function openSchedule<T>(
         work();
       });
     }
-    // Those that are due and wait for a free place begin when one of the busy ones ends.
+    // Due documents that wait for a slot start when a running one ends.
     let next = Number.POSITIVE_INFINITY;
     for (const at of lookAt.values()) if (at > now && at < next) next = at;
     if (next < Number.POSITIVE_INFINITY) cancelTimer = clock.after(Math.min(next - now, LONGEST_WAIT_MS), work);
@@ -110,7 +110,7 @@ export function openSchedule<T>(
         return;
       }
       const attempt = (attempts.get(key) ?? 0) + 1;
-      // Saving within `run` plans anew: what comes of it is decided below, of the document as it is then.
+      // Saving within `run` schedules again: the outcome is decided below, from the document after the run.
       lookAt.set(key, now + LONGEST_WAIT_MS);
       let isDone = false;
       await boundary.run(owner, guildId, 'what was planned', async () => {

@@ -7,25 +7,25 @@ export interface ScopeOptions {
   /** Id of the plugin that owns the effects. */
   readonly plugin: string;
   readonly clock: Clock;
-  /** How long one disposer may take; 5 s by default. */
+  /** Time limit of one disposer; 5 s by default. */
   readonly disposeTimeoutMs?: number;
 }
 
 interface Effect {
   readonly label: string;
   readonly dispose: () => unknown;
-  /** Set once its disposal has begun, so that it happens once. */
+  /** Set once its disposal has begun, so that it happens only once. */
   disposal?: Promise<void>;
 }
 
 /**
- * Builds the owner of everything that one run of a plugin registers.
- * An early disposal that fails rejects for its caller, and is also among the errors that `close` resolves with.
+ * Builds the owner of everything that one run of a plugin registers. A failed early disposal rejects for its caller, and is also among the errors that `close`
+ * returns.
  */
 export function createScope({ plugin, clock, disposeTimeoutMs = 5_000 }: ScopeOptions): Scope {
   const live = new Set<Effect>();
   const abort = new AbortController();
-  // All that a plugin has under way waits for it, each with a listener that it takes back: there is no right number of them.
+  // All running work of a plugin listens to it and removes its listener afterwards: any number of listeners is normal.
   setMaxListeners(0, abort.signal);
   const errors: Error[] = [];
   let closing: Promise<readonly Error[]> | undefined;
@@ -51,7 +51,7 @@ export function createScope({ plugin, clock, disposeTimeoutMs = 5_000 }: ScopeOp
   const dispose = (effect: Effect): Promise<void> => {
     if (effect.disposal === undefined) {
       effect.disposal = run(effect);
-      // Most callers do not wait for an early disposal: its failure must not end the process.
+      // Most callers do not await an early disposal: its failure must not end the process.
       effect.disposal.catch(() => undefined);
     }
     return effect.disposal;
@@ -81,7 +81,7 @@ export function createScope({ plugin, clock, disposeTimeoutMs = 5_000 }: ScopeOp
     cancel,
     close(options = {}) {
       limitMs = Math.min(limitMs, options.disposeTimeoutMs ?? limitMs);
-      // The signal aborts a microtask later: its listeners must find the scope closed already.
+      // The signal aborts a microtask later, so that its listeners find the scope closed.
       closing ??= Promise.resolve().then(disposeAll);
       return closing;
     },

@@ -2,11 +2,11 @@ import { CinnabarError, type Injection, type Token } from '@cinnabar/sdk';
 import type { DependencyContainer } from 'tsyringe';
 import type { ServiceRegistry } from '../contracts.js';
 
-/** `ServiceRegistry`, and what the lifecycle needs to know of it. */
+/** `ServiceRegistry`, and the functions that the lifecycle needs. */
 export interface PluginServices extends ServiceRegistry {
-  /** Differs for each `provide`: tells whether a service is still the one that was injected. `undefined` when there is none. */
+  /** Differs for each `provide`: identifies the injected service. `undefined` when there is none. */
   provision(tokenId: string): number | undefined;
-  /** Id of the plugin that provides it now; `undefined` for the host's own and for none. */
+  /** Id of the plugin that provides it; `undefined` for the host's services and when there is none. */
   providerOf(tokenId: string): string | undefined;
   /** Whether the host itself provides it. */
   ofHost(tokenId: string): boolean;
@@ -15,9 +15,9 @@ export interface PluginServices extends ServiceRegistry {
 }
 
 export interface ServiceObserver {
-  /** A service is to go: its dependents stop, then `remove` takes it away. */
+  /** A service is about to be removed: its dependents stop, then `remove` removes it. */
   withdraw(tokenId: string, remove: () => void): Promise<void>;
-  /** A service has come. */
+  /** A service was added. */
   offered(): void;
 }
 
@@ -27,7 +27,7 @@ interface Provided {
   readonly provision: number;
 }
 
-/** The provision of every host service: they never change. */
+/** The provision of every host service; they never change. */
 const OF_HOST = 0;
 
 /**
@@ -43,7 +43,7 @@ export function createServices(parent: DependencyContainer): PluginServices {
   const ofHost = (tokenId: string) => parent.isRegistered(tokenId, true);
   const has = (tokenId: string) => container.isRegistered(tokenId, true);
 
-  // A container cannot forget a single registration: it forgets all, and gets those that are left again.
+  // The container cannot remove a single registration: it is cleared, and the remaining ones are registered again.
   const remove = (tokenId: string) => {
     provided.delete(tokenId);
     container.reset();

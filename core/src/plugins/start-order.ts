@@ -1,12 +1,12 @@
 import { CinnabarError, type Injection, type Plugin } from '@cinnabar/sdk';
 import type { LifecycleContext } from './lifecycle/records.js';
 
-/** What matters of a plugin for the order in which plugins start; tokens by id. */
+/** The properties of a plugin that determine the start order; tokens by id. */
 export interface Dependent {
   readonly id: string;
   /** Tokens that it cannot start without. */
   readonly needs: readonly string[];
-  /** Tokens that it uses when they are there. */
+  /** Tokens that it uses when they are available. */
   readonly likes: readonly string[];
   readonly provides: readonly string[];
 }
@@ -15,20 +15,20 @@ export interface Dependent {
 export type Hindrance =
   /** No plugin provides the token. */
   | { readonly kind: 'missing'; readonly token: string }
-  /** The provider of the token cannot start itself. */
+  /** The provider of the token cannot start. */
   | { readonly kind: 'blocked'; readonly token: string; readonly provider: string }
-  /** It waits for itself: each needs the next, and the last is the first. */
+  /** A dependency cycle: each waits for the next, and the last is the first. */
   | { readonly kind: 'circular'; readonly cycle: readonly string[] };
 
 interface StartOrder {
-  /** Those that can start, each after all that it needs, and after what it likes unless that closes a circle. */
+  /** The plugins that can start, each after those that it requires, and after its optional ones unless that closes a cycle. */
   readonly order: readonly string[];
   readonly hindered: ReadonlyMap<string, Hindrance>;
 }
 
 /**
- * Orders plugins by what they inject and provide; otherwise they keep the order in which they are given.
- * @param hostTokens tokens that are there whatever plugins do
+ * Orders plugins by what they inject and provide; otherwise their order is kept.
+ * @param hostTokens tokens that the host provides
  */
 export function orderPlugins(plugins: readonly Dependent[], hostTokens: (token: string) => boolean): StartOrder {
   const providers = providersOf(plugins);
@@ -120,8 +120,8 @@ function inDepth(plugins: readonly Dependent[], before: Edges): readonly string[
 }
 
 /**
- * The order of the loaded plugins; those that failed do not count.
- * @param change a plugin to think of as replaced by another version, or as gone
+ * The order of the loaded plugins; failed ones are ignored.
+ * @param change a plugin to treat as replaced by another version, or as removed
  */
 export function arrangement(
   { records, services }: Pick<LifecycleContext, 'records' | 'services'>,
@@ -152,7 +152,7 @@ export function injectedTokens({ inject }: Plugin): {
   return { needs: ids('token'), likes: ids('optional') };
 }
 
-/** The plugin as the order of starting sees it. */
+/** The properties of the plugin for the start order. */
 function asDependent(plugin: Plugin): Dependent {
   return { id: plugin.manifest.id, ...injectedTokens(plugin), provides: plugin.provides.map(({ id }) => id) };
 }

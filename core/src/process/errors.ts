@@ -4,7 +4,7 @@ import { type Clock, type Logger, type OwnerAlert, t } from '@cinnabar/sdk';
 import type { Boundary } from '../contracts.js';
 import { runningPlugin, trackOrigins } from '../gateway/boundary.js';
 
-/** Where an error comes from. */
+/** The origin of an error. */
 interface ErrorOrigin {
   readonly plugin: string;
   /** `/plugins/dice/index.ts:12:5`, when the plugin's own code is on the stack. */
@@ -18,8 +18,8 @@ interface PluginFolder {
 }
 
 /**
- * The plugin whose code threw an error: the first on its stack or on that of its causes, else the one that began what the process is at now.
- * To be called where the error arrives (`uncaughtException`, `unhandledRejection`), in its asynchronous context.
+ * The plugin whose code threw an error: the first on its stack or on that of its causes, otherwise the one that started the current asynchronous work. To be
+ * called where the error arrives (`uncaughtException`, `unhandledRejection`), in its asynchronous context.
  */
 function originOf(error: unknown, plugins: readonly PluginFolder[]): ErrorOrigin | undefined {
   for (let one = error, depth = 0; one instanceof Error && depth < 5; one = one.cause, depth += 1) {
@@ -31,24 +31,24 @@ function originOf(error: unknown, plugins: readonly PluginFolder[]): ErrorOrigin
 }
 
 /**
- * `at name (/path/index.ts:3:7)`, `at /path/index.ts:3:7`, `at async file:///path/index.js:3:7`. Longer lines belong to a message, perhaps a
- * stranger's: the time that they take grows with the square of their length.
+ * `at name (/path/index.ts:3:7)`, `at /path/index.ts:3:7`, `at async file:///path/index.js:3:7`. Longer lines belong to a message, possibly from outside;
+ * matching them takes time in the square of their length.
  */
 const FRAME = /^ +at (?=.{0,1000}$).*?(?:\(|async )?((?:file:\/\/|\/|[A-Za-z]:\\).*?):(\d+):(\d+)\)?$/gm;
 
-/** The first frame that is in a plugin's folder. Dependencies in there are the plugin's, too. */
+/** The first frame in a plugin's folder. Dependencies in there count as the plugin's. */
 export function originOfStack(stack: string, plugins: readonly PluginFolder[]): ErrorOrigin | undefined {
   for (const [, place = '', line, column] of stack.matchAll(FRAME)) {
     const file = pathOf(place);
     const inside = plugins.filter(({ path }) => file.startsWith(path.endsWith(sep) ? path : path + sep));
-    // A folder of plugins may itself be in one.
+    // One folder of plugins may contain another.
     const [nearest] = inside.sort((a, b) => b.path.length - a.path.length);
     if (nearest !== undefined) return { plugin: nearest.id, at: `${file}:${line}:${column}` };
   }
   return undefined;
 }
 
-/** A message that quotes another machine's stack may name an address that is no file of this one. */
+/** A message that quotes another machine's stack may contain a path that does not exist here. */
 function pathOf(place: string): string {
   if (!place.startsWith('file://')) return place;
   try {
@@ -59,15 +59,15 @@ function pathOf(place: string): string {
 }
 
 const WINDOW_MS = 60_000;
-/** A bare timer can fail a thousand times a second: of each plugin, only so many errors a minute are logged one by one. */
+/** A bare timer can fail a thousand times a second: only this many errors of each plugin are logged one by one in a minute. */
 const LOGGED = 10;
-/** For how long after an error of unknown origin the origin of timers, sockets and promises is tracked. */
+/** How long the origin of timers, sockets and promises is tracked after an error of unknown origin. */
 const TRACKED_MS = 60 * 60_000;
 
 export type UncaughtKind = 'exception' | 'rejection';
 
 interface UncaughtDependencies {
-  /** Those that are known, running or not. */
+  /** The known plugins, running or not. */
   readonly plugins: () => readonly PluginFolder[];
   readonly boundary: Pick<Boundary, 'suspend'>;
   readonly alert: (alert: OwnerAlert) => void;
@@ -75,22 +75,22 @@ interface UncaughtDependencies {
   readonly log: Logger;
 }
 
-/** What an origin has thrown within the last minute. */
+/** The errors of one origin within the last minute. */
 interface Window {
   readonly from: number;
   count: number;
 }
 
 /**
- * Builds what is done about an error that nothing caught: a bare callback's, an emitter's or a stream's, a promise's that nothing waits for. It
- * is logged with the plugin and the line of its source, and costs that plugin a minute of its listeners. What is no plugin's is logged, and the
- * bot goes on: its state is on the disk before it is announced, so there is nothing that a restart would mend.
+ * Builds the handler of uncaught errors: from a bare callback, an emitter or a stream, or a promise that nothing awaits. The error is logged with the plugin
+ * and its source line, and that plugin's listeners are suspended for a minute. An error without a plugin is logged, and the bot continues: its state is written
+ * to the disk before it is announced, so a restart would repair nothing.
  */
 export function createUncaught({ plugins, boundary, alert, clock, log }: UncaughtDependencies) {
   const windows = new Map<string, Window>();
   let isTracking = false;
 
-  /** An error of the system (`ECONNREFUSED`) has no line of the plugin: the next one will be known by what opened the socket. */
+  /** A system error (`ECONNREFUSED`) has no line of the plugin: with tracking, the next one is attributed to the plugin that opened the socket. */
   const track = () => {
     if (isTracking) return;
     isTracking = true;
@@ -101,7 +101,7 @@ export function createUncaught({ plugins, boundary, alert, clock, log }: Uncaugh
     });
   };
 
-  /** Which one of its origin it is within a minute. */
+  /** Its number among the errors of its origin within a minute. */
   const count = (origin: string): number => {
     const now = clock.now();
     const window = windows.get(origin);
@@ -162,13 +162,13 @@ function messageOf(error: unknown): string {
 type Guarded = Pick<NodeJS.Process, 'on' | 'off' | 'stdout' | 'stderr'>;
 
 /**
- * Keeps the process alive when something throws that nothing catches, and when the terminal is gone that it writes to.
- * @returns a function that takes the guard away
+ * Keeps the process alive after uncaught errors, and when its terminal is closed.
+ * @returns a function that removes the handlers
  */
 export function guardProcess(process: Guarded, report: (error: unknown, kind: UncaughtKind) => void): () => void {
   const onException = (error: unknown) => report(error, 'exception');
   const onRejection = (error: unknown) => report(error, 'rejection');
-  // The log writes to the terminal: what fails there must not be logged again.
+  // The log writes to the terminal: its errors must not be logged again.
   const ignore = () => undefined;
   process.on('uncaughtException', onException);
   process.on('unhandledRejection', onRejection);

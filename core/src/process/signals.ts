@@ -3,11 +3,11 @@ import { constants } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { z } from 'zod';
 
-/** What ends the bot: Ctrl-C, a service manager, a terminal that goes away. */
+/** Signals that stop the bot: Ctrl-C, a service manager, a closed terminal. */
 export const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 type StopSignal = (typeof STOP_SIGNALS)[number];
 
-/** A signal, and when it came: milliseconds of a clock that is never set. */
+/** A signal, and its time: milliseconds of a monotonic clock. */
 export interface Received {
   readonly signal: StopSignal;
   readonly at: number;
@@ -16,7 +16,7 @@ export interface Received {
 /** At Ctrl-C under `npm start`, the terminal and npm each send one. */
 const TOGETHER_MS = 500;
 
-/** Whether two are one and the same request. */
+/** Whether two signals are the same request. */
 export function isRepeated(earlier: Received, later: Received): boolean {
   return earlier.signal === later.signal && later.at - earlier.at < TOGETHER_MS;
 }
@@ -27,15 +27,15 @@ const HURRIED = 128 + constants.signals.SIGINT;
 interface StopRequests {
   /** Resolves at the first signal, or request. */
   readonly first: Promise<StopSignal>;
-  /** As a signal does it; the second one, of either kind, ends the process at once. */
+  /** Acts like a signal; the second one, of either kind, ends the process immediately. */
   request(signal: StopSignal): void;
-  /** Listens no longer. */
+  /** Stops listening. */
   release(): void;
 }
 
 /**
- * Listens to the signals that end the bot. The first one begins the stop; the second one ends the process at once, for people who cannot wait.
- * While the event loop stands still, the watchdog does the second.
+ * Listens to the signals that end the bot. The first one begins the stop; the second one ends the process at once, for people who cannot wait. While the event
+ * loop is blocked, the watchdog handles the second one.
  * @param say gets a sentence for the terminal
  */
 export function listenToSignals(
@@ -58,7 +58,7 @@ export function listenToSignals(
     say(`${signal}: stopping, which may take up to 15 s; a second signal ends it at once.`);
     resolveFirst(signal);
   };
-  // The listeners stay: between taking one off and putting another on, a signal would be lost.
+  // The listeners stay: a signal would be lost between removing one and adding another.
   for (const signal of STOP_SIGNALS) process.on(signal, request);
   return {
     first,
@@ -70,16 +70,16 @@ export function listenToSignals(
 }
 
 /**
- * The exit code after which the bot wants to be started again: EX_TEMPFAIL of sysexits.h. `config/systemd/cinnabar.service` and containers do so;
- * a process that `npm start` or `npx cinnabar` has begun does it itself (`runAgain`).
+ * The exit code that requests a restart: EX_TEMPFAIL of sysexits.h. `config/systemd/cinnabar.service` and containers restart then; a process started by `npm
+ * start` or `npx cinnabar` restarts itself (`runAgain`).
  */
 export const RESTART_CODE = 75;
 
 const LAUNCHER = 'CINNABAR_LAUNCHER';
-/** Set to this in a process that `runAgain` watches over. */
+/** Set in a process that `runAgain` supervises. */
 const WATCHED = 'none';
 
-/** What starts this process again, with its environment. */
+/** The program that restarts this process, with its environment. */
 interface Relaunch {
   /** Arguments of Node. */
   readonly args: readonly string[];
@@ -87,8 +87,8 @@ interface Relaunch {
 }
 
 /**
- * How a process begun by `core/bootstrap.mjs` is started again; `undefined` where something else watches over it. To be asked before secrets are
- * taken out of the environment: the next process needs them, too.
+ * How a process begun by `core/bootstrap.mjs` is restarted; `undefined` when something else supervises it. Call it before secrets are removed from the
+ * environment, since the next process needs them.
  */
 export function relaunchOf(env: NodeJS.ProcessEnv): Relaunch | undefined {
   try {
@@ -100,8 +100,8 @@ export function relaunchOf(env: NodeJS.ProcessEnv): Relaunch | undefined {
 }
 
 /**
- * Starts the program again, as often as it ends with `RESTART_CODE`, and passes signals on to it. This process does nothing else from then on.
- * @returns the exit code of the last one
+ * Runs the program, restarts it when it ends with `RESTART_CODE`, and passes signals on to it. This process does nothing else from then on.
+ * @returns the exit code of the last run
  */
 export async function runAgain({ args, env }: Relaunch, process: NodeJS.Process): Promise<number> {
   let pass: (signal: NodeJS.Signals) => void = () => undefined;

@@ -2,13 +2,13 @@ import { findSourceMap, SourceMap, type SourceMapPayload } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Built files whose stack frames are mapped, by path. Node's own support would decode every map when its file is loaded. */
+/** Built files whose stack frames are mapped, by path. Node's own support would decode every map when a file is loaded. */
 const maps = new Map<string, () => SourceMap | undefined>();
 let installed = false;
 
 /**
- * From here on, stack traces show the lines of the sources in the place of those of a built file. A later call for the same file replaces its map.
- * @param read gives the map; called once, with the first trace that needs it
+ * Makes stack traces show source lines for a built file. A later call for the same file replaces its map.
+ * @param read returns the map; called once, for the first trace that needs it
  */
 export function mapStackFrames(file: string, read: () => SourceMapPayload | undefined): void {
   let map: SourceMap | undefined;
@@ -24,7 +24,7 @@ export function mapStackFrames(file: string, read: () => SourceMapPayload | unde
   install();
 }
 
-/** Reads the map of a file that is about to be replaced, while that is still possible. */
+/** Reads the map of a file that is about to be replaced, while it still exists. */
 export function keepSourceMap(file: string): void {
   maps.get(file)?.();
 }
@@ -48,8 +48,8 @@ function install(): void {
 }
 
 /**
- * undici ends each idle connection with such an error, a few seconds after the last request, and Node's streams read its stack. It is shown
- * nowhere, while the host's map takes a third of a second and 50 MB to read.
+ * undici ends each idle connection with such an error a few seconds after the last request, and Node's streams read its stack. It is shown nowhere, while
+ * reading the host's map takes a third of a second and 50 MB.
  */
 function isRoutine(error: Error): boolean {
   return 'code' in error && error.code === 'UND_ERR_INFO';
@@ -74,7 +74,7 @@ function mapped(frame: NodeJS.CallSite): string {
   if (name == null || line === null || column === null) return text;
   const path = pathOf(frame);
   try {
-    // What Node maps by itself is mapped here too: this function stands in its place.
+    // Frames that Node maps by itself are mapped here too, since this function replaces Node's.
     const map = maps.get(path)?.() ?? findSourceMap(name);
     const entry = map?.findEntry(line - 1, column - 1);
     if (entry === undefined || !('originalSource' in entry) || entry.originalSource === undefined) return text;
@@ -86,7 +86,7 @@ function mapped(frame: NodeJS.CallSite): string {
       () => `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`,
     );
   } catch {
-    // A map that cannot be read must not hide the error.
+    // An unreadable map must not hide the error.
     return text;
   }
 }

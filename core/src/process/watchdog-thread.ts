@@ -1,6 +1,6 @@
 /**
- * The watchdog's thread: sees the main thread stand still while it stands still, says where, and ends the process when the main thread
- * cannot. It hears the signals by itself, since Node runs a signal's handlers on the main thread only.
+ * The watchdog's thread: detects that the main thread is blocked, reports where, and ends the process when the main thread cannot. It receives signals itself,
+ * since Node runs signal handlers on the main thread only.
  */
 import { readFileSync, writeSync } from 'node:fs';
 import { url as inspectorUrl, Session } from 'node:inspector';
@@ -16,17 +16,17 @@ import { inlineSourceMap } from './source-maps.js';
 import type { WatchdogData } from './watchdog.js';
 
 const TICK_MS = 250;
-/** Ticks of this thread without a beat of the main one: when the whole machine is slow, this thread is slow, too. */
+/** Ticks of this thread without a heartbeat of the main thread: when the whole machine is slow, this thread is slow, too. */
 const REPORTED_AT = [20, 120];
 const REPORTED_EVERY = 1_200;
-/** A busy machine takes long for it; the main thread has nothing else to do. */
+/** Time limit; a busy machine takes long for it, and the main thread has nothing else to do. */
 const PAUSE_PATIENCE_MS = 10_000;
-/** The main thread's own stop takes 14 s at the longest, the log and the monitoring included. */
+/** The main thread's own stop takes at most 14 s, including the log and the monitoring. */
 const STOP_WITHIN_MS = 14_600;
-/** After a second signal the main thread ends the process at once, if it can. */
+/** After a second signal the main thread ends the process immediately, if it can. */
 const HURRY_WITHIN_MS = 300;
 
-// Few imports: this thread is loaded beside every start.
+// Few imports: this thread is loaded at every start.
 const { beats }: WatchdogData = workerData;
 const counter = new Int32Array(beats);
 
@@ -38,7 +38,7 @@ function watchBeats(): void {
   let missed = 0;
   setInterval(() => {
     const now = Atomics.load(counter, 0);
-    // Before the first beat and after the last one, -1, there is nothing to watch.
+    // Before the first heartbeat and after the last one (-1) there is nothing to watch.
     missed = now === seen && now > 0 ? missed + 1 : 0;
     seen = now;
     if (REPORTED_AT.includes(missed) || (missed > 0 && missed % REPORTED_EVERY === 0)) void report(missed * TICK_MS);
@@ -46,32 +46,32 @@ function watchBeats(): void {
 }
 
 async function report(standsStillMs: number): Promise<void> {
-  // A debugger is attached: it may stand still at a breakpoint.
+  // A debugger is attached: the main thread may be stopped at a breakpoint.
   if (inspectorUrl() !== undefined) return;
   const where = await lookAtMainThread();
   const sentence = `the event loop has stood still for ${Math.round(standsStillMs / 1_000)} s: ${where}. Nothing else happens until that ends.`;
   say(sentence);
-  // The log is the main thread's: it is written there when that goes on, if it does.
+  // Only the main thread writes the log: it does so if it continues.
   parentPort?.postMessage(sentence);
 }
 
-/** Everything else of this process writes by the main thread. */
+/** All other output of this process goes through the main thread. */
 function say(sentence: string): void {
   try {
     writeSync(2, `cinnabar: ${sentence}\n`);
   } catch {
-    // The terminal is gone.
+    // The terminal is closed.
   }
 }
 
-/** Stops the main thread for a moment, wherever it is, and asks it. */
+/** Pauses the main thread, wherever it is, and reads its stack. */
 function lookAtMainThread(): Promise<string> {
   const session = new Session();
   const scripts = new Map<string, Script>();
   return new Promise((done) => {
     const end = (words: string) => {
       clearTimeout(patience);
-      // This also lets it go on.
+      // This also resumes it.
       session.disconnect();
       done(words);
     };
@@ -138,7 +138,7 @@ function wordsOf(frames: readonly Frame[], doing: Doing | undefined): string {
   return `the plugin ${plugin}${what ? ` in ${what}` : ''}${place}`;
 }
 
-/** The line of the source; of the built file where the map does not say. */
+/** The source line; the line of the built file when the map has none. */
 function sourceOf({ file, line, column }: Frame): string {
   const built = `${file}:${line + 1}:${column + 1}`;
   try {
@@ -157,7 +157,7 @@ interface SignalHandle {
   start(signal: number): number;
 }
 
-/** Node gives a worker no signals. What `process.on` is made of works in every thread; it is not public. */
+/** Node sends no signals to worker threads. The binding behind `process.on` works in every thread; it is not public. */
 function signalHandles(): { readonly Signal: new () => SignalHandle } | undefined {
   const isBinding = (value: unknown): value is { readonly Signal: new () => SignalHandle } =>
     typeof value === 'object' && value !== null && 'Signal' in value && typeof value.Signal === 'function';
@@ -186,7 +186,7 @@ function listenToSignals(): void {
     const handle = new handles.Signal();
     handle.onsignal = () => {
       const now = performance.now();
-      // As on the main thread: those that repeat the first do not put off the second.
+      // As on the main thread: repetitions of the first signal do not delay the second.
       if (last !== undefined && isRepeated(last, { signal, at: now })) return;
       if (last === undefined) endWithin(STOP_WITHIN_MS, `it had not stopped 15 s after ${signal}`);
       else endWithin(HURRY_WITHIN_MS, `${signal} came while it was stopping`);

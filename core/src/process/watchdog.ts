@@ -1,25 +1,25 @@
 import { Worker } from 'node:worker_threads';
 import type { Logger } from '@cinnabar/sdk';
 
-/** What the thread is given. */
+/** The thread's parameters. */
 export interface WatchdogData {
-  /** One number, counted up by each beat. */
+  /** A counter that each heartbeat increases. */
   readonly beats: SharedArrayBuffer;
 }
 
 /** A thread beside the main one: see `watchdog-thread.ts`. */
 export interface Watchdog {
-  /** A sign of life of the main thread, to be given several times a second. */
+  /** A heartbeat of the main thread, to be sent several times a second. */
   beat(): void;
-  /** No more beats are to be expected. The signals are listened to all the same. */
+  /** Stops expecting heartbeats. Signals are still handled. */
   rest(): void;
-  /** What it has said goes to this log, too. */
+  /** The log that gets the thread's reports, too. */
   logTo(log: Logger): void;
 }
 
 const RESTING = -1;
 
-/** Starts the watchdog. It keeps no process alive, and ends with it. */
+/** Starts the watchdog. It does not keep the process alive. */
 export function startWatchdog(): Watchdog {
   const beats = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   const counter = new Int32Array(beats);

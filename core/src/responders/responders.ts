@@ -16,7 +16,7 @@ interface Registered {
   readonly definition: ResponderDefinition;
 }
 
-/** What the registry of responders is built from. */
+/** The dependencies of the responder registry. */
 interface ResponderServices {
   readonly enabledIn: EnabledIn;
   readonly boundary: Boundary;
@@ -25,7 +25,7 @@ interface ResponderServices {
   readonly pluginsIdle: () => Promise<void>;
 }
 
-/** A turn waits so long for a responder whose plugin may be on its way back. */
+/** How long a turn waits for a responder whose plugin may be reloading. */
 const RETURN_WITHIN_MS = 5_000;
 const NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
 
@@ -39,7 +39,7 @@ export function createResponders({ enabledIn, boundary, clock, pluginsIdle }: Re
     return entry !== undefined && usable(actor.guildId, entry) ? entry : undefined;
   };
 
-  /** A reload takes its responder away for a moment: that is waited for. `false` when plugins were still being changed in the end. */
+  /** During a reload the responder is missing for a moment: wait for it. `false` when plugins were still changing at the end. */
   const changesOver = async ({ signal }: Turn): Promise<boolean> => {
     const deadline = createDeadline(clock, RETURN_WITHIN_MS, [signal]);
     try {
@@ -127,7 +127,7 @@ function assertFree(existing: Registered | undefined, name: string): void {
 const MESSAGES = 1_000;
 const OF_ONE = 8;
 
-/** Remembers what was decided about the latest messages. */
+/** Remembers the decisions about the latest messages. */
 export function createMessageDecisions(): MessageDecisions {
   const noted = new LRUCache<string, readonly MessageDecision[]>({ max: MESSAGES });
   return {

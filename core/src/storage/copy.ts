@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto';
 import { UserError } from '@cinnabar/sdk';
 import { DamagedDocument, type DocumentPath, type Driver, nameOf, type Stored } from './driver.js';
 
-/** What a medium holds. */
+/** The content of a medium. */
 export interface Inventory {
   readonly documents: number;
   readonly journals: number;
-  /** Of everything that can be read, in the order of the paths: two media with the same one hold the same. */
+  /** A digest of all readable documents, in the order of the paths: media with the same digest have the same content. */
   readonly sha256: string;
   /** Documents that cannot be read, by name. */
   readonly damaged: readonly string[];
 }
 
-/** Called with how many documents and journals are done. */
+/** Called with the number of completed documents and journals. */
 type OnProgress = (done: number, total: number) => void;
 
 const AT_ONCE = 32;
@@ -38,7 +38,7 @@ async function eachOf<T>(
   }
 }
 
-/** `undefined` for one of which only copies that were put aside are kept; `damaged` for one that cannot be read. */
+/** `undefined` for a document of which only put-aside copies exist; `damaged` for one that cannot be read. */
 async function readOne(driver: Driver, path: DocumentPath): Promise<Stored | 'damaged' | undefined> {
   try {
     return await driver.read(path);
@@ -48,7 +48,7 @@ async function readOne(driver: Driver, path: DocumentPath): Promise<Stored | 'da
   }
 }
 
-/** Reads all of it. */
+/** Reads the whole content. */
 export async function takeInventory(driver: Driver, onProgress: OnProgress = () => undefined): Promise<Inventory> {
   const paths = inOrder(await driver.list([]));
   const journals = await journalsOf(driver);
@@ -87,7 +87,7 @@ async function textIn(driver: Driver, path: DocumentPath): Promise<string> {
   }
 }
 
-/** A line that was cut off counts as one, and empty ones as none, whatever the medium makes of them. */
+/** A line that was cut off counts as one, and empty lines are ignored, whatever the medium does. */
 function linesOf(text: string): string {
   return text
     .split('\n')
@@ -97,8 +97,8 @@ function linesOf(text: string): string {
 }
 
 /**
- * Copies every document and journal, then reads both media and compares. What is there already and the same is passed over, so that a copy that was cut off
- * is finished by the next one. Nothing that the target holds is changed.
+ * Copies every document and journal, then reads both media and compares. Equal documents are skipped, so that an interrupted copy can be continued. Nothing in
+ * the target is overwritten.
  * @throws UserError when the target holds something else, or does not hold the same at the end
  */
 export async function copyStorage(
@@ -143,7 +143,7 @@ export async function copyStorage(
   );
 }
 
-/** A target of its own life is no target: the source would not be what it then holds. */
+/** The target must not have other data: afterwards, the source would differ from it. */
 async function assertNothingElse(
   to: Driver,
   paths: readonly DocumentPath[],

@@ -25,61 +25,60 @@ import { LRUCache } from 'lru-cache';
 /** Where a document lives: `['party', 'collections', 'user', 'rosters', '42']`. Segments are free text; a driver encodes them. */
 export type DocumentPath = readonly string[];
 
-/** What is stored of a document: plain JSON with the version of its shape. */
+/** The stored form of a document: plain JSON with the version of its shape. */
 export interface Stored {
   readonly version: number;
   readonly data: unknown;
-  /** The server that it belongs to, where neither its path nor what it holds says so; `null` for none. Only told at a write, and no part of the document. */
+  /** The server that it belongs to, when neither its path nor its content says so; `null` for none. Passed with a write, and not part of the document. */
   readonly guildId?: string | null;
 }
 
-/** Documents that a list gives: of the servers that the host serves, or of all. What belongs to no server is the first host's. */
+/** Which documents a list contains: those of the servers that the host serves, or all. Documents without a server belong to the first host. */
 export type Whose = 'own' | 'all';
 
 /**
- * What a storage medium has to do. Asynchronous, so that a database fits; the callers serialise writes to one document.
- * Every driver passes the one contract suite in `test/core/storage/driver-contract.ts`.
+ * The interface of a storage medium. Asynchronous, so that a database can implement it; callers serialise writes to one document.
+ * Every driver passes the contract suite in `test/core/storage/driver-contract.ts`.
  */
 export interface Driver {
-  /** Makes it ready, which the first use does otherwise. @throws CINNABAR_DATA_IN_USE where another process holds it */
+  /** Prepares the medium; otherwise the first use does. @throws CINNABAR_DATA_IN_USE when another process holds it */
   open?(): Promise<void>;
-  /** `undefined` when there is none. @throws DamagedDocument when what is there cannot be read as a document */
+  /** `undefined` when there is none. @throws DamagedDocument when the stored data cannot be read as a document */
   read(path: DocumentPath): Promise<Stored | undefined>;
   /**
-   * Durable when it resolves. Whatever goes wrong, and whenever the process dies, the document is the old one or the new one; the old one when it
-   * rejects, unless the medium fails altogether: `read` says which.
+   * Durable when it resolves. After any failure or crash the document is either the old or the new one; when it rejects, the old one, unless the medium failed
+   * completely: `read` shows which.
    */
   write(path: DocumentPath, stored: Stored): Promise<void>;
   /** Removes the document; copies that were put aside stay. */
   delete(path: DocumentPath): Promise<void>;
   /** Removes the document and every copy of it. */
   erase(path: DocumentPath): Promise<void>;
-  /** The paths below `prefix` of which anything is kept, be it only a copy put aside. `own` without a second argument. */
+  /** The paths below `prefix` of which anything is stored, even only a put-aside copy. By default those of `own`. */
   list(prefix: DocumentPath, whose?: Whose): Promise<readonly DocumentPath[]>;
   /**
-   * Takes a damaged or invalid document out of the way without deleting it. The next `read` gives the last good copy when it differs,
-   * else nothing, so at most two calls end in a document that reads or in none. Returns where it was put, `undefined` when nothing was there.
+   * Moves a damaged or invalid document aside without deleting it. The next `read` returns the last good copy when it differs, otherwise nothing, so that after
+   * at most two calls there is a readable document or none. Returns where it was moved, `undefined` when there was nothing.
    */
   setAside(path: DocumentPath): Promise<string | undefined>;
-  /** Keeps a copy of the document as it is now, named after `label`. Returns where. */
+  /** Keeps a copy of the present document, named after `label`. Returns where. */
   keep(path: DocumentPath, label: string): Promise<string>;
   /**
-   * An append-only journal, apart from the documents. Nothing is opened before it is read or written. One at a time for a path.
-   * @param guildId the server that it belongs to, where its path does not say so; `null` for none
+   * An append-only journal, separate from the documents. It is opened at the first read or write. Only one may be open for a path.
+   * @param guildId the server that it belongs to, when its path does not say so; `null` for none
    */
   journal(path: DocumentPath, guildId?: string | null): JournalMedium;
-  /** All journals below `prefix` that hold something, in the order of their paths. */
+  /** All journals below `prefix` that are not empty, in the order of their paths. */
   journals(prefix?: DocumentPath): Promise<readonly JournalEntry[]>;
-  /** Removes all journals of a plugin, none of which is in use. */
+  /** Removes all journals of a plugin; none may be in use. */
   eraseJournals(plugin: string): Promise<void>;
   /**
-   * Everything as it is at one moment, of all servers, for as long as the task takes. For a medium apart from the folder of the data: what lies there is backed
-   * up with it.
+   * A consistent view of everything, for all servers, while the task runs. For a medium outside the data folder: files in that folder are backed up with it.
    */
   frozen?<T>(task: (contents: StoredContents) => Promise<T>): Promise<T>;
   /**
-   * Puts this in the place of everything that is stored, in one step; copies go, too. For a medium that can be `frozen`. Returns the names of documents that
-   * could not be read, and are not there.
+   * Replaces everything stored with this, in one transaction; copies are removed, too. For a medium that can be `frozen`. Returns the names of documents that
+   * could not be read and are missing.
    */
   replaceAll?(contents: StoredContents): Promise<readonly string[]>;
   /** For a medium that other processes write to as well. */
@@ -87,35 +86,35 @@ export interface Driver {
   close(): Promise<void>;
 }
 
-/** What a medium holds, for reading. */
+/** The content of a medium, for reading. */
 export type StoredContents = Pick<Driver, 'list' | 'read' | 'journals' | 'journal'>;
 
-/** Documents that other processes change, too. Each state of one has a revision, which never comes again. */
+/** Documents that other processes change, too. Each version of one has a unique revision. */
 export interface SharedDocuments {
-  /** As `Driver.read`, with the revision, which is `undefined` where nothing is stored. */
+  /** Like `Driver.read`, with the revision, which is `undefined` when nothing is stored. */
   read(path: DocumentPath): Promise<{ readonly stored: Stored | undefined; readonly revision: string | undefined }>;
   /**
-   * Writes a document, or removes it, as long as it is at that revision. Returns the new one.
-   * @throws OutdatedDocument when it is at another one: nothing has changed
+   * Writes or removes a document if it has the given revision. Returns the new one.
+   * @throws OutdatedDocument when it has another one; then nothing has changed
    */
   replace(path: DocumentPath, stored: Stored | undefined, revision: string | undefined): Promise<string | undefined>;
-  /** The revisions as they are now, in the order of the paths. */
+  /** The present revisions, in the order of the paths. */
   revisions(paths: readonly DocumentPath[]): Promise<readonly (string | undefined)[]>;
-  /** What may have changed right below some paths while nothing was heard; what is gone is not among it. */
+  /** What may have changed directly below some paths while notifications were lost; deletions are not included. */
   missedBelow(prefixes: readonly DocumentPath[]): Promise<readonly DocumentChange[]>;
   listen(listener: SharedListener): () => void;
 }
 
 export interface SharedListener {
-  /** Hears of each change, also of this process's own. */
+  /** Called for each change, including those of this process. */
   changed(change: DocumentChange): void;
-  /** Changes may have been missed. While it rejects, it is called again. */
+  /** Called when changes may have been missed. While it rejects, it is called again. */
   missed(): Promise<void>;
 }
 
 export interface DocumentChange {
   readonly path: DocumentPath;
-  /** `undefined` for a document that is gone. */
+  /** `undefined` for a deleted document. */
   readonly revision: string | undefined;
   /** Whether it was made through this driver. */
   readonly isEcho: boolean;
@@ -131,7 +130,7 @@ export class OutdatedDocument extends Error {
   }
 }
 
-/** Something is stored, but it is not a document any more. */
+/** Data are stored, but they are not a document any more. */
 export class DamagedDocument extends Error {
   constructor(detail: string, options?: ErrorOptions) {
     super(detail, options);
@@ -141,10 +140,7 @@ export class DamagedDocument extends Error {
 
 const envelope = z.object({ version: z.int().min(1), data: z.unknown() });
 
-/**
- * The server that a document belongs to, `null` for none, as far as its path and what it holds say: where those name a channel or role only, it is
- * `undefined`.
- */
+/** The server that a document belongs to, `null` for none, according to its path and content: `undefined` when these name only a channel or role. */
 export function guildOfDocument([, kind, scope, ...rest]: DocumentPath, stored: Stored): string | null | undefined {
   if (stored.guildId !== undefined) return stored.guildId;
   const key = rest.at(-1);
@@ -156,19 +152,19 @@ export function guildOfDocument([, kind, scope, ...rest]: DocumentPath, stored: 
   return namedIn(stored.data) ?? null;
 }
 
-/** The server that a document names: where its member acted, when it has an `actor` and does not say it itself. */
+/** The server that a document names: that of its `actor`, when it does not name one itself. */
 function namedIn(data: unknown): string | null | undefined {
   if (typeof data !== 'object' || data === null) return undefined;
   if ('guildId' in data) return typeof data.guildId === 'string' ? data.guildId : null;
   return 'actor' in data ? namedIn(data.actor) : undefined;
 }
 
-/** A stored document as text a person can read. Throws a TypeError when the data is not JSON. */
+/** A stored document as readable text. Throws a TypeError when the data are not JSON. */
 export function encodeStored(stored: Stored): string {
   return `${JSON.stringify({ version: stored.version, data: stored.data }, undefined, 2)}\n`;
 }
 
-/** @throws DamagedDocument when the text is not an envelope */
+/** @throws DamagedDocument when the text is not a stored document */
 export function decodeStored(text: string): Stored {
   let json: unknown;
   try {
@@ -186,12 +182,12 @@ export function decodeStored(text: string): Stored {
 /** The key of the one document of a plugin's global settings. */
 const GLOBAL = 'global';
 
-/** Where a plugin's settings of a scope are; `key` is needed but for the global ones. */
+/** The path of a plugin's settings of a scope; `key` is required except for global ones. */
 export function settingsPath(plugin: string, scope: SettingScope, key: string = GLOBAL): DocumentPath {
   return [plugin, 'settings', scope, key];
 }
 
-/** Where a collection's documents are. The scope is part of it, so that a person's data is found without the plugin that wrote it. */
+/** The path of a collection's documents. The scope is part of it, so that personal data can be found without the plugin. */
 export function collectionPath(plugin: string, scope: string, name: string): DocumentPath {
   return [plugin, 'collections', scope, name];
 }
@@ -199,8 +195,8 @@ export function collectionPath(plugin: string, scope: string, name: string): Doc
 const GUILD = /^\d{1,19}$/;
 
 /**
- * The server that a journal belongs to, `null` for none, as far as its path says: a folder named after it, or one of direct messages; else the journal's
- * own name. `undefined` where each host has one, or only those who write it know.
+ * The server that a journal belongs to according to its path, `null` for none: from the folder's name (a server, or direct messages), otherwise from the
+ * journal's name. `undefined` when each host has one, or only its writer knows.
  */
 export function guildOfJournal([, folder = '', name = '', ...others]: DocumentPath): string | null | undefined {
   if (others.length > 0) return undefined;
@@ -210,7 +206,7 @@ export function guildOfJournal([, folder = '', name = '', ...others]: DocumentPa
 
 const JOURNAL_NAME = /^[a-z][a-z0-9-]{0,31}$/;
 
-/** Where a plugin's journal is: a global one is called as its group of journals is. @throws CINNABAR_NAME_INVALID */
+/** The path of a plugin's journal: a global one has the name of its group of journals. @throws CINNABAR_NAME_INVALID */
 export function journalPath(plugin: string, name: string, guildId: string | null = null): DocumentPath {
   if (!JOURNAL_NAME.test(name)) {
     const detail = 'lower case letters, digits and -, at most 32';
@@ -219,7 +215,7 @@ export function journalPath(plugin: string, name: string, guildId: string | null
   return [plugin, name, guildId ?? name];
 }
 
-/** What belongs to one person, read from a path alone. */
+/** The owner of a document, from its path only. */
 export interface Personal {
   readonly plugin: string;
   readonly kind: 'settings' | 'collections';
@@ -229,7 +225,7 @@ export interface Personal {
   readonly guildId: string | undefined;
 }
 
-/** Whose document it is, where its path says so: a user's, or a member's. */
+/** The member that a document belongs to, when its path says so: a user's, or a member's. */
 export function ownerOf([, kind, scope, ...rest]: DocumentPath): string | undefined {
   const key = rest.at(-1);
   if (key === undefined || (kind !== 'settings' && kind !== 'collections')) return undefined;
@@ -237,7 +233,7 @@ export function ownerOf([, kind, scope, ...rest]: DocumentPath): string | undefi
   return scope === 'member' ? key.split(':')[1] : undefined;
 }
 
-/** Whose and what a document is; `undefined` when it is not scoped to this user. */
+/** The kind of a document that belongs to this user; `undefined` when it is not scoped to them. */
 export function personalOf(path: DocumentPath, userId: string): Personal | undefined {
   const [plugin, kind, scope, ...rest] = path;
   const key = rest.at(-1);
@@ -247,7 +243,7 @@ export function personalOf(path: DocumentPath, userId: string): Personal | undef
   return { plugin, kind, name, guildId: scope === 'member' ? key.split(':')[0] : undefined };
 }
 
-/** In UTF-8: whatever the driver, so that a key that works on one works on all. */
+/** In UTF-8 bytes for every driver, so that a key that works on one works on all. */
 const MAX_KEY_BYTES = 512;
 
 function checked(key: string): string {
@@ -274,7 +270,7 @@ function memberKey(guildId: string, userId: string): string {
 }
 
 /**
- * The key of a document. The scope decides how it is read, because a channel or a role has a guild just as a member has.
+ * The key of a document. Its form depends on the scope, because a channel or a role has a guild just as a member does.
  * @throws CINNABAR_NAME_INVALID for a key that cannot be stored
  */
 export function keyFor(scope: CollectionScope, of: HasId | MemberKey): string {
@@ -292,30 +288,30 @@ export function nameOf(path: DocumentPath): string {
   return path.join('/').replaceAll(/[\p{Cc}\p{Cf}]/gu, '·');
 }
 
-/** That nothing can be saved, and why. */
+/** Since when nothing can be saved, and why. */
 interface DiskCondition extends DiskTrouble {
   /** In milliseconds since the Unix epoch. */
   readonly since: number;
 }
 
-/** Knows whether the data can be written. */
+/** Tracks whether the data can be written. */
 export interface DiskWatch extends WriteWatch {
-  /** A file that is gone: needs no room, so it does not show that others can be written. */
+  /** A file was deleted: that needs no space, so it does not show that writing works. */
   removed(file: string): void;
-  /** `undefined` while all is well, as far as the last write has shown; a file whose place alone is blocked is none of it. */
+  /** `undefined` while the last write worked; a single blocked file does not count. */
   condition(): DiskCondition | undefined;
-  /** Adds what has to hold before each write. @param check throws when nothing may be written */
+  /** Adds a condition for each write. @param check throws when nothing may be written */
   guard(check: () => void): void;
-  /** A document that is there but cannot be read. */
+  /** A document that exists but cannot be read. */
   unreadable(error: unknown, document: string): void;
 }
 
 const FULL = ['ENOSPC', 'EDQUOT'];
-/** What keeps a file from being written while others can be. */
+/** Errors that block one file while others can be written. */
 const OF_ONE_PLACE = ['EISDIR', 'ENOTDIR', 'EACCES', 'EPERM'];
-/** Blocked files that are remembered. */
+/** Maximum number of remembered blocked files. */
 const MOST_BLOCKED = 1_000;
-/** While it lasts, the owner is reminded this often. */
+/** Interval of reminders to the owner while it lasts. */
 const REMIND_MS = 60 * 60_000;
 
 export function createDiskWatch(options: {
@@ -326,7 +322,7 @@ export function createDiskWatch(options: {
   const { clock, log, alert } = options;
   const guards: (() => void)[] = [];
   let condition: DiskCondition | undefined;
-  /** Files that cannot be written where they are, and when the owner has heard of each. */
+  /** Files that cannot be written, and when the owner was told about each. */
   const blocked = new LRUCache<string, number>({ max: MOST_BLOCKED });
   let alertedAt = Number.NEGATIVE_INFINITY;
   let unreadableAt = Number.NEGATIVE_INFINITY;
@@ -391,7 +387,7 @@ export function createDiskWatch(options: {
               file,
             }),
           remedy: () => remedyFor(trouble),
-          // Hosts of one process meet it at files of their own.
+          // Hosts of one process see it on different files.
           reason: `${hostname()} ${trouble.code}`,
         });
       }
@@ -412,8 +408,8 @@ export function createDiskWatch(options: {
 }
 
 /**
- * What to tell those who start the bot when its data cannot be read or written.
- * @returns CINNABAR_DATA_UNUSABLE; `undefined` for an error that is not the disk's
+ * The error for operators when the data cannot be read or written at the start.
+ * @returns CINNABAR_DATA_UNUSABLE; `undefined` for an error that was not caused by the disk
  */
 export function dataUnusable(folder: string, error: unknown): CinnabarError | undefined {
   const trouble = diskTroubleOf(error);
@@ -424,8 +420,8 @@ export function dataUnusable(folder: string, error: unknown): CinnabarError | un
 }
 
 /**
- * The driver with its failures coded and watched: CINNABAR_STORAGE_WRITE and CINNABAR_STORAGE_READ have messages that members may read,
- * the reason goes to the log and to the owners.
+ * Wraps a driver with coded errors: CINNABAR_STORAGE_WRITE and CINNABAR_STORAGE_READ have messages that members may read, and the reason goes to the log and to
+ * the owners.
  */
 export function watchedDriver(driver: Driver, watch: DiskWatch): Driver {
   const writing = async <T>(

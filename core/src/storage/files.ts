@@ -11,16 +11,16 @@ import type { DocumentPath, Driver } from './driver.js';
 
 const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 
-/** Folders below the data that are the host's own. */
+/** Folders below the data folder that belong to the host. */
 const TAKEN = ['backups', 'bots', 'cache', 'config', 'documents', 'logs', 'plugins'];
 
-/** Whether the host keeps its own data under a name, so that no plugin may be called so. */
+/** Whether the host keeps its own data under a name, so that no plugin may have it. */
 export const isOfHost = (name: string): boolean => TAKEN.includes(name);
 
 /** Whether a plugin may keep its data under a name. */
 const isFolderName = (name: string): boolean => NAME.test(name) && !isOfHost(name);
 
-/** Folders below the caches that are the host's own. */
+/** Folders below the caches that belong to the host. */
 const TAKEN_CACHES = ['plugins', 'workers'];
 
 export interface FilePlaces {
@@ -28,7 +28,7 @@ export interface FilePlaces {
   readonly cacheDir: string;
 }
 
-/** Gives plugins folders below the host's data and its caches. */
+/** Provides plugins with folders below the host's data and caches. */
 export function createFiles({ dataDir, cacheDir }: FilePlaces): Files {
   const open = async (parent: string, name: string, taken: readonly string[]) => {
     const detail = taken.includes(name) ? 'it is one of the host' : 'lower case letters, digits and -, at most 32';
@@ -45,7 +45,7 @@ export function createFiles({ dataDir, cacheDir }: FilePlaces): Files {
   };
 }
 
-/** Journals below a path of a driver, and the end of those that are still open. */
+/** Opens journals below a path of a driver, and closes those that are still open. */
 export function openJournals(
   driver: Pick<Driver, 'journal' | 'journals'>,
   root: DocumentPath,
@@ -81,7 +81,7 @@ export function openJournals(
   };
 }
 
-/** Where the journals of a plugin lie in the host's storage. @throws CINNABAR_NAME_INVALID */
+/** The path of a plugin's journals in the host's storage. @throws CINNABAR_NAME_INVALID */
 export function journalsRoot(plugin: string, { name = plugin }: JournalsOptions): DocumentPath {
   if (isFolderName(name)) return [name];
   const detail = 'lower case letters, digits and -, at most 32, and none of the host';

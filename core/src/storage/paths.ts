@@ -2,29 +2,29 @@ import { join, resolve, sep } from 'node:path';
 import { t } from '@cinnabar/sdk';
 
 /**
- * Folders and files of a data folder that are no data: the lock, what can be made anew, what other bots own, what backups themselves keep, and a
- * configuration that somebody has put there, whose files may hold secrets.
+ * Folders and files of a data folder that are not data: the lock, caches, data of other bots, backups, and a configuration that someone has placed there, whose
+ * files may contain secrets.
  */
 const NO_DATA = ['lock', 'logs', 'cache', 'plugins', 'bots', 'backups', 'config'];
-/** A copy being written, by the SDK, by conf, or as a draft of the lock. */
+/** A file being written, by the SDK, by conf, or as a draft of the lock. */
 const UNFINISHED = /\.new$|\.json\.tmp-[0-9a-f]+$/;
-/** Begins the names of folders that backups work in. */
+/** Prefix of the folders that backups work in. */
 export const WORK = '.';
-/** Begins the name of the folder that keeps what a restore has replaced. */
+/** Prefix of the folder that keeps what a restore has replaced. */
 export const KEPT_ASIDE = 'before-restore-';
 /** Values of secret variables that were set from Discord. */
 export const SECRETS_FILE = 'secrets.json';
 
-/** The same in a cluster, encrypted: where their documents are in the storage, and as files. */
+/** The same in a cluster, encrypted: the path of their documents in the storage, and as files. */
 export const ENCRYPTED_SECRETS: readonly string[] = ['@host', 'collections', 'global', 'secrets'];
 const ENCRYPTED_FILES = 'documents/%40host/collections/global/secrets/';
 
-/** Whether a file of the data holds secrets and nothing else. */
+/** Whether a file of the data contains only secrets. */
 export function isOfSecrets(path: string): boolean {
   return path === SECRETS_FILE || path.startsWith(`${SECRETS_FILE}.`) || path.startsWith(ENCRYPTED_FILES);
 }
 
-/** Whether an entry directly below the folder of data belongs into a backup. */
+/** Whether an entry directly below the data folder belongs in a backup. */
 export function isData(name: string): boolean {
   return (
     !NO_DATA.includes(name) &&
@@ -39,7 +39,7 @@ export function isUnfinished(name: string): boolean {
   return UNFINISHED.test(name);
 }
 
-/** Whether a path lies in a folder, or is it. */
+/** Whether a path is a folder, or below it. */
 export function isWithin(path: string, folder: string): boolean {
   const [inner, outer] = [resolve(path), resolve(folder)];
   return inner === outer || inner.startsWith(outer.endsWith(sep) ? outer : `${outer}${sep}`);
@@ -48,11 +48,11 @@ export function isWithin(path: string, folder: string): boolean {
 const MOST_PATH_BYTES = 1_000;
 const MOST_NAME_BYTES = 255;
 
-/** What is wrong with a path of an archive, as a clause: it has to lie below the folder of data, among what is data, on every system. */
+/** The problem with a path in an archive, as a clause: on every system it has to be below the data folder, and among the data. */
 export function pathProblem(path: string): string | undefined {
   const names = path.split('/');
   const isPlain = names.every((name) => name !== '' && name !== '.' && name !== '..');
-  // A drive or a stream of Windows, and what it takes for a slash.
+  // A drive or a stream on Windows, and its second path separator.
   if (!isPlain || /[\\:\p{Cc}]|\p{Surrogate}/u.test(path))
     return t('{path} is no path below the data', { path: JSON.stringify(path) });
   if (Buffer.byteLength(path) > MOST_PATH_BYTES || names.some((name) => Buffer.byteLength(name) > MOST_NAME_BYTES))
@@ -60,7 +60,7 @@ export function pathProblem(path: string): string | undefined {
   return isData(names[0] ?? '') ? undefined : t('{path} is no data', { path: JSON.stringify(path) });
 }
 
-/** What is wrong with the paths of an archive together: two that a file system could take for one, or a file that is also a folder. */
+/** The problem with the paths of an archive together: two that a file system could treat as the same, or a file that is also a folder. */
 export function pathsProblem(paths: readonly string[]): string | undefined {
   const files = new Set<string>();
   for (const path of paths) {

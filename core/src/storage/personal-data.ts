@@ -39,7 +39,7 @@ export function createPersonalData(
       for (const [plugin, set] of sources) {
         const parts: unknown[] = [];
         for (const data of set) if (data.export !== undefined) parts.push(await data.export(userId));
-        // A plugin that keeps several kinds of data registers each: none may hide another.
+        // A plugin may register several kinds of data: none may replace another.
         if (parts.length > 0) own[plugin] = parts.length === 1 ? parts[0] : parts;
       }
       const ofHost: Record<string, unknown> = {};
@@ -57,7 +57,7 @@ export function createPersonalData(
         for (const set of sources.values()) for (const data of set) await attempt(data.forget?.(userId));
       };
       await byPlugins();
-      // What one of them has ended, others may have written down since.
+      // Closing one source may make another write.
       await callsAreTold();
       await byPlugins();
       for (const data of Object.values(host)) await attempt(data.forget(userId));
@@ -67,7 +67,7 @@ export function createPersonalData(
           documents = gone;
         }),
       );
-      // A plugin that fails does not keep the others' data, but the member must not read that everything was deleted.
+      // A plugin that fails does not keep the data of others, but the member must be told that not everything was deleted.
       if (failures.length === 1) throw failures[0];
       if (failures.length > 0) throw new AggregateError(failures, 'not everything could be deleted');
       return documents;
@@ -75,14 +75,12 @@ export function createPersonalData(
   };
 }
 
-/**
- * What is stored of a member: what is scoped to the member, also of plugins that are not running, and what collections of those that run declare.
- */
+/** The stored data of a member: documents scoped to the member, also of stopped plugins, and those that collections of running plugins declare. */
 export function createStoredPersonalData(options: {
   readonly store: DocumentStore;
-  /** Takes secrets out of settings, as far as the plugin is known. */
+  /** Removes secrets from settings, when the plugin is known. */
   readonly withoutSecrets: (plugin: string, scope: SettingScope, data: unknown) => unknown;
-  /** The collections of the plugins that run which declare whose their documents are. */
+  /** The collections of running plugins that declare whose their documents are. */
   readonly declared: () => Iterable<PersonalCollection>;
   readonly subjects: SubjectIndex;
 }) {
@@ -130,7 +128,7 @@ export function createStoredPersonalData(options: {
       return found;
     },
     /**
-     * Removes the documents with all their copies, and the member's part of documents that others share. Returns how many documents it removed.
+     * Deletes the documents with all their copies, and the member's part of shared documents. Returns how many documents it removed.
      * @throws CINNABAR_STORAGE_WRITE, or an AggregateError of several, once the rest is gone
      */
     async forgetUser(userId: string): Promise<number> {
@@ -143,7 +141,7 @@ export function createStoredPersonalData(options: {
           failures.push(error);
         }
       };
-      // What the index does not know of goes, too.
+      // Documents that are missing in the index are deleted, too.
       for (const { path } of among(await store.list([]), userId)) {
         await attempt(async () => {
           await store.erase(path);
@@ -159,7 +157,7 @@ export function createStoredPersonalData(options: {
   };
 }
 
-/** A user's one document, or a member's among those of the other guilds. */
+/** A user's one document, or a member's document among those of the other guilds. */
 function within(others: unknown, guildId: string | undefined, data: unknown): unknown {
   if (guildId === undefined) return data;
   return { ...(typeof others === 'object' ? others : {}), [guildId]: data };
@@ -171,7 +169,7 @@ export interface PersonalCollection {
   readonly name: string;
   /** A person's documents, or elements of them, by the document's key. */
   export(userId: string): Promise<Readonly<Record<string, unknown>>>;
-  /** Returns how many documents it removed as a whole. */
+  /** Returns how many whole documents it removed. */
   forget(userId: string): Promise<number>;
 }
 
@@ -184,7 +182,7 @@ export function personalCollection(
   stored: {
     /** Removes a document with every copy of it. */
     erase(key: string): Promise<void>;
-    /** Keys of documents that may tell of a person. */
+    /** Keys of documents that may contain data about a person. */
     about(userId: string): Promise<readonly string[]>;
   },
 ): PersonalCollection | undefined {
@@ -231,10 +229,10 @@ export function personalCollection(
   };
 }
 
-/** Names of fields that hold ids of users. */
+/** Names of fields that contain user ids. */
 const OF_USERS = /(?:user|author|member|speaker|person)_?ids?$/i;
 
-/** @throws CINNABAR_PLUGIN_INVALID when documents that are not a user's or member's by their scope name users, and do not say whose they are */
+/** @throws CINNABAR_PLUGIN_INVALID when documents that are not scoped to a user or member name users, and do not declare whose they are */
 function assertNamesNobody(plugin: string, name: string, { scope, schema }: CollectionDefinition): void {
   if (scope === 'user' || scope === 'member') return;
   const field = fieldOfUsers(schema, '', new Set());
@@ -246,7 +244,7 @@ function assertNamesNobody(plugin: string, name: string, { scope, schema }: Coll
   throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: plugin, detail });
 }
 
-/** The first field that is called like the id of a user; `[]` stands for the elements of a list or map. */
+/** The first field named like a user id; `[]` stands for the elements of a list or map. */
 function fieldOfUsers(schema: unknown, path: string, seen: Set<unknown>): string | undefined {
   const at = inner(schema);
   if (seen.has(at)) return undefined;
@@ -283,12 +281,12 @@ function ownersOf(part: object, { by }: PersonalFields): readonly string[] {
   return typeof at === 'string' ? [at] : [];
 }
 
-/** All whose data a document holds. */
+/** All members whose data a document contains. */
 export const peopleIn = (document: object, personal: PersonalFields): readonly string[] => [
   ...new Set(partsIn(document, personal).flatMap((part) => ownersOf(part, personal))),
 ];
 
-/** What stands between the quotes of a declaration is not checked by the compiler. */
+/** The compiler does not check the paths in a declaration. */
 function checkFields(plugin: string, name: string, { each, by }: PersonalFields, schema: z.ZodObject): void {
   const list = each === undefined ? schema : inner(schema.shape[each]);
   const part = each === undefined ? schema : list instanceof z.ZodArray ? inner(list.element) : undefined;
@@ -302,7 +300,7 @@ function checkFields(plugin: string, name: string, { each, by }: PersonalFields,
   throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: plugin, detail });
 }
 
-/** A schema without what is wrapped around it: defaults, `optional`, `nullable`, `readonly`. */
+/** A schema without its wrappers: defaults, `optional`, `nullable`, `readonly`. */
 function inner(schema: unknown): unknown {
   let at = schema;
   while (
@@ -315,7 +313,7 @@ function inner(schema: unknown): unknown {
   return at;
 }
 
-/** A document's key as `of` takes it. */
+/** A document's key in the form for `of`. */
 function keyOf(key: string, scope: CollectionDefinition['scope']): HasId | MemberKey {
   const [guildId = '', userId = ''] = key.split(':');
   return scope === 'member' ? { guildId, userId } : key;

@@ -42,37 +42,37 @@ import { journalsRoot, openJournals } from './files.js';
 import { createStoredPersonalData, type PersonalCollection, peopleIn, personalCollection } from './personal-data.js';
 import { createSubjectIndex, type SubjectIndex } from './subjects.js';
 
-/** Where the host's own documents lie: no plugin's id can look like this. */
+/** The path of the host's own documents: no plugin's id has this form. */
 const HOST = '@host';
 
 export interface StorageOptions {
   readonly driver: Driver;
-  /** Opens journals in a folder of the operator's choosing; without it there are none. */
+  /** Opens journals in a folder that the operator has configured; without it there are none. */
   readonly journalsIn?: (folder: string) => Driver;
   readonly log: Logger;
-  /** Values for plugins' global settings that hold until an owner sets others, by plugin. */
+  /** Values for plugins' global settings that apply until an owner sets others, by plugin. */
   readonly presets?: Readonly<Record<string, Presets>>;
-  /** Where a preset stands, for people. */
+  /** The place of a preset, for people. */
   readonly presetPlace?: (plugin: string, key: string) => string;
-  /** What admins may set at most. */
+  /** The maximum that admins may set. */
   readonly ceilings?: CeilingService;
   /** Decides who may change settings; without it members may change their own settings only. */
   readonly tierOf?: (actor: Actor) => Promise<Tier>;
   /** Whether a role is one of the server's; without it none is, and settings by role cannot be changed there. */
   readonly hasRole?: (guildId: string, roleId: string) => boolean;
-  /** Ids of a server's channels, roles or members that have a name, in lower case; without it nothing has one. */
+  /** Ids of a server's named channels, roles or members, the name in lower case; without it there are none. */
   readonly called?: (guildId: string, of: SettingMention, name: string) => readonly string[];
-  /** Whether a channel or role is known to be of another place than the server; without it none is. */
+  /** Whether a channel or role is known to belong to another place than the server; without it none is. */
   readonly isElsewhere?: (guildId: string, kind: 'channel' | 'role', id: string) => Promise<boolean>;
-  /** Which server a channel or role is of; without it none is known. */
+  /** The server of a channel or role; without it none is known. */
   readonly guildOf?: GuildOf;
-  /** Told of every document that had to be put aside, so that the owner hears of it. Must not throw. */
+  /** Called with every document that had to be put aside, so that the owner is told. Must not throw. */
   readonly onProblem?: (problem: StorageProblem) => void;
-  /** By default one of its own: what else writes to the driver and notes people has to share it. */
+  /** By default a new one: other code that writes to the driver and records people has to share it. */
   readonly subjects?: SubjectIndex;
 }
 
-/** Builds the storage of all plugins over one driver. It does not close the driver: its maker does, after the last `flush`. */
+/** Builds the storage of all plugins on one driver. It does not close the driver: its creator does, after the last `flush`. */
 export function createStorage(options: StorageOptions): StorageService {
   const {
     driver,
@@ -167,32 +167,32 @@ type Presets = Readonly<Record<string, unknown>>;
 export interface OpenedPlugin {
   readonly plugin: Plugin;
   readonly storage: PluginStorage;
-  /** The settings document of a scope the plugin has; `of` is needed but for the global one. */
+  /** The settings document of a scope of the plugin; `of` is required except for the global one. */
   readonly document: (scope: SettingScope, of?: HasId | MemberKey) => AnySettings;
-  /** What the owner allows admins of a server at most. */
+  /** The owner's maximums for admins of a server. */
   readonly ceilings: (guildId: string | null) => Promise<Ceilings>;
   /** Its collections that declare whose their documents are. */
   readonly personal: readonly PersonalCollection[];
-  /** Its settings as they are stored, for what handles whole sets of them. */
+  /** Its settings as they are stored, for code that handles whole sets of them. */
   readonly stored: StoredSettings;
-  /** Ends what follows changes that are made elsewhere. */
+  /** Stops reacting to changes by other processes. */
   close(): void;
 }
 
-/** What was set of a plugin's settings: without defaults, without secrets, and without what this version does not know. */
+/** The chosen values of a plugin's settings: without defaults, secrets, and keys that this version does not know. */
 export interface StoredSettings {
   get(scope: SettingScope, key: string): Promise<Readonly<Record<string, unknown>>>;
-  /** Names of what was set in one document, secrets among them. */
+  /** Names of the chosen settings in one document, including secrets. */
   names(scope: SettingScope, of?: HasId | MemberKey): Promise<readonly string[]>;
   /** Keys of the scope's documents: ids of guilds, channels … */
   keys(scope: SettingScope): Promise<readonly string[]>;
-  /** Why changes cannot be saved; `undefined` when they can. A value of `undefined` goes back to the default. */
+  /** Why changes cannot be saved; `undefined` when they can. A value of `undefined` resets to the default. */
   problemOf(scope: SettingScope, key: string, changes: Readonly<Record<string, unknown>>): Promise<Problem | undefined>;
   set(scope: SettingScope, key: string, changes: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
 interface Problem {
-  /** Of the setting, where it is one's. */
+  /** The key of the setting, if the problem concerns one. */
   readonly key: string | undefined;
   /** A clause for people. */
   readonly detail: string;
@@ -200,7 +200,7 @@ interface Problem {
 
 /**
  * @throws CINNABAR_PLUGIN_INVALID when a setting has neither a default nor is optional, or a collection declares a field that it does not have
- * @throws CINNABAR_CONFIG_INVALID when a preset is not a setting's, or not right for it
+ * @throws CINNABAR_CONFIG_INVALID when a preset is not a setting, or is invalid for it
  */
 function openPlugin(
   store: DocumentStore,
@@ -221,7 +221,7 @@ function openPlugin(
     id,
     numbers.map(({ key }) => key),
   );
-  // What a listener has forgotten to end ends with the plugin.
+  // Listeners that were not removed end with the plugin.
   const stops = new Set<() => void>();
   const watched: DocumentStore = {
     ...store,
@@ -236,7 +236,7 @@ function openPlugin(
   };
   const listeners = new Set<(change: SettingsChange) => unknown>();
   let following: readonly (() => void)[] = [];
-  /** Tells of changes that were made elsewhere. What belongs to other servers is their hosts' affair. */
+  /** Reports changes by other processes. Hosts of other servers handle their own. */
   const follow = () =>
     [...scopes.keys()].map((scope) =>
       watched.watch([id, 'settings', scope], (path, isOwn) => {
@@ -271,7 +271,7 @@ function openPlugin(
     scope: SettingScope,
     of: HasId | MemberKey | undefined,
   ): Promise<Readonly<Record<string, unknown>>> => {
-    // Sets aside what is damaged.
+    // Puts damaged documents aside.
     await document(scope, of).get();
     const key = of === undefined ? undefined : keyFor(scope, of);
     return storedValues(await store.stored(settingsPath(id, scope, key)));
@@ -358,7 +358,7 @@ function openPlugin(
 
 type Of = HasId | MemberKey | null;
 
-/** A document whose listeners have heard of a change when it resolves. */
+/** A document whose listeners have been called for a change when it resolves. */
 function announcing(
   document: AnySettings,
   change: SettingsChange,
@@ -377,7 +377,7 @@ function announcing(
   };
 }
 
-/** What holds in direct messages: there no server could have set anything. */
+/** The values in direct messages: no server could have set any there. */
 function defaultsOf(schema: z.ZodObject): AnySettings {
   const refuse = async () => {
     throw new CinnabarError('CINNABAR_SETTING_INVALID', { key: 'settings', detail: 'it is kept by server.' });

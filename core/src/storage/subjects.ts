@@ -4,38 +4,38 @@ import { LRUCache } from 'lru-cache';
 import type { DocumentPath, Driver } from './driver.js';
 
 /**
- * Which documents tell of a person or a server, so that they are found without reading what is kept of all others. An id is noted before the document is
- * written, and stays when the document changes: what is found has told of them at some time, and has to be looked at.
+ * An index of the documents that contain data about a person or a server, so that these are found without reading all others. An id is recorded before the
+ * document is written, and stays when the document changes: a listed document contained data about it at some time, and has to be checked.
  */
 export interface SubjectIndex {
   /** Durable when it resolves. @throws CINNABAR_STORAGE_WRITE */
   note(path: DocumentPath, ids: Iterable<string>): Promise<void>;
-  /** Notes once what was written before there was an index. @param part names those documents */
+  /** Records once what was written before the index existed. @param part identifies those documents */
   complete(
     part: string,
     scan: () => AsyncIterable<readonly [path: DocumentPath, ids: Iterable<string>]>,
   ): Promise<void>;
-  /** Documents that tell of them, or have. */
+  /** Documents that contain data about them, or did. */
   find(id: string): Promise<readonly DocumentPath[]>;
-  /** The keys of those right below a path. */
+  /** The keys of those directly below a path. */
   keysBelow(id: string, prefix: DocumentPath): Promise<readonly string[]>;
-  /** Removes an id, once its documents are gone. */
+  /** Removes an id after its documents were deleted. */
   forget(id: string): Promise<void>;
-  /** Resolves when nothing is under way. */
+  /** Resolves when no write is pending. */
   idle(): Promise<void>;
 }
 
 const ROOT: DocumentPath = ['@host', 'subjects'];
 const PARTS = 'parts';
-/** Journals that stay in memory once they were read. */
+/** Number of journals that stay in memory after they were read. */
 const MOST_READ = 16;
-/** Lines beyond twice what was left by the last rewriting, at which a journal is written anew without documents that are gone. */
+/** A journal is rewritten without deleted documents when it has this many lines more than twice the number after the last rewrite. */
 const SLACK_LINES = 2_000;
 const NOTED_AT_ONCE = 200;
 
 const lineSchema = z.union([
   z.object({ of: z.string(), in: z.array(z.string()) }),
-  /** How many lines follow that were there when the journal was written anew. */
+  /** Number of lines when the journal was last rewritten. */
   z.object({ kept: z.number() }),
 ]);
 type Line = z.output<typeof lineSchema>;
@@ -43,23 +43,23 @@ type Line = z.output<typeof lineSchema>;
 /** By id, then by the path of the folder as JSON: the keys of documents. */
 type Known = Map<string, Map<string, Set<string>>>;
 
-/** Some of the ids: to find one, a small part of the index is read. */
+/** One part of the ids: finding an id reads only a small part of the index. */
 interface Shard {
   readonly journal: Journal<Line>;
-  /** `undefined` before it was read. */
+  /** `undefined` until it was read. */
   known: Known | undefined;
-  /** Lines that are being written: what is written anew must not miss them. */
+  /** Lines that are being written: a rewrite must include them. */
   readonly underWay: Set<Promise<void>>;
 }
 
-/** Keeps the index in journals of the host's own, beside the documents: a backup has both. */
+/** Keeps the index in journals of the host, beside the documents: a backup contains both. */
 export function createSubjectIndex(driver: Pick<Driver, 'journal' | 'list'>): SubjectIndex {
   const mutex = createKeyedMutex();
   const shards = new LRUCache<string, Shard>({ max: MOST_READ });
   const parts = createJournal(driver.journal([...ROOT, PARTS]), z.object({ part: z.string() }));
   let complete: Set<string> | undefined;
 
-  /** Alone with the ids of one shard. */
+  /** Exclusive access to the ids of one shard. */
   const withShard = <T>(id: string, task: (shard: Shard) => Promise<T>): Promise<T> => {
     const name = shardOf(id);
     return mutex.run(name, () => {
@@ -103,7 +103,7 @@ export function createSubjectIndex(driver: Pick<Driver, 'journal' | 'list'>): Su
       if (shard.known !== undefined) add(shard.known, id, path);
     };
     const noteOne = async (id: string) => {
-      // The next one does not wait for the disk: what comes together is written together.
+      // The next caller does not wait for the disk: concurrent additions are written together.
       const { shard, written } = await withShard(id, async (shard) => {
         const written = begin(shard, id);
         shard.underWay.add(written);
@@ -114,7 +114,7 @@ export function createSubjectIndex(driver: Pick<Driver, 'journal' | 'list'>): Su
       try {
         await written;
       } finally {
-        // Most are not written to again soon.
+        // Most journals are not written to again soon.
         if (shard.underWay.size === 0) await shard.journal.release();
       }
     };
@@ -154,7 +154,7 @@ export function createSubjectIndex(driver: Pick<Driver, 'journal' | 'list'>): Su
   };
 }
 
-/** One of 256. */
+/** One of 256 shards. */
 const shardOf = (id: string): string => `s${createHash('sha256').update(id).digest('hex').slice(0, 2)}`;
 const folderOf = (path: DocumentPath): string => JSON.stringify(path.slice(0, -1));
 const pathOf = (text: string): DocumentPath => z.array(z.string()).parse(JSON.parse(text));

@@ -39,33 +39,33 @@ export interface TestHostOptions {
   /** Values for plugins' global settings, by plugin. */
   readonly settings?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** What the bot may do in the guild; a moderator's permissions by default. */
+  /** The bot's permissions in the guild; a moderator's by default. */
   readonly permissions?: PermissionSet;
-  /** Where data lies: pass the folder of an earlier host to start again with its data. By default a new one, removed at the end. */
+  /** Data folder: pass the folder of an earlier host to start again with its data. By default a new one, removed at the end. */
   readonly dataDir?: string;
   /** A folder with YAML files of the configuration; none by default. */
   readonly configDir?: string;
   /** Prefixes as `loadConfig` gives them; `!` by default. */
   readonly prefixes?: Pick<HostConfig, 'prefixes' | 'ownPrefixes'>;
   /**
-   * Whether warnings and errors of the plugins under test are printed on standard error, each with the line of yours that it comes from. By
-   * default they are, but for those of bundled plugins; tests that provoke errors switch it off. `log` has them all.
+   * Whether warnings and errors of the plugins under test are printed on standard error, each with its line in your code. By default they are, except those of
+   * bundled plugins; tests that cause errors on purpose switch it off. `log` has all of them.
    */
   readonly printErrors?: boolean;
   /** `debug` by default. */
   readonly logLevel?: HostConfig['logLevel'];
-  /** As `--bot` would choose it; its data then lie where `dataDir` says, as always. */
+  /** As `--bot` would choose it; the data are still in `dataDir`. */
   readonly botName?: string;
-  /** A storage driver of one's own, for instance one that fails. */
+  /** Another storage driver, for instance one that fails. */
   readonly driver?: Driver;
-  /** What it serves, as one of the hosts of a cluster. */
+  /** The servers that it serves as one of the hosts of a cluster. */
   readonly assignment?: Assignment;
-  /** A world that exists already: an earlier host's, for a restart in the same guild. */
+  /** An existing world: an earlier host's, for a restart in the same guild. */
   readonly world?: TestWorld;
   readonly clock?: ManualClock;
-  /** What `Random` gives; by default as chance will have it. */
+  /** The values of `Random`; random by default. */
   readonly random?: Random;
-  /** Serves health and metrics on a port of loopback: `monitoringUrl` says where. */
+  /** Serves health and metrics on a loopback port: see `monitoringUrl`. */
   readonly monitoring?: boolean;
 }
 
@@ -82,13 +82,13 @@ export interface TestWorld {
   readonly clock: ManualClock;
 }
 
-/** What was logged, secrets taken out. */
+/** A log entry, without secrets. */
 export interface TestLogEntry {
   readonly level: 'error' | 'warn' | 'info' | 'debug' | 'trace';
   /** Id of the plugin that it is about, or a part of the host. */
   readonly plugin: string;
   readonly message: string;
-  /** What an error says that was logged with it, of the deepest cause. */
+  /** The message of the deepest cause of an error that was logged with it. */
   readonly error: string | undefined;
 }
 
@@ -101,40 +101,40 @@ export interface TestHost extends TestWorld, AsyncDisposable {
   readonly dataDir: string;
   /** Everything that was logged, in order. */
   readonly log: readonly TestLogEntry[];
-  /** What owners have asked for with `!bot restart` and `!bot shutdown`: nothing of it is done. */
+  /** What owners have requested with `!bot restart` and `!bot shutdown`: the host only records it. */
   readonly endRequests: readonly HostEnd[];
   /** See `Host.ended`. */
   readonly ended: Promise<CinnabarError>;
-  /** `http://127.0.0.1:…`, where that was asked for. */
+  /** `http://127.0.0.1:…`, when monitoring was requested. */
   readonly monitoringUrl: string | undefined;
   /** A service, as a plugin would inject it. */
   resolve<T>(token: Token<T>): T;
-  /** Resolves when the bot has done everything that follows from what has happened. */
+  /** Resolves when the bot has finished everything that follows from past events. */
   settled(): Promise<void>;
   /** Moves the clock, then waits like `settled`. */
   advance(ms: number): Promise<void>;
-  /** Stops the bot; the world and the data stay for another host. Disposing does the rest. */
+  /** Stops the bot; the world and the data stay for another host. Disposing removes everything. */
   stop(): Promise<void>;
 }
 
 const pool = createDefinitionPool();
 let defaultLanguage: Language | undefined;
 
-/** In which language the hosts that are created from now on speak where nothing was chosen: for the hooks of a test runner. `undefined` for English. */
+/** The default language of hosts that are created from now on: for the hooks of a test runner. `undefined` for English. */
 export function speakByDefault(language: Language | undefined): void {
   defaultLanguage = language;
 }
 
 let databaseOf: ((dataDir: string) => Promise<HostConfig['storage']>) | undefined;
 
-/** Which database stands for a folder of data, for hosts that are created from now on: for the hooks of a test runner. `undefined` for files. */
+/** Which database replaces a data folder for hosts that are created from now on: for the hooks of a test runner. `undefined` for files. */
 export function storeByDefault(database: typeof databaseOf): void {
   databaseOf = database;
 }
 
 let printsErrors = true;
 
-/** Whether hosts that are created from now on print the errors of their plugins where a test does not say: for the hooks of a test runner. */
+/** Whether hosts that are created from now on print the errors of their plugins when a test does not set it: for the hooks of a test runner. */
 export function printErrorsByDefault(printed: boolean): void {
   printsErrors = printed;
 }
@@ -218,7 +218,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
   };
   const close = async () => {
     await stop();
-    // What the caller has passed belongs to the caller.
+    // The caller's objects are not changed.
     if (options.world === undefined) await world.discord.close();
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
   };
@@ -256,7 +256,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
   };
 }
 
-/** Not settled either while the database has something to answer: files answer within the same turn of the event loop. */
+/** Not settled while the database has requests to answer, either: files answer within the same turn of the event loop. */
 function settlingWith({ idle }: Pick<TrackedDriver, 'idle'>, discord: LocalDiscord): LocalDiscord {
   return {
     ...discord,
@@ -283,7 +283,7 @@ async function createWorld(clock: ManualClock, permissions: PermissionSet | unde
 /** A driver, and a way to wait for it: a database answers later than a disk. */
 interface TrackedDriver {
   readonly driver: Driver;
-  /** Resolves when nothing is under way; `true` when it had to wait. */
+  /** Resolves when no request is pending; with `true` when it had to wait. */
   idle(): Promise<boolean>;
 }
 

@@ -33,7 +33,7 @@ import type { CallLedger, RowDetails } from './ledger.js';
 import type { AuditTrail } from './presentation.js';
 import type { RegisteredTool } from './tools.js';
 
-/** What is fixed about a call when it is proposed. */
+/** The parts of a call that are fixed when it is proposed. */
 export interface Proposal {
   readonly id: string;
   readonly tool: RegisteredTool;
@@ -44,7 +44,7 @@ export interface Proposal {
   /** Where it takes effect, when that is not where the actor is. */
   readonly at: Place | undefined;
   readonly origin: string;
-  /** Others whose words led to it. */
+  /** Other members whose messages led to it. */
   readonly alongside: readonly Actor[];
   readonly reading: ToolCall['reading'];
   readonly session: ToolSession | undefined;
@@ -55,30 +55,29 @@ export interface Proposal {
   readonly card: CallCard;
   readonly policy: ToolPolicy | undefined;
   readonly messageId: string | undefined;
-  /** Of its result's text. */
+  /** The sources of its result's text. */
   readonly mostCharacters: number;
   readonly onProgress: ((progress: ToolProgress) => void) | undefined;
 }
 
-/** A call under way in this process. Its state is the ledger's; this adds what only memory can hold. */
+/** A running call in this process. The ledger has its state; this adds what exists only in memory. */
 export interface LiveCall extends Proposal {
   readonly trail: AuditTrail;
-  /** Whether its result is kept from readers without access although no member has decided on the call. */
+  /** Whether its result is hidden from readers without access although no member has decided on the call. */
   keptPrivate: boolean;
-  /** Resolves with the one outcome, once it is in the ledger. */
+  /** Resolves with its outcome, once it is in the ledger. */
   readonly ended: Promise<SettledOutcome>;
   /** Its row; `undefined` once it has ended. */
   row(): LedgerEntry | undefined;
-  /** Compare and swap: `false` when it was in none of the states `from`. @throws CINNABAR_STORAGE_WRITE */
+  /** Compare and swap: `false` when the call was in none of the states `from`. @throws CINNABAR_STORAGE_WRITE */
   move(from: readonly CallState[], to: CallState, add?: RowDetails): Promise<boolean>;
   /** Compare and swap into the outcome's own state. @throws CINNABAR_STORAGE_WRITE */
   end(from: readonly CallState[], outcome: SettledOutcome, add?: RowDetails): Promise<boolean>;
   /**
-   * Ends it with `outcome` unless it runs or has ended, and resolves with how it did end. Never rejects: what cannot be
-   * written is abandoned.
+   * Ends it with `outcome` unless it runs or has ended, and resolves with its actual outcome. Never rejects: a call whose end cannot be written is abandoned.
    */
   settle(outcome: SettledOutcome): Promise<SettledOutcome>;
-  /** For when nothing can be written: the row stays as it is for the next start to resolve, and nothing moves the call any more. */
+  /** For when nothing can be written: the row is not changed, and the next start resolves it; no further move of the call is possible. */
   abandon(outcome: SettledOutcome, error: unknown): Promise<SettledOutcome>;
 }
 
@@ -96,7 +95,7 @@ export function createLiveCall(proposal: Proposal, trail: AuditTrail, ledger: Ca
   const move: LiveCall['move'] = async (from, to, add) => {
     if (abandoned) return false;
     const moved = await ledger.move(id, from, to, add);
-    // Abandoned while this move waited for its turn: its end has been announced, so nothing may follow from the move.
+    // Abandoned while this move waited for its turn: its end has been announced, so the move must have no effect.
     return moved !== undefined && !abandoned;
   };
   const end: LiveCall['end'] = async (from, outcome, add) => {
@@ -144,7 +143,7 @@ function detailsOf(outcome: SettledOutcome): RowDetails {
   return { reason: reasonOf(outcome).slice(0, LONGEST_STORED_TEXT) };
 }
 
-/** What came of a run that returned: in the tool's own words, else its output as compact JSON. */
+/** The text of a successful result: in the tool's own words, otherwise its output as compact JSON. */
 export function doneOutcome({ definition, owner }: RegisteredTool, call: LiveCall, output: unknown): SettledOutcome {
   const content = contentOf();
   const sources = sourcesOf();
@@ -165,7 +164,7 @@ export function doneOutcome({ definition, owner }: RegisteredTool, call: LiveCal
       return (call.at === undefined ? read : [call.at, ...read]).map((source) => toolSource.parse(source));
     } catch (error) {
       warn(error);
-      // A result whose sources are not known is shown to no one later.
+      // A result whose sources are not known is never shown to anyone later.
       return undefined;
     }
   }
@@ -188,13 +187,13 @@ export function doneOutcome({ definition, owner }: RegisteredTool, call: LiveCal
     }
   }
 
-  /** It has run: wording that fails must not make it look as if it had not. */
+  /** The tool has run: an error in the wording must not suggest that it did not. */
   function warn(error: unknown): void {
     owner.log.warn('the wording of a tool result failed', { tool: call.tool.info.name, callId: call.id, error });
   }
 }
 
-/** What a caller gets of an outcome: no text in it is longer than it takes, all texts of one result together. */
+/** An outcome as a caller gets it: all texts of one result together are limited to the caller's maximum. */
 export function withinBound(outcome: SettledOutcome, most: number): SettledOutcome {
   switch (outcome.status) {
     case 'failed':
@@ -214,7 +213,7 @@ export function withinBound(outcome: SettledOutcome, most: number): SettledOutco
 function boundedContent(content: readonly ToolContent[], most: number): readonly ToolContent[] {
   let left = most;
   const bounded = (text: string) => {
-    // What comes after a text that was cut is as good as its end.
+    // The rest of a text that was already cut can be cut as well as its end.
     const kept = left >= Math.min(text.length, LEAST_SHOWN) ? boundedText(text, left) : '';
     left -= text.length;
     return kept;
@@ -229,7 +228,7 @@ function boundedContent(content: readonly ToolContent[], most: number): readonly
   });
 }
 
-/** The note that a text was cut needs so much. */
+/** Space for the note that a text was cut. */
 const LEAST_SHOWN = 200;
 
 function asText(output: unknown): string {
@@ -241,12 +240,12 @@ function asText(output: unknown): string {
   }
 }
 
-/** What came of work that threw. Members and models read what is meant for them; the reason is in the log, under the call's id. */
+/** The outcome of a tool that has thrown. Members and models read the part that is meant for them; the reason is in the log, under the call's id. */
 export function thrownOutcome(callId: string, tool: string, error: unknown, log: Logger): SettledOutcome {
   const code = error instanceof CinnabarError ? error.code : 'CINNABAR_TOOL_FAILED';
   if (isForOperators(error)) log.error('a tool failed', { tool, callId, error });
   const unknown = t('The tool {tool} failed: something went wrong inside.', { tool });
-  // What fails before it is a call has no id.
+  // A request that fails before it becomes a call has no id.
   const message =
     callId === ''
       ? (sentenceOf(error) ?? t('{sentence} It is in the log.', { sentence: unknown }))
@@ -271,12 +270,12 @@ export function denied(callId: string, tool: string, reasons: string): Refused {
   return { status: 'denied', callId, reason: sentenceOf(error) ?? error.message };
 }
 
-/** Why it was not done, for the ledger and the audit. */
+/** The reason why it was not done, for the ledger and the audit. */
 function reasonOf(outcome: Refused): string {
   return outcome.status === 'failed' ? outcome.error.message : outcome.reason;
 }
 
-/** How a call of an earlier process ended, from its row: of an output only what was kept of its text. */
+/** The outcome of a call of an earlier process, from its row: only the stored part of its output's text. */
 export function outcomeOf({ id, tool, state, reason = '', text = '', sources, audience }: LedgerEntry): SettledOutcome {
   switch (state) {
     case 'done':
@@ -292,12 +291,12 @@ export function outcomeOf({ id, tool, state, reason = '', text = '', sources, au
       return failedWith(id, { code: 'CINNABAR_TOOL_FAILED', message: reason });
     case 'denied':
     case 'expired':
-      // Written at a start, when no one was spoken to; any other reason is in its reader's language already.
+      // Written at a start, without a reader; any other reason is in its reader's language already.
       return { status: state, callId: id, reason: translated(reason) };
     case 'unknown':
       return failed(id, 'CINNABAR_TOOL_UNKNOWN_OUTCOME', { tool });
     default:
-      // Under way, yet not in this process's memory: another one has it.
+      // It runs, but not in this process's memory: another process has it.
       return failed(id, 'CINNABAR_TOOL_STATE', { call: id, state });
   }
 }
@@ -312,27 +311,27 @@ type ReadArguments =
 const NO_ARGUMENTS: Arguments = {};
 
 /**
- * Reads what a model gave: an object, or a string that is one in JSON. The result is frozen and hashed: exactly it runs. A schema may take
- * its time: those of foreign servers are checked in a worker.
+ * Reads what a model gave: an object, or a string that is one in JSON. The result is frozen and hashed: the tool gets exactly this. Schemas of external servers
+ * are checked in a worker, since they may take long.
  */
 export async function readArguments(schema: ToolInput, given: unknown): Promise<ReadArguments> {
   const plain = asPlainObject(given);
   if (plain === undefined) return { ok: false, detail: t('they must be one JSON object') };
   const parsed = await schema.safeParseAsync(plain);
   if (!parsed.success) return { ok: false, detail: describeIssues(parsed.error) };
-  // A copy: a default in a schema may be one shared object.
+  // A copy: a default in a schema may be a shared object.
   const input = deepFreeze(structuredClone(parsed.data));
   return { ok: true, input, hash: hashOf(input) };
 }
 
-/** SHA-256 of the canonical JSON (RFC 8785), hex: the same for the same arguments in whatever order. */
+/** SHA-256 of the canonical JSON (RFC 8785), hex: the same for equal arguments in any order. */
 function hashOf(input: Arguments): string {
   return createHash('sha256')
     .update(canonicalize(input) ?? '')
     .digest('hex');
 }
 
-/** Nothing but JSON gets through, so that no getter, prototype or `toJSON` of a caller's object reaches a tool. */
+/** Only JSON is accepted, so that no getter, prototype or `toJSON` of a caller's object reaches a tool. */
 function asPlainObject(given: unknown): Arguments | undefined {
   if (given === undefined || given === null || given === '') return NO_ARGUMENTS;
   try {

@@ -22,13 +22,13 @@ import type { RegisteredTool, ToolDependencies, ToolRegistry } from './tools.js'
 
 type Next = () => Promise<SettledOutcome>;
 
-/** Leads a call through the interceptors that are switched on where it was asked for or where it takes effect, and at last to `execute`. */
+/** Runs a call through the interceptors that are enabled in the place of the request or of the effect, and finally through `execute`. */
 export function createChain(
   { enabledIn, boundary, log }: Pick<ToolDependencies, 'enabledIn' | 'boundary' | 'log'>,
   interceptors: InterceptorRegistry,
   execute: (call: LiveCall) => Promise<SettledOutcome>,
 ) {
-  /** @param onDeferred gets the note of an interceptor that waits, as soon as it does, however far in it is */
+  /** @param onDeferred called with the note of an interceptor that waits, as soon as it does, at any depth */
   return function pass(call: LiveCall, onDeferred: (note: string) => void): Promise<SettledOutcome> {
     const { actor, at = actor } = call;
     const around = interceptors
@@ -66,7 +66,7 @@ export function createChain(
   };
 }
 
-/** However often it is called, what lies further in happens once, and not while a decision is waited for. */
+/** However often it is called, the inner steps happen once, and not while a decision is pending. */
 function onceDecided(call: LiveCall, go: Next): Next {
   let begun: Promise<SettledOutcome> | undefined;
   return () => {
@@ -88,15 +88,15 @@ function settledOf(outcome: Outcome, onDeferred: (note: string) => void): Settle
 interface RegisteredInterceptor {
   readonly owner: Owner;
   readonly interceptor: Interceptor;
-  /** Calls that wait for it, or for which it got an approval and that have not ended. */
+  /** Calls that wait for this interceptor, or that it has approved and that have not ended. */
   readonly held: Set<LiveCall>;
-  /** Whether it was taken back, or its plugin is stopping: it lets nothing through any more. */
+  /** Whether it was removed, or its plugin is stopping: it lets no call through any more. */
   gone(): boolean;
 }
 
 type InterceptorRegistry = ReturnType<typeof createInterceptors>;
 
-/** @param onGone gets an interceptor that was removed: the calls that it holds can no longer be decided */
+/** @param onGone called with a removed interceptor: the calls that it holds can no longer be decided */
 export function createInterceptors(onGone: (gone: RegisteredInterceptor) => Promise<void>) {
   const registered = new Set<RegisteredInterceptor>();
   return {
@@ -114,20 +114,20 @@ export function createInterceptors(onGone: (gone: RegisteredInterceptor) => Prom
       registered.add(entry);
       return dispose;
     },
-    // The sort is stable: of several with one order, the first added is outermost.
-    /** The outermost first. */
+    // The sort is stable: of several with equal order, the first one added is outermost.
+    /** Outermost first. */
     all: (): readonly RegisteredInterceptor[] =>
       [...registered].sort((a, b) => a.interceptor.order - b.interceptor.order),
   };
 }
 
-/** Ends calls that can no longer be decided, because their interceptor is gone. */
+/** Ends calls that can no longer be decided, because their interceptor was removed. */
 export async function expireHeld({ interceptor }: RegisteredInterceptor, calls: Iterable<LiveCall>): Promise<void> {
   const reason = t('"{check}" was stopped before this was decided, so it was not run', { check: interceptor.name });
   await Promise.all([...calls].map((call) => call.settle({ status: 'expired', callId: call.id, reason })));
 }
 
-/** A call as one interceptor sees it. Every step is a compare and swap in the ledger, written before it resolves. */
+/** A call as an interceptor sees it. Every step is a compare and swap in the ledger, written before it resolves. */
 function viewFor(by: RegisteredInterceptor, call: LiveCall): ToolCall {
   const { id, trail } = call;
   return {
@@ -152,7 +152,7 @@ function viewFor(by: RegisteredInterceptor, call: LiveCall): ToolCall {
       trail.note({ heldBy: by.interceptor.name });
       by.held.add(call);
       void call.ended.then(() => by.held.delete(call));
-      // Taken back while this was written: what is held by now was not among what it gave up then.
+      // The interceptor was removed during this write: calls that it holds by now were not released then.
       if (by.gone()) await expireHeld(by, [call]);
     },
     keepPrivate() {
@@ -173,8 +173,8 @@ function viewFor(by: RegisteredInterceptor, call: LiveCall): ToolCall {
 }
 
 /**
- * Brings what an interceptor returned in line with the ledger, which has the last word: an outcome may be worded
- * differently, but a call that did not run cannot be made to look done, nor one that ran as if it had not.
+ * Checks an interceptor's result against the ledger, which decides: an outcome may be worded differently, but a call that did not run cannot be presented as
+ * done, nor the reverse.
  */
 async function reconcile(
   call: LiveCall,
@@ -186,7 +186,7 @@ async function reconcile(
   if (state === undefined || state === 'executing') {
     const truth = await call.ended;
     if (truth.status !== outcome.status) return truth;
-    // Worded differently, it still came from where it came from, and is for whom it is for.
+    // A different wording has the same sources and the same audience.
     const { sources, audience } = truth.status === 'done' ? truth : {};
     return {
       ...outcome,
@@ -205,9 +205,9 @@ function brokenInterceptor(call: LiveCall, interceptor: string): SettledOutcome 
   return failed(call.id, 'CINNABAR_TOOL_FAILED', { tool: call.tool.info.name, detail });
 }
 
-/** How many calls may run at the same time: many more than ordinary work needs, and few enough that one member's leave others room. */
+/** Maximum number of running calls: many more than ordinary work needs, and few enough that one member's calls leave slots for others. */
 const CALL_BOUNDS: FairBounds = { total: 64, perGuild: 32, perMember: 8 };
-/** How long a call waits for its turn. It ends the wait of calls that are made from within others, and would wait for themselves. */
+/** How long a call waits for a slot. The limit also ends calls that are made from within others and would wait for themselves. */
 const TURN_MS = 60_000;
 const busy = () => t('too many calls are running at the same time, so it was not run; please ask again in a moment');
 const stopped = () => t('its plugin is not running any more, so it was not run');
@@ -216,7 +216,7 @@ const cancelled = () => t('it was cancelled before it ran');
 const notForAll = () => t('what it read is not for everybody who is answered by it');
 const unsaved = () => t('it ran, but its result could not be saved: do not simply repeat it');
 
-/** The innermost step: waits for its turn, asks everything again, claims the call in the ledger, and runs it. At most once per call. */
+/** The innermost step: waits for a slot, repeats all checks, claims the call in the ledger, and runs it. At most once for each call. */
 export function createExecution(
   { provenance, boundary, clock, log }: Pick<ToolDependencies, 'provenance' | 'boundary' | 'clock' | 'log'>,
   registry: Pick<ToolRegistry, 'get'>,
@@ -245,7 +245,7 @@ export function createExecution(
     try {
       const ready = await prepare(call);
       if ('refusal' in ready) return await call.settle(ready.refusal);
-      // Written before it runs: a crash from here on leaves `executing`, which is never taken for "not run".
+      // Written before it runs: a crash from here on leaves `executing`, which never counts as "not run".
       const claimed = await call.move(['proposed', 'approved'], 'executing');
       if (claimed) return await record(call, await addressed(call, await run(call, ready.tool)));
       const state = call.row()?.state;
@@ -274,7 +274,7 @@ export function createExecution(
     return { tool };
   }
 
-  /** The approver needs the same right as the requester, as a member, also where an agent asked. */
+  /** The approver needs the same right as the requester, as a member, also when an agent requested the call. */
   async function refusalOfPeople(
     { id, actor, alongside, row, trail }: LiveCall,
     tool: RegisteredTool,
@@ -293,7 +293,7 @@ export function createExecution(
   async function run(call: LiveCall, tool: RegisteredTool): Promise<SettledOutcome> {
     const { id, input, actor } = call;
     const { owner, definition } = tool;
-    // Writing the claim took time: what stopped meanwhile must not run.
+    // Writing the claim took time: a call that was stopped meanwhile must not run.
     if (registry.get(tool.info.name) !== tool) return failure(call, stopped());
     if (call.signal.aborted) return failure(call, cancelled());
     const { signal, release } = linkSignals(call.signal, owner.scope.signal);
@@ -312,7 +312,7 @@ export function createExecution(
     }
   }
 
-  /** For whom a result is: what was read may be more private than the place in which it was asked for, or than others who are answered by it. */
+  /** The audience of a result: what was read may be more private than the place of the request, or than others who are answered in the same turn. */
   async function addressed(call: LiveCall, outcome: SettledOutcome): Promise<SettledOutcome> {
     if (outcome.status !== 'done' || !readsOthers(call, outcome)) return outcome;
     const { sources } = outcome;
@@ -322,13 +322,13 @@ export function createExecution(
     if (call.alongside.length > 0 && !(await provenance.mayShow(sources, call.alongside)))
       return failure(call, notForAll());
     const { decidedBy, share } = call.row() ?? {};
-    // Without a decision the guild wants results told, unless an interceptor gives private ones to the requester.
+    // Without a decision, results are shown as the guild has chosen, unless an interceptor restricts them to the requester.
     const isTold = decidedBy === undefined && !call.keptPrivate;
     if (isTold || share === 'here' || provenance.mayTell(sources, call.actor)) return outcome;
     return { ...outcome, audience: 'requester' };
   }
 
-  /** Passes progress on until the call is over. A listener that throws must not make the tool fail. */
+  /** Passes on progress until the call has ended. A listener that throws must not make the tool fail. */
   function reportTo({ id, onProgress, row }: LiveCall) {
     return (progress: ToolProgress) => {
       if (onProgress === undefined || row() === undefined) return;
@@ -358,7 +358,7 @@ function failure(call: LiveCall, detail: string): SettledOutcome {
   return failed(call.id, 'CINNABAR_TOOL_FAILED', { tool: call.tool.info.name, detail });
 }
 
-/** Whether a tool that was loaded again is still what was asked for, and decided on. */
+/** Whether a reloaded tool is still the one that was requested and decided on. */
 async function isSameTool(tool: RegisteredTool, call: LiveCall): Promise<boolean> {
   if (tool.info.plugin !== call.tool.info.plugin || tool.info.risk !== call.tool.info.risk) return false;
   const read = await readArguments(tool.definition.input, call.input);

@@ -32,14 +32,14 @@ import { type CallLedger, createIdempotency, idempotencyKeyOf } from './ledger.j
 import { type AuditTrail, createAuditor, renderCard, shownArguments, shownInput } from './presentation.js';
 import type { RegisteredTool, ToolDependencies, ToolRegistry } from './tools.js';
 
-/** From a request to its outcome. Never throws: everything that can go wrong is an outcome, with one audit record. */
+/** From a request to its outcome. Never throws: every failure is an outcome, with one audit record. */
 export function createInvoke(
   { access, provenance, random, redact, log, audit, clock }: ToolDependencies,
   registry: ToolRegistry,
   gate: Gate,
   ledger: CallLedger,
   pass: (call: LiveCall, onDeferred: (note: string) => void) => Promise<SettledOutcome>,
-  /** Informs the listeners of the call's end, and archives it. */
+  /** Notifies listeners of the call's end, and archives it. */
   finish: (call: SettledCall) => Promise<void>,
 ): Tools['invoke'] {
   const beginAudit = createAuditor({ clock, log, redact, audit });
@@ -66,7 +66,7 @@ export function createInvoke(
     });
   }
 
-  /** Asks what is asked of every call, and writes its first row. */
+  /** Runs the checks of every call, and writes its first row. */
   async function propose(id: string, request: ToolRequest, trail: AuditTrail): Promise<LiveCall | SettledOutcome> {
     const { name, origin } = request;
     const tool = registry.get(name);
@@ -91,7 +91,7 @@ export function createInvoke(
     const { messageId } = request;
     await ledger.open({
       ...{ id, tool: name, plugin: tool.info.plugin, origin, argumentsHash, actor },
-      // What runs is in memory and known by its hash; what is kept is for people.
+      // The arguments to run are in memory and known by their hash; the stored ones are for people.
       input: shownArguments(input, redact),
       ...(key === undefined ? {} : { key }),
       ...(messageId === undefined ? {} : { messageId }),
@@ -119,7 +119,7 @@ export function createInvoke(
     return createLiveCall(proposal, trail, ledger, log);
   }
 
-  /** Checks first whether the place is within reach: an actor outside it learns nothing of its rules. */
+  /** Checks first whether the place is within reach: an actor outside must not learn its rules. */
   async function refusalOfPeople(
     id: string,
     tool: RegisteredTool,
@@ -144,7 +144,7 @@ export function createInvoke(
     return { at, actor };
   }
 
-  /** What is known of it before it has run. */
+  /** The audit fields that are known before it has run. */
   function readingOf({ info, definition }: RegisteredTool, actor: Actor, at: Place | undefined): ToolCall['reading'] {
     if (info.risk !== 'read') return 'nothing';
     if (actor.guildId === null) return 'open';
@@ -158,12 +158,12 @@ export function createInvoke(
 
 const mostOf = ({ mostCharacters = RESULT_CHARACTERS }: ToolRequest) => Math.max(200, mostCharacters);
 
-/** To anybody but its own plugin an internal tool does not exist. */
+/** For all plugins but its own, an internal tool does not exist. */
 const isHidden = ({ definition, owner }: RegisteredTool, origin: string) =>
   definition.internal === true && owner.id !== origin;
 
 interface Answer {
-  /** `undefined`: nothing stands against it. */
+  /** `undefined`: nothing prevents it. */
   readonly refusal?: SettledOutcome;
 }
 interface PlaceAnswer extends Answer {
@@ -173,7 +173,7 @@ interface PersonAnswer extends Answer {
   readonly reasons: readonly DecisionReason[];
 }
 
-/** The questions asked of a call before it is proposed, and all of them again right before it runs. */
+/** The checks of a call before it is proposed; all of them run again directly before it executes. */
 export function createGate(
   { access, states, enabledIn, guardsDown }: Pick<ToolDependencies, 'access' | 'states' | 'enabledIn' | 'guardsDown'>,
   /** Whether anything in a guild can ask for a confirmation. */
@@ -185,7 +185,7 @@ export function createGate(
     return Object.hasOwn(toolPolicies, tool) ? toolPolicies[tool] : undefined;
   };
 
-  /** The strictest of what the guild says, where it takes effect, and what the agent's grant says; a tool's own policy where the guild is silent. */
+  /** The strictest of the guild's policy, of the place of the effect, and of the agent's grant; the tool's own policy when the guild has none. */
   const policyOf = async ({ info, definition }: RegisteredTool, actor: Actor, at: Place | undefined) => {
     const ofGuild = await guildPolicy((at ?? actor).guildId, info.name);
     const ofIdentity = actor.identity === undefined ? undefined : await access.modeOf(actor, info.name);
@@ -197,7 +197,7 @@ export function createGate(
     return at === undefined ? request : { ...request, at };
   };
 
-  /** Switched on, for models, not forbidden, and worth offering there. */
+  /** Whether the tool is enabled, for models, not denied, and useful there. */
   const isOn = async (tool: RegisteredTool, actor: Actor): Promise<boolean> => {
     const { definition } = tool;
     if (definition.internal === true || !enabledIn(actor.guildId, tool.owner.plugin)) return false;
@@ -205,11 +205,11 @@ export function createGate(
     return isOffered(tool, actor);
   };
 
-  /** Whether its plugin says that it makes sense to offer it there. */
+  /** Whether its plugin says that it is useful to offer it there. */
   const isOffered = async ({ definition }: RegisteredTool, actor: Actor): Promise<boolean> =>
     actor.identity !== undefined || (await definition.offered?.(actor)) !== false;
 
-  /** Without its arguments: where a tool with a `place` takes effect, and which permissions count there, is known only with them. */
+  /** Without its arguments: the place and the needed permissions of a tool with a `place` depend on them. */
   const decideWithoutArguments = (tool: RegisteredTool, actor: Actor): Promise<Decision> => {
     const { definition } = tool;
     if (definition.place === undefined) return access.decide(actor, requestOf(tool, whereAsked(definition, actor)));
@@ -220,7 +220,7 @@ export function createGate(
 
   return {
     isOn,
-    /** What the place says: plugin switched on, guards standing, policy not `deny`. */
+    /** The checks of the place: plugin enabled, guards running, policy not `deny`. */
     async place(callId: string, tool: RegisteredTool, actor: Actor, at: Place | undefined): Promise<PlaceAnswer> {
       const { name } = tool.info;
       const { guildId } = at ?? actor;
@@ -236,7 +236,7 @@ export function createGate(
       if (policy !== 'deny') return { policy };
       return { policy, refusal: denied(callId, name, t('the policy of this server forbids it')) };
     },
-    /** What the actor may: `fresh` trusts nothing that was cached, for the moment of execution. */
+    /** The checks of the actor: `fresh` uses no cached data, for the moment of execution. */
     async person(
       callId: string,
       tool: RegisteredTool,
@@ -255,7 +255,7 @@ export function createGate(
     /** Whether the tool is to be offered to a model that acts for this person. */
     offers: async (tool: RegisteredTool, actor: Actor): Promise<boolean> =>
       (await isOn(tool, actor)) && (await decideWithoutArguments(tool, actor)).allowed,
-    /** What `place`, `person` and `offers` look at, in words. */
+    /** The checks `place`, `person` and `offers`, in words. */
     async explain(tool: RegisteredTool, actor: Actor): Promise<ExplainedTool> {
       const decision = await decideWithoutArguments(tool, actor);
       const [policy, ofGuild] = [
@@ -335,7 +335,7 @@ export async function targetOf(
   actor: Actor,
 ): Promise<Place | undefined> {
   if (definition.place === undefined) return whereAsked(definition, actor);
-  // A plugin may be in JavaScript: a missing place must not be taken for the place of the request.
+  // A plugin may be in JavaScript: a missing place must not be mistaken for the place of the request.
   const place: Partial<Place> | undefined = await definition.place(input);
   if (place?.guildId !== undefined) return { ...place, guildId: place.guildId };
   throw new CinnabarError('CINNABAR_TOOL_FAILED', {
@@ -345,8 +345,8 @@ export async function targetOf(
 }
 
 /**
- * Where a call of a tool without `place` takes effect. An agent is granted single channels, and the channel in which its requests are shown need
- * not be one of them: then it changes nothing there. A tool that only reads changes nothing, and checks for itself what the actor may see.
+ * Where a call of a tool without `place` takes effect. An agent is granted single channels, and the channel that shows its requests need not be one of them:
+ * then it may change nothing there. A tool that only reads checks itself what the actor may see.
  */
 function whereAsked({ risk }: ToolDefinition, { identity, guildId, channelId }: Actor): Place | undefined {
   return identity === undefined || risk === 'read' ? undefined : { guildId, channelId };

@@ -45,15 +45,15 @@ const rowSchema: z.ZodType<LedgerEntry> = z.object({
   audience: z.literal('requester').exactOptional(),
 });
 
-/** What stays, for as long as its row would, of a call that was to be forgotten: its key must not be taken for a new one. */
+/** What remains of a deleted call as long as its row would have: its key must not be accepted for a new call. */
 const forgottenSchema = z.strictObject({ keyName: z.string(), updatedAt: z.number() });
 type Forgotten = z.output<typeof forgottenSchema>;
 const documentSchema = z.union([rowSchema, forgottenSchema]);
 
 /**
- * A document per call, below `open` until it is archived: it alone says how the call stands, its end included. What is below `ended` is a copy
- * of that, so that a start reads only what it has to resolve. An archived document is changed by way of `replacing`: its copies have to be erased
- * before it is written anew, and a process that ends in between must not lose it.
+ * One document for each call, below `open` until it is archived: only this document says how the call stands, including its end. Documents below `ended` are
+ * copies, so that a start reads only the calls that it has to resolve. An archived document is changed by way of `replacing`: its copies have to be erased
+ * before it is rewritten, and a process that ends in between must not lose it.
  */
 export function createLedgerStore(driver: Driver, log: Logger, subjects: SubjectIndex) {
   const read = async (path: DocumentPath, again = true): Promise<LedgerEntry | Forgotten | undefined> => {
@@ -79,7 +79,7 @@ export function createLedgerStore(driver: Driver, log: Logger, subjects: Subject
   const get = async (callId: string): Promise<LedgerEntry | undefined> => {
     const open = await readRow([...OPEN, callId]);
     const ended = (await readRow([...ENDED, callId])) ?? (await readRow([...REPLACING, callId]));
-    // Both are there when a process died while archiving. Earlier versions could also leave an end that had not come about.
+    // Both exist when a process died while archiving. Earlier versions could also leave an end that had not happened.
     if (open === undefined || ended === undefined) return open ?? ended;
     return open.updatedAt > ended.updatedAt ? open : ended;
   };
@@ -105,18 +105,18 @@ export function createLedgerStore(driver: Driver, log: Logger, subjects: Subject
   });
 
   return {
-    /** The calls that have not been archived: those that had not ended, and those that an earlier process ended last. */
+    /** The calls that were not archived: those that had not ended, and the last ones that an earlier process ended. */
     async unarchived(): Promise<readonly LedgerEntry[]> {
       const rows = await Promise.all((await idsBelow(OPEN)).map(get));
       return rows.filter((row) => row !== undefined);
     },
-    /** One write: whenever the process dies, the call is in the state before or in this one. */
+    /** One write: after a crash at any time, the call is in the previous state or in this one. */
     async save(entry: LedgerEntry): Promise<void> {
       await driver.write([...OPEN, entry.id], { version: VERSION, data: entry });
-      // After its row, and before it can run: a key without a row is that of a call whose row was lost.
+      // Written after its row, and before it can run: a key without a row belongs to a call whose row was lost.
       if (entry.state === 'proposed' && entry.key !== undefined) await keys.write(keyNameOf(entry.key), entry.id);
     },
-    /** Puts a call that has ended among the others that have. Changes nothing of what is known of it, and may be repeated. */
+    /** Moves an ended call to the archive. Changes none of its data, and may be repeated. */
     async archive(entry: LedgerEntry): Promise<void> {
       await subjects.note([...ENDED, entry.id], subjectsOf(entry));
       await driver.write([...ENDED, entry.id], { version: VERSION, data: entry });
@@ -125,7 +125,7 @@ export function createLedgerStore(driver: Driver, log: Logger, subjects: Subject
     get,
     /** Ids of the archived calls, the oldest first: ids sort by time. */
     archived: async (): Promise<readonly string[]> => (await idsBelow(ENDED)).sort(),
-    /** Ids of the archived calls that were asked for by a member, or in a server; some may be gone, or erased. */
+    /** Ids of the archived calls that a member requested, or in a server; some may be deleted or erased. */
     async archivedOf(id: string): Promise<readonly string[]> {
       await subjects.complete('ledger', async function* () {
         for (const callId of await idsBelow(ENDED)) {
@@ -136,7 +136,7 @@ export function createLedgerStore(driver: Driver, log: Logger, subjects: Subject
       });
       return (await subjects.keysBelow(id, ENDED)).toSorted();
     },
-    /** When an archived call has ended, also one that was erased; ms since the epoch. */
+    /** When an archived call has ended, also for an erased one; ms since the epoch. */
     endedAt: async (callId: string): Promise<number | undefined> => (await read([...ENDED, callId]))?.updatedAt,
     /** The id of the latest call with that key. Its row may be lost or forgotten; without an id there has been none. */
     byKey: (key: string): Promise<string | undefined> => keys.find(keyNameOf(key)),
@@ -146,9 +146,9 @@ export function createLedgerStore(driver: Driver, log: Logger, subjects: Subject
       if (keyName !== undefined) await keys.release(keyName, callId);
       await driver.delete([...ENDED, callId]);
     },
-    /** Writes an archived call anew, with no copy of what it said before. */
+    /** Rewrites an archived call, without keeping copies of its previous content. */
     rewrite: (entry: LedgerEntry): Promise<void> => replace(entry.id, entry),
-    /** Removes all that an archived call says, with every copy of it. Its key stays taken until `remove`. */
+    /** Removes the content of an archived call, with every copy. Its key stays reserved until `remove`. */
     async erase(callId: string): Promise<void> {
       const path = [...ENDED, callId];
       const found = await read(path);
@@ -156,7 +156,7 @@ export function createLedgerStore(driver: Driver, log: Logger, subjects: Subject
       if (found === undefined || keyName === undefined) return driver.erase(path);
       await replace(callId, { keyName, updatedAt: found.updatedAt });
     },
-    /** Finishes each `rewrite` and `erase` that failed, or that an earlier process did not finish. */
+    /** Completes each `rewrite` and `erase` that failed, or that an earlier process did not complete. */
     async finishRewrites(): Promise<void> {
       for (const id of await idsBelow(REPLACING)) {
         const found = await read([...REPLACING, id]);
@@ -170,7 +170,7 @@ export function createLedgerStore(driver: Driver, log: Logger, subjects: Subject
 /** Every method resolves once its change is on the disk. */
 export type LedgerStore = ReturnType<typeof createLedgerStore>;
 
-/** By whom an archived call is looked for. */
+/** The member or server by which an archived call is looked up. */
 const subjectsOf = ({ actor }: LedgerEntry): readonly string[] =>
   actor.guildId === null ? [actor.userId] : [actor.userId, actor.guildId];
 
@@ -183,17 +183,17 @@ function keyNameIn(found: LedgerEntry | Forgotten | undefined): string | undefin
 const KEY_VERSION = 1;
 const KEYS: DocumentPath = ['@host', 'ledger', 'keys'];
 const keySchema = z.object({ callId: z.string() });
-/** Stands for a call of which nothing is known but that there was one. */
+/** A placeholder for a call of which nothing else is known. */
 const NO_LONGER_KNOWN = '?';
 
-/** A key is free text, may be long, and may contain personal data: only its SHA-256 is kept beside rows. */
+/** A key is free text that may be long or contain personal data: only its SHA-256 is stored beside rows. */
 const keyNameOf = (key: string): string => createHash('sha256').update(key).digest('hex');
 
-/** Which call each key belongs to, a document each. A key is here only when its call has had a row. */
+/** Which call each key belongs to, one document each. A key is stored here only after its call has a row. */
 function createKeyStore(
   driver: Driver,
   log: Logger,
-  /** The id of the latest call whose row says that it has the key: slow, for when the key's own document cannot be read. */
+  /** The id of the latest call whose row has the key: slow, used when the key's own document cannot be read. */
   search: (keyName: string) => Promise<string | undefined>,
 ) {
   const write = (keyName: string, callId: string) =>
@@ -206,7 +206,7 @@ function createKeyStore(
       return stored === undefined ? undefined : keySchema.parse(stored.data).callId;
     } catch (error) {
       if (!(error instanceof DamagedDocument || error instanceof z.ZodError)) throw error;
-      // There was a call: taking the key for a new one would make it again.
+      // There was a call: accepting the key for a new one would repeat it.
       const callId = (await search(keyName)) ?? NO_LONGER_KNOWN;
       const place = await driver.setAside(path);
       await write(keyName, callId);
@@ -223,7 +223,7 @@ function createKeyStore(
   return {
     find,
     write,
-    /** Lets go of a key with its call, unless a later one has it. */
+    /** Removes a key together with its call, unless a later call has it. */
     async release(keyName: string, callId: string): Promise<void> {
       if ((await find(keyName)) === callId) await driver.erase([...KEYS, keyName]);
     },
@@ -241,7 +241,7 @@ export const DAY_MS = 24 * 60 * 60 * 1000;
 /** Pruning lists a folder, so it is not done for each call. */
 const PRUNE_EVERY = 100;
 const READ_AT_ONCE = 100;
-/** Calls that were looked up last: the audit of a server asks for the same ones each time. */
+/** The calls that were looked up last: the audit of a server requests the same ones each time. */
 const MOST_CACHED = 1_000;
 
 /** The archived calls: looked up newest first, and pruned. */
@@ -256,7 +256,7 @@ export function createHistory(
 ) {
   let sincePruned = 0;
   const cached = new LRUCache<string, LedgerEntry>({ max: MOST_CACHED });
-  /** Calls that were rewritten: what was read before must not be kept after it. */
+  /** Calls that were rewritten: a value that was read before must not be cached afterwards. */
   let rewritings = 0;
   const dropCached = () => {
     rewritings += 1;
@@ -273,7 +273,7 @@ export function createHistory(
     const ids = await store.archived();
     for (const [index, id] of ids.entries()) {
       const excess = ids.length - index > kept.calls;
-      // Ids sort by time: the first that may stay ends the sweep.
+      // Ids sort by time: the first one to keep ends the pruning.
       if (!excess && !(await tooOld(id))) return;
       cached.delete(id);
       await store.remove(id);
@@ -282,7 +282,7 @@ export function createHistory(
 
   return {
     prune,
-    /** Counts an archived call and prunes now and then. Never rejects: the call itself is already written. */
+    /** Counts an archived call and prunes from time to time. Never rejects: the call itself is already written. */
     async added(): Promise<void> {
       sincePruned += 1;
       if (sincePruned < PRUNE_EVERY) return;
@@ -310,7 +310,7 @@ export function createHistory(
       }
       return found.sort(newestFirst).slice(0, filter.limit);
     },
-    /** Removes what one person asked for. Calls under way go on, and are kept. */
+    /** Removes the calls that one person requested. Running calls continue, and are kept. */
     async forget(userId: string): Promise<void> {
       await store.finishRewrites();
       try {
@@ -343,7 +343,7 @@ export function createHistory(
   }
 }
 
-/** That the call was made stays. */
+/** The fact that the call was made is kept. */
 function withoutWords({ sources: _sources, ...entry }: LedgerEntry): LedgerEntry {
   return { ...entry, text: FORGOTTEN };
 }

@@ -16,7 +16,7 @@ import { createHistory, DAY_MS, KEPT_CALLS } from './ledger-store.js';
 import type { ToolDependencies, ToolRegistry } from './tools.js';
 
 type FirstRow = Omit<LedgerEntry, 'state' | 'createdAt' | 'updatedAt' | keyof RowDetails>;
-/** What a move adds to the row. */
+/** The fields that a move adds to the row. */
 export type RowDetails = Partial<Pick<LedgerEntry, 'decidedBy' | 'reason' | 'text' | 'sources' | 'share' | 'audience'>>;
 
 interface KeyedRow {
@@ -24,29 +24,29 @@ interface KeyedRow {
   readonly row: LedgerEntry | undefined;
 }
 
-/** The record of all calls. A row is saved before it can be read, so every state in it has come about. */
+/** The record of all calls. A row is saved before it can be read, so every visible state has really been reached. */
 export interface CallLedger extends Ledger {
   /** The first row of a call: `proposed`. @throws CINNABAR_STORAGE_WRITE */
   open(row: FirstRow): Promise<LedgerEntry>;
   /**
-   * Compare and swap: takes the call to `to` when it is in one of the states `from`, one move of a call at a time.
+   * Compare and swap: moves the call to `to` when it is in one of the states `from`; one move of a call at a time.
    * `undefined` when it is not (any more). @throws CINNABAR_STORAGE_WRITE, and nothing has moved
    */
   move(callId: string, from: readonly CallState[], to: CallState, add?: RowDetails): Promise<LedgerEntry | undefined>;
   /** The call with that key, until 30 days after its end; without its row when that was damaged or forgotten. */
   byKey(key: string): Promise<KeyedRow | undefined>;
-  /** The row of a call under way in this process; `undefined` once it has ended. */
+  /** The row of a running call in this process; `undefined` once it has ended. */
   underWay(callId: string): LedgerEntry | undefined;
   /** The ended calls that a member requested, and their removal. */
   readonly personalData: PersonalData;
-  /** Archives an ended call, after its end has been announced. Never rejects: what fails is repeated with the next. */
+  /** Archives an ended call, after its end was announced. Never rejects: failures are repeated with the next call. */
   archive(callId: string): Promise<void>;
   /**
-   * At start: ends what an earlier process left open. Returns it, with what that process ended but did not archive: the ends of both may not
-   * have been announced.
+   * At start: ends calls that an earlier process left open. Returns these, and those that it ended but did not archive: the ends of both may not have been
+   * announced.
    */
   recover(): Promise<readonly LedgerEntry[]>;
-  /** Removes calls that are too old, once a day: new ones may not come. @returns ends that */
+  /** Removes calls that are too old, once a day, since there may be no new ones. @returns a function that stops this */
   keepPruned(): () => void;
 }
 
@@ -57,7 +57,7 @@ export function createLedger({
   kept = KEPT_CALLS,
 }: Pick<ToolDependencies, 'store' | 'clock' | 'log' | 'kept'>): CallLedger {
   const open = new Map<string, { entry: LedgerEntry; readonly moves: PQueue }>();
-  /** Calls that have ended and are not archived yet; and those of them that may be. */
+  /** Calls that have ended and are not archived yet; and those of them that can be archived. */
   const ended = new Map<string, LedgerEntry>();
   const due = new Set<string>();
   /** One at a time: a copy must not be written again after it was erased. */
@@ -126,7 +126,7 @@ export function createLedger({
       },
     },
     async archive(callId) {
-      // Refused before it had a row, or put away already when its member had it forgotten.
+      // Refused before it had a row, or archived already when its member deleted their data.
       if (!ended.has(callId)) return;
       due.add(callId);
       try {
@@ -162,7 +162,7 @@ export function createLedger({
   };
 }
 
-/** What was written last has happened; what was not is not guessed. */
+/** The last written state was reached; later ones are not assumed. */
 function resolveAfterRestart(entry: LedgerEntry, updatedAt: number): LedgerEntry {
   if (isFinal(entry.state)) return entry;
   const state = afterRestart(entry.state);
@@ -174,8 +174,8 @@ function resolveAfterRestart(entry: LedgerEntry, updatedAt: number): LedgerEntry
 }
 
 /**
- * Where a call can go from each state. Running needs `executing`, which nothing leads back to: that is why a call runs
- * at most once. A state that leads nowhere is final.
+ * The possible transitions of each state. Running needs `executing`, to which no transition leads back: so a call runs at most once. A state without
+ * transitions is final.
  */
 export const TRANSITIONS: Readonly<Record<CallState, readonly CallState[]>> = {
   proposed: ['pending', 'executing', 'denied', 'expired', 'failed'],
@@ -193,26 +193,23 @@ export const isFinal = (state: CallState): boolean => TRANSITIONS[state].length 
 
 export const mayFollow = (from: CallState, to: CallState): boolean => TRANSITIONS[from].includes(to);
 
-/** The state of a call after its process ended: one that was not run has expired; whether one that ran took effect is unknown. */
+/** The state of a call after its process ended: one that did not run has expired; whether a running one took effect is unknown. */
 export function afterRestart(state: CallState): CallState {
   if (isFinal(state)) return state;
   return state === 'executing' ? 'unknown' : 'expired';
 }
 
-/** The name under which one attempt of a call is kept. */
+/** The idempotency key of one attempt of a call. */
 export const idempotencyKeyOf = ({ key, attempt = 1 }: ToolRequest): string | undefined =>
   key === undefined ? undefined : `${key}#${attempt}`;
 
-/**
- * Makes a call with a key once. A repeated request gets the outcome of the first one: from memory while that is under way, from the
- * ledger afterwards.
- */
+/** Makes a call with a key once. A repeated request gets the outcome of the first one: from memory while it runs, from the ledger afterwards. */
 export function createIdempotency(ledger: Pick<CallLedger, 'byKey'>, registry: Pick<ToolRegistry, 'get'>) {
   const underWay = new Map<string, { readonly request: ToolRequest; readonly outcome: Promise<Outcome> }>();
 
   const hashIn = async ({ name, arguments: given }: ToolRequest) => {
     const definition = registry.get(name)?.definition;
-    // A tool that is gone cannot read its arguments any more.
+    // The arguments can no longer be parsed when the tool is gone.
     if (definition === undefined) return 'gone';
     const read = await readArguments(definition.input, given);
     return read.ok ? read.hash : undefined;
@@ -231,12 +228,12 @@ export function createIdempotency(ledger: Pick<CallLedger, 'byKey'>, registry: P
     const known = await ledger.byKey(key);
     if (known === undefined) return (request.attempt ?? 1) > 1 ? refusalOfAttempt(request) : undefined;
     const { callId, row } = known;
-    // What became of it is damaged or forgotten, which is no reason to make it again.
+    // Its outcome is damaged or forgotten, which does not allow making it again.
     if (row === undefined) return failed(callId, 'CINNABAR_TOOL_UNKNOWN_OUTCOME', { tool: request.name });
     return (await fits(row, request)) ? outcomeOf(row) : belongsToAnother(request);
   };
 
-  /** A further attempt may be made only where the one before cannot have had an effect, or may have it twice. */
+  /** A further attempt is allowed only when the previous one cannot have had an effect, or a repeated effect is acceptable. */
   async function refusalOfAttempt(request: ToolRequest): Promise<SettledOutcome | undefined> {
     const before = await ledger.byKey(idempotencyKeyOf({ ...request, attempt: (request.attempt ?? 1) - 1 }) ?? '');
     if (before === undefined) return refused(request, t('there is no attempt before this one'));
@@ -248,7 +245,7 @@ export function createIdempotency(ledger: Pick<CallLedger, 'byKey'>, registry: P
     return notRun || repeatable ? undefined : refused(request, t('the attempt before this one is {state}', { state }));
   }
 
-  /** The key leaves the memory before the outcome is announced: a request that follows the announcement is answered from the ledger. */
+  /** The key is removed from memory before the outcome is announced: a request after the announcement is answered from the ledger. */
   const answer = async (key: string, request: ToolRequest, invoke: () => Promise<Outcome>): Promise<Outcome> => {
     const over = () => underWay.delete(key);
     try {

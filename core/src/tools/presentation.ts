@@ -16,8 +16,8 @@ import type { Arguments } from './call.js';
 import type { ToolDependencies } from './tools.js';
 
 /**
- * How a call is shown, in the tool's own words where it has them. A tool's words never hide an argument: one counts as
- * said only when the sentence contains its value.
+ * How a call is shown, in the tool's own words when it has them. These never hide an argument: an argument counts as mentioned only when the sentence contains
+ * its value.
  */
 export async function renderCard(
   { name, plugin, inputSchema }: ToolInfo,
@@ -65,7 +65,7 @@ function inDeclaredOrder({ properties }: ToolInfo['inputSchema'], input: Argumen
   return [...new Set([...declared, ...Object.keys(input)])].filter((name) => Object.hasOwn(input, name));
 }
 
-/** A tool's own wording that throws is left out: a card must come about, with every argument in it. */
+/** A tool's own wording that throws is left out: the card must be shown, with every argument in it. */
 async function attempt<T>(render: () => T | Promise<T> | undefined): Promise<T | undefined> {
   try {
     return await render();
@@ -89,34 +89,34 @@ function words(name: string): readonly string[] {
     .filter((word) => word !== '');
 }
 
-/** What is kept of every call, also of one that did not get as far as the ledger. A type alias, so that it fits a log entry's fields. */
+/** The record of every call, also of one that was refused before it reached the ledger. A type alias, so that it fits a log entry's fields. */
 export type AuditEntry = AuditFacts & {
   readonly callId: string;
   readonly tool: string;
   readonly origin: string;
   readonly actor: Actor;
-  /** The arguments as they were asked for: JSON, secrets redacted, cut at 2,000 characters. */
+  /** The requested arguments: JSON, secrets redacted, cut at 2,000 characters. */
   readonly input: string;
   readonly outcome: SettledOutcome['status'];
   /** The error's code. */
   readonly code?: string;
-  /** Why it was not done. */
+  /** The reason why it was not done. */
   readonly reason?: string;
   readonly startedAt: number;
-  /** From the request to the outcome, waiting for a decision included. */
+  /** From the request to the outcome, including the wait for a decision. */
   readonly latencyMs: number;
 };
 
-/** What becomes known on the way. */
+/** Fields that become known during the call. */
 type AuditFacts = {
   /** Absent when there is no such tool. */
   readonly plugin?: string;
   readonly argumentsHash?: string;
-  /** Where it takes effect, when that was decided for itself; and for whom an agent acts there. */
+  /** The place of the effect, when it was decided separately; and the user for whom an agent acts there. */
   readonly at?: Place;
   readonly actor?: Actor;
   readonly policy?: ToolPolicy | undefined;
-  /** Why access was granted or refused: the last decision that was made. */
+  /** Why access was granted or denied: the last decision. */
   readonly access?: readonly DecisionReason[];
   /** The interceptor that held the call for a decision. */
   readonly heldBy?: string;
@@ -125,7 +125,7 @@ type AuditFacts = {
   readonly ranMs?: number;
 };
 
-/** The record of one call in the making. */
+/** The audit record of a call that has not ended yet. */
 export interface AuditTrail {
   note(facts: AuditFacts): void;
   close(outcome: SettledOutcome): void;
@@ -173,7 +173,7 @@ function endingOf(outcome: SettledOutcome, redact: ToolDependencies['redact']) {
 
 const LONGEST_INPUT = 2_000;
 
-/** Redacted before it is cut, so that no half of a secret is left. */
+/** Redacted before it is cut, so that no part of a secret is left. */
 function inputForLog(input: unknown, redact: ToolDependencies['redact']): string {
   const text = redact(typeof input === 'string' ? input : asJson(shownInput(input, redact)));
   return text.length <= LONGEST_INPUT ? text : `${text.slice(0, LONGEST_INPUT)}… (${text.length} characters)`;
@@ -187,12 +187,12 @@ function asJson(value: unknown): string {
   }
 }
 
-/** Arguments as they may be shown and kept: secrets taken out by the name of their field, by their shape, and where the host knows them. */
+/** Arguments for display and storage: secrets are removed by the name of their field, by their form, and when the host knows them. */
 export function shownArguments(input: Arguments, redact: (text: string) => string): Arguments {
   return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, shown(name, value, redact)]));
 }
 
-/** The same of what a caller has given, which may be anything. */
+/** The same for a caller's value, which may be anything. */
 export function shownInput(input: unknown, redact: (text: string) => string): unknown {
   return shown('', input, redact);
 }

@@ -32,13 +32,13 @@ export interface ToolDependencies extends Basics {
   readonly languages: Pick<LanguageService, 'speak'>;
   readonly states: GuildStates;
   readonly enabledIn: EnabledIn;
-  /** Ids of plugins that guard tools and are enabled there but not running. */
+  /** Ids of plugins that guard tools and are enabled but not running there. */
   readonly guardsDown: (guildId: string | null) => readonly string[];
   readonly store: LedgerStore;
   readonly kept?: KeptCalls;
-  /** Takes secrets out of text before it is logged. */
+  /** Removes secrets from text before it is logged. */
   readonly redact: (text: string) => string;
-  /** Gets one record per call, once it has ended. */
+  /** Called with one record for each call, once it has ended. */
   readonly audit: (entry: AuditEntry) => void;
 }
 
@@ -54,7 +54,7 @@ export function createTools(parts: ToolDependencies): ToolService {
   const execute = createExecution(parts, registry, gate);
   const pass = createChain(parts, interceptors, execute);
   const listeners = new Set<{ readonly listener: Parameters<Tools['onSettled']>[0] }>();
-  // Never rejects: a listener that throws changes nothing about the call.
+  // Never rejects: a listener that throws does not change the call.
   const announce = async (call: SettledCall) => {
     const results = await Promise.allSettled([...listeners].map(async ({ listener }) => listener(call)));
     for (const result of results) {
@@ -91,7 +91,7 @@ export function createTools(parts: ToolDependencies): ToolService {
       const tool = registry.all().find(({ info }) => info.name === name);
       return tool === undefined ? undefined : gate.explain(tool, actor);
     },
-    // Cards and results are for the member who asked; an agent from elsewhere reads English.
+    // Cards and results are for the requester; an external agent reads English.
     invoke: (request) =>
       request.actor.identity === undefined
         ? parts.languages.speak(request.actor, () => invoke(request))
@@ -128,8 +128,8 @@ export function createTools(parts: ToolDependencies): ToolService {
 }
 
 /**
- * The calls that a member asked for. Arguments are in the words of a model, which had read what others said where they were written, and like the results
- * they are the member's where they may read that now.
+ * The calls that a member requested. A model has written the arguments, after it had read others' messages. So, like results, a member gets them only when they
+ * may read those sources now.
  */
 async function exportCalls(
   { recent }: Pick<Ledger, 'recent'>,
@@ -141,7 +141,7 @@ async function exportCalls(
     rows.map(async (row) => {
       const { guildId, channelId, identity } = row.actor;
       const { text, input, reason, ...rest } = row;
-      // An agent writes from all the places that it lives in, with the member's rights, and not to them.
+      // An agent writes from all its places, with the member's rights but not to the member.
       const mayHaveWords = identity === undefined && (await provenance.mayHave([{ guildId, channelId }], userId));
       const mayHaveResult = text !== undefined && (await provenance.mayHave(row.sources, userId));
       return {
@@ -158,8 +158,8 @@ async function exportCalls(
 }
 
 /**
- * The tools as one plugin has them: its calls carry its own name, and one that does not come with the host calls them only for people whose
- * turns, commands, clicks or calls it was given.
+ * The tools as one plugin sees them: its calls carry its name, and a plugin that does not come with the host can call them only for members whose turns,
+ * commands, interactions or calls it received.
  */
 export function boundTools(owner: Owner, tools: Tools): Tools {
   return {
@@ -181,7 +181,7 @@ export function boundTools(owner: Owner, tools: Tools): Tools {
 }
 
 /**
- * The guilds' policies by tool name. A policy may name a tool that is not loaded: a refusal outlives a reload.
+ * The guilds' policies by tool name. A policy may name a tool that is not loaded, so that a denial survives a reload.
  * `set` @throws CINNABAR_NAME_INVALID, CINNABAR_SETTING_INVALID
  */
 export function createToolPolicies(states: GuildStates): ToolPolicies {
@@ -228,7 +228,7 @@ function createToolRegistry() {
       const { name } = definition;
       checkToolName(name);
       const taken = tools.get(name);
-      // Which of the two is there must not depend on which came first.
+      // Which of the two is used must not depend on the order of registration.
       if (taken?.definition.yields === true && definition.yields !== true) tools.delete(name);
       else if (taken !== undefined) {
         throw new CinnabarError('CINNABAR_NAME_TAKEN', { kind: 'tool', name, plugin: taken.owner.id });
@@ -252,7 +252,7 @@ function createToolRegistry() {
 function describe(owner: Owner, definition: ToolDefinition): ToolInfo {
   assertPlainInput(owner, definition);
   const { inputSchema } = definition;
-  // A copy: what a tool brings is its own to change.
+  // A copy: the caller may change its own object.
   let schema = inputSchema === undefined ? undefined : Object.freeze(structuredClone(inputSchema));
   return Object.freeze({
     name: definition.name,
@@ -263,14 +263,14 @@ function describe(owner: Owner, definition: ToolDefinition): ToolInfo {
     examples: definition.examples ?? [],
     idempotent: definition.idempotent ?? definition.risk === 'read',
     get inputSchema() {
-      // Made when a model is first told of the tool: most starts never get there. An argument with a default is not required of a model.
+      // Made when a model first gets the tool: most starts need none. An argument with a default is optional for a model.
       schema ??= Object.freeze({ ...z.toJSONSchema(definition.input, { target: 'draft-2020-12', io: 'input' }) });
       return schema;
     },
   });
 }
 
-/** What comes out runs, is hashed, stored and shown, so it must be plain JSON: no transforms, dates or instances. @throws CINNABAR_PLUGIN_INVALID */
+/** The output is executed, hashed, stored and shown, so it must be plain JSON: no transforms, dates or instances. @throws CINNABAR_PLUGIN_INVALID */
 function assertPlainInput(owner: Owner, { name, input }: ToolDefinition): void {
   try {
     z.toJSONSchema(input, { io: 'output' });
@@ -281,7 +281,7 @@ function assertPlainInput(owner: Owner, { name, input }: ToolDefinition): void {
   }
 }
 
-/** What every provider takes as a function name. */
+/** Names that every provider accepts for a function. */
 const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 
 /** @throws CINNABAR_NAME_INVALID */
@@ -292,11 +292,11 @@ function checkToolName(name: string): void {
 }
 
 const KEPT_MS = 60 * 60_000;
-/** What was noted so lately is not noted again: this is done with every command. */
+/** Entries this recent are not written again: this runs with every command. */
 const RENEWED_AFTER_MS = 60_000;
 const MOST = 5_000;
 
-/** The actors of the turns, commands, clicks and calls that a third-party plugin got lately: it may call tools for these only. */
+/** The actors of the turns, commands, interactions and calls that a third-party plugin received recently: it may call tools only for them. */
 export type Entrusted = ReturnType<typeof createEntrusted>;
 
 export function createEntrusted(clock: Pick<Clock, 'now'>) {
@@ -310,7 +310,7 @@ export function createEntrusted(clock: Pick<Clock, 'now'>) {
       const now = clock.now();
       const known = given.get(key);
       if (known !== undefined && Math.abs(now - known) < RENEWED_AFTER_MS) return;
-      // The latest is at the end.
+      // The latest entry is at the end.
       given.delete(key);
       given.set(key, now);
       if (given.size <= MOST) return;

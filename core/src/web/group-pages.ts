@@ -20,13 +20,13 @@ import { denial } from '../commands/answers.js';
 import { idsIn, type ShownIds } from './names.js';
 import type { PageService } from './pages.js';
 
-/** What is shown is waited for. */
+/** Deadline for showing a page. */
 const SHOWN_MS = 15_000;
-/** Groups that change their process at the moment are left out of a person's list. */
+/** Deadline for a person's list: groups that are moving between processes are left out. */
 const LISTED_MS = 4_000;
-/** Acts may ask models, and Discord often. */
+/** Deadline for actions, which may ask models and make many requests to Discord. */
 const DONE_MS = 60_000;
-/** So long the owner watches a page for another process at a time. */
+/** How long one request watches a page for another process. */
 const WATCHED_MS = 20_000;
 const RETRY_MS = 5_000;
 
@@ -82,12 +82,12 @@ const EXPLAIN: RequestKind<{ readonly page: string; readonly actor: Actor }, Dec
   body: z.object({ page: z.string(), actor }),
   answer: objectWith<Decision>('allowed'),
 };
-/** Whether it changed while the owner watched. */
+/** Whether it changed during the request. */
 const WATCH: RequestKind<Asked, boolean> = { name: 'web.watch', body: asked, answer: z.boolean() };
 
 /**
- * Pages of all servers of the bot: what is about a server of another group is asked of its host, which decides whether the person may, does it once,
- * and records it.
+ * Pages of all servers of the bot: a request about a server of another group goes to that group's host, which authorizes it, carries it out once, and records
+ * it.
  */
 export function sharePages(own: PageService, { channel, partition }: Assignment, clock: Clock): PageService {
   const carried = createCarrier({ channel, partition }, SHOWN_MS);
@@ -117,7 +117,7 @@ export function sharePages(own: PageService, { channel, partition }: Assignment,
   });
   channel.answer(GUILDS, ({ userId }) => own.guilds(userId));
 
-  /** Again and again, until `over`; after a change of its host it may show something else. */
+  /** Repeats until `over`; after a change of its host the page may be different. */
   const follow = async (page: string, request: WebRequest, changed: () => void, over: AbortSignal) => {
     while (!over.aborted) {
       try {
@@ -150,7 +150,7 @@ export function sharePages(own: PageService, { channel, partition }: Assignment,
     view: (page, request) => view(request.actor, { page, request }),
     card: (page, request) => card(request.actor, { page, request }),
     act: (page, name, input, request) => act(request.actor, { page, act: name, input, request }, DONE_MS),
-    // Pages about the bot alone have files, and those belong to the process that serves the dashboard.
+    // Only pages about the bot have files, and those belong to the process that serves the dashboard.
     file: own.file,
     explain: (page, by) => explain(by, { page, actor: by }),
     async watch(page, request, changed) {

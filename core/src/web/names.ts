@@ -1,12 +1,12 @@
 import type { Access, Actor, WebBlock, WebChoice, WebChoiceKind, WebNames } from '@cinnabar/sdk';
 import type { Client, Guild } from 'discord.js';
 
-/** Ids of one view that are looked up at Discord; the others stay ids. */
+/** Maximum number of ids of one view that are looked up at Discord; the others stay ids. */
 const MOST_FETCHED = 25;
 const MENTION = /<(@!?|@&|#)(\d{15,22})>/g;
 const ID = /^\d{15,22}$/;
 
-/** Users, channels and roles that a view shows. */
+/** Users, channels and roles in a view. */
 export interface ShownIds {
   readonly users: readonly string[];
   readonly channels: readonly string[];
@@ -30,7 +30,7 @@ interface Looked {
   readonly client: Client;
 }
 
-/** Names what a view shows. */
+/** Adds names to a view. */
 export async function namesOf(ids: ShownIds, actor: Actor, { access, client }: Looked): Promise<WebNames> {
   const guild = actor.guildId === null ? undefined : client.guilds.cache.get(actor.guildId);
   const users: Record<string, string> = {};
@@ -61,7 +61,7 @@ function rolesIn(guild: Guild | undefined, ids: readonly string[]): WebNames['ro
   );
 }
 
-/** Goes through plain data: values say what they are, and texts may have mentions in them. */
+/** Walks through plain data: values declare their kind, and texts may contain mentions. */
 function collect(value: unknown, ids: Ids): void {
   if (typeof value === 'string') collectMentions(value, ids);
   else if (Array.isArray(value)) for (const item of value) collect(item, ids);
@@ -91,7 +91,7 @@ function setFor(kind: unknown, ids: Ids): Set<string> | undefined {
 
 const isId = (value: unknown): value is string => typeof value === 'string' && ID.test(value);
 
-/** Ids in the values of fields are shown by name, too. */
+/** Ids in the values of fields get names, too. */
 function collectChosen(field: object, ids: Ids): void {
   if (!('control' in field) || !('value' in field)) return;
   const { control } = field;
@@ -102,7 +102,7 @@ function collectChosen(field: object, ids: Ids): void {
 
 const MOST_CHOICES = 25;
 
-/** Channels, roles or members of a guild whose names contain what was typed, as far as the person can see them. */
+/** Channels, roles or members of a guild whose names contain the typed text, among those that the person can see. */
 export async function choicesFor(
   kind: WebChoiceKind,
   search: string,

@@ -62,7 +62,7 @@ interface Registered {
 
 const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 const PATH = /^(?:\/[\w.-]+)*$/;
-/** First parts of the web server's own paths: a plugin of that id would never be asked. */
+/** First path segments of the web server itself: a plugin with this id would never be reached. */
 const RESERVED_PATHS = [
   'api',
   'assets',
@@ -78,8 +78,8 @@ const RESERVED_PATHS = [
 ];
 
 /**
- * Builds the registry of pages. Every call is authorized anew: the browser gets nothing that the member could not read in Discord, and can do
- * nothing that the member could not do there.
+ * Builds the registry of pages. Every call is authorized again: a browser gets nothing that the member could not read in Discord, and can do nothing that the
+ * member could not do there.
  */
 export function createPages(services: PageServices): PageService {
   const { access, audit, boundary, client, clock, commands, enabledIn, languages, random } = services;
@@ -100,7 +100,7 @@ export function createPages(services: PageServices): PageService {
       }
     );
   };
-  /** A plugin that is switched off there has no page there. Asked last: the decision has read what the guild has chosen. */
+  /** A plugin that is disabled there has no page there. Checked last, after the decision has loaded the guild's state. */
   const decideAboutPage = async (entry: Registered, actor: Actor): Promise<Decision> => {
     if (!isAbout(entry, actor)) throw new CinnabarError('CINNABAR_PAGE_UNKNOWN');
     const decision = await decide(entry, entry.page.access, entry.page.name, actor);
@@ -118,7 +118,7 @@ export function createPages(services: PageServices): PageService {
     return entry;
   };
 
-  /** In the person's language, inside the plugin's error boundary; what goes wrong inside ends as a sentence with a reference to the log. */
+  /** In the person's language, inside the plugin's error boundary; an error becomes a sentence with a reference to the log. */
   const serve = async <T>(id: string, actor: Actor, task: (entry: Registered) => Promise<T>): Promise<T> =>
     languages.serve({ guildId: actor.guildId, userId: actor.userId }, undefined, async () => {
       const entry = await enter(id, actor);
@@ -137,7 +137,7 @@ export function createPages(services: PageServices): PageService {
       }
     });
 
-  /** Records the act and its outcome in the audit log. */
+  /** Records the action and its outcome in the audit log. */
   const audited = async <T>(
     recorded: { readonly actor: Actor; readonly plugin: string; readonly act: string },
     task: () => Promise<T>,
@@ -190,7 +190,7 @@ export function createPages(services: PageServices): PageService {
     return languages.serve({ guildId: actor.guildId, userId: actor.userId }, undefined, () => seen.map(asInfo));
   };
 
-  /** Ends at the first page: in thousands of guilds, each further decision is thousands. */
+  /** Stops at the first page: with thousands of guilds, each further decision costs thousands. */
   const seesAny = async (actor: Actor): Promise<boolean> => {
     for (const entry of pages.values()) {
       if (!isAbout(entry, actor)) continue;
@@ -321,11 +321,11 @@ const asInfo = ({ owner, page }: Registered): WebPageInfo => ({
   hasCard: page.card !== undefined,
 });
 
-/** Guilds in which it is asked of Discord whether the person is a member. */
+/** Maximum number of guilds for which Discord is asked whether the person is a member. */
 const MOST_ASKED = 100;
 const MEMBERSHIPS_MS = 5 * 60_000;
 
-/** The guilds that a person and the bot are both in. Where it is not in memory, Discord is asked, for some of them, and the answer is kept for minutes. */
+/** The guilds that a person and the bot share. When this is not in memory, Discord is asked for some of them, and the answer is cached for minutes. */
 function createMemberships(client: Client, clock: Clock) {
   const known = new LRUCache<string, { readonly ids: ReadonlySet<string>; readonly until: number }>({ max: 1_000 });
   return async (userId: string): Promise<readonly Guild[]> => {

@@ -7,11 +7,11 @@ import { CinnabarError, type Logger, UserError, type WorkerModule } from '@cinna
 import type { Owner } from '../contracts.js';
 import { type BuildOptions, build } from '../plugins/build/build.js';
 
-/** What a thread is asked to do. */
+/** A thread's task. */
 export interface Task {
   /** The bundle, as `build` made it. */
   readonly file: string;
-  /** The source that the bundle is made from: its packages are resolved from there. */
+  /** The source from which the bundle is made: its packages are resolved from there. */
   readonly entry: string;
   /** An exported function. */
   readonly name: string;
@@ -24,35 +24,35 @@ export type Answer =
   | { readonly ok: false; readonly sentence: string }
   | { readonly ok: false; readonly trace: string };
 
-/** The module of a task is there, and the work begins. */
+/** The module of a task is loaded, and the work begins. */
 interface Loaded {
   readonly loaded: true;
-  /** For `cpuMsOf`. */
+  /** The thread's id, for `cpuMsOf`. */
   readonly thread: string | undefined;
 }
-/** What a thread says of a task: that it begins, and what came of it. */
+/** A thread's messages about a task: that it begins, and its result. */
 export type Report = Loaded | Answer;
 
 interface Job extends Task {
-  /** Processor time of the thread from when the module is loaded, where the system tells it; else real time. */
+  /** Processor time of the thread from the loading of the module on, when the system provides it; otherwise real time. */
   readonly timeoutMs: number;
   readonly group: string;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Worker threads for documents from outside. A thread is started when a job needs one, and ended when it has had nothing to do for a
- * while; one that exceeds a limit is killed. Written on `node:worker_threads` since the libraries for it (piscina, tinypool) count a time
- * limit from the moment a job is queued, know one queue for everyone, and cannot say which threads hold a plugin's module.
+ * Worker threads for untrusted documents. A thread is started when a job needs one, and ended when it was idle for a while; one that exceeds a limit is killed.
+ * Written on `node:worker_threads`, since the libraries for it (piscina, tinypool) count a time limit from the moment a job is queued, have one queue for all
+ * callers, and cannot say which threads have loaded a plugin's module.
  */
 export interface WorkerPool {
-  /** @throws what `WorkerModule.run` of the SDK throws, and the signal's reason */
+  /** @throws the errors of the SDK's `WorkerModule.run`, and the signal's reason */
   run(job: Job): Promise<unknown>;
-  /** Rejects the bundle's jobs and ends every thread that has loaded it: after this nothing of that version is in memory. */
+  /** Rejects the bundle's jobs and ends every thread that has loaded it: afterwards nothing of that version is in memory. */
   retire(file: string, error: unknown): Promise<void>;
-  /** Threads that are there. */
+  /** Number of threads. */
   readonly size: number;
-  /** Ends all; jobs that wait or run are rejected. */
+  /** Ends all threads; waiting and running jobs are rejected. */
   close(): Promise<void>;
 }
 
@@ -63,14 +63,14 @@ interface WorkerPoolOptions {
   readonly memoryMb?: number;
 }
 
-/** At least two, so that one hostile document does not keep every other one waiting. */
+/** At least two, so that one malicious document does not block all others. */
 const THREADS = Math.max(2, Math.min(4, availableParallelism() - 1));
 const IDLE_MS = 20_000;
-/** For starting a thread and loading a module: not the document's fault. */
+/** For starting a thread and loading a module, which is not the document's fault. */
 const LOAD_MS = 20_000;
-/** In real time a job may take so many times its limit: a machine that is busy with other things gives the thread little. */
+/** A job's limit of real time, as a multiple of its processor time: on a busy machine a thread gets little of the processor. */
 const MOST_REAL_TIME = 10;
-/** Not to look at the processor time of a thread all the time. */
+/** Interval for reading the processor time of a thread. */
 const LEAST_LOOK_MS = 20;
 const MEMORY_MB = 192;
 const YOUNG_MB = 16;
@@ -88,7 +88,7 @@ interface Thread {
   readonly worker: Worker;
   readonly loaded: Set<string>;
   current: Pending | undefined;
-  /** Ends the thread for want of work, or for a job that takes too long. */
+  /** Ends the thread when it is idle, or when a job takes too long. */
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -99,14 +99,14 @@ export function createWorkerPool({
   memoryMb = MEMORY_MB,
 }: WorkerPoolOptions): WorkerPool {
   const threads = new Set<Thread>();
-  /** By group, in the order in which the groups have their turn. */
+  /** By group, in the order of their turns. */
   const waiting = new Map<string, Pending[]>();
   let closed = false;
 
   const start = (): Thread => {
     const worker = new Worker(SCRIPT, {
       name: 'cinnabar documents',
-      // Nothing of the host's: no secrets, no flags.
+      // Nothing from the host: no secrets, no flags.
       env: {},
       execArgv: [],
       argv: [],
@@ -135,7 +135,7 @@ export function createWorkerPool({
     return reject(new CinnabarError('CINNABAR_WORKER_FAILED'));
   };
 
-  /** The thread has no job any more: it waits for another one, and not for long. */
+  /** The thread is idle: it waits for another job for a short time. */
   const rest = (thread: Thread) => {
     clearTimeout(thread.timer);
     thread.current = undefined;
@@ -165,7 +165,7 @@ export function createWorkerPool({
 
   const next = (): Pending | undefined => {
     for (const [group, pending] of waiting) {
-      // The group goes to the end of the row.
+      // The group goes to the end of the queue.
       waiting.delete(group);
       const first = pending.shift();
       if (pending.length > 0) waiting.set(group, pending);
@@ -212,7 +212,7 @@ export function createWorkerPool({
     void end(thread, new CinnabarError('CINNABAR_WORKER_TIMEOUT', { seconds: limitMs / 1000 }));
   };
 
-  /** Ends the thread when it has used so much processor time, or far more real time. */
+  /** Ends the thread when it has used this much processor time, or far more real time. */
   const limit = (thread: Thread, limitMs: number, name: string | undefined) => {
     const usedBefore = name === undefined ? undefined : cpuMsOf(name);
     if (name === undefined || usedBefore === undefined) return endAfter(thread, limitMs);
@@ -289,7 +289,7 @@ export function createWorkerPool({
 /** Of the fields of `stat`, in every build of Linux (USER_HZ). */
 const TICK_MS = 10;
 
-/** Names the calling thread for `cpuMsOf`; `undefined` where the system does not tell what a thread uses (it is not Linux). */
+/** The id of the calling thread for `cpuMsOf`; `undefined` when the system does not report a thread's usage (it is not Linux). */
 export function ownThread(): string | undefined {
   try {
     return readlinkSync('/proc/thread-self');
@@ -299,8 +299,8 @@ export function ownThread(): string | undefined {
 }
 
 /**
- * Processor time that a thread of this process has used, in milliseconds, to 10 ms. Node 20 knows it of the whole process only, and a thread
- * that is busy cannot be asked.
+ * Processor time that a thread of this process has used, in milliseconds, to 10 ms. Node 20 reports only that of the whole process, and a busy thread cannot be
+ * asked.
  * @see https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
  */
 function cpuMsOf(thread: string): number | undefined {
@@ -316,7 +316,7 @@ function cpuMsOf(thread: string): number | undefined {
 }
 
 export interface WorkerService {
-  /** A worker module for one run of a plugin. Its jobs end with the plugin's scope, and its threads after them. */
+  /** A worker module for one run of a plugin. Its jobs, and then its threads, end with the plugin's scope. */
   module<M extends object>(owner: Pick<Owner, 'id' | 'scope'>, url: URL): WorkerModule<M>;
   close(): Promise<void>;
 }
@@ -328,7 +328,7 @@ export function createWorkers(pool: WorkerPool, options: Omit<BuildOptions, 'ver
     module({ id, scope }, url) {
       const entry = sourceOf(fileURLToPath(url));
       let built: Promise<string> | undefined;
-      /** Built once in a run of the plugin, so that all jobs of a version are the same version's. */
+      /** Built once in a run of the plugin, so that all jobs use the same version. */
       const file = () => {
         built ??= build(
           { id: `${id}-${basename(entry, extname(entry))}`, path: packageOf(entry), entry },
@@ -345,7 +345,7 @@ export function createWorkers(pool: WorkerPool, options: Omit<BuildOptions, 'ver
           const loadable = await file();
           scope.signal.throwIfAborted();
           const value = await pool.run({ file: loadable, entry, name, input, timeoutMs, group, signal });
-          // The function's own type is what the caller named: it ran there.
+          // The caller named the function's type: it ran there.
           return value as never;
         },
       };
@@ -354,7 +354,7 @@ export function createWorkers(pool: WorkerPool, options: Omit<BuildOptions, 'ver
   };
 }
 
-/** Sources name their modules as they will be called when compiled. */
+/** Sources name their modules by their names after compilation. */
 function sourceOf(file: string): string {
   const typescript = file.replace(/\.js$/, '.ts');
   return existsSync(file) || !existsSync(typescript) ? file : typescript;

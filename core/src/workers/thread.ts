@@ -1,4 +1,4 @@
-/** What runs in a worker thread: loads the modules it is asked for, and answers one job after another. */
+/** Runs in a worker thread: loads the requested modules, and answers one job after another. */
 import { createRequire } from 'node:module';
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
@@ -6,7 +6,7 @@ import * as sdk from '@cinnabar/sdk/worker';
 import { evaluate, type SharedModule } from '../plugins/build/evaluate.js';
 import { type Answer, ownThread, type Report, type Task } from './pool.js';
 
-/** Below the main thread, which has heartbeats to send. Elsewhere than on Linux, 0 means the whole process. */
+/** Lower priority than the main thread, which has to send heartbeats. On other systems than Linux, 0 means the whole process. */
 const NICE = 10;
 if (process.platform === 'linux') setPriority(0, NICE);
 
@@ -14,7 +14,7 @@ const self = ownThread();
 const core = createRequire(import.meta.url);
 const modules = new Map<string, Readonly<Record<string, unknown>>>();
 
-/** The whole SDK is large, and most modules do without it. */
+/** The whole SDK is large, and most modules do not need it. */
 const shared: SharedModule = (specifier) => {
   if (specifier === '@cinnabar/sdk/worker') return sdk;
   return specifier === '@cinnabar/sdk' ? core(specifier) : undefined;
@@ -47,7 +47,7 @@ parentPort?.on('message', async (task: Task) => {
   try {
     parentPort?.postMessage(result);
   } catch (error) {
-    // The result holds something that cannot be copied.
+    // The result contains something that cannot be copied.
     parentPort?.postMessage({ ok: false, trace: String(error) } satisfies Answer);
   }
 });

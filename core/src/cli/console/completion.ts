@@ -56,7 +56,7 @@ function candidates(
   return [];
 }
 
-/** Of a prefix command: its words, then the names of its optional options, and the choices of an option. */
+/** For a prefix command: its words, then the names of its optional options, and the choices of an option. */
 function prefixCandidates(
   stage: Stage,
   commands: readonly CommandInfo[],
@@ -130,7 +130,7 @@ export function optionValues(
   );
 }
 
-/** The options of a command, or of what its words lead to: subcommands, too. */
+/** The options of a command, or of the subcommand that its words name. */
 function declaredOptions(
   { application, channel }: Pick<Place, 'application' | 'channel'>,
   words: readonly string[],

@@ -22,7 +22,7 @@ export interface Instruction {
   readonly act: Act;
 }
 
-/** A line that cannot be carried out, with what would be right. */
+/** A line that cannot be carried out, with the correct form. */
 export class ConsoleError extends Error {}
 
 const WHO = /^@([\p{L}\p{N}_.-]{1,32}):\s*(.*)$/su;
@@ -138,7 +138,7 @@ const HINTS: readonly { readonly looks: RegExp; readonly hint: string }[] = [
   { looks: /^\//, hint: '/command option:value, all in lower case' },
 ];
 
-/** Reads a line. Whatever is no instruction is something to say; an empty line is `undefined`. @throws ConsoleError for a mistyped instruction */
+/** Parses a line. A line that is no instruction is a message to send; an empty line is `undefined`. @throws ConsoleError for a mistyped instruction */
 export function parseLine(line: string): Instruction | undefined {
   const text = line.replace(/\r?\n$/, '');
   if (text.trim() === '') return undefined;

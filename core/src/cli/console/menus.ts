@@ -4,7 +4,7 @@ import { ComponentType } from 'discord.js';
 import { ConsoleError } from './instruction.js';
 import { channelsOf, type Stage } from './stage.js';
 
-/** So many options of a menu are printed with it. */
+/** Maximum number of a menu's options that are printed with it. */
 const SHOWN = 12;
 
 const menuSchema = z.object({
@@ -21,7 +21,7 @@ const menuSchema = z.object({
 });
 type Menu = z.output<typeof menuSchema>;
 
-/** What a person reads of a menu: its words and what it offers. `undefined` for any other component. */
+/** The text of a menu: its words and its options. `undefined` for any other component. */
 export function menuWords(component: object): string | undefined {
   const menu = menuSchema.safeParse(component).data;
   if (menu === undefined) return undefined;

@@ -25,37 +25,37 @@ const WELCOME = `Cinnabar ${HOST_VERSION} on a local Discord (no DISCORD_TOKEN).
   help                                    what else can be typed here; exit leaves
 `;
 
-/** Of a line that could not be carried out, no more than this is repeated. */
+/** Maximum length of a failed line that is repeated. */
 const QUOTED_CHARACTERS = 80;
 
 type Terminal = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>;
 interface Play {
   readonly session: Session;
   readonly terminal: Terminal;
-  /** Aborts at a signal, or when the reader of the output is gone: the line under way is the last. */
+  /** Aborts at a signal, or when the reader of the output is gone: the current line is then the last. */
   readonly signal: AbortSignal;
 }
 
 /** Hooks for `cinnabar dev` while the console runs. */
 export interface OpenConsole {
-  /** Of the bot as it runs now: `!bot restart` starts another. */
+  /** Of the bot that runs now: `!bot restart` starts another one. */
   readonly plugins: () => Host['plugins'];
   /** Prints a line without disturbing what is typed. */
   readonly print: (line: string) => void;
   readonly settled: () => Promise<void>;
 }
 
-/** What goes on beside the console while the bot is worked on. */
+/** Work that goes on beside the console, for the development of a plugin. */
 export interface ConsoleWork {
   /** Called once the bot is ready; what it returns is called before it stops. */
   onOpen(opened: OpenConsole): Promise<() => Promise<void>>;
-  /** Gets the warnings and errors of the log in place of standard error. */
+  /** Receives the warnings and errors of the log, which otherwise go to standard error. */
   onTrouble(entry: LogEntry): void;
 }
 
 /**
- * Runs the bot on a local Discord and plays the lines of standard input on it: a prompt at a terminal, one after another from a pipe.
- * SIGINT, SIGTERM and SIGHUP end the play: the bot finishes the line under way as far as its time for that goes. So does a reader who goes away, as `head` does.
+ * Runs the bot on a local Discord and plays the lines of standard input on it: a prompt at a terminal, one after another from a pipe. SIGINT, SIGTERM and
+ * SIGHUP end it: the bot finishes the current line within its time limit. A reader of the output that closes, such as `head`, ends it, too.
  * @param work hooks for `cinnabar dev`, which reloads the plugin meanwhile
  * @returns the exit code: 1 when a line could not be carried out
  */
@@ -97,7 +97,7 @@ export async function runConsole(config: HostConfig, terminal: NodeJS.Process, w
       },
     });
   let host = open();
-  /** The local Discord, with its members and messages, goes on. */
+  /** The local Discord, with its members and messages, keeps running. */
   const restart = async () => {
     await host.stop();
     host = open();
@@ -195,7 +195,7 @@ async function pipe({ session, terminal, signal }: Play): Promise<number> {
   return failures === 0 ? 0 : 1;
 }
 
-/** What is wrong with a line, as the console says it. Anything else is a defect, and thrown on. */
+/** The error of a line, as the console shows it. Any other error is a defect and is thrown again. */
 export function sentenceFor(line: string, error: unknown): string {
   if (!(error instanceof ConsoleError)) throw error;
   return `${quoted(line)}: ${error.message}`;

@@ -29,7 +29,7 @@ export interface Session {
 
 interface Dependencies {
   readonly stage: Stage;
-  /** Gets each line for people as it happens. */
+  /** Called with each line for people as it happens. */
   readonly print: (line: string) => void;
   /** The text of a message as people should read it; names stand in place of mentions already. */
   readonly render?: (text: string) => string;
@@ -38,7 +38,7 @@ interface Dependencies {
   /** Moves time forward. */
   readonly advance: (ms: number, settled: () => Promise<void>) => Promise<void>;
   readonly now: () => number;
-  /** Resolves when everything that was set off has happened. */
+  /** Resolves when everything that the line caused has happened. */
   readonly settled: () => Promise<void>;
   /** Opens a page in the user's browser; rejects with the reason when it cannot. Absent without an interactive terminal. */
   readonly openPage?: (address: string) => Promise<void>;
@@ -46,10 +46,10 @@ interface Dependencies {
 
 type Place = LocalChannel | 'dm';
 
-/** Plays lines on the stage. */
+/** Runs lines on the stage. */
 export function createSession(parts: Dependencies): Session {
   const { stage, print, render = (text) => text, style, advance, now, settled, openPage } = parts;
-  /** The last interaction of each person: its form is what `submit` fills in. */
+  /** The latest interaction of each person: `submit` fills in its form. */
   const latest = new Map<LocalUser, LocalInteraction>();
   let place: Place = stage.channel;
   const channelOf = (person: LocalUser) => (place === 'dm' ? person.openDm(stage.application) : place);
@@ -128,7 +128,7 @@ export function createSession(parts: Dependencies): Session {
         if (openPage === undefined)
           throw new ConsoleError('A browser is opened from a terminal only. To say it, begin with \\.');
         print('Opening the page in your browser …');
-        // A browser may take its time, or run as long as the process that was started: the console goes on.
+        // A browser may take long to open, or run as long as the started process: the console does not wait for it.
         openPage(stage.discord.entryAddress(person)).catch((error: unknown) => {
           const why = error instanceof Error ? error.message : String(error);
           print(`No browser could be opened (${why}). The page is at ${stage.discord.clientAddress(person)}`);
@@ -182,7 +182,7 @@ export function createSession(parts: Dependencies): Session {
       try {
         interaction = await act(person, instruction.act);
       } catch (error) {
-        // What Discord would refuse is the person's to know, with Discord's reason.
+        // Discord's refusal is shown to the person, with Discord's reason.
         throw error instanceof Error ? new ConsoleError(refusalSentence(error), { cause: error }) : error;
       }
       await settled();

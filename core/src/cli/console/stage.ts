@@ -18,7 +18,7 @@ import { createShiftableClock, createSystemClock, type ShiftableClock } from '..
 import type { Host } from '../../host.js';
 import { ConsoleError } from './instruction.js';
 
-/** The people and the place that the console plays with. */
+/** The people and the place of the console. */
 export interface Stage {
   readonly discord: LocalDiscord;
   readonly application: LocalApplication;
@@ -33,7 +33,7 @@ export interface Stage {
   people(): readonly LocalUser[];
 }
 
-/** When the demo guild was made. Ids follow from it, so that data of one run is found again in the next. */
+/** When the demo guild was created. The ids depend on it, so that data of one run are found again in the next. */
 const FOUNDED = Date.UTC(2026, 0, 1);
 
 /**
@@ -88,10 +88,10 @@ export async function setStage(
 
 const TYPED = /(^|[\s(])([@#])([\p{L}\p{N}_.-]+)/gu;
 
-/** What people type as a mention: `@alice`, `@Crew` and `#dev` become mentions where there is such a member, role or channel. */
+/** Turns typed mentions into real ones: `@alice`, `@Crew` and `#dev`, where there is such a member, role or channel. */
 export function withMentions(stage: Stage, text: string): string {
   return text.replace(TYPED, (whole, before: string, sign: string, name: string) => {
-    // A full stop may end the sentence.
+    // A full stop may follow the mention at the end of a sentence.
     const bare = name.replace(/[.-]+$/, '');
     const thing =
       sign === '@'
@@ -101,7 +101,7 @@ export function withMentions(stage: Stage, text: string): string {
   });
 }
 
-/** What people read in place of mentions, custom emoji and points in time. */
+/** Text that replaces mentions, custom emoji and timestamps. */
 export function withNames(stage: Stage, text: string, now: number): string {
   return text
     .replace(/<@!?(\d+)>/g, (whole, id: string) =>
@@ -119,7 +119,7 @@ export function withNames(stage: Stage, text: string, now: number): string {
     );
 }
 
-/** How far away a point in time is, to the minute from one minute on. */
+/** How far away a point in time is, rounded to the minute from one minute on. */
 function relative(untilMs: number): string {
   const distance = Math.abs(untilMs);
   const step = distance < 60_000 ? 1000 : 60_000;
@@ -131,7 +131,7 @@ export function channelsOf({ guild }: Stage): readonly LocalChannel[] {
   return [...guild.channels.values(), ...guild.threads.values()];
 }
 
-/** The roles that people have made: without @everyone and those of bots. */
+/** The roles made by people: without @everyone and those of bots. */
 export function rolesOf({ guild }: Stage): readonly LocalRole[] {
   return [...guild.roles.values()].filter((role) => role !== guild.everyone && role.botId === undefined);
 }
@@ -142,13 +142,13 @@ const roleCalled = (stage: Stage, name: string) =>
 /**
  * Makes a role where there is none of that name, gives it to members, and adds permissions to it.
  * @param words members with `@`, and permissions as discord.js calls them
- * @returns how it stands, for people
+ * @returns the result, for people
  * @throws ConsoleError for another word
  */
 export function giveRole(stage: Stage, name: string, words: readonly string[]): string {
   const members = words.filter((word) => word.startsWith('@')).map((word) => stage.member(word.slice(1)));
   const permissions = words.filter((word) => !word.startsWith('@')).map(permissionCalled);
-  // Below the bot's own, as a role that is made in Discord's settings.
+  // Below the bot's own role, as a role that is made in Discord's settings.
   const role = roleCalled(stage, name) ?? stage.guild.createRole({ name, position: 1 });
   if (permissions.length > 0)
     stage.guild.editRole(role, { permissions: role.permissions | permissionBits(permissions) });
@@ -184,8 +184,7 @@ interface LocalTime {
 }
 
 /**
- * The clock of the console. How far `wait` has moved it is kept with the data: times that were stored in one run must not lie in the future of the
- * next.
+ * The clock of the console. How far `wait` has moved it is kept with the data: times that were stored in one run must not be in the future of the next.
  * @throws CinnabarError CINNABAR_CONFIG_INVALID when what was kept cannot be read
  */
 export function openLocalTime(dataDir: string): LocalTime {
@@ -194,7 +193,7 @@ export function openLocalTime(dataDir: string): LocalTime {
   return {
     clock,
     async advance(byMs, settled) {
-      // Before it moves: whenever the process dies, no time that it has stored is later than what stands here.
+      // Saved before the clock moves: no stored time is later than this one, whenever the process dies.
       await replaceFile(file, JSON.stringify({ aheadMs: clock.aheadMs + byMs }));
       await clock.advance(byMs, settled);
     },
@@ -217,8 +216,8 @@ const PAGE_ADDRESS = z.object({ port: z.number().int().min(1).max(65_535), key: 
 type PageAddress = z.infer<typeof PAGE_ADDRESS>;
 
 /**
- * Where the page of the local Discord was served in the last run, and the key of its address: a window that is open goes on when the bot is started
- * again. It is a convenience: what cannot be read or written costs the address and nothing else.
+ * Where the page of the local Discord was served in the last run, and the key of its address: an open window continues when the bot is started again. When this
+ * cannot be read or written, only the address is lost.
  */
 export function openPageAddress(dataDir: string): {
   readonly last: PageAddress | undefined;
@@ -242,8 +241,8 @@ function pageAddressIn(file: string): PageAddress | undefined {
 }
 
 /**
- * Makes a function that resolves when the bot has received everything, done everything that follows from it, and Discord has heard of it.
- * What waits for a person or for the clock is not waited for.
+ * Makes a function that resolves when the bot has received all events, has done everything that follows from them, and Discord has received the results.
+ * It does not wait for a person or for the clock.
  */
 export function createSettled(discord: LocalDiscord, host: Pick<Host, 'idle'>): () => Promise<void> {
   return async () => {

@@ -6,10 +6,10 @@ import { clearScreenDown, createInterface, cursorTo, moveCursor } from 'node:rea
 interface TerminalDependencies {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
-  /** Carries out one line; `true` when the person wants to leave. */
+  /** Carries out one line; resolves with `true` when the person wants to leave. */
   readonly play: (line: string) => Promise<boolean>;
   readonly completer: (line: string) => Promise<[string[], string]>;
-  /** What stands before the `>`. */
+  /** The text before the `>`. */
   readonly place: () => string;
   /** Earlier lines, the newest first. */
   readonly history: readonly string[];
@@ -19,7 +19,7 @@ interface TerminalDependencies {
 }
 
 interface Terminal {
-  /** Prints above the line that is being typed, which stays as it is. */
+  /** Prints above the line that is being typed, and keeps that line. */
   print(text: string): void;
   /** Shows the typing indicator, until the next call. */
   typing(name: string | undefined): void;
@@ -29,7 +29,7 @@ interface Terminal {
 
 const MOST_HISTORY = 500;
 
-/** A prompt that what arrives meanwhile does not disturb. Lines that are typed ahead are played one after another. */
+/** A prompt that output does not disturb. Lines that are typed ahead run one after another. */
 export function createTerminal(parts: TerminalDependencies): Terminal {
   const { input, output, play, completer, place, history, saveHistory, onInterrupt, signal } = parts;
   let typing: string | undefined;
@@ -83,7 +83,7 @@ export function createTerminal(parts: TerminalDependencies): Terminal {
   let last: Promise<void> = Promise.resolve();
   let waiting = 0;
   readline.on('line', (line) => {
-    // What is played at once appears as what it became, with its id; what is typed ahead stays on the screen until then.
+    // A line that runs at once appears as the message that it became, with its id; lines typed ahead stay on the screen until then.
     if (waiting === 0) eraseTyped(line);
     waiting += 1;
     last = last.then(async () => {
@@ -98,7 +98,7 @@ export function createTerminal(parts: TerminalDependencies): Terminal {
     last.catch(() => readline.close());
   });
   readline.on('history', (lines) => saveHistory(lines));
-  // At a prompt, Ctrl-C is a key and no signal.
+  // At a prompt, Ctrl-C is a key and not a signal.
   readline.on('SIGINT', onInterrupt);
 
   return {
@@ -121,7 +121,7 @@ export function createTerminal(parts: TerminalDependencies): Terminal {
 
 const FILE = 'console-history';
 
-/** Lines of earlier runs, the newest first, and where those of this one are kept. It is a convenience: a disk that cannot be written stops nothing. */
+/** Lines of earlier runs, the newest first, and where those of this run are kept. A disk that cannot be written stops nothing. */
 export function openHistory(dataDir: string): {
   readonly history: readonly string[];
   readonly saveHistory: (lines: readonly string[]) => void;
@@ -133,7 +133,7 @@ export function openHistory(dataDir: string): {
       try {
         writeFileSync(path, `${lines.join('\n')}\n`, { mode: 0o600 });
       } catch {
-        // The lines of this run are lost, and nothing else.
+        // Only the lines of this run are lost.
       }
     },
   };

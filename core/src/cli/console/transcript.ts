@@ -6,7 +6,7 @@ import { menuWords } from './menus.js';
 
 /** Gives every message a short id, in the order in which they appear, and turns events into lines. */
 interface Transcript {
-  /** Lines to print for an event; none for what a person would not see. */
+  /** Lines to print for an event; none for an event that a person would not see. */
   lines(event: LocalEvent): readonly string[];
   /** Of all messages that are still there, in order. */
   ids(): readonly string[];
@@ -19,7 +19,7 @@ interface Transcript {
 interface TranscriptDependencies {
   /** The text of a message as people should read it. */
   readonly render: (text: string) => string;
-  /** Where a message is, where that is not the place that people look at. */
+  /** Where a message is, when that is not the place shown on the screen. */
   readonly placeOf: (message: LocalMessage) => string | undefined;
   /** At a terminal: how names are shown, and which message an answer belongs to. */
   readonly style?: Style;
@@ -53,7 +53,7 @@ export function createTranscript({ render, placeOf, style }: TranscriptDependenc
       case 'messageEdit':
         return [`${idOf(event.message)}* ${show(event.message)}`];
       case 'messageDelete':
-        // The place of an answer that was put off may go without ever having been seen.
+        // A deferred answer may be deleted without ever having been shown.
         return ids.has(event.message) ? [`${idOf(event.message)} deleted`] : [];
       case 'reactionAdd':
       case 'reactionRemove': {
@@ -98,7 +98,7 @@ function body(message: LocalMessage, render: (text: string) => string): string {
   return [...texts, ...files, controls.join(' ')].filter(Boolean).join('\n');
 }
 
-/** The words on buttons and select menus, however deep they sit. */
+/** The labels of buttons and select menus, at any depth. */
 function labels(component: object): string[] {
   if ('components' in component && Array.isArray(component.components)) return component.components.flatMap(labels);
   const menu = menuWords(component);
@@ -106,7 +106,7 @@ function labels(component: object): string[] {
   return 'label' in component && typeof component.label === 'string' ? [component.label] : [];
 }
 
-/** How a terminal shows Discord's Markdown. Without colours only the signs go. */
+/** Renders Discord's Markdown for a terminal. Without colours only the markup is removed. */
 export type Style = (
   kind: 'bold' | 'italic' | 'underline' | 'strikethrough' | 'dim' | 'cyan' | 'green' | 'yellow',
   text: string,
@@ -115,7 +115,7 @@ export type Style = (
 export const plainStyle: Style = (_kind, text) => text;
 export const colours: Style = (kind, text) => styleText(kind, text);
 
-/** Tried in order at every place; what stands in code is left alone. */
+/** Tried in order at every position; code is left alone. */
 const SPANS: readonly (readonly [RegExp, (style: Style, inner: string, link: string) => string])[] = [
   [/^```(?:[a-z0-9+-]*\n)?([\s\S]*?)```/i, (style, code) => style('cyan', code.replace(/\n$/, ''))],
   [/^`([^`\n]+)`/, (style, code) => style('cyan', code)],
@@ -133,7 +133,9 @@ const SPANS: readonly (readonly [RegExp, (style: Style, inner: string, link: str
 ];
 const STARTS = /[`\\*_~|[]/;
 
-/** Discord's Markdown for a terminal: bold is bold, code has a colour, and the signs are gone. Linear in practice: each sign looks once for its end. */
+/**
+ * Discord's Markdown for a terminal: bold is bold, code has a colour, and the markup is removed. Linear in practice: each mark is searched once for its end.
+ */
 function toTerminal(text: string, style: Style): string {
   let shown = '';
   for (let at = 0; at < text.length; ) {

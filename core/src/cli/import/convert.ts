@@ -9,7 +9,7 @@ import type { Findings } from './import.js';
 /** Schemas by key of everything that can be configured here. */
 export type KnownKeys = Readonly<Record<string, z.core.$ZodType>>;
 
-/** A file's values in this project's words. What cannot be mapped, or has no place in a file, goes to `findings`. */
+/** Translates a file's values into this project's settings. Values that have no counterpart, or no place in a file, are reported in `findings`. */
 export function convertFile(
   { path, shown, bot, implied = {} }: SourceFile,
   known: KnownKeys,
@@ -43,7 +43,7 @@ export function convertFile(
   return converted.length === 0 ? {} : { ...implied, ...Object.fromEntries(converted) };
 }
 
-/** The vendors that can be used here, as the one key that they are below. */
+/** The vendors that can be used here, as the value of one key. */
 function vendorsHere(
   vendors: Readonly<Record<string, unknown>>,
   schema: z.core.$ZodType | undefined,
@@ -63,7 +63,7 @@ function problemWith(schema: z.core.$ZodType | undefined, value: unknown): strin
   return issue && `has a value that cannot be used here: ${issue.message}`;
 }
 
-/** `reply_on_random: false` was a way to say never. */
+/** `reply_on_random: false` meant never. */
 function asHere(key: string, value: unknown): unknown {
   return key === 'replyOnRandom' && typeof value === 'boolean' ? Number(value) : value;
 }
@@ -93,9 +93,7 @@ function keyHere(theirs: string, known: readonly string[]): string | undefined {
   return RENAMED[folded] ?? known.find((key) => foldKey(key) === folded);
 }
 
-/**
- * All keys of a file side by side: those in groups, and those of its Discord interface. What is `em.name` in one file is `name` in another.
- */
+/** All keys of a file at one level: those in groups, and those of its Discord interface. A key that is `em.name` in one file is `name` in another. */
 function flatten(values: Readonly<Record<string, unknown>>): readonly (readonly [key: string, value: unknown])[] {
   return Object.entries(values).flatMap(([key, value]) => {
     const folded = foldKey(key);
@@ -116,7 +114,7 @@ function isGroup(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A proxy's address often has its password in it. */
+/** The address of a proxy often contains its password. */
 const ALSO_SECRET = /secret[_-]?key|proxy[_-]?url|dsn/i;
 
 /** Whether a key's value must not be copied into a file. */
@@ -124,7 +122,7 @@ function isSecretKey(key: string): boolean {
   return isSecretName(key) || ALSO_SECRET.test(key);
 }
 
-/** Whether something in a value looks like a credential, whatever its key is called. */
+/** Whether a value contains something that looks like a credential, whatever its key is called. */
 function holdsSecret(value: unknown): boolean {
   const text = JSON.stringify(value) ?? '';
   return redactShapes(text) !== text;
@@ -133,7 +131,7 @@ function holdsSecret(value: unknown): boolean {
 /** Keys of vendors that are called differently here. */
 const VENDOR_KEYS: Readonly<Record<string, string>> = { api_base: 'baseUrl', base_url: 'baseUrl', endpoint: 'baseUrl' };
 
-/** Every model, in the two ways of saying so. */
+/** Every model, in the two notations. */
 const ANY = ['*', '.*'] as const;
 
 /** Vendors with their secrets replaced by references to the environment: `${ANTHROPIC_API_KEY}`. */
@@ -168,7 +166,7 @@ function withoutVendorSecrets(
   );
 }
 
-/** What was found of another program, in its own words. */
+/** The data found of another program, in its own terms. */
 export interface ImportSource {
   readonly files: readonly SourceFile[];
   /** Folders of tool calls: `{channel}/{YYYY-MM-DD-HH}.jsonl` inside. */
@@ -183,14 +181,14 @@ interface SourceFile {
   readonly target: string;
   /** The bot it is about, if about one. */
   readonly bot: string | undefined;
-  /** What holds there without being said. */
+  /** Values that apply there by default. */
   readonly implied?: Readonly<Record<string, unknown>>;
 }
 
 const CONFIG_NAMES = ['config.yaml', 'config.yml', 'config.json'];
-/** Where versions of that program kept its bots; the folder itself when it is one of those. */
+/** Folders in which versions of that program kept its bots; the folder itself when it is one of those. */
 const HOMES = ['ems', 'people', '.'];
-/** It had its models continue one text. */
+/** It let its models continue one text. */
 const IMPLIED = { mode: 'prefill' };
 
 /** `ems/config.yaml` for all, `ems/{bot}/config.yaml` for one, its token beside it in `discord_token`. */

@@ -20,7 +20,7 @@ type Surroundings = Pick<NodeJS.Process, 'env' | 'cwd'> & { readonly stdout: Pic
 
 /**
  * `cinnabar import chapter3 DIR`: takes over bots and tool calls of another program and reports what it did. The folder is only read.
- * @returns the exit code: 1 when something here was in the way
+ * @returns the exit code: 1 when something here prevented a part of it
  * @throws UserError when it is asked for something that cannot be done
  */
 export async function runImport(
@@ -51,7 +51,7 @@ export async function runImport(
   return findings.all.conflicts.length === 0 ? 0 : 1;
 }
 
-/** Everything that the plugins declare to read. */
+/** Everything that the plugins declare as importable. */
 async function knownKeys(config: HostConfig): Promise<KnownKeys> {
   const discover = discoveryOf(config);
   const { plugins } = await loadAll(discover, join(config.buildCacheDir, 'plugins'));
@@ -118,7 +118,7 @@ export async function addToFile(
   );
   if (written.length === 0 || dryRun) return written;
 
-  // People read and edit it, unlike the data: a new folder and a new file have the usual rights.
+  // People read and edit this file, unlike the data: a new folder and a new file get the usual rights.
   await mkdir(dirname(path), { recursive: true });
   await makeFolder(dirname(path));
   const mode = before === undefined ? NEW_FILE_MODE : statSync(path).mode & 0o777;
@@ -128,20 +128,20 @@ export async function addToFile(
   }
   const added = Object.fromEntries(written.map((key) => [key, values[key]]));
   const content = before === undefined ? `# Taken over from ${from}.\n${stringify(added)}` : withKeys(before, added);
-  // Through a link, as an editor would.
+  // Follows a link, as an editor would.
   await replaceFile(before === undefined ? path : realpathSync(path), content, { mode });
   return written;
 }
 
 function withKeys(before: string, added: Readonly<Record<string, unknown>>): string {
   const document = parseDocument(before);
-  // A file of nothing but comments.
+  // A file with nothing but comments.
   if (document.contents === null) return `${before.trimEnd()}\n${stringify(added)}`;
   for (const [key, value] of Object.entries(added)) document.set(key, value);
   return document.toString();
 }
 
-/** What an import did, or would do. */
+/** What an import did, or would do in a dry run. */
 export interface Written {
   readonly files: readonly { readonly shown: string; readonly keys: readonly string[] }[];
   readonly calls: readonly { readonly bot: string; readonly folder: string; readonly count: number }[];
@@ -171,11 +171,11 @@ export function reportText({ files, calls }: Written, { all }: Findings, dryRun:
   return text === '' ? 'There was nothing new to take over.\n' : text;
 }
 
-/** What an import has to tell, collected while it is planned and carried out. */
+/** The results of an import, collected while it is planned and carried out. */
 export interface Findings {
-  /** Something that was not taken over, and why. */
+  /** A value that was not taken over, and why. */
   leftOut(sentence: string): void;
-  /** Something that is there already and differs. */
+  /** A value that exists already and differs. */
   conflict(sentence: string): void;
   note(sentence: string): void;
   /** A secret that belongs into the environment. */

@@ -44,7 +44,7 @@ interface Owner {
   readonly config: HostConfig;
 }
 
-/** Whose a folder of calls is here: its name is a bot's name or its user id. */
+/** Which bot a folder of calls belongs to here: the folder's name is a bot's name or its user id. */
 function ownerOf(
   theirs: string,
   { files, tools }: ImportSource,
@@ -121,7 +121,7 @@ function linesOf(text: string) {
 }
 
 const text = z.union([z.string(), z.number()]).transform(String);
-/** What other versions called the same thing. */
+/** Names that other versions used for the same field. */
 const lineSchema = z.object({
   call: z.object({
     id: text,
@@ -137,7 +137,7 @@ const lineSchema = z.object({
 /**
  * One line of a tool history, in the form in which it is kept here:
  * `{"call": {"id", "name", "input", "messageId"}, "result": {"callId", "output", "error"?}, "timestamp"}`.
- * @returns `undefined` when it is none
+ * @returns `undefined` when the line is no call
  */
 function convertLine(line: string): { readonly id: string; readonly line: string } | undefined {
   const parsed = lineSchema.safeParse(parseJson(line));

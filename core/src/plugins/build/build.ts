@@ -14,9 +14,9 @@ export interface BuildOptions {
   readonly verify: boolean;
 }
 
-/** Version of the bundle's own form: raised when `bundle.ts` changes what it emits. */
+/** Version of the bundle's format: raised when `bundle.ts` changes its output. */
 const FORM = 4;
-/** Files that are no input of the bundle, yet decide what it becomes. */
+/** Files that are not in the bundle, but affect it. */
 const DECISIVE = ['package.json', 'tsconfig.json'];
 
 /**
@@ -33,10 +33,10 @@ export async function build(
   const cached = await readCacheFile(file);
   if (cached !== undefined && (await holds(cached, madeBy, options.verify))) return file;
 
-  // Before the build: a change during it is then seen as one.
+  // Recorded before the build: a change during it is then detected.
   const decisive = await Promise.all(DECISIVE.map((name) => fingerprint(join(found.path, name))));
   const { code, inputs } = await bundle({ plugin: found.id, folder: found.path, entry: found.entry, outfile: file });
-  // The version that runs may go on running, should the new one not start.
+  // The running version may have to continue, if the new one does not start.
   keepSourceMap(file);
   await writeCacheFile(file, { code, madeBy, inputs: [...inputs, ...decisive] });
   return file;
@@ -48,16 +48,16 @@ async function holds(cached: CachedBundle, madeBy: string, verify: boolean): Pro
   return unchanged.every(Boolean);
 }
 
-/** Asked of its package.json: loading the bundler itself would cost more than the rest of a start. */
+/** From its package.json: loading the bundler would cost more than the rest of a start. */
 function bundlerVersion(): string {
   const manifest: unknown = createRequire(import.meta.url)('esbuild/package.json');
   return z.object({ version: z.string() }).parse(manifest).version;
 }
 
-/** A bundle on disk, with all that tells whether it still holds. */
+/** A bundle on the disk, with the data that show whether it is up to date. */
 export interface CachedBundle {
   readonly code: string;
-  /** Versions of what made it. */
+  /** Versions of the tools that made it. */
   readonly madeBy: string;
   readonly inputs: readonly Fingerprint[];
 }
@@ -68,7 +68,7 @@ const trailerSchema = z.object({
   inputs: z.array(z.object({ path: z.string(), size: z.number(), mtimeMs: z.number(), hash: z.string() })),
 });
 
-/** The facts follow the code, on a line of their own: there they shift no line of the source map. */
+/** The metadata follow the code, on a separate line: so no line of the source map moves. */
 const TRAILER = '\n//cinnabar-cache ';
 
 /** Reads a cache file; `undefined` when there is none, or when it is damaged in any way. */
@@ -84,7 +84,7 @@ export async function readCacheFile(file: string): Promise<CachedBundle | undefi
   }
 }
 
-/** Writes a cache file, whole or not at all: a concurrent reader gets the old one. Several processes may share the folder. */
+/** Writes a cache file atomically: a concurrent reader gets the old one. Several processes may share the folder. */
 async function writeCacheFile(file: string, { code, madeBy, inputs }: CachedBundle): Promise<void> {
   const trailer: z.input<typeof trailerSchema> = { madeBy, codeHash: sha256(code), inputs: [...inputs] };
   await makeFolder(dirname(file));
@@ -92,13 +92,13 @@ async function writeCacheFile(file: string, { code, madeBy, inputs }: CachedBund
   await removeUnfinished(file);
 }
 
-/** No write takes this long: what is older was left behind by a process that died. */
+/** No write takes this long: older files were left by a process that died. */
 const UNFINISHED_MS = 60 * 60_000;
 
 async function removeUnfinished(file: string): Promise<void> {
   const folder = dirname(file);
   const names = (await readdir(folder)).filter((name) => name.startsWith(`${basename(file)}.`));
-  // Another process may move its own into place meanwhile.
+  // Another process may move its file into place meanwhile.
   const ages = await Promise.all(names.map((name) => ageOf(join(folder, name)).catch(() => 0)));
   await removeFiles(
     folder,

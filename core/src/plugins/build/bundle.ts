@@ -19,14 +19,14 @@ interface BundleRequest {
 interface Bundle {
   /** A script whose value is one function, see `evaluate`, and its source map. */
   readonly code: string;
-  /** Every file that went in, as it was then. */
+  /** Every input file, with its state at the time. */
   readonly inputs: readonly Fingerprint[];
 }
 
-/** What the bundle's function is called with; the `import.meta` names of the sources stand for the three after `exports`, and the timers for Node's. */
+/** The parameters of the bundle's function; the three after `exports` stand for the `import.meta` properties of the sources, and the timers for Node's. */
 const PARAMETERS = `require, module, exports, __filename, __dirname, __cinnabar_url, ${TIMER_NAMES.join(', ')}`;
 
-/** `globalThis.setTimeout` is the plugin's own, too. */
+/** `globalThis.setTimeout` is replaced by the plugin's timer, too. */
 const TIMERS = Object.fromEntries(
   ['globalThis', 'global'].flatMap((object) => TIMER_NAMES.map((name) => [`${object}.${name}`, name])),
 );
@@ -34,8 +34,8 @@ const TIMERS = Object.fromEntries(
 let underWay = 0;
 
 /**
- * Bundles a plugin's own files into one. Packages stay outside: they are the plugin's to resolve.
- * The bundler is a child process: one serves all builds under way, and it ends with the last of them.
+ * Bundles a plugin's own files into one. Packages are not included: the plugin resolves them.
+ * The bundler is a child process: one serves all current builds, and it ends with the last of them.
  * @throws CINNABAR_PLUGIN_BUILD with file, line and column
  */
 export async function bundle({ plugin, folder, entry, outfile }: BundleRequest): Promise<Bundle> {
@@ -53,7 +53,7 @@ export async function bundle({ plugin, folder, entry, outfile }: BundleRequest):
       platform: 'node',
       target: `node${process.versions.node}`,
       packages: 'external',
-      // A native import() would resolve from the cache folder, and keep what it loads for ever.
+      // A native import() would resolve from the cache folder, and never free what it loads.
       supported: { 'dynamic-import': false },
       define: {
         ...TIMERS,
@@ -61,7 +61,7 @@ export async function bundle({ plugin, folder, entry, outfile }: BundleRequest):
         'import.meta.filename': '__filename',
         'import.meta.dirname': '__dirname',
       },
-      // The function within may declare names of its own that are those of parameters.
+      // The inner function may declare names that are also names of parameters.
       banner: { js: `(function (${PARAMETERS}) { (function () { 'use strict';` },
       footer: { js: '}).call(undefined); })' },
       sourcemap: 'inline',
@@ -79,7 +79,7 @@ export async function bundle({ plugin, folder, entry, outfile }: BundleRequest):
   }
 }
 
-/** Reads the sources for the bundler: a file that is saved while the build goes on cannot be fingerprinted as what it was not. */
+/** Reads the sources for the bundler, so that the recorded state of a file is the one that was built, even when it is saved during the build. */
 function recordInputs(inputs: Fingerprint[]): BundlerPlugin {
   return {
     name: 'record-inputs',
@@ -107,11 +107,11 @@ function describe({ errors, message }: BuildFailure, folder: string): string {
 function place({ location }: Message, folder: string): string {
   if (location === null) return '';
   const file = isAbsolute(location.file) ? relative(folder, location.file) : location.file;
-  // Columns of the bundler count from 0, those of editors from 1.
+  // The bundler's columns start at 0, those of editors at 1.
   return `${file}:${location.line}:${location.column + 1}: `;
 }
 
-/** One file as it was when it was read; a file that was not there has size -1. */
+/** The state of a file when it was read; a file that did not exist has size -1. */
 export interface Fingerprint {
   readonly path: string;
   readonly size: number;
@@ -124,9 +124,9 @@ const ABSENT = { size: -1, mtimeMs: 0, hash: '' };
 
 export const sha256 = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex');
 
-/** Reads a file, and what tells later whether it has changed. */
+/** Reads a file, and the data that show later whether it has changed. */
 async function readWithFingerprint(path: string): Promise<Fingerprint & { readonly content: Uint8Array }> {
-  // The time is taken before the content: a file that changes in between looks older than it is, and is read again.
+  // The time is read before the content: a file that changes in between looks older than it is, and is read again.
   const { mtimeMs } = await stat(path);
   const content = await readFile(path);
   return { path, size: content.byteLength, mtimeMs, hash: sha256(content), content };
@@ -160,9 +160,9 @@ const OURS = '(isNodeMode ? !require.isModuleNamespace(mod) : !mod || !mod.__esM
 /**
  * Makes `import x from 'package'` mean the package's default export when `require` answers with an ES module.
  *
- * The bundler's helper was made for a `require` that only ever returns CommonJS exports: for sources of type "module" it takes
- * whatever comes back for the default import. Node's `require` returns the namespace of an ES module, whose `default` is meant.
- * The change stays within one line, before any mapped code, so that source maps hold.
+ * The bundler's helper was made for a `require` that only ever returns CommonJS exports: for sources of type "module" it takes the whole result as the default
+ * import. Node's `require` returns the namespace of an ES module, whose `default` is meant. The change stays within one line, before any mapped code, so that
+ * source maps hold.
  */
 function respectModuleNamespaces(code: string): string {
   if (!code.includes('var __toESM = ')) return code;

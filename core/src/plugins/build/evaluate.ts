@@ -10,14 +10,14 @@ import { createPluginTimers, type PluginTimers, TIMER_NAMES, type TimerFunctions
 
 const timersByDefinition = new WeakMap<object, PluginTimers>();
 
-/** The timers that a plugin's own code has set; `undefined` for a definition that no bundle has made. */
+/** The timers that a plugin's own code has set; `undefined` for a definition that was not made from a bundle. */
 export function timersOf(definition: object): PluginTimers | undefined {
   return timersByDefinition.get(definition);
 }
 
 /**
- * Runs a bundle anew and returns what it exports. It is a script and no module of Node's: Node keeps every module that it loads, while a version
- * of a plugin can be collected as soon as nothing uses it.
+ * Runs a bundle and returns its exports. It is a script and not a Node module: Node keeps every module that it loads, while a version of a plugin can be
+ * collected as soon as nothing uses it.
  * @param file the cache file
  * @param entry the plugin's entry file: its packages are resolved from there
  */
@@ -38,18 +38,18 @@ export function evaluate(file: string, entry: string, shared: SharedModule): unk
   return exports;
 }
 
-/** The line that the bundler puts below the code. */
+/** The line that the bundler appends to the code. */
 const SOURCE_MAP = '\n//# sourceMappingURL=';
 
-/** What is run of a cache file. */
+/** The executed part of a cache file. */
 interface BundleScript {
-  /** Without its source map, which would stay in memory with it. The bundler leaves characters beyond ASCII in regular expressions and raw templates as they are. */
+  /** Without its source map, which would stay in memory with it. The bundler keeps characters beyond ASCII in regular expressions and raw templates. */
   readonly code: Buffer;
-  /** What follows the code, as long as the file is the same. */
+  /** The text after the code, as long as the file is unchanged. */
   readRest(): string;
 }
 
-/** Reads a cache file that `build` has found to hold. */
+/** Reads a cache file that `build` has found to be up to date. */
 function readBundle(file: string): BundleScript {
   const content = readFileSync(file);
   const end = content.lastIndexOf(SOURCE_MAP);
@@ -73,19 +73,19 @@ interface PluginRequire {
   isModuleNamespace(value: unknown): boolean;
 }
 
-/** The SDK's own dependencies: a folder without node_modules can import them all the same. */
+/** The SDK's dependencies, so that a folder without node_modules can import them. */
 const LENT = /^(discord\.js|zod)(\/|$)/;
 
 const TIMERS_MODULE = /^(?:node:)?timers$/;
 
-/** A module that the host has loaded already, and that its plugins share with it; `undefined` for any other file. */
+/** A module that the host has loaded already and shares with its plugins; `undefined` for any other file. */
 export type SharedModule = (specifier: string, resolve: () => string) => unknown;
 
 /**
- * Builds the `require` of one plugin: what `shared` knows is the host's own module, everything else is resolved from the plugin's
- * folder, so that each plugin has the versions of its own dependencies.
+ * Builds the `require` of one plugin: modules that `shared` knows come from the host, all others are resolved from the plugin's folder, so that each plugin has
+ * its own versions of its dependencies.
  * @param entry the plugin's entry file
- * @param timers what `node:timers` is to it
+ * @param timers its replacement for `node:timers`
  */
 function createPluginRequire(entry: string, shared: SharedModule, timers: TimerFunctions): PluginRequire {
   const own = createRequire(entry);
@@ -108,7 +108,7 @@ function createPluginRequire(entry: string, shared: SharedModule, timers: TimerF
   return Object.assign(load, { resolve, isModuleNamespace: types.isModuleNamespaceObject });
 }
 
-/** The file of a package, which has to be JavaScript: the plugin's own files are compiled, and Node compiles none below `node_modules`. */
+/** The file of a package, which has to be JavaScript: the plugin's own files are compiled, and Node compiles no files below `node_modules`. */
 function compiled(specifier: string, file: string): string {
   if (!/\.[cm]?tsx?$/.test(file)) return file;
   throw new Error(
@@ -129,8 +129,7 @@ interface Manifest {
 const SPECIFIER = /^((?:@[^/]+\/)?[^/.][^/]*)(\/.*)?$/;
 
 /**
- * Finds the file behind a package that offers itself to `import` alone, as Node's `require` cannot: it does not look at that
- * condition, though it can load what is there.
+ * Finds the file of a package that only supports `import`. Node's `require` ignores that condition, although it can load the file.
  * @returns `undefined` when there is no such package
  */
 function resolveModuleOnly(specifier: string, from: string): string | undefined {
@@ -144,7 +143,7 @@ function resolveModuleOnly(specifier: string, from: string): string | undefined 
   return file === undefined ? undefined : join(folder, file);
 }
 
-/** The folder of an installed package, looked for as Node does: in each `node_modules` on the way up. */
+/** The folder of an installed package, found as Node does: in each `node_modules` on the way up. */
 export function findPackage(name: string, from: string): string | undefined {
   const folder = join(from, 'node_modules', name);
   if (existsSync(join(folder, 'package.json'))) return folder;
@@ -152,7 +151,7 @@ export function findPackage(name: string, from: string): string | undefined {
   return parent === from ? undefined : findPackage(name, parent);
 }
 
-/** What a package's `exports` name for a path in it, as `import` sees it; nothing when it has none or does not export the path. */
+/** The file that a package's `exports` name for a path and the condition `import`; nothing when it has none or does not export the path. */
 export function exportedFiles(manifest: Manifest, path: string): readonly string[] {
   try {
     return resolveExports(manifest, path) ?? [];
@@ -161,7 +160,7 @@ export function exportedFiles(manifest: Manifest, path: string): readonly string
   }
 }
 
-/** By hand: a worker thread starts in half of the time without zod. */
+/** Without zod: a worker thread starts in half of the time. */
 function isManifest(value: unknown): value is Manifest {
   return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string';
 }

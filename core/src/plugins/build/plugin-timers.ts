@@ -4,7 +4,7 @@ type Task = (...args: unknown[]) => unknown;
 type Kind = 'setTimeout' | 'setInterval' | 'setImmediate';
 type Timer = NodeJS.Timeout | NodeJS.Immediate;
 
-/** What a bundle is handed in the place of Node's global timers. */
+/** The replacements of Node's global timers that a bundle gets. */
 export interface TimerFunctions {
   readonly setTimeout: (task: Task, ms?: number, ...args: unknown[]) => NodeJS.Timeout;
   readonly setInterval: (task: Task, ms?: number, ...args: unknown[]) => NodeJS.Timeout;
@@ -14,19 +14,19 @@ export interface TimerFunctions {
   readonly clearImmediate: (timer: unknown) => void;
 }
 
-/** The timers of one evaluated plugin that its code has set without the scope's `every` and `after`. */
+/** The timers that the code of one evaluated plugin has set without the scope's `every` and `after`. */
 export interface PluginTimers {
   readonly functions: TimerFunctions;
-  /** A run of the plugin begins: timers may be set. They may be before the first run, too. */
+  /** Called when a run of the plugin begins: timers may be set. They may also be set before the first run. */
   open(): void;
-  /** Clears what is left; none can be set until the next run. Returns what was left, for people: `setInterval 1000 ms, src/index.ts:7:3`. */
+  /** Clears the remaining timers; none can be set until the next run. Returns those that were left, for people: `setInterval 1000 ms, src/index.ts:7:3`. */
   close(): readonly string[];
 }
 
 interface Live {
   readonly timer: Timer;
   readonly what: string;
-  /** Its stack says where it was set; written out only when it is asked for. */
+  /** Its stack shows where it was set; formatted only on demand. */
   readonly place: Error;
 }
 
@@ -39,7 +39,7 @@ export const TIMER_NAMES = [
   'clearImmediate',
 ] as const satisfies readonly (keyof TimerFunctions)[];
 
-/** Makes the timers of one plugin. Its `functions` behave as Node's. */
+/** Makes the timers of one plugin. Its `functions` behave like Node's. */
 export function createPluginTimers(): PluginTimers {
   const live = new Map<Timer, Live>();
   let closed = false;
@@ -55,7 +55,7 @@ export function createPluginTimers(): PluginTimers {
     else clearImmediate(timer);
   };
   const clearAny = (given: unknown) => {
-    // Node takes the number of a timer, too.
+    // Node accepts the number of a timer, too.
     const found = [...live.keys()].find(
       (timer) => timer === given || ('refresh' in timer && Number(timer) === Number(given)),
     );
@@ -108,7 +108,7 @@ function named(kind: Kind, ms = 0): string {
   return `${kind} ${ms} ms`;
 }
 
-/** As Node's have it, for `promisify`. */
+/** Like Node's, for `promisify`. */
 function withPromise<F extends object>(plain: F, promised: object): F {
   Object.defineProperty(plain, promisify.custom, { value: promised });
   return plain;

@@ -13,17 +13,17 @@ import type { TrialResult, TrialTask } from './trial.js';
 import type { TrialMessage } from './trial-process.js';
 
 export interface CheckOptions {
-  /** How often it is reloaded to see whether it leaks; not at all where it is 0. */
+  /** How often it is reloaded to detect leaks; 0: not at all. */
   readonly reloads: number;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Folders of other plugins that are there while it is tried: those whose services it injects. */
+  /** Folders of other plugins that are loaded for the trial: those whose services it injects. */
   readonly beside?: readonly string[];
-  /** Told how far it is. */
+  /** Called with the progress. */
   readonly onStep: (step: string) => void;
 }
 
 export interface CheckReport {
-  /** By its package; `undefined` where there is no plugin. */
+  /** Of its package; `undefined` when it is not a plugin. */
   readonly id: string | undefined;
   readonly version: string | undefined;
   readonly findings: readonly Finding[];
@@ -31,13 +31,13 @@ export interface CheckReport {
   readonly warnings: number;
 }
 
-/** As often as a leak of one version in some hundred has to show. */
+/** Enough reloads to detect a leak of one version in some hundred. */
 export const RELOADS = 200;
 const SCRIPT = new URL('./trial-process.js', import.meta.url);
 
 /**
- * Looks at a plugin's project: its package, types, sources and catalogues, and how it behaves in the real host, in a process of its own. Changes
- * nothing in the folder but the cache below its node_modules.
+ * Checks a plugin's project: its package, types, sources and catalogues, and how it behaves in the real host, in a separate process. Changes nothing in the
+ * folder except the cache below its node_modules.
  */
 export async function checkPlugin(
   given: string,
@@ -64,13 +64,13 @@ export async function checkPlugin(
   }
 }
 
-/** Rules of a trial that mean that it does not run at all. */
+/** Rules of a trial that mean that the plugin does not run at all. */
 const KEEP_FROM_STARTING = ['load', 'start'];
 
 /**
- * Starts a plugin on a local Discord, in a process of its own, with data of its own, and stops it again. One that waits for something (a variable,
- * another plugin) counts as started.
- * @throws UserError with what keeps it from starting
+ * Starts a plugin on a local Discord, in a separate process with temporary data, and stops it again. A plugin that waits for something (a variable, another
+ * plugin) counts as started.
+ * @throws UserError with the reason why it does not start
  */
 export async function assertStarts(folder: string, options: Pick<TrialTask, 'buildCacheDir' | 'env'>): Promise<void> {
   const found = inspectFolder(await realpath(folder), 'package');
@@ -80,13 +80,13 @@ export async function assertStarts(folder: string, options: Pick<TrialTask, 'bui
 }
 
 function reportOf(id: string | undefined, version: string | undefined, findings: readonly Finding[]): CheckReport {
-  // What refuses the plugin comes first.
+  // Errors come first.
   const sorted = findings.toSorted((one, other) => one.level.localeCompare(other.level));
   const errors = findings.filter(({ level }) => level === 'error').length;
   return { id, version, findings: sorted, errors, warnings: findings.length - errors };
 }
 
-/** Kept where the project keeps such things, so that the next time is faster. */
+/** Kept in the project's cache folder, so that the next check is faster. */
 async function cacheOf(folder: string) {
   const kept = process.env.BUILD_CACHE_PATH;
   if (kept !== undefined) return { path: kept, remove: async () => undefined };

@@ -3,16 +3,16 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { findPackage } from '../build/evaluate.js';
 
-/** The TypeScript of a project's own. */
+/** The project's own TypeScript compiler. */
 export interface Compiler {
   /**
-   * Looks at the types of the whole project; writes nothing.
+   * Checks the types of the whole project; writes nothing.
    * @returns what it prints, `src/index.ts(7,3): error TS2322: Type …` a line; `undefined` when it was stopped by the signal
    */
   check(signal?: AbortSignal): Promise<string | undefined>;
 }
 
-/** @returns a reason where the project's types cannot be looked at */
+/** @returns a reason when the project's types cannot be checked */
 export function compilerOf(folder: string): Compiler | 'no tsconfig.json' | 'no compiler' {
   if (!existsSync(join(folder, 'tsconfig.json'))) return 'no tsconfig.json';
   const compiler = findPackage('typescript', folder);

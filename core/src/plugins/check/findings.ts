@@ -1,13 +1,13 @@
-/** What is wrong with a plugin's project, or could be better. */
+/** A problem of a plugin's project, or a possible improvement. */
 export interface Finding {
-  /** An error refuses the plugin; a warning does not. */
+  /** An error makes the check fail; a warning does not. */
   readonly level: 'error' | 'warning';
   /** A stable name: `bare-timer`. */
   readonly rule: string;
-  /** From the project's folder. */
+  /** Path from the project's folder. */
   readonly file?: string;
   readonly line?: number;
-  /** What is wrong, and how to mend it. */
+  /** What is wrong, and how to fix it. */
   readonly text: string;
 }
 

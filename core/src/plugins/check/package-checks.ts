@@ -30,12 +30,12 @@ const NAME = /^(?:@[^/]+\/)?(?:cinnabar-plugin-[a-z][a-z0-9-]*|(?:plugin|example
 
 interface Checked {
   readonly findings: readonly Sought[];
-  /** `undefined` where there is nothing that could be looked at further. */
+  /** `undefined` when there is nothing that could be checked further. */
   readonly found: DiscoveredPlugin | undefined;
   readonly file: PluginPackage;
 }
 
-/** Looks at a project's package.json. @param folder its path, symbolic links resolved */
+/** Checks a project's package.json. @param folder its path, symbolic links resolved */
 export async function checkPackage(folder: string): Promise<Checked> {
   const text = await readFile(join(folder, FILE), 'utf8').catch(() => undefined);
   const parsed = schema.safeParse(text === undefined ? undefined : parseJson(text));
@@ -96,7 +96,7 @@ function fields({ name, license, keywords, scripts, private: isPrivate }: Plugin
 }
 
 function sdkFindings({ name = '', dependencies, peerDependencies }: PluginPackage, at: At): Sought[] {
-  // Packages of the host's own are released together with it.
+  // The host's packages are released together with it.
   if (name.startsWith('@cinnabar/')) return [];
   const range = peerDependencies[SDK];
   const line = `"peerDependencies": { "${SDK}": "^${HOST_VERSION}" }`;
@@ -146,7 +146,7 @@ function mainFindings(folder: string, { entry }: DiscoveredPlugin, file: PluginP
 const CALL = /(?<![\w.$])t\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)")/g;
 const MOST_SHOWN = 5;
 
-/** What the catalogues of a plugin lack. @param declared texts that are translated where they are shown */
+/** Texts that are missing in a plugin's catalogues. @param declared texts that are translated where they are shown */
 export async function checkCatalogues(
   folder: string,
   files: readonly { readonly text: string }[],
@@ -182,7 +182,7 @@ function messagesIn(code: string): readonly string[] {
   return [...plain.matchAll(CALL)].map(([, single, double]) => unescaped(single ?? double ?? ''));
 }
 
-/** What a string literal stands for. */
+/** The value of a string literal. */
 function unescaped(literal: string): string {
   return literal.replace(/\\(n|u\{([0-9a-f]+)\}|.)/gi, (_, one: string, point: string | undefined) =>
     point !== undefined ? String.fromCodePoint(Number.parseInt(point, 16)) : one === 'n' ? '\n' : one,

@@ -7,9 +7,9 @@ import { compilerOf } from './compiler.js';
 import { better, type Finding, type Sought, wrong } from './findings.js';
 import type { PluginPackage } from './package-checks.js';
 
-/** A file of the plugin's own, as its author wrote it. */
+/** A source file of the plugin, as its author wrote it. */
 interface Source {
-  /** From the project's folder. */
+  /** Path from the project's folder. */
   readonly file: string;
   readonly text: string;
 }
@@ -22,7 +22,7 @@ interface Sources {
 const CODE = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'];
 const LEFT_OUT = new Set(['node_modules', 'dist', 'test', 'tests', 'locales']);
 const SET = ['setTimeout', 'setInterval', 'setImmediate'] as const;
-/** What the bundler writes for a timer that the file does not declare itself. */
+/** What the bundler emits for a timer that the file does not declare itself. */
 const MARK = '__cinnabar_bare_';
 const INSTEAD = {
   setTimeout: 'use `after(ms, task)` of the setup context, which ends with the plugin',
@@ -30,7 +30,7 @@ const INSTEAD = {
   setImmediate: 'use `after(0, task)` of the setup context, which ends with the plugin',
 } as const;
 
-/** Looks at a plugin's sources without running them: timers of Node's own, packages that it does not declare, texts that are not translated. */
+/** Checks a plugin's sources without running them: Node's own timers, undeclared packages, untranslated texts. */
 export async function checkSources(
   folder: string,
   entry: string,
@@ -42,7 +42,7 @@ export async function checkSources(
     paths.map(async (path) => ({ file: relative(folder, path), text: await readFile(path, 'utf8') })),
   );
   const built = await build(folder, paths).catch(() => undefined);
-  // What does not build is reported where it is loaded.
+  // Build errors are reported when the plugin is loaded.
   if (built === undefined) return { files, findings: [] };
   const findings = [
     ...built.timers,
@@ -117,7 +117,7 @@ async function moduleFindings(
       const lines = (await readFile(importer, 'utf8')).split('\n');
       const line = lines.findIndex((text) => text.includes(`'${module}'`) || text.includes(`"${module}"`)) + 1;
       const place = { file: relative(folder, importer), ...(line === 0 ? {} : { line }) };
-      // What is awaited ends by itself, though it may take longer than the plugin.
+      // An awaited timer ends by itself, though possibly after the plugin.
       if (module.endsWith('promises'))
         return better(
           'bare-timer',
@@ -133,7 +133,7 @@ async function moduleFindings(
   );
 }
 
-/** Each file is an entry point and stays one: what it imports is noted, and left where it is. */
+/** Each file stays a separate entry point: its imports are recorded and not bundled. */
 const eachByItself = (note: (module: string, importer: string) => void): BundlerPlugin => ({
   name: 'each-by-itself',
   setup: ({ onResolve }) =>
@@ -163,7 +163,7 @@ function timersIn(code: string, map: SourceMap, folder: string, outFolder: strin
   );
 }
 
-/** What the host lends to every plugin. */
+/** Modules that the host shares with every plugin. */
 const LENT = new Set(['discord.js', 'zod', '@cinnabar/sdk']);
 
 function packageFindings(folder: string, imports: ReadonlySet<string>, file: PluginPackage): readonly Sought[] {
@@ -186,7 +186,7 @@ function packageFindings(folder: string, imports: ReadonlySet<string>, file: Plu
   ];
 }
 
-/** Discord leaves the text out of messages for a bot without that intent. */
+/** Without that intent, Discord leaves the text out of messages. */
 function contentFindings(files: readonly Source[]): readonly Sought[] {
   if (files.some(({ text }) => text.includes('MessageContent'))) return [];
   return files.flatMap(({ file, text }) => {
@@ -219,7 +219,7 @@ function untranslated(files: readonly Source[]): readonly Sought[] {
   );
 }
 
-/** Gives findings that seek a text the first line that has it. */
+/** Sets the line of findings that search for a text to the first line that contains it. */
 export function placed(findings: readonly Sought[], files: readonly Source[]): readonly Finding[] {
   return findings.map(({ seek, ...finding }) => {
     if (seek === undefined || finding.file !== undefined) return finding;
@@ -236,7 +236,7 @@ const ERROR = /^(.+?)\((\d+),\d+\): error TS\d+: (.*)$/;
 const OTHER = /^error TS\d+: (.*)$/;
 const MOST = 20;
 
-/** Runs the project's own TypeScript over it; writes nothing. */
+/** Runs the project's own TypeScript compiler; writes nothing. */
 export async function checkTypes(folder: string, entry: string): Promise<readonly Sought[]> {
   if (!/\.[cm]?ts$/.test(entry)) return [];
   const compiler = compilerOf(folder);

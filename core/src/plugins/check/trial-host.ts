@@ -6,7 +6,7 @@ import type { HostConfig } from '../../config/host-config.js';
 import type { Owner } from '../../contracts.js';
 import { createHost, type Host } from '../../host.js';
 
-/** The real host on a local Discord, to try plugins in. */
+/** The real host on a local Discord, for trying plugins. */
 export interface TrialHost extends AsyncDisposable {
   readonly host: Host;
   /** What did not start, in sentences. */
@@ -29,11 +29,11 @@ interface TrialHostOptions {
   readonly presets?: HostConfig['presets'];
   /** Where the YAML files are; there are none when it is left out. */
   readonly configDir?: string;
-  /** By default one that stands still: nothing happens by itself. */
+  /** By default a clock that does not advance: nothing happens by itself. */
   readonly clock?: Clock;
 }
 
-/** Starts the host on a local Discord of its own, with data of its own. */
+/** Starts the host on a temporary local Discord, with temporary data. */
 export async function startTrialHost(options: TrialHostOptions): Promise<TrialHost> {
   const { dataDir, clock = createManualClock() } = options;
   const discord = await startLocalDiscord({ clock });
@@ -83,13 +83,13 @@ export async function startTrialHost(options: TrialHostOptions): Promise<TrialHo
   }
 }
 
-/** Watches, without holding them, every version of every plugin that has run. */
+/** Tracks every version of every plugin that has run, without keeping it in memory. */
 export interface Versions {
-  /** Takes note of what runs now. */
+  /** Records the versions that run now. */
   note(owners: readonly Owner[]): void;
-  /** How many were seen. */
+  /** Number of versions seen. */
   readonly seen: number;
-  /** Those that are still in memory after collecting garbage, by plugin. */
+  /** Those that are still in memory after a garbage collection, by plugin. */
   alive(): Promise<ReadonlyMap<string, number>>;
 }
 
@@ -113,7 +113,7 @@ export function createVersions(collectGarbage: () => void): Versions {
     },
     async alive() {
       for (let round = 0; round < COLLECTIONS; round += 1) {
-        // A reference that was looked at holds its object until the end of the turn.
+        // Reading a weak reference keeps its object until the end of the turn.
         await new Promise((resolve) => setImmediate(resolve));
         collectGarbage();
       }

@@ -1,4 +1,4 @@
-/** What runs in a process of its own, started with --expose-gc: tries a plugin, says how far it is, and ends with what was found. */
+/** Runs in a separate process that was started with --expose-gc: tries a plugin, reports its progress, and ends with the findings. */
 import { type TrialResult, type TrialTask, tryPlugin } from './trial.js';
 
 export type TrialMessage = { readonly step: string } | { readonly result: TrialResult } | { readonly failure: string };

@@ -25,21 +25,21 @@ import { createVersions, startTrialHost, type TrialHost, type Versions } from '.
 export interface TrialTask {
   readonly found: DiscoveredPlugin;
   readonly buildCacheDir: string;
-  /** How often it is reloaded to see whether old versions stay; not at all where it is 0. */
+  /** How often it is reloaded to see whether old versions stay in memory; 0: not at all. */
   readonly reloads: number;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Folders of other plugins that are there, too. */
+  /** Folders of other plugins that are loaded, too. */
   readonly beside: readonly string[];
 }
 
 export interface TrialResult {
   readonly findings: readonly Sought[];
-  /** Texts that people read, declared and not in the code of a call of `t`. */
+  /** Texts for people that are declared without a call of `t`. */
   readonly declared: readonly string[];
   readonly version: string;
 }
 
-/** Loads a plugin in the real host beside the bundled ones, looks at what it registers, and reloads it. */
+/** Loads a plugin in the real host together with the bundled ones, checks what it registers, and reloads it. */
 export async function tryPlugin(task: TrialTask, onStep: (step: string) => void): Promise<TrialResult> {
   const { found, buildCacheDir } = task;
   const loader = createLoader({ cacheDir: join(buildCacheDir, 'plugins'), hostVersion: HOST_VERSION });
@@ -137,14 +137,14 @@ async function tryRunning(
     await host.plugins.load(found.path);
   } catch (error) {
     const text = sentence(error);
-    // What has to be set where it runs is not there on every machine.
+    // Configuration that is required at run time does not exist on every machine.
     const finding = /environment variable/.test(text)
       ? better('not-tried', `it was not tried, since ${text}: set it for this command, too`)
       : wrong('start', text);
     return { findings: [finding], declared: [] };
   }
   const info = host.plugins.list().find((one) => one.id === id);
-  // The owner itself is not kept: it would hold the first version in memory.
+  // The owner itself is not kept: it would keep the first version in memory.
   const registered = await registrations(trial, id);
   if (registered === undefined) {
     const text = `it was not tried, since it waits: ${info?.problem ?? 'something that it needs is missing'}. Where another plugin provides that, name its folder: --with FOLDER`;
@@ -156,7 +156,7 @@ async function tryRunning(
       leftovers.map((what) =>
         wrong('bare-timer', `${what}, was left behind: use \`after\` and \`every\` of the setup context`),
       ),
-    // One without which no bot can be administered.
+    // A plugin that is required for administration.
     () => [],
   );
   const listeners = [...listenersOf(host)]
@@ -173,7 +173,7 @@ async function tryRunning(
 
 const ownerOf = (host: Host, id: string): Owner | undefined => host.plugins.owners().find((one) => one.id === id);
 
-/** How many listen to what lives longer than a plugin. */
+/** Number of listeners on objects that live longer than a plugin. */
 function listenersOf({ client }: Host): ReadonlyMap<string, number> {
   const named = [
     ['client', client],
@@ -289,7 +289,7 @@ function duplicateExamples(own: readonly ToolInfo[], all: readonly ToolInfo[]): 
   );
 }
 
-/** Reports progress every so many reloads. */
+/** Interval of progress reports, in reloads. */
 const STEP = 20;
 
 async function leakFindings(

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { type Evaluation, type ToolInfo, UserError } from '@cinnabar/sdk';
 
-/** What a model is asked, and what it should do. */
+/** A request to a model, and the expected call. */
 export interface EvaluationCase {
   readonly plugin: string;
   readonly say: string;
-  /** The tool that is right; `undefined` where none is. */
+  /** The expected tool; `undefined` when none is expected. */
   readonly tool: string | undefined;
-  /** Arguments that the call has to have; others may be there, too. */
+  /** Arguments that the call must contain; others are allowed. */
   readonly input: Readonly<Record<string, unknown>>;
   /** Names of the tools offered to the model, in this order. */
   readonly offered: readonly string[];
@@ -23,7 +23,7 @@ export interface CaseOptions {
   readonly tools: ReadonlySet<string>;
 }
 
-/** What is in the server that is spoken of. */
+/** The members, roles and channels of the server that the requests mention. */
 export interface Scenery {
   readonly memberId: string;
   readonly channelId: string;
@@ -32,13 +32,13 @@ export interface Scenery {
   readonly messageId: string;
 }
 
-/** What a plugin adds to the examples of its tools. */
+/** A plugin's additions to the examples of its tools. */
 export interface OwnEvaluations {
   readonly plugin: string;
   readonly evaluations: readonly Evaluation[];
 }
 
-/** Said in every server, and for no tool: each plugin is offered with some of them. */
+/** Small talk in any server that needs no tool: each plugin is offered with some of it. */
 const SMALL_TALK = [
   'Good morning, everybody!',
   'I am so tired today.',
@@ -53,12 +53,12 @@ const SMALL_TALK = [
 ] as const;
 const SMALL_TALK_FOR_EACH = 3;
 
-/** Said in the place of a slot that takes any text. */
+/** Values for a slot that accepts any text. */
 const WORDS = ['Vesper', 'Lantern', 'Juniper', 'Marigold', 'Quartz', 'Osprey', 'Saffron', 'Thistle'] as const;
 
 /**
  * Every example of every chosen tool with its slots filled, what the plugins add, and small talk.
- * @throws UserError for an evaluation that names a tool of another plugin, or none that there is
+ * @throws UserError for an evaluation that names a tool of another plugin, or an unknown one
  */
 export function casesOf(
   all: readonly ToolInfo[],
@@ -103,7 +103,7 @@ export function casesOf(
   });
 }
 
-/** What is said for one slot, and what the argument has to be; `undefined` where it can be right in several ways. */
+/** The text for one slot, and the expected argument; `undefined` when several are correct. */
 interface Filling {
   readonly said: string;
   readonly expected: unknown;
@@ -131,7 +131,7 @@ const recordOf = (value: unknown): Readonly<Record<string, unknown>> => (isRecor
 
 const DURATIONS = ['10 minutes', '2 hours', '3 days', '90s'] as const;
 
-/** By the examples of its schema, its type, and last by what its name says. */
+/** By the examples of its schema, then its type, then its name. */
 function fillingOf(slot: string, schema: Readonly<Record<string, unknown>>, scenery: Scenery, key: string): Filling {
   const { type, enum: values, examples, items, maxLength } = schema;
   const choices = Array.isArray(examples) ? examples : Array.isArray(values) ? values : undefined;
@@ -157,7 +157,7 @@ function fillingOf(slot: string, schema: Readonly<Record<string, unknown>>, scen
     const said = chosenOf(DURATIONS, key);
     return { said, expected: said };
   }
-  // There are many ways to write a moment.
+  // A time can be written in many ways.
   if (/^(?:when|at|date|until|due)$/i.test(slot)) return { said: 'tomorrow at 18:00', expected: undefined };
   const word = chosenOf(WORDS, key).slice(0, typeof maxLength === 'number' ? maxLength : undefined);
   return { said: word, expected: word };
@@ -170,7 +170,7 @@ const IDS: readonly (readonly [pattern: RegExp, id: keyof Scenery, sign: string]
   [/role/i, 'roleId', '@&'],
 ];
 
-/** Things of Discord: by their ids where the slot is one for ids, else by their names. */
+/** Objects of Discord: by id when the slot is for ids, otherwise by name. */
 function namedText(slot: string, scenery: Scenery): Filling | undefined {
   if (/emoji/i.test(slot)) return { said: '👍', expected: '👍' };
   if (/Ids?$/.test(slot)) {
@@ -181,7 +181,7 @@ function namedText(slot: string, scenery: Scenery): Filling | undefined {
   return /^channels?$/i.test(slot) ? { said: '#general', expected: 'general' } : undefined;
 }
 
-/** The range of numbers that people say. */
+/** The range of numbers that people use. */
 const SPOKEN = 20;
 
 function amountOf({ minimum, maximum, multipleOf }: Readonly<Record<string, unknown>>, key: string): number {
@@ -200,7 +200,7 @@ function chosenOf<T>(from: readonly T[], key: string): T {
   return value;
 }
 
-/** In an order that the seed decides, and that one entry more or less does not change for the others. */
+/** Shuffled by the seed; an additional entry does not change the order of the others. */
 function shuffled<T>(list: readonly T[], nameOf: (entry: T) => string, seed: string): readonly T[] {
   return list
     .map((entry) => ({ entry, at: numberOf(`${seed}:${nameOf(entry)}`) }))

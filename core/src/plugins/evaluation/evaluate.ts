@@ -11,18 +11,18 @@ import {
 } from '@cinnabar/sdk';
 import type { EvaluationCase } from './cases.js';
 
-/** What a model did with a case. */
+/** A model's answer to a case. */
 export interface Answer {
   readonly asked: EvaluationCase;
-  /** The calls that it made; none is run. */
+  /** The calls that it made; none is executed. */
   readonly calls: readonly { readonly name: string; readonly input: unknown }[];
-  /** Why it did not answer: that is no mistake of the model. */
+  /** Why it did not answer; this does not count as the model's mistake. */
   readonly failure?: string;
-  /** It called the right tool and no other; where none is right, none. */
+  /** It called exactly the expected tool, or none when none is expected. */
   readonly isToolRight: boolean;
-  /** What it called has the arguments that were said, and all that are required. */
+  /** Its call contains the expected arguments and all required ones. */
   readonly isInputRight: boolean;
-  /** Of prompt and answer. */
+  /** Tokens of prompt and answer. */
   readonly tokens: number;
   /** US dollars; `null` when the price is not known. */
   readonly cost: number | null;
@@ -35,20 +35,20 @@ export interface EvaluateOptions {
   readonly model: string | undefined;
   readonly tools: readonly ToolInfo[];
   readonly actor: Actor;
-  /** US dollars, over all answers: no request starts beyond it. */
+  /** US dollars, over all answers: no request starts above it. */
   readonly maxCost: number;
-  /** Told after each answer. */
+  /** Called after each answer. */
   readonly onAnswer: (answered: number) => void;
 }
 
-/** So many requests are under way at once: providers limit them. */
+/** Number of concurrent requests: providers limit them. */
 const AT_ONCE = 4;
 const SELF = 'Cinnabar';
 const SYSTEM = `You are ${SELF}, a bot on a Discord server. Call a tool when one does what is asked, with what was said; otherwise answer in a sentence, and call none.`;
-/** Room for the arguments of a call. */
+/** Enough tokens for the arguments of a call. */
 const ANSWER_TOKENS = 1_000;
 
-/** Asks a model all cases. What is missing in the answers was not asked, since `maxCost` was reached. */
+/** Sends all cases to a model. Cases that are missing in the answers were not sent, since `maxCost` was reached. */
 export async function evaluate(cases: readonly EvaluationCase[], options: EvaluateOptions): Promise<readonly Answer[]> {
   const tools = new Map(options.tools.map((tool) => [tool.name, tool]));
   const price = (await options.llm.traits(options.model)).price;
@@ -132,7 +132,7 @@ function requiredOf(tool: ToolInfo | undefined): readonly string[] {
   return Array.isArray(required) ? required.filter((key) => typeof key === 'string') : [];
 }
 
-/** Without what people and models write around a name: the case, quotes, signs and brackets of mentions. */
+/** Without case, quotes, punctuation and the brackets of mentions around a name. */
 const folded = (text: string): string =>
   text
     .normalize('NFKC')
@@ -143,7 +143,7 @@ const folded = (text: string): string =>
     .replace(/\s+/g, ' ')
     .trim();
 
-/** Whether an argument says what is expected, as a tool would read it: `10m` is `10 minutes`, `"3"` is 3, a link is the id that it ends with. */
+/** Whether an argument has the expected meaning, as a tool would read it: `10m` is `10 minutes`, `"3"` is 3, a link is the id that it ends with. */
 function isSame(expected: unknown, actual: unknown): boolean {
   if (Array.isArray(expected)) {
     const given = Array.isArray(actual) ? actual : typeof actual === 'string' ? actual.split(',') : [];

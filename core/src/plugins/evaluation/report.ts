@@ -1,14 +1,14 @@
 import { formatCount, formatUsd } from '@cinnabar/sdk';
 import type { Answer } from './evaluate.js';
 
-/** What a model did, in numbers. Failures of the provider are counted apart. */
+/** A model's results in numbers. Failures of the provider are counted separately. */
 export interface Score {
   readonly asked: number;
-  /** Of those for which a tool is right. */
+  /** Cases with an expected tool. */
   readonly forTool: number;
   readonly rightTool: number;
   readonly rightInput: number;
-  /** Of those for which none is. */
+  /** Cases without one. */
   readonly forNone: number;
   readonly silent: number;
   readonly failures: number;
@@ -23,20 +23,20 @@ export interface Score {
 export interface ModelReport {
   readonly model: string;
   readonly provider: string;
-  /** Percent of what was answered that is right: tool, arguments, or silence. */
+  /** Percentage of answers that are right: tool, arguments, or no call. */
   readonly right: number;
   readonly total: Score;
   readonly plugins: readonly (Score & { readonly plugin: string })[];
   readonly tools: readonly (Score & { readonly plugin: string; readonly tool: string })[];
   readonly mistakes: readonly Mistake[];
-  /** How many were not asked, since `--max-cost` was reached. */
+  /** Number of cases that were not sent, since `--max-cost` was reached. */
   readonly notAsked: number;
 }
 
 export interface Mistake {
   readonly plugin: string;
   readonly say: string;
-  /** `null` where none is right. */
+  /** `null` when no tool is expected. */
   readonly tool: string | null;
   readonly input: Readonly<Record<string, unknown>>;
   readonly calls: Answer['calls'];
@@ -104,10 +104,10 @@ function scoreOf(answers: readonly Answer[]): Score {
   };
 }
 
-/** So many mistakes are printed in full. */
+/** Maximum number of mistakes that are printed in full. */
 const MISTAKES = 20;
 
-/** What people read of a model: a table of tools and plugins, and what went wrong. */
+/** A model's results for people: a table of tools and plugins, and the mistakes. */
 export function linesOf({
   model,
   provider,
@@ -147,7 +147,7 @@ const rowOf = (name: string, score: Score): readonly string[] => [
   `${(score.ms / 1_000).toFixed(1)} s`,
 ];
 
-/** The first column to the left, the numbers to the right. */
+/** The first column is left-aligned, the numbers right-aligned. */
 function table(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows.map((row) =>

@@ -1,4 +1,4 @@
-/** What runs in a process of its own, without rights to write files, to start programs, or to reach the network: says what plugins declare, and ends. */
+/** Runs in a separate process without permission to write files, start programs, or use the network: reports what plugins declare, and ends. */
 import { operatorSentenceOf } from '@cinnabar/sdk';
 import { HOST_VERSION } from '../../version.js';
 import { definitionIn } from '../loader.js';

@@ -9,15 +9,15 @@ import { HOST_VERSION } from '../../version.js';
 import { build, readCacheFile } from '../build/build.js';
 import type { DiscoveredPlugin } from '../discovery.js';
 
-/** What the process is asked: bundles, with the plugins that they are of. */
+/** The request to the process: bundles, and the plugins that they belong to. */
 export type Task = readonly { readonly file: string; readonly found: DiscoveredPlugin }[];
-/** What it answers for each. */
+/** The process's answer for each. */
 export type Answer = z.input<typeof answerSchema>;
 
 const SCRIPT = new URL('./declaration-process.js', import.meta.url);
 const MEMORY_MB = 256;
 const TIME_MS = 20_000;
-/** Of what the process sends: it is a stranger's code. */
+/** Maximum size of its output, since it runs untrusted code. */
 const LONG = 300;
 
 const isPermission = (name: string): name is PermissionsString => name in PermissionFlagsBits;
@@ -48,10 +48,10 @@ const answerSchema = z.union([
 ]);
 
 /**
- * Builds a plugin, and has a process of its own say what it declares: nothing of it runs in this one. The process has no token and no key, may
- * read the plugin's folder and the host's packages alone, may write nothing, start nothing and reach nothing, and is ended at a limit of time and memory.
+ * Builds a plugin and reads its declaration in a separate process: none of its code runs in this one. The process has no token and no key, may read only the
+ * plugin's folder and the host's packages, may not write files, start programs or use the network, and has limits of time and memory.
  * @param cacheDir where the bundle goes
- * @throws UserError when it does not build, reaches outside of its folder, or is no plugin
+ * @throws UserError when it does not build, imports files outside of its folder, or is not a plugin
  */
 export async function readDeclaration(found: DiscoveredPlugin, cacheDir: string): Promise<PluginDeclaration> {
   const file = await build(found, { cacheDir, hostVersion: HOST_VERSION, verify: true });
@@ -63,7 +63,7 @@ export async function readDeclaration(found: DiscoveredPlugin, cacheDir: string)
   return { ...answer.declaration, permissions: answer.declaration.permissions.filter(isPermission) };
 }
 
-/** The commands of plugins that are the host's own or installed already, by first words: those that cannot be read have none. */
+/** The commands of the host's plugins and of installed ones, by first words; plugins that cannot be read have none. */
 export async function readCommands(plugins: readonly DiscoveredPlugin[], cacheDir: string): Promise<readonly string[]> {
   const options = { cacheDir, hostVersion: HOST_VERSION, verify: false };
   const built = await Promise.allSettled(plugins.map(async (found) => ({ file: await build(found, options), found })));
@@ -72,7 +72,7 @@ export async function readCommands(plugins: readonly DiscoveredPlugin[], cacheDi
   return (answers.data ?? []).flatMap((answer) => (answer.ok ? answer.declaration.commands : []));
 }
 
-/** What is imported by a path is part of the bundle, wherever it lies. */
+/** Modules that are imported by a path are part of the bundle, wherever they are. */
 async function assertWithinFolder({ id, path }: DiscoveredPlugin, file: string): Promise<void> {
   const { inputs = [] } = (await readCacheFile(file)) ?? {};
   const outside = inputs.find((input) => relative(path, input.path).startsWith('..'));
@@ -84,7 +84,7 @@ async function assertWithinFolder({ id, path }: DiscoveredPlugin, file: string):
 
 function ask(tasks: Task, folders: readonly string[]): Promise<unknown> {
   const child = fork(fileURLToPath(SCRIPT), {
-    // Of this process's environment nothing but what a system needs to run programs.
+    // Only the variables of this process's environment that a system needs to run programs.
     env: process.platform === 'win32' ? { SystemRoot: process.env.SystemRoot } : {},
     execArgv: [`--max-old-space-size=${MEMORY_MB}`, ...permissionFlags(folders)],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -109,25 +109,28 @@ function ask(tasks: Task, folders: readonly string[]): Promise<unknown> {
   });
 }
 
-/** https://nodejs.org/api/permissions.html, under the name that this Node knows it by. */
+/** https://nodejs.org/api/permissions.html, under its name in this version of Node. */
 function permissionFlags(folders: readonly string[]): readonly string[] {
   const flag = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission';
   const readable = new Set(
     [...hostFolders(), ...folders, ...folders.flatMap(lookedUpFrom)].map((folder) => resolve(folder)),
   );
-  // Node 20 aborts at a folder that lies in another one that it was given.
+  // Node 20 aborts when one permitted folder contains another.
   const outermost = [...readable].filter((one) => ![...readable].some((other) => one.startsWith(other + sep)));
   return [flag, '--no-warnings', ...outermost.map((folder) => `--allow-fs-read=${join(folder, '*')}`)];
 }
 
-/** Where the host and its packages are: `core` and the SDK without what lies beside them, and where their packages are looked up. */
+/** Where the host and its packages are: `core` and the SDK, without other files in the workspace, and the folders in which their packages are found. */
 function hostFolders(): readonly string[] {
   const core = realpathSync(fileURLToPath(new URL('../../../', import.meta.url)));
   const sdk = join(realpathSync(dirname(createRequire(import.meta.url).resolve('@cinnabar/sdk'))), '..');
   return [core, sdk, ...lookedUpFrom(core), ...lookedUpFrom(sdk)];
 }
 
-/** Each `node_modules` that Node looks into for packages of a folder, there or not: what may not be read would be an error, and not merely missing. */
+/**
+ * Each `node_modules` in which Node looks for packages of a folder, whether it exists or not: without permission, Node would report an error instead of a
+ * missing file.
+ */
 function lookedUpFrom(folder: string): readonly string[] {
   const parent = dirname(folder);
   return [join(folder, 'node_modules'), ...(parent === folder ? [] : lookedUpFrom(parent))];

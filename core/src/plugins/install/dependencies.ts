@@ -10,7 +10,7 @@ import { NoProgram, runProgram } from './programs.js';
 import { unpackTarball } from './unpack.js';
 
 interface DependencyOptions {
-  /** Where the work is done; removed at the end. */
+  /** Working folder; removed at the end. */
   readonly work: string;
   readonly cacheDir: string;
   readonly npm: NpmConfiguration;
@@ -21,13 +21,13 @@ interface DependencyOptions {
 
 interface Dependencies {
   readonly count: number;
-  /** Those that have install scripts, which do not run. */
+  /** Those with install scripts, which are not run. */
   readonly withScripts: readonly string[];
 }
 
 /**
- * What a dependency of a dependency names is fetched by npm before its lock can be read: from repositories, folders and addresses. npm before 11.10
- * knows of these settings no more than which program git is; in the environment they win over an `.npmrc` that such a place brings along.
+ * npm fetches indirect dependencies from repositories, folders and addresses before its lock file can be checked. Versions before 11.10 only have the setting
+ * for git's program. As environment variables, these settings override an `.npmrc` in such a place.
  */
 const NOT_FROM_ELSEWHERE = {
   npm_config_allow_git: 'none',
@@ -63,8 +63,8 @@ const lockSchema = z.object({
 type Locked = z.output<typeof lockSchema>['packages'][string];
 
 /**
- * Puts a plugin's dependencies into a `node_modules` of its own. npm works out which versions fit together, and does nothing else: each package
- * is fetched, held against its integrity and unpacked here, so that no script runs, and what holds for the plugin's tarball holds for all.
+ * Puts a plugin's dependencies into a `node_modules` of its own. npm only resolves the versions. Each package is downloaded, verified by its integrity and
+ * unpacked here, so that no script runs, and the same checks apply as to the plugin's tarball.
  * @param folder of the plugin, unpacked
  * @throws UserError
  */
@@ -110,7 +110,7 @@ export async function installDependencies(
       ),
     );
   } finally {
-    // After the first failure no further download starts, and those under way end before their folder is deleted.
+    // After the first failure no further download starts, and running ones end before their folder is deleted.
     queue.clear();
     await queue.onIdle();
   }
@@ -141,7 +141,7 @@ async function lock(
   cwd: string,
   { cacheDir, npm, signal }: Pick<DependencyOptions, 'cacheDir' | 'npm' | 'signal'>,
 ): Promise<void> {
-  // The one in the bot's folder is not on npm's way up from here, and names variables that npm is not given.
+  // npm would not find the one in the bot's folder from here, and it uses variables that npm does not get.
   const file = join(cwd, '.npmrc');
   await writeFile(file, npm.lines.join('\n'), { mode: 0o600 });
   const args = [
@@ -188,7 +188,7 @@ async function lock(
   }
 }
 
-/** @throws UserError for a package that comes from elsewhere than a registry */
+/** @throws UserError for a package that does not come from a registry */
 function addressOf(plugin: string, path: string, { resolved = '', integrity, link }: Locked): URL {
   const dependency = nameIn(path);
   if (dependency.startsWith('@cinnabar/'))
@@ -217,14 +217,14 @@ function addressOf(plugin: string, path: string, { resolved = '', integrity, lin
 
 const nameIn = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
-/** As npm has it: `!` in front excludes, any other entry is one of those that it is for. */
+/** In npm's format: `!` in front excludes, any other entry is allowed. */
 function isForHere({ os, cpu, libc, optional }: Locked): boolean {
   const fits = (list: readonly string[] | undefined, here: string | undefined) => {
     if (list === undefined || here === undefined || list.includes('any')) return true;
     const [excluded, named] = [list.filter((one) => one.startsWith('!')), list.filter((one) => !one.startsWith('!'))];
     return !excluded.includes(`!${here}`) && (named.length === 0 || named.includes(here));
   };
-  // One that is needed all the same is left to fail where it is loaded.
+  // A package that is required nevertheless fails when it is loaded.
   return optional !== true || (fits(os, process.platform) && fits(cpu, process.arch) && fits(libc, libc && libcHere()));
 }
 

@@ -8,9 +8,9 @@ import { isPublicAddress, literalAddressOf, notPublic, publicLookup, t, UserErro
 import { tooLarge } from './files.js';
 
 export interface Downloads {
-  /** @throws UserError when it is not there, or larger than `mostBytes` */
+  /** @throws UserError when it does not exist, or is larger than `mostBytes` */
   text(url: URL, options: { readonly mostBytes: number; readonly accept?: string }): Promise<string>;
-  /** Writes to a new file, and returns what was written. */
+  /** Writes to a new file, and returns its size and integrity. */
   file(
     url: URL,
     path: string,
@@ -19,9 +19,11 @@ export interface Downloads {
 }
 
 interface DownloadOptions {
-  /** Origins that the bot's owner has named: they may be anywhere. What these lead to, and every other one, is https and on the public internet. */
+  /**
+   * Origins that the bot's owner has configured: they may be anywhere. All others, including redirects from these, must be https and on the public internet.
+   */
   readonly trusted: ReadonlySet<string>;
-  /** What a request to this address carries beside the usual: credentials of a registry. */
+  /** Additional headers for this address: credentials of a registry. */
   readonly headersOf?: (url: URL) => Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
 }
@@ -30,13 +32,13 @@ const MOST_REDIRECTS = 5;
 const SILENCE_MS = 30_000;
 const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/;
 
-/** Fetches what plugins are made of. Sizes are held while they are read: what a server says of them is not relied upon. */
+/** Downloads the files of plugins. Size limits are checked while reading, not by what a server announces. */
 export function createDownloads({ trusted, headersOf = () => ({}), signal }: DownloadOptions): Downloads {
   const open = async (given: URL, accept: string): Promise<IncomingMessage> => {
     let url = given;
     let isAsNamed = true;
     for (let hops = 0; hops <= MOST_REDIRECTS; hops += 1) {
-      // A server that leads on to another one has neither its trust nor its credentials to give.
+      // A redirect to another server loses both the configured trust and the credentials.
       isAsNamed &&= url.origin === given.origin;
       const isTrusted = isAsNamed && trusted.has(url.origin);
       assertMayBeFetched(url, isTrusted);
@@ -102,7 +104,7 @@ function request(
 ): Promise<IncomingMessage> {
   const options = {
     headers: { 'user-agent': 'Cinnabar (Discord bot; installs a plugin)', ...headers },
-    // One request each: nothing stays open that would keep a process.
+    // One connection for each request: none stays open that would keep the process alive.
     agent: false,
     timeout: SILENCE_MS,
     ...(signal === undefined ? {} : { signal }),
@@ -119,7 +121,7 @@ function request(
   });
 }
 
-/** Passes on what it reads. @param take is called with every chunk @throws UserError beyond so many bytes */
+/** Passes on what it reads. @param take is called with every chunk @throws UserError above the limit */
 function limit(url: URL, mostBytes: number, take: (chunk: Buffer) => void): Transform {
   let size = 0;
   return new Transform({
@@ -154,7 +156,7 @@ function readable(path: string): string {
   }
 }
 
-/** There is no such thing at that address. */
+/** The file does not exist at this address. */
 export class NotThere extends UserError {}
 
 function unreachable({ host }: URL, cause: unknown): UserError {

@@ -5,14 +5,13 @@ import { join } from 'node:path';
 import { t, UserError } from '@cinnabar/sdk';
 import PQueue from 'p-queue';
 
-/** What a package never takes along. */
+/** Files that are never part of a package. */
 const LEFT_OUT = new Set(['node_modules', '.git', '.hg', '.svn', '.DS_Store', '.npmrc']);
 const ENVIRONMENT = /^\.env(?:\.|$)/;
 const AT_ONCE = 16;
 
 /**
- * Copies a plugin's folder as it would be packed: without its `node_modules`, which are installed anew, and without its environment
- * and credentials.
+ * Copies a plugin's folder as it would be packed: without its `node_modules`, which are installed again, and without environment files and credentials.
  * @throws UserError for links, and for more than the limit allows
  */
 export async function copyFolder(from: string, to: string, name: string, limit: SizeLimit): Promise<void> {
@@ -39,8 +38,8 @@ export async function copyFolder(from: string, to: string, name: string, limit: 
 }
 
 /**
- * The path as the most forgiving of file systems takes it: two paths that are one file somewhere have the same. Some of them do not tell case or
- * Unicode's ways of writing a letter apart, some leave out what cannot be seen, and Windows leaves out dots and spaces at the end of a name.
+ * A normalised path: two paths that are the same file on some file system have the same one. Some file systems ignore case, Unicode normalisation or invisible
+ * characters, and Windows ignores dots and spaces at the end of a name.
  */
 export function foldedPath(path: string): string {
   return path
@@ -53,7 +52,7 @@ export function foldedPath(path: string): string {
     .toLowerCase();
 }
 
-/** All files below a folder, with slashes, sorted. @throws UserError for a link, which no installed plugin has */
+/** All files below a folder, with slashes, sorted. @throws UserError for a link, which no installed plugin contains */
 export async function filesBelow(folder: string, prefix = ''): Promise<readonly string[]> {
   const entries = await readdir(join(folder, prefix), { withFileTypes: true });
   const found = await Promise.all(
@@ -67,7 +66,7 @@ export async function filesBelow(folder: string, prefix = ''): Promise<readonly 
   return found.flat().sort();
 }
 
-/** The integrity of all files of a folder, and their size: it changes with a name or a byte. */
+/** The integrity of all files of a folder, and their size: it changes with every name and byte. */
 export async function measure(folder: string): Promise<{ readonly integrity: string; readonly bytes: number }> {
   const files = await filesBelow(folder);
   const hashOf = async (path: string) => {
@@ -86,7 +85,7 @@ export async function measure(folder: string): Promise<{ readonly integrity: str
   return { integrity: `sha512-${all.digest('base64')}`, bytes: lines.reduce((sum, { size }) => sum + size, 0) };
 }
 
-/** @returns `undefined` for a text that is no JSON */
+/** @returns `undefined` for a text that is not JSON */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -95,14 +94,14 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** How much more a plugin may take, with all its dependencies. What is unpacked is taken off. */
+/** The remaining allowance of a plugin with all its dependencies. Unpacked files are subtracted. */
 export interface SizeLimit {
   readonly mostBytes: number;
   bytes: number;
   files: number;
 }
 
-/** Enough for any plugin, and few enough for a folder of data. */
+/** Enough files for any plugin, and few enough for a data folder. */
 export const MOST_FILES = 50_000;
 
 export const createSizeLimit = (mostBytes: number): SizeLimit => ({ mostBytes, bytes: mostBytes, files: MOST_FILES });

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { CinnabarError, makeFolder, replaceFile, syncFolder, z } from '@cinnabar/sdk';
 import { measure, parseJson } from './files.js';
 
-/*
- * `<data>/plugins`: `installed.json` says which plugins there are and in which folder each of them is, `ID/VERSION-DIGEST`. A folder is complete before
- * it gets its name, and counts once the document names it: a process that is killed at any moment leaves the old version or the new one, and a
- * folder that nothing names, which goes with the next change.
+/**
+ * `<data>/plugins`: `installed.json` lists the plugins and the folder of each, `ID/VERSION-DIGEST`. A folder is complete before it gets this name, and is used
+ * once the document names it. A process that is killed at any moment leaves either the old version or the new one, and possibly an unused folder, which the
+ * next change removes.
  */
 
 const DOCUMENT = 'installed.json';
-/** Where packages are fetched and read. */
+/** Where packages are downloaded and read. */
 const WORK = '.work';
 
 const integrity = z.string().regex(/^sha512-[A-Za-z0-9+/=]{88}$/);
@@ -25,14 +25,14 @@ const declared = z.object({
 const entrySchema = z.object({
   packageName: z.string(),
   version: z.string(),
-  /** What is looked up for an update. */
+  /** The spec that updates are resolved from. */
   spec: z.string(),
-  /** The registry file that listed it, where one did: the same name on npm may be another author's package. */
+  /** The registry file that listed it, if any: the same name on npm may be another author's package. */
   registry: z.string().optional(),
   pinned: z.boolean(),
-  /** Of what was fetched. */
+  /** Integrity of the download. */
   integrity,
-  /** Of all files as they lie in the folder, those of the dependencies too. */
+  /** Integrity of all installed files, including those of dependencies. */
   content: integrity,
   folder: z.string().regex(/^[a-z][a-z0-9-]{0,31}\/[\w.+-]{1,120}$/),
   /** What its owner has agreed to. */
@@ -43,12 +43,12 @@ export type InstalledEntry = z.output<typeof entrySchema>;
 const documentSchema = z.object({
   format: z.literal(1),
   plugins: z.record(z.string().regex(/^[a-z][a-z0-9-]{0,31}$/), entrySchema),
-  /** Integrity by `name@version` of every tarball that was ever installed: a version never becomes another. */
+  /** Integrity by `name@version` of every tarball that was ever installed: a version must never change. */
   known: z.record(z.string(), integrity),
 });
 export type InstalledDocument = z.output<typeof documentSchema>;
 
-/** Of versions that were removed long ago, nothing is known any more. */
+/** Limit; versions that were removed long ago are forgotten. */
 const MOST_KNOWN = 2_000;
 
 export interface InstalledStore {
@@ -57,11 +57,11 @@ export interface InstalledStore {
   read(): Promise<InstalledDocument>;
   write(document: InstalledDocument): Promise<void>;
   folderOf(entry: Pick<InstalledEntry, 'folder'>): string;
-  /** A new folder to work in. */
+  /** A new working folder. */
   workFolder(name: string): Promise<string>;
-  /** Gives a complete folder its name. */
+  /** Renames a complete folder to its final name. */
   place(from: string, folder: string): Promise<void>;
-  /** Removes what the document does not name, but for `kept`, and what earlier processes have left. */
+  /** Removes folders that the document does not name, except `kept`, and remains of earlier processes. */
   sweep(kept?: { readonly folders?: readonly string[]; readonly work?: readonly string[] }): Promise<void>;
 }
 
@@ -97,7 +97,7 @@ export function createInstalledStore(dataDir: string): InstalledStore {
     async place(from, folder) {
       const to = join(root, folder);
       await makeFolder(join(to, '..'));
-      // Of an earlier process that was killed before the document named it.
+      // Left by an earlier process that was killed before the document named it.
       await rm(to, { recursive: true, force: true });
       await rename(from, to);
       await syncFolder(join(to, '..'));
@@ -114,7 +114,7 @@ export function createInstalledStore(dataDir: string): InstalledStore {
       for (const { name: id } of await below('.')) {
         if (id === WORK || !/^[a-z][a-z0-9-]{0,31}$/.test(id) || id === 'node_modules') continue;
         const versions = await below(id);
-        // A folder that is not of this making is left alone.
+        // Folders in another form are not removed.
         const ours = versions.filter(({ name }) => /-[0-9a-f]{12}$/.test(name));
         const gone = ours.filter(({ name }) => !named.has(`${id}/${name}`));
         for (const { name } of gone) await rm(join(root, id, name), { recursive: true, force: true });
@@ -125,7 +125,7 @@ export function createInstalledStore(dataDir: string): InstalledStore {
   };
 }
 
-/** Why an installed plugin's files cannot be used; `undefined` when they are as they were installed. */
+/** Why an installed plugin's files cannot be used; `undefined` when they are unchanged since the installation. */
 export async function problemOfFiles(
   store: InstalledStore,
   id: string,
@@ -148,7 +148,7 @@ export async function problemOfFiles(
   }
 }
 
-/** The folders of the installed plugins whose files are as they were installed. Never rejects. */
+/** The folders of installed plugins whose files are unchanged. Never rejects. */
 export async function findInstalled(dataDir: string): Promise<{
   readonly found: readonly { readonly id: string; readonly folder: string }[];
   readonly problems: readonly CinnabarError[];

@@ -34,7 +34,7 @@ import { checkEngines, hasDependencies, installScripts, type PackageFile, readPa
 import { createRegistries, isAddress, type RegistryMatch } from './registry-file.js';
 import { type PackageSpec, parseSpec, specText } from './spec.js';
 
-/** The plugins of a bot that runs. */
+/** The plugin manager of a running bot. */
 export interface RunningPlugins {
   list(): readonly PluginInfo[];
   load(id: string): Promise<unknown>;
@@ -53,25 +53,25 @@ interface InstallerOptions {
   readonly discover: Discover;
   /** Left out while the bot is stopped. */
   readonly running?: RunningPlugins;
-  /** Starts what lies in a folder to see whether it can: for a bot that is stopped. A running one starts it itself. @throws UserError */
+  /** Test-starts the plugin in a folder, for a stopped bot. A running one starts it itself. @throws UserError */
   readonly trial?: (folder: string) => Promise<void>;
-  /** Which of a plugin's commands another one has. */
+  /** Which of a plugin's commands another plugin has already. */
   readonly clashes: (commands: readonly string[], id: string) => Promise<readonly string[]>;
-  /** Intents that the bot is connected with; `undefined` while it is not. */
+  /** Intents that the bot is connected with; `undefined` while it is not connected. */
   readonly intents: () => readonly string[] | undefined;
-  /** Removes the settings and documents of a plugin that does not run. */
+  /** Removes the settings and documents of a stopped plugin. */
   readonly eraseData: (id: string) => Promise<void>;
   readonly random: Pick<Random, 'id'>;
   readonly log: Logger;
 }
 
 const MEGABYTES = 100;
-/** Packages that are fetched, and wait for a yes. Older ones are let go of. */
+/** Maximum number of downloaded packages that wait for consent. Older ones are dropped. */
 const MOST_WAITING = 4;
 /** One change at a time. */
 const CHANGE = 'change';
 
-/** What has been fetched and looked at. */
+/** Packages that were downloaded and inspected. */
 interface Candidate {
   readonly id: string;
   readonly work: string;
@@ -92,7 +92,7 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
   const { root, dataDir, installDir = dataDir, cacheDir, env, registries: places = [] } = config;
   const store = createInstalledStore(installDir);
   const mutex = createKeyedMutex();
-  /** Names of the folders that packages lie in, the oldest first. */
+  /** Names of the packages' folders, the oldest first. */
   const waiting: string[] = [];
 
   const tools = async (spec?: PackageSpec) => {
@@ -114,7 +114,7 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
     await rm(join(store.root, '.work', name), { recursive: true, force: true });
   };
 
-  /** Fetches and reads a package, as far as nothing of it runs here. */
+  /** Downloads and reads a package, without running any of its code here. */
   const read = async (text: string, work: string, name: string, onStep: OnStep): Promise<Candidate> => {
     const typed = parseSpec(text, root);
     const { npm, downloads, registries } = await tools(typed);
@@ -216,7 +216,7 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
       );
   };
 
-  /** @throws UserError for a version that was another when it was installed before */
+  /** @throws UserError when this version had another content when it was installed before */
   const assertUnchanged = async (file: PackageFile, fetched: Fetched) => {
     const before = (await store.read()).known[`${file.name}@${file.version}`];
     if (fetched.isPublished && before !== undefined && before !== fetched.integrity)
@@ -253,7 +253,7 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
     };
   };
 
-  /** Has the running bot take up what lies in place, and writes down that it is installed. When either fails, all is as before. */
+  /** Makes the running bot load the new folder, and records that it is installed. When either fails, the previous state is restored. */
   const takeUp = async (id: string, before: InstalledDocument, after: InstalledDocument): Promise<void> => {
     const [previous, next] = [entryOf(before.plugins, id), entryOf(after.plugins, id)];
     const isKnown = running?.list().some((one) => one.id === id) === true;
@@ -342,7 +342,7 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
     return entry;
   };
 
-  /** The newest version that there is; `undefined` where that is not known before it is fetched. */
+  /** The newest available version; `undefined` when that is not known before the download. */
   const newest = async (entry: InstalledEntry): Promise<string | undefined> => {
     const spec = parseSpec(entry.spec, root);
     if (spec.kind !== 'npm') return undefined;
@@ -441,11 +441,11 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
   };
 }
 
-/** An id can be a word that every object knows, such as `constructor`. */
+/** An id can be a property that every object has, such as `constructor`. */
 const entryOf = (plugins: InstalledDocument['plugins'], id: string): InstalledEntry | undefined =>
   Object.hasOwn(plugins, id) ? plugins[id] : undefined;
 
-/** What is written down of a candidate. The name of its folder is that of its content. */
+/** The record of a candidate. Its folder is named after its content. */
 function newEntry(
   { id, content, file, fetched, declared, spec, registry }: Candidate,
   previous: InstalledEntry | undefined,
@@ -481,7 +481,7 @@ function infoOf(id: string, { packageName, version, spec, pinned, integrity }: I
   return { id, packageName, version, spec, pinned, integrity };
 }
 
-/** The package that came is the one that was asked for. */
+/** Checks that the downloaded package is the requested one. */
 function assertSame(spec: PackageSpec, { name, version }: PackageFile, listed: RegistryMatch | undefined): void {
   if (spec.kind === 'npm' && name !== spec.name)
     throw new UserError(
@@ -501,7 +501,7 @@ function assertSame(spec: PackageSpec, { name, version }: PackageFile, listed: R
     );
 }
 
-/** A package's name tells its id where it follows the convention, and a registry file does in any case. */
+/** The id follows from a package's name when it keeps to the convention, and always from a registry file. */
 function assertHonestId(id: string, { name }: PackageFile, listed: RegistryMatch | undefined): void {
   const isConventional = /(?:^|\/)(?:cinnabar-)?plugin-/.test(name);
   const expected = listed?.id ?? (isConventional ? name.replace(PACKAGE_PREFIX, '').toLowerCase() : id);
@@ -515,10 +515,10 @@ function assertHonestId(id: string, { name }: PackageFile, listed: RegistryMatch
     );
 }
 
-/** Of a folded path. */
+/** For a normalised path. */
 const SHADOW = /(?:^|\/)node_modules\/(@cinnabar\/[^/]+)/;
 
-/** The host's own packages are the host's alone: neither the plugin nor what it depends on brings them along. */
+/** The host's packages are reserved: neither the plugin nor its dependencies may contain them. */
 async function assertShadowsNothing(
   folder: string,
   { name, dependencies, optionalDependencies, bundled }: PackageFile,
@@ -537,7 +537,7 @@ async function assertShadowsNothing(
     );
 }
 
-/** What a version declares beyond what was agreed to. */
+/** What a version declares in addition to what was agreed to. */
 function newWants(granted: InstalledEntry['granted'], declared: PluginDeclaration): readonly PluginWant[] {
   const more = <T extends string>(now: readonly T[], before: readonly string[]) =>
     now.filter((one) => !before.includes(one));
@@ -557,7 +557,7 @@ function newWants(granted: InstalledEntry['granted'], declared: PluginDeclaratio
 function refused(name: string, version: string, previous: InstalledEntry | undefined, error: unknown): unknown {
   const detail = operatorSentenceOf(error);
   if (detail === undefined) return error;
-  // It says by itself that the old version goes on.
+  // The error already says that the old version continues.
   if (error instanceof CinnabarError && error.code === 'CINNABAR_PLUGIN_RELOAD')
     return new UserError(detail, { cause: error });
   return new UserError(
@@ -568,7 +568,7 @@ function refused(name: string, version: string, previous: InstalledEntry | undef
   );
 }
 
-/** In a cluster: what runs is the same in all its processes, so that none may change it for itself. */
+/** In a cluster, all processes run the same plugins, so none may change them for itself. */
 export function unchanging(installer: PluginPackages): PluginPackages {
   const refuse = async (): Promise<never> => {
     throw new UserError(

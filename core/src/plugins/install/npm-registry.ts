@@ -14,14 +14,14 @@ import { unpackTarball } from './unpack.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where npm packages are had from: as npm itself is configured. */
+/** Where npm packages are downloaded from: as npm itself is configured. */
 export interface NpmConfiguration {
   registryOf(packageName: string): URL;
   /** The origins of all registries. */
   readonly origins: readonly string[];
   /** Credentials for an address of a registry. */
   headersOf(url: URL): Readonly<Record<string, string>>;
-  /** Registries of scopes, and credentials, as an `.npmrc` has them: for npm itself, which sees no variable of the bot's. */
+  /** Registries of scopes, and credentials, as an `.npmrc` has them: for npm itself, which gets no variable of the bot. */
   readonly lines: readonly string[];
 }
 
@@ -29,8 +29,8 @@ const FOR_NPM = /^(?:@[^:]+:registry|\/\/.+:(?:_authToken|_auth|username|_passwo
 const USUAL = 'https://registry.npmjs.org/';
 
 /**
- * Reads what npm reads: the variable `npm_config_registry`, then `.npmrc` of the folder and of the user.
- * @throws UserError for a registry that is no address
+ * Reads npm's configuration: the variable `npm_config_registry`, then `.npmrc` of the folder and of the user.
+ * @throws UserError for a registry that is not an address
  */
 export async function readNpmConfiguration(root: string, env: Environment): Promise<NpmConfiguration> {
   const files = await Promise.all([join(homedir(), '.npmrc'), join(root, '.npmrc')].map(readLines));
@@ -98,7 +98,7 @@ const packument = z.object({
 });
 
 /**
- * The version that a range or a tag means.
+ * Resolves a range or a tag to a version.
  * @param range empty for `latest`
  * @throws UserError when there is none
  */
@@ -145,8 +145,8 @@ export async function findVersion(
 }
 
 /**
- * Holds what was downloaded against what was promised.
- * @throws UserError when it is another, or when nothing was promised that could be held
+ * Verifies a download by its expected integrity.
+ * @throws UserError when it differs, or when there is no integrity that could be verified
  */
 export function checkIntegrity(
   what: string,
@@ -154,7 +154,7 @@ export function checkIntegrity(
   promised: { readonly integrity?: string | undefined; readonly shasum?: string | undefined },
 ): void {
   const sha512 = promised.integrity?.split(/\s+/).filter((one) => one.startsWith('sha512-')) ?? [];
-  // Versions from before 2017 have no more than this.
+  // Versions from before 2017 have only this hash.
   const isSame =
     sha512.length > 0
       ? sha512.includes(`sha512-${got.sha512}`)
@@ -173,26 +173,26 @@ interface FetchOptions {
   readonly npm: NpmConfiguration;
   readonly downloads: Downloads;
   readonly limit: SizeLimit;
-  /** What a registry file says that the tarball is. */
+  /** The integrity of the tarball according to a registry file. */
   readonly promised?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A package's own files, below `work`, without its dependencies. */
+/** A package's files, below `work`, without its dependencies. */
 export interface Fetched {
   readonly folder: string;
   /** For people: `npm package dice2@1.2.0`. */
   readonly source: string;
-  /** Of the tarball, or of all files where there was none. */
+  /** Integrity of the tarball, or of all files when there was none. */
   readonly integrity: string;
-  /** Whether the same version has the same integrity for ever: so it is with tarballs, not with folders. */
+  /** Whether the same version always has the same integrity: true for tarballs, not for folders. */
   readonly isPublished: boolean;
   readonly deprecated?: string | undefined;
 }
 
 const GIT_MS = 300_000;
 
-/** Fetches what a spec names. @throws UserError */
+/** Downloads the package that a spec names. @throws UserError */
 export async function fetchPackage(spec: PackageSpec, options: FetchOptions): Promise<Fetched> {
   const { work, npm, downloads, limit } = options;
   const folder = join(work, 'package');
@@ -255,7 +255,7 @@ async function integrityOf(file: string): Promise<string> {
   return `sha512-${hash.digest('base64')}`;
 }
 
-/** One commit, no submodules, no hooks, and no questions. */
+/** One commit, without submodules, hooks or prompts. */
 async function cloneRepository(
   url: string,
   ref: string | undefined,
@@ -300,7 +300,7 @@ async function cloneRepository(
   }
 }
 
-/** Of what is there while it is being written. */
+/** Size of the files while they are being written. */
 async function sizeOf(folder: string): Promise<number> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const sizes = await Promise.all(

@@ -24,17 +24,17 @@ const schema = z.object({
   scripts: versions.catch({}),
 });
 
-/** What a package says of itself in its package.json. */
+/** The fields of a package's package.json. */
 export interface PackageFile extends Omit<z.output<typeof schema>, 'bundleDependencies' | 'bundledDependencies'> {
-  /** Dependencies that it brings along. */
+  /** Dependencies that it bundles. */
   readonly bundled: readonly string[];
 }
 
-/** What npm would run on installing it. */
+/** Scripts that npm would run when installing it. */
 export const INSTALL_SCRIPTS = ['preinstall', 'install', 'postinstall', 'prepare'];
 const MOST_BYTES = 1_000_000;
 
-/** @throws UserError when there is none, or one that npm would not take */
+/** @throws UserError when there is none, or npm would not accept it */
 export async function readPackage(folder: string, from: string): Promise<PackageFile> {
   const path = join(folder, 'package.json');
   const found = await stat(path).catch(() => undefined);
@@ -54,14 +54,14 @@ export async function readPackage(folder: string, from: string): Promise<Package
   return { ...file, bundled };
 }
 
-/** Scripts that npm would run on installing it, and the host does not. */
+/** Scripts that npm would run when installing it, and the host does not. */
 export const installScripts = ({ scripts }: PackageFile): readonly string[] =>
   INSTALL_SCRIPTS.filter((name) => name in scripts);
 
 export const hasDependencies = ({ dependencies, optionalDependencies }: PackageFile): boolean =>
   Object.keys({ ...dependencies, ...optionalDependencies }).length > 0;
 
-/** @throws UserError when the package is for another Node or another host */
+/** @throws UserError when the package is for another version of Node or of the host */
 export function checkEngines({ name, engines, peerDependencies }: PackageFile, hostVersion: string): void {
   const host = peerDependencies['@cinnabar/sdk'] ?? engines?.cinnabar;
   const wanted: readonly (readonly [what: string, range: string | undefined, here: string])[] = [

@@ -6,26 +6,26 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 interface Run {
   readonly cwd: string;
-  /** Beside what programs need anyway: where they are, where the user's files are, which proxy there is. */
+  /** In addition to variables that all programs need: the search path, the user's folder, the proxy. */
   readonly env: Environment;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Looked at every now and then: throws when the program has gone too far. */
+  /** Called periodically: throws when the program has exceeded a limit. */
   readonly watch?: () => Promise<void>;
 }
 
-/** What programs may know of the bot's environment: no token and no key. */
+/** The environment of child programs: no token and no key of the bot. */
 const PASSED =
   /^(?:PATH|HOME|USER|USERPROFILE|APPDATA|LOCALAPPDATA|SYSTEMROOT|TEMP|TMP|TMPDIR|LANG|HTTPS?_PROXY|NO_PROXY|SSL_CERT_FILE|SSL_CERT_DIR|NODE_EXTRA_CA_CERTS|SSH_AUTH_SOCK)$/i;
 const MOST_OUTPUT = 20_000;
 const WATCH_MS = 200;
 
-/** There is no such program here. */
+/** The program is not installed. */
 export class NoProgram extends Error {}
 
 /**
  * Runs a program to its end.
- * @throws NoProgram when it is not there; UserError with the end of what it said when it fails
+ * @throws NoProgram when it is not there; UserError with the end of its output when it fails
  */
 export async function runProgram(
   program: string,
@@ -33,13 +33,13 @@ export async function runProgram(
   { cwd, env, timeoutMs, signal, watch }: Run,
 ): Promise<void> {
   const passed = Object.entries(process.env).filter(([name]) => PASSED.test(name));
-  // Beside this very Node, which need not be in the path.
+  // Next to this Node executable, which may not be in the search path.
   const path = [process.env.PATH ?? '', dirname(process.execPath)].join(delimiter);
   const child = spawn(program, [...args], {
     cwd,
     env: { ...Object.fromEntries(passed), PATH: path, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // npm is a script there.
+    // npm is a script on Windows.
     shell: process.platform === 'win32',
     timeout: timeoutMs,
     killSignal: 'SIGKILL',
@@ -76,7 +76,7 @@ export async function runProgram(
   }
 }
 
-/** What npm and git say of the reason, without their ways of saying that it is an error. */
+/** The reason in the output of npm and git, without their prefixes for errors. */
 function reasonIn(output: string): string {
   const lines = output
     .split('\n')

@@ -10,15 +10,15 @@ interface Recorded {
   readonly tools: readonly { readonly name: string; readonly risk: Risk }[];
   /** First words. */
   readonly commands: readonly string[];
-  /** Why it was not followed to the end. */
+  /** Why it was not completed. */
   readonly incomplete: string | undefined;
 }
 
 const SETUP_MS = 3_000;
 
 /**
- * Runs a plugin's `setup` with a context in which nothing happens, to see which tools and commands it registers. Services, settings and
- * documents are there, and empty. Only in a process of its own: it is the plugin's code.
+ * Runs a plugin's `setup` with a context that has no effects, to see which tools and commands it registers. Services, settings and documents exist and are
+ * empty. Call it only in a separate process, since it runs the plugin's code.
  */
 export async function recordSetup(plugin: Plugin): Promise<Recorded> {
   const tools = new Map<string, Risk>();
@@ -44,7 +44,7 @@ export async function recordSetup(plugin: Plugin): Promise<Recorded> {
   let incomplete: string | undefined;
   try {
     const context: object = createInert(recording);
-    // Everything that a context has is there: what is not recorded answers anything that is asked of it.
+    // Everything in a context exists: members that are not recorded return placeholders.
     const setup = Promise.resolve(plugin.setup(context as ErasedContext));
     const { inTime } = await withinLimit(createSystemClock(), SETUP_MS, setup);
     if (!inTime) incomplete = `it took longer than ${SETUP_MS / 1000} s`;
@@ -61,13 +61,13 @@ export async function recordSetup(plugin: Plugin): Promise<Recorded> {
 const firstWord = (name: string) => name.split(' ')[0] ?? name;
 const byName = (one: { readonly name: string }, other: { readonly name: string }) => (one.name < other.name ? -1 : 1);
 
-/** An object of which every other property is a function that returns such an object again: empty where it is iterated, read as text, or awaited. */
+/** An object whose properties are functions that return such an object again: empty when iterated, usable as text, and awaitable. */
 function createInert(known: object = {}): object {
   const target = Object.assign(() => undefined, {});
   return new Proxy(target, {
     get(_, key) {
       if (key in known) return Reflect.get(known, key);
-      // Awaited, it is itself.
+      // Awaiting it returns itself.
       if (key === 'then') return undefined;
       if (key === Symbol.iterator) return () => [][Symbol.iterator]();
       if (key === Symbol.asyncIterator) return async function* () {};
@@ -82,12 +82,12 @@ function createInert(known: object = {}): object {
 }
 
 /**
- * Closes the network of this process for whatever is loaded after it. Node's permissions know of no network before Node 25, and forbid what would
- * lead around this: other threads, programs, native code and Node's own bindings.
+ * Disables the network of this process for modules that are loaded later. Node's permissions do not include the network before Node 25; they do forbid ways
+ * around this: threads, programs, native code and Node's internal bindings.
  */
 export function denyNetwork(): void {
   const doors: readonly (readonly [object, readonly string[]])[] = [
-    // Of all that connects or listens: HTTP, TLS and `fetch` do it by these, too.
+    // The functions that connect or listen; HTTP, TLS and `fetch` use these, too.
     [net.Socket.prototype, ['connect']],
     [net.Server.prototype, ['listen']],
     [net, ['_createServerHandle']],

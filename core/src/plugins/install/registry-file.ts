@@ -15,7 +15,7 @@ const line = (most: number) =>
     .max(most)
     .regex(/^[^\p{Cc}]*$/u, 'one line, without control characters');
 
-/** A registry file: a list of plugins that anybody can host. docs/authors/registry-file.md describes it for authors. */
+/** A registry file: a list of plugins that anyone can host. docs/authors/registry-file.md describes it for authors. */
 export const registryFileSchema = z.strictObject({
   $schema: z.string().optional(),
   format: z.literal(1).describe('Of this very layout'),
@@ -64,12 +64,12 @@ export interface RegistryMatch {
 }
 
 export interface Registries {
-  /** The newest listed version, or the newest of a range; `undefined` where no registry file lists the id. The first file that does is asked. */
+  /** The newest listed version, or the newest in a range; `undefined` when no registry file lists the id. The first file that lists it is used. */
   find(id: string, range: string): Promise<RegistryMatch | undefined>;
   search(words: string): Promise<{ readonly found: readonly ListedPlugin[]; readonly problems: readonly string[] }>;
 }
 
-/** Reads the registry files of the configuration, each time anew. @param places https addresses, or paths from `root` */
+/** Reads the configured registry files, each time anew. @param places https addresses, or paths from `root` */
 export function createRegistries(places: readonly string[], root: string, downloads: Downloads): Registries {
   const open = async (place: string): Promise<RegistryFile> => {
     const text = isAddress(place)

@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { t, UserError } from '@cinnabar/sdk';
 
-/** Where a plugin is to be had from. */
+/** Where a plugin can be downloaded from. */
 export type PackageSpec =
   /** `range` is a version, a range or a tag; empty for `latest`. */
   | { readonly kind: 'npm'; readonly name: string; readonly range: string }
@@ -14,7 +14,7 @@ export type PackageSpec =
 const NPM = /^((?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*)(?:@(.{1,200}))?$/;
 const RANGE = /^[\w.^~<>=|*+\s-]+$/;
 const GIT = /^git(?:\+(?:https|ssh|file))?:|^git@|\.git(?:#|$)/;
-/** `github:owner/repository`, as npm has it. */
+/** `github:owner/repository`, in npm's notation. */
 const HOSTED = /^(github|gitlab|bitbucket):([\w.-]+\/[\w.-]+?)(?:\.git)?(#.+)?$/;
 const HOSTS: Readonly<Record<string, string>> = {
   github: 'https://github.com/',
@@ -23,7 +23,7 @@ const HOSTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads what was typed as the place of a plugin.
+ * Parses the place of a plugin as it was typed.
  * @param root relative paths start there
  * @throws UserError
  */
@@ -62,13 +62,13 @@ function gitSpec(text: string): PackageSpec {
         },
       ),
     );
-  // It would be written down, and shown with the plugin.
+  // It would be stored, and shown with the plugin.
   if (URL.canParse(url) && new URL(url).password !== '')
     throw new UserError(t('Addresses with a user name or password are not fetched.'));
   return { kind: 'git', url, ref };
 }
 
-/** As it is written down, and typed again. */
+/** The notation in which it is stored and can be typed again. */
 export function specText(spec: PackageSpec): string {
   switch (spec.kind) {
     case 'npm':

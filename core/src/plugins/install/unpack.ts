@@ -10,12 +10,12 @@ import { foldedPath, MOST_FILES, type SizeLimit, tooLarge } from './files.js';
 
 const LONGEST_PATH = 400;
 
-/** Of the tar format itself: a header before each file, and padding behind it. */
+/** Overhead of the tar format: a header before each file, and padding behind it. */
 const OVERHEAD_BYTES = 10 * 1024 * 1024;
 
 /**
- * Unpacks a tarball of npm's into a new folder, without the folder that everything in it lies in. It is read as a stream: what unpacks to more
- * than the limit allows is not written to the end. Anything but plain files below that folder refuses the whole of it.
+ * Unpacks a tarball of npm's into a new folder, without its top folder. It is read as a stream, which stops when the limit is exceeded. A tarball with anything
+ * but plain files below that folder is refused.
  * @param name of the package, for people
  * @throws UserError
  */
@@ -49,7 +49,7 @@ export async function unpackTarball(file: string, folder: string, name: string, 
       return done(failed === undefined ? null : asError(failed), chunk);
     },
   });
-  // The parser of tar is a stream of its own kind.
+  // The types of the tar parser are not those of Node's streams.
   const broken = new Promise<never>((_, reject) => parser.once('error', reject));
   broken.catch(() => undefined);
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -79,7 +79,7 @@ export async function unpackTarball(file: string, folder: string, name: string, 
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
-/** Where an entry belongs below the folder; `undefined` for one that is only a folder, an error for one that may not be there. */
+/** The path of an entry below the folder; `undefined` for a folder, an error for an entry that is not allowed. */
 function checkedPath(
   { path, type, size, linkpath = '' }: ReadEntry,
   name: string,
@@ -105,7 +105,7 @@ function checkedPath(
   const inside = below.join('/');
   if (inside === '')
     return new UserError(t('The tarball of {package} has a file that lies in no folder: {path}', params));
-  // Control characters, backslashes, and the colon of a stream of Windows are in no honest path.
+  // Legitimate paths contain no control characters or backslashes, and no colon, which names a stream on Windows.
   if (/[\p{Cc}\\:]/u.test(inside) || inside.length > LONGEST_PATH || !Number.isSafeInteger(size) || size < 0)
     return new UserError(t('The tarball of {package} has a path that no file may have: {path}', params));
   const key = foldedPath(inside);

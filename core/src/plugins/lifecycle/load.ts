@@ -24,7 +24,7 @@ import { settle, stopWithDependents } from './start-stop.js';
 
 export interface BootReport {
   readonly running: readonly string[];
-  /** Everything that did not start, with a sentence each: broken folders, failed plugins, those that wait. */
+  /** Everything that did not start, with a sentence each: broken folders, failed plugins, waiting plugins. */
   readonly problems: readonly { readonly plugin: string; readonly problem: string; readonly code?: ErrorCode }[];
 }
 
@@ -34,7 +34,7 @@ interface BootOptions {
   readonly disabled: readonly string[];
 }
 
-/** Finds, loads and starts what is to run. Never rejects for a plugin's sake. */
+/** Finds, loads and starts plugins. Never rejects because of a plugin. */
 export async function boot(
   lifecycle: LifecycleContext,
   finder: Finder,
@@ -42,12 +42,12 @@ export async function boot(
 ): Promise<BootReport> {
   await lifecycle.guards.open();
   const broken = await finder.refresh();
-  // When certain plugins are asked for, the others are not reported.
+  // When certain plugins are requested, the others are not reported.
   const unusable = only === undefined ? broken : [];
   for (const { message } of unusable) lifecycle.log.warn(message);
   const chosen = only === undefined ? [...lifecycle.records.values()] : await chosenRecords(finder, only);
   const wanted = chosen.filter(({ id }) => !disabled.includes(id));
-  // A guard that the start leaves out by name no longer guards. One that merely fails goes on guarding.
+  // A guard that is excluded by name at the start no longer guards. A guard that only fails continues to.
   for (const { id, manifest } of [...lifecycle.records.values()].filter((record) => !wanted.includes(record))) {
     if (disabled.includes(id) && lifecycle.guards.get(id) !== undefined) {
       lifecycle.log.warn(`${id} is switched off by the configuration, so tools run without it`, { plugin: id });
@@ -55,7 +55,7 @@ export async function boot(
     await lifecycle.guards.note({ ...manifest, guard: false });
   }
   const loaded = await Promise.all(wanted.map((record) => attempt(lifecycle, record)));
-  // Taken in one after another, so that of two plugins with one id the first found is kept whatever takes longer to build.
+  // Added one after another, so that of two plugins with one id the first found is kept, whichever is built first.
   for (const { record, result } of loaded) await takeInOrNote(lifecycle, record, result);
   for (const id of disabled) {
     const record = lifecycle.records.get(id);
@@ -140,7 +140,7 @@ async function loadAnew(lifecycle: LifecycleContext, record: PluginRecord): Prom
   }
 }
 
-/** The report on a folder of that name, if there is one: it says more than that the plugin is unknown. */
+/** The report on a folder of that name, if any: it says more than that the plugin is unknown. */
 function explain({ records }: LifecycleContext, wanted: string, broken: readonly CinnabarError[]): CinnabarError {
   const report = broken.find(({ params }) => {
     const place = String(params.place ?? '');
@@ -165,7 +165,7 @@ export async function unload(lifecycle: LifecycleContext, record: PluginRecord):
   return { leftovers };
 }
 
-/** Removes the record of a plugin that is gone. @throws CINNABAR_PLUGIN_STATE while it runs or waits */
+/** Removes the record of a deleted plugin. @throws CINNABAR_PLUGIN_STATE while it runs or waits */
 export async function forget(lifecycle: LifecycleContext, record: PluginRecord): Promise<void> {
   const state = stateOf(record);
   if (state === 'running' || state === 'waiting')
@@ -175,8 +175,8 @@ export async function forget(lifecycle: LifecycleContext, record: PluginRecord):
 }
 
 /**
- * Evaluates a plugin's newest version, within the lifecycle's start time. Changes nothing.
- * @throws what `Origin.load` throws, or CINNABAR_PLUGIN_TIMEOUT
+ * Evaluates a plugin's newest version, within the time limit of a start. Changes nothing.
+ * @throws errors of `Origin.load`, or CINNABAR_PLUGIN_TIMEOUT
  */
 export async function loadDefinition(
   { clock, startTimeoutMs, ending }: Pick<LifecycleContext, 'clock' | 'startTimeoutMs' | 'ending'>,
@@ -190,12 +190,12 @@ export async function loadDefinition(
 }
 
 /**
- * Makes a loaded definition, or the failure to load one, part of the record. The id that the manifest names holds from now on.
+ * Stores a loaded definition, or the failure to load one, in the record. From now on the manifest's id is used.
  * @throws CINNABAR_PLUGIN_DUPLICATE when another plugin has that id
  */
 async function takeIn(lifecycle: LifecycleContext, record: PluginRecord, definition: Plugin): Promise<PluginRecord> {
   const named = renamed(lifecycle, record, definition.manifest.id);
-  // What guarded under the name of its folder guards under its own from now on.
+  // A guard that was known by its folder's name is known by its id from now on.
   if (named !== record) await lifecycle.guards.note({ ...record.manifest, guard: false });
   await lifecycle.guards.note(definition.manifest);
   adopt(named, definition);
@@ -217,7 +217,7 @@ function renamed({ records }: LifecycleContext, record: PluginRecord, id: string
 
 export type Finder = ReturnType<typeof createFinder>;
 
-/** Keeps the records in line with the plugins that there are on the disk and in memory. */
+/** Updates the records to the plugins on the disk and in memory. */
 export function createFinder(lifecycle: LifecycleContext, discover: Discover, loader: PluginLoader) {
   const { records } = lifecycle;
 
@@ -225,7 +225,7 @@ export function createFinder(lifecycle: LifecycleContext, discover: Discover, lo
     source,
     path,
     async load(verify) {
-      // The package may name another entry by now.
+      // The package may name another entry file by now.
       const plugin = await loader.load(inspectFolder(path, source, pinnedId), { verify });
       const { id } = plugin.manifest;
       if (pinnedId === undefined || id === pinnedId) return plugin;
@@ -256,23 +256,23 @@ export function createFinder(lifecycle: LifecycleContext, discover: Discover, lo
   };
 
   return {
-    /** Makes a record of a plugin's folder, wherever it is. @throws CINNABAR_PLUGIN_INVALID, CINNABAR_PLUGIN_DUPLICATE */
+    /** Makes a record of the plugin in any folder. @throws CINNABAR_PLUGIN_INVALID, CINNABAR_PLUGIN_DUPLICATE */
     async include(folder: string): Promise<PluginRecord | undefined> {
       const problem = await note(inspectFolder(await realpath(folder), 'folder'));
       if (problem !== undefined) throw problem;
       return find(await realpath(folder));
     },
-    /** Where the version of an installed plugin in a folder is had. @throws CINNABAR_PLUGIN_INVALID */
+    /** The origin of an installed plugin's version in a folder. @throws CINNABAR_PLUGIN_INVALID */
     originIn: async (folder: string, id: string): Promise<Origin> =>
       onDisk(inspectFolder(await realpath(folder), 'package', id)),
-    /** Looks at the disk, and makes records of what is new. Returns what cannot be used. */
+    /** Searches the disk, and makes records of new plugins. Returns those that cannot be used. */
     async refresh(): Promise<readonly CinnabarError[]> {
       const { plugins, problems } = await discover();
       const noted: (CinnabarError | undefined)[] = [];
       for (const found of plugins) noted.push(await note(found));
       return [...problems, ...noted.filter((problem) => problem !== undefined)];
     },
-    /** Makes a record of an in-memory plugin, or gives the one that is there its next version. */
+    /** Makes a record of an in-memory plugin, or gives the existing record its next version. */
     add(plugin: Plugin, path: string): PluginRecord {
       const { id } = plugin.manifest;
       const origin: Origin = { source: 'folder', path, load: () => Promise.resolve(plugin) };

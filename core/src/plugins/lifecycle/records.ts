@@ -18,41 +18,41 @@ import type { GuardRegistry } from '../manager.js';
 import type { PluginServices } from '../services.js';
 import { arrangement, type Hindrance, hindranceError, injectedTokens } from '../start-order.js';
 
-/** The path of plugins that the program itself has made. */
+/** The path of plugins that the program passes in memory. */
 export const IN_MEMORY = '(memory)';
 
-/** Where a plugin comes from, and how its newest version is had. */
+/** Where a plugin comes from, and how its newest version is loaded. */
 export interface Origin {
   readonly source: PluginInfo['source'];
   readonly path: string;
-  /** Evaluates the plugin anew. @param verify trusts no time stamp */
+  /** Evaluates the plugin again. @param verify compares contents instead of modification times */
   load(verify: boolean): Promise<Plugin>;
 }
 
 /** One run of a plugin, from a setup that succeeded until it is stopped. */
 export interface Run {
   readonly owner: Owner;
-  /** Counts up: a run never depends on a later one. */
+  /** Increases: a run never depends on a later one. */
   readonly sequence: number;
-  /** What was injected, by token id: the provision, or `undefined` for an optional token that was not there. */
+  /** The injected services by token id: the provision, or `undefined` for an optional token without one. */
   readonly injected: ReadonlyMap<string, number | undefined>;
   /** Labels of what `setup` registered. */
   readonly registered: readonly string[];
 }
 
-/** A coded error without its causes and stack, which would keep the code of the plugin that they come from. */
+/** A coded error without its causes and stack, which would keep the plugin's code in memory. */
 interface Failure {
   readonly code: ErrorCode;
   readonly params: ErrorParams;
 }
 
-/** All that is known of one plugin. Its state is derived from what is there. */
+/** Everything known about one plugin. Its state is derived from these fields. */
 export interface PluginRecord {
   readonly id: string;
   origin: Origin;
   /** A copy, so that nothing of an unloaded version is kept. */
   manifest: Manifest;
-  /** There while the plugin is loaded, whether or not it can run. */
+  /** Set while the plugin is loaded, whether or not it can run. */
   definition: Plugin | undefined;
   run: Run | undefined;
   /** Why the last attempt to load or start it failed. */
@@ -65,37 +65,37 @@ export function stateOf({ run, failure, definition }: PluginRecord): PluginState
   return definition === undefined ? 'stopped' : 'waiting';
 }
 
-/** A plugin whose code has not been seen: what its package says of it. */
+/** A plugin whose code was not loaded: the data of its package. */
 export function unseen(id: string, origin: Origin, known: Partial<Manifest>): PluginRecord {
   const manifest = { version: '0.0.0', description: '', ...known, id };
   return { id, origin, manifest, definition: undefined, run: undefined, failure: undefined };
 }
 
-/** Makes a definition the record's own. */
+/** Stores a definition in the record. */
 export function adopt(record: PluginRecord, definition: Plugin): void {
   record.definition = definition;
   record.manifest = copyOf(definition.manifest);
   record.failure = undefined;
 }
 
-/** Forgets a plugin's code. */
+/** Removes a plugin's code from the record. */
 export function release(record: PluginRecord): void {
   record.definition = undefined;
   record.failure = undefined;
 }
 
-/** What to keep of an error. */
+/** The part of an error that is kept. */
 export function failureOf(plugin: string, error: unknown): Failure {
   if (error instanceof CinnabarError) return { code: error.code, params: error.params };
   return { code: 'CINNABAR_PLUGIN_SETUP', params: { plugin, detail: reasonOf(error) } };
 }
 
-/** What went wrong, for the log. */
+/** The error, for the log. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** For those who run the bot, in their language. */
+/** For operators, in their language. */
 const reasonFor = (error: CinnabarError) => operatorSentenceOf(error) ?? error.message;
 
 export function failureError({ code, params }: Failure): CinnabarError {
@@ -110,7 +110,7 @@ function copyOf(manifest: Manifest): Manifest {
   };
 }
 
-/** What the steps of the lifecycle share. */
+/** State that the steps of the lifecycle share. */
 export interface LifecycleContext {
   readonly records: Map<string, PluginRecord>;
   readonly services: PluginServices;
@@ -121,11 +121,11 @@ export interface LifecycleContext {
   readonly log: Logger;
   readonly startTimeoutMs: number;
   readonly drainTimeoutMs: number;
-  /** Aborts when the host stops: nothing starts any more, and what is being waited for is not waited for longer. */
+  /** Aborts when the host stops: then nothing starts any more, and waits end. */
   readonly ending: AbortSignal;
   /** Ids of the plugins that started or stopped since the last announcement. */
   readonly touched: Set<string>;
-  /** Counts the runs of this host. */
+  /** Number of runs in this host. */
   nextSequence(): number;
 }
 
@@ -157,14 +157,14 @@ export function problemOf(lifecycle: LifecycleContext, record: PluginRecord): st
 
 type Runs = Pick<LifecycleContext, 'records' | 'services'>;
 
-/** Those that run with a service that the token names now, the last started first. */
+/** The running plugins that use the service that the token names now, the last started first. */
 export function usersOf({ records, services }: Runs, tokenId: string): readonly PluginRecord[] {
   const provision = services.provision(tokenId);
   if (provision === undefined) return [];
   return lastStartedFirst([...records.values()].filter(({ run }) => run?.injected.get(tokenId) === provision));
 }
 
-/** Those that run with a service of this plugin's, directly or through others, the last started first. */
+/** The running plugins that use a service of this plugin, directly or indirectly, the last started first. */
 export function dependentRuns(runs: Runs, record: PluginRecord): readonly PluginRecord[] {
   const found = new Set<PluginRecord>();
   const visit = (provider: PluginRecord) => {
@@ -181,7 +181,7 @@ export function dependentRuns(runs: Runs, record: PluginRecord): readonly Plugin
   return lastStartedFirst([...found]);
 }
 
-/** Whether what a plugin runs with is no longer what the tokens name: it has to start anew. */
+/** Whether a plugin's injected services differ from those that the tokens name now: then it has to restart. */
 export function isStale(runs: Runs, record: PluginRecord): boolean {
   const { run } = record;
   if (run === undefined) return false;
@@ -191,7 +191,7 @@ export function isStale(runs: Runs, record: PluginRecord): boolean {
   });
 }
 
-/** An optional service whose provider is built upon this very plugin can never be had: to restart for it would never end. */
+/** An optional service whose provider depends on this very plugin can never be injected: restarting for it would never end. */
 function comesFromDependent(runs: Runs, record: PluginRecord, tokenId: string): boolean {
   const provider = runs.services.providerOf(tokenId);
   return provider === record.id || dependentRuns(runs, record).some(({ id }) => id === provider);
@@ -201,7 +201,7 @@ export function lastStartedFirst(records: readonly PluginRecord[]): readonly Plu
   return [...records].sort((a, b) => (b.run?.sequence ?? 0) - (a.run?.sequence ?? 0));
 }
 
-/** @throws CINNABAR_PLUGIN_REQUIRED for a plugin without which the bot can no longer be administered */
+/** @throws CINNABAR_PLUGIN_REQUIRED for a plugin that is needed to administer the bot */
 export function assertNotRequired({ id, manifest }: PluginRecord): void {
   if (manifest.required !== true) return;
   throw new CinnabarError('CINNABAR_PLUGIN_REQUIRED', {
@@ -211,8 +211,8 @@ export function assertNotRequired({ id, manifest }: PluginRecord): void {
 }
 
 /**
- * @param hindered who could not run after a change of the plugin `id`
- * @throws CINNABAR_PLUGIN_REQUIRED when one that is required and runs would be among them
+ * @param hindered plugins that could not run after a change of the plugin `id`
+ * @throws CINNABAR_PLUGIN_REQUIRED when a required plugin that runs is among them
  */
 export function assertNoneRequired(
   { records }: Pick<LifecycleContext, 'records'>,
@@ -229,7 +229,7 @@ export function assertNoneRequired(
   }
 }
 
-/** Tokens that a plugin needs and that name nothing at the moment. */
+/** Tokens that a plugin requires and that have no service at the moment. */
 export function unmetTokens({ services }: RunState, { definition }: PluginRecord): readonly string[] {
   const needs = definition === undefined ? [] : injectedTokens(definition).needs;
   return needs.filter((token) => services.provision(token) === undefined);
@@ -250,7 +250,7 @@ function waitingFor(lifecycle: RunState, record: PluginRecord): string {
   );
 }
 
-/** Notes why a plugin could not be loaded or started. */
+/** Records why a plugin could not be loaded or started. */
 export function noteFailure(lifecycle: LifecycleContext, record: PluginRecord, error: unknown): void {
   record.failure = failureOf(record.id, error);
   lifecycle.log.error(failureError(record.failure).message, { plugin: record.id, error });
@@ -258,7 +258,7 @@ export function noteFailure(lifecycle: LifecycleContext, record: PluginRecord, e
 
 type RunState = Pick<LifecycleContext, 'records' | 'services'>;
 
-/** @returns CINNABAR_PLUGIN_UNKNOWN with what was probably meant */
+/** @returns CINNABAR_PLUGIN_UNKNOWN with the most similar id */
 export function unknownPlugin(id: string, records: ReadonlyMap<string, unknown>): CinnabarError {
   return new CinnabarError('CINNABAR_PLUGIN_UNKNOWN', { plugin: id, hint: didYouMean(id, [...records.keys()]) });
 }

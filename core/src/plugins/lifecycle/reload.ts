@@ -15,7 +15,7 @@ import {
 import { settle, startRun, stopDependents, stopRun } from './start-stop.js';
 
 /**
- * Replaces a plugin by its newest version. One that runs goes on, or runs again, when anything is wrong with the new one.
+ * Replaces a plugin by its newest version. When anything is wrong with the new one, a plugin that runs keeps running, or runs again.
  * @throws CINNABAR_PLUGIN_RELOAD, saying why, when the old version runs; otherwise the cause itself
  */
 export async function reload(lifecycle: LifecycleContext, record: PluginRecord): Promise<ReloadReport> {
@@ -28,7 +28,7 @@ export async function reload(lifecycle: LifecycleContext, record: PluginRecord):
 }
 
 /**
- * Replaces an installed plugin by the version in another folder, as `reload` does. One that is not loaded gets the version for when it is.
+ * Replaces an installed plugin by the version in another folder, as `reload` does. For a plugin that is not loaded, the version is used at its next load.
  * @throws what `reload` throws: the record has its old version then
  */
 export async function update(lifecycle: LifecycleContext, record: PluginRecord, origin: Origin): Promise<void> {
@@ -109,7 +109,7 @@ async function candidate(lifecycle: LifecycleContext, record: PluginRecord): Pro
   throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: record.origin.path, detail });
 }
 
-/** The new version must be able to start, and must not take away what a required plugin needs. */
+/** The new version must be able to start, and must provide what required plugins need. */
 function assertFits(lifecycle: LifecycleContext, id: string, next: Plugin): void {
   const { hindered } = arrangement(lifecycle, { id, by: next });
   const hindrance = hindered.get(id);
@@ -122,20 +122,20 @@ function notReloaded({ id, manifest }: PluginRecord, error: unknown): CinnabarEr
   return new CinnabarError('CINNABAR_PLUGIN_RELOAD', params, { cause: error });
 }
 
-/** The message as a whole sentence: others follow it. */
+/** The message as a whole sentence, since others follow it. */
 function sentence(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return /[.!?]$/.test(message) ? message : `${message}.`;
 }
 
-/** What of a version can be compared with another. */
+/** The properties of a version that are compared. */
 interface Visible {
   readonly definition: Plugin;
   /** Labels of what its `setup` registered. */
   readonly registered: readonly string[];
 }
 
-/** What is different for people: "command roll added", "setting greeting removed", "intent GuildMembers added". */
+/** The differences, for people: "command roll added", "setting greeting removed", "intent GuildMembers added". */
 function changesBetween(before: Visible, after: Visible): readonly string[] {
   return [
     ...countChanges(before.registered, after.registered),

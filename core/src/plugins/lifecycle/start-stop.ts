@@ -22,12 +22,12 @@ import {
   usersOf,
 } from './records.js';
 
-/** How often a plugin may restart for one change before it is stopped: services that are offered anew by each restart never end. */
+/** How often a plugin may restart for one change before it is stopped: services that each restart offers anew would cause an endless loop. */
 const MOST_RESTARTS = 5;
 
 /**
- * Brings what runs in line with what can run: stops those whose services have changed, and starts, in dependency order, those
- * that have all that they need. A plugin that fails to start is reported, and the rest goes on.
+ * Makes the running plugins those that can run: stops plugins whose services have changed, and starts, in dependency order, those whose requirements are met. A
+ * plugin that fails to start is reported, and the others continue.
  */
 export async function settle(lifecycle: LifecycleContext): Promise<void> {
   const restarts = new Map<string, number>();
@@ -72,8 +72,8 @@ async function tryStart(lifecycle: LifecycleContext, record: PluginRecord): Prom
 }
 
 /**
- * Follows services that plugins offer or withdraw while they run. What happens within a change of the lifecycle itself finds the
- * dependents stopped already, and is settled at its end.
+ * Reacts to services that plugins offer or withdraw while they run. During a change of the lifecycle the dependents are stopped already, and are handled at its
+ * end.
  */
 export function watchServices(lifecycle: LifecycleContext, queue: ChangeQueue): ServiceObserver {
   let settling = false;
@@ -109,7 +109,7 @@ export function watchServices(lifecycle: LifecycleContext, queue: ChangeQueue): 
 }
 
 /**
- * Runs a plugin's `setup`, for at most the lifecycle's start time. When it fails, nothing of it is left.
+ * Runs a plugin's `setup`, for at most the lifecycle's start time. When it fails, everything that it registered is removed.
  * @throws CINNABAR_PLUGIN_SETUP, CINNABAR_PLUGIN_TIMEOUT
  */
 export async function startRun(lifecycle: LifecycleContext, plugin: Plugin): Promise<Run> {
@@ -135,7 +135,7 @@ export async function startRun(lifecycle: LifecycleContext, plugin: Plugin): Pro
   return { owner, sequence: lifecycle.nextSequence(), injected, registered: scope.effects };
 }
 
-/** @throws CINNABAR_PLUGIN_INVALID when it says that it handles personal data, and does not */
+/** @throws CINNABAR_PLUGIN_INVALID when it declares that it handles personal data, but does not */
 function assertHandled({ id, plugin, scope }: Owner): void {
   const handled = Object.entries(plugin.collections).find(([, { personal }]) => personal === 'handled');
   if (handled === undefined || scope.effects.includes('personal data')) return;
@@ -143,7 +143,7 @@ function assertHandled({ id, plugin, scope }: Owner): void {
   throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: id, detail });
 }
 
-/** Whether it neither comes with the host nor was handed to it by the program that runs it. */
+/** Whether it neither comes with the host nor was passed in memory by the program. */
 function isForeign({ records }: LifecycleContext, id: string): boolean {
   const origin = records.get(id)?.origin;
   return origin !== undefined && origin.source !== 'bundled' && origin.path !== IN_MEMORY;
@@ -152,9 +152,9 @@ function isForeign({ records }: LifecycleContext, id: string): boolean {
 async function setUp(lifecycle: LifecycleContext, owner: Owner): Promise<void> {
   const work = async () => {
     const context = await lifecycle.createContext(owner);
-    // The context may have come too late: then the scope is closed, and the plugin need not learn it the hard way.
+    // The setup may have timed out: then the scope is closed, and the plugin need not run into that.
     if (owner.scope.signal.aborted) return;
-    // Its timers and connections go on in what they begin in: not in the language of the admin who has it started.
+    // Timers and connections that a plugin starts inherit the asynchronous context: it must not contain the language of the admin who starts the plugin.
     await speaking(undefined, async () => runAs(owner.id, 'setup', () => owner.plugin.setup(context)));
   };
   assertNotEnding(lifecycle, owner.id);
@@ -169,7 +169,7 @@ function assertNotEnding({ ending }: LifecycleContext, plugin: string): void {
   if (ending.aborted) throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin, state: t('stopping') });
 }
 
-/** Errors that say by themselves what is wrong, and with whom. */
+/** Errors that say by themselves what is wrong, and which plugin is concerned. */
 const TELLING: readonly ErrorCode[] = [
   'CINNABAR_PLUGIN_INVALID',
   'CINNABAR_PLUGIN_TIMEOUT',
@@ -183,8 +183,8 @@ function asStartError(plugin: string, error: unknown): CinnabarError {
 }
 
 /**
- * Stops a plugin that runs: lets it finish what it has begun, within the limit, then takes back all that it registered.
- * @returns what it had left running by itself, for people
+ * Stops a running plugin: lets its running work finish within the limit, then removes everything that it registered.
+ * @returns timers that it had left, for people
  */
 export async function stopRun(
   lifecycle: LifecycleContext,
@@ -198,7 +198,7 @@ export async function stopRun(
       plugin: id,
     });
   }
-  // From here on it does not count as running, for a guard above all: half of it may be gone.
+  // From here on it does not count as running, which matters for a guard: a part of it may be gone.
   record.run = undefined;
   lifecycle.touched.add(id);
   const left = await closeScope(lifecycle, run.owner.scope, run.owner.plugin);
@@ -220,7 +220,7 @@ export async function stopWithDependents(
   return stopRun(lifecycle, record);
 }
 
-/** Stops those that use a plugin's services, directly or through others. They start again when the services return. */
+/** Stops the plugins that use a plugin's services, directly or indirectly. They start again when the services return. */
 export async function stopDependents(lifecycle: LifecycleContext, record: PluginRecord): Promise<void> {
   for (const dependent of dependentRuns(lifecycle, record)) await stopRun(lifecycle, dependent);
 }
@@ -231,11 +231,11 @@ export async function stopAll(lifecycle: LifecycleContext, drainTimeoutMs: numbe
     await stopRun(lifecycle, record, drainTimeoutMs);
 }
 
-/** While the host stops, one that hangs must not take the time that the others need. */
+/** While the host stops, a plugin that hangs must not take the time that the others need. */
 const ENDING_DISPOSE_MS = 1_000;
 
 /**
- * Disposes of everything in a scope, then of timers that the plugin has set by itself, and logs what went wrong with it.
+ * Disposes of everything in a scope, then of timers that the plugin has set itself, and logs errors.
  * @returns the timers that were left, for people
  */
 async function closeScope(

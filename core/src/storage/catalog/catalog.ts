@@ -26,21 +26,21 @@ import { eitherOf, type Field, fieldsOf, shownValue } from './fields.js';
 import { valueFrom } from './value.js';
 
 /**
- * Settings by name and from text. A setting is described for the place where the actor is, the narrowest scope first; one that several scopes
- * have is listed for each, named `guild.style`. Scopes that have no value there (a guild's in a direct message) are left out.
+ * Settings by name and from text. Settings are described for the actor's place, the narrowest scope first; one that exists in several scopes is listed for
+ * each, as `guild.style`. Scopes without a value there (a guild's in a direct message) are left out.
  */
 export function createCatalog(options: {
   readonly opened: ReadonlyMap<string, OpenedPlugin>;
   readonly tierOf: (actor: Actor) => Promise<Tier>;
   readonly hasRole: (guildId: string, roleId: string) => boolean;
-  /** Ids of what has a name, in lower case, in the server. */
+  /** Ids of a named object in the server; the name in lower case. */
   readonly called: (guildId: string, of: SettingMention, name: string) => readonly string[];
-  /** Whether a channel or role is known to be of another place than the server. */
+  /** Whether a channel or role is known to belong to another place than the server. */
   readonly isElsewhere: (guildId: string, kind: 'channel' | 'role', id: string) => Promise<boolean>;
 }): CatalogService {
   const { opened, tierOf, hasRole, called, isElsewhere } = options;
   const advisors = new Map<string, SettingAdvisor>();
-  /** So that nothing comes between the look at a value and its change. */
+  /** So that no other change comes between reading a value and changing it. */
   const changes = createKeyedMutex();
 
   const find = (id: string): OpenedPlugin => {
@@ -91,7 +91,7 @@ export function createCatalog(options: {
   /** @throws CINNABAR_ACCESS_DENIED or CINNABAR_SETTING_INVALID when it cannot be changed by this actor in this place */
   const writable = async (plugin: OpenedPlugin, { field, roleId }: Located, actor: Actor): Promise<AnySettings> => {
     await checkMayChange(field.scope, actor, tierOf);
-    // Typed by hand: an admin's rights end at their own server's roles.
+    // Typed by hand: an admin may only use roles of their own server.
     if (roleId !== undefined && actor.guildId !== null && !hasRole(actor.guildId, roleId)) {
       throw new CinnabarError('CINNABAR_SETTING_INVALID', {
         key: field.key,
@@ -107,7 +107,7 @@ export function createCatalog(options: {
     throw new CinnabarError('CINNABAR_SETTING_INVALID', { key: field.key, detail });
   };
 
-  /** Changes one setting, unless it is another than the one its author saw. @throws CINNABAR_SETTING_CHANGED */
+  /** Changes one setting, unless its value differs from the one that its author saw. @throws CINNABAR_SETTING_CHANGED */
   const unlessChanged = <T>(
     document: AnySettings,
     { field: { key, scope }, field, roleId }: Located,
@@ -128,7 +128,7 @@ export function createCatalog(options: {
       },
     );
 
-  /** Why a value cannot be saved that the schema admits; a clause. An admin's rights end at their own server's channels and roles. */
+  /** Why a value cannot be saved that the schema accepts, as a clause. An admin may only use channels and roles of their own server. */
   const refusalOf = async (
     plugin: OpenedPlugin,
     { scope, key, type }: Field,
@@ -143,7 +143,7 @@ export function createCatalog(options: {
     return scope === 'guild' ? advisors.get(plugin.plugin.manifest.id)?.refusalOf(key, value, actor) : undefined;
   };
 
-  /** The one scope that `reset` without a key means. */
+  /** The only scope that `reset` without a key can mean. */
   const scopeToReset = async (plugin: OpenedPlugin, actor: Actor): Promise<SettingScope> => {
     const tier = await tierOf(actor);
     const here = SETTING_SCOPES.filter(
@@ -159,13 +159,13 @@ export function createCatalog(options: {
     throw new CinnabarError('CINNABAR_SETTING_INVALID', { key: 'reset', detail });
   };
 
-  /** Which of several settings of one name are the actor's to change where they are. */
+  /** Which of several settings with one name the actor may change here. */
   const openTo = async (actor: Actor): Promise<(field: Field) => boolean> => {
     const tier = await tierOf(actor);
     return ({ scope }) => mayChange(scope, tier) && (scope === 'role' || documentOf(scope, actor) !== undefined);
   };
 
-  /** What `reset` takes back: one setting, or all of a scope. @throws as `writable` */
+  /** The target of `reset`: one setting, or a whole scope. @throws the errors of `writable` */
   const toReset = async (id: string, key: string | undefined, actor: Actor) => {
     const plugin = find(id);
     const fields = fieldsOf(plugin.plugin);
@@ -256,10 +256,10 @@ export function createCatalog(options: {
   };
 }
 
-/** A setting that was named, and whose it is. */
+/** A named setting, and whose it is. */
 interface Located {
   readonly field: Field;
-  /** Which role, for settings by role. */
+  /** The role, for settings by role. */
   readonly roleId: string | undefined;
 }
 
@@ -282,7 +282,7 @@ function namedIn(
   }
 }
 
-/** Which document of a scope an actor's place means; `undefined` when the scope has none there. */
+/** The document of a scope for an actor's place; `undefined` when the scope has none there. */
 function documentOf(
   scope: SettingScope,
   actor: Actor,
@@ -304,7 +304,7 @@ function documentOf(
   }
 }
 
-/** How a setting is named: by its key, with the scope in front when several scopes have that key. */
+/** The name of a setting: its key, with the scope in front when several scopes have that key. */
 function shownKey(field: Field, fields: readonly Field[]): string {
   return fields.filter(({ key }) => key === field.key).length > 1 ? `${field.scope}.${field.key}` : field.key;
 }
@@ -314,8 +314,8 @@ function scopeNamed(text: string): SettingScope | undefined {
 }
 
 /**
- * Finds what was named: `style`, `guild.style`, `role.<id or mention>.style`; upper and lower case do not matter where it is clear. Of several
- * that have the name, it is the one that the actor may change.
+ * Finds a setting by name: `style`, `guild.style`, `role.<id or mention>.style`; case is ignored where the name stays unique. Of several with the name, the one
+ * that the actor may change is used.
  * @throws CINNABAR_SETTING_UNKNOWN with the nearest name
  * @throws CINNABAR_SETTING_INVALID when several settings have that name
  */
@@ -363,7 +363,7 @@ function oneOf(
   });
 }
 
-/** The least tier that may change settings of a scope; `undefined`: everybody their own. */
+/** The lowest tier that may change settings of a scope; `undefined`: all members may change their own. */
 const NEEDED: Readonly<Record<SettingScope, 'admin' | 'botOwner' | undefined>> = {
   global: 'botOwner',
   guild: 'admin',
@@ -378,7 +378,7 @@ function mayChange(scope: SettingScope, tier: Tier): boolean {
   return needed === undefined || TIERS.indexOf(tier) >= TIERS.indexOf(needed);
 }
 
-/** @throws CINNABAR_ACCESS_DENIED that says who may */
+/** @throws CINNABAR_ACCESS_DENIED that says who may do it */
 async function checkMayChange(
   scope: SettingScope,
   actor: Actor,

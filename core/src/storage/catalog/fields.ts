@@ -12,7 +12,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 
-/** One declared setting, with what its schema tells of it. */
+/** One declared setting, with the facts from its schema. */
 export interface Field {
   readonly scope: SettingScope;
   readonly key: string;
@@ -22,13 +22,13 @@ export interface Field {
   readonly description: string;
   readonly secret: boolean;
   readonly default: unknown;
-  /** The author's own ceiling; the owner may set another. */
+  /** The author's own maximum; the owner may set another. */
   readonly ceiling: number | undefined;
-  /** The number that means that there is no limit. */
+  /** The number that means "no limit". */
   readonly noLimit: number | undefined;
-  /** Whether it names a model: then admins choose among those that the owner allows. */
+  /** Whether its value is a model: then admins can choose one of those that the owner allows. */
   readonly isModel: boolean;
-  /** `undefined` when the value fits, else the first problem, in zod's words or the author's own. */
+  /** `undefined` when the value is valid, otherwise the first problem, in zod's or the author's words. */
   check(value: unknown): { readonly message: string; readonly at: string; readonly custom: boolean } | undefined;
 }
 
@@ -48,7 +48,7 @@ export function fieldsOf(plugin: Plugin): readonly Field[] {
   return fields;
 }
 
-/** What its schema tells is read when it is first asked for: at a start that is little of it. */
+/** The schema is analysed at the first use: a start needs little of it. */
 function describeField(scope: SettingScope, key: string, schema: z.core.$ZodType, fallback: unknown): Field {
   let known: Described | undefined;
   const described = () => {
@@ -88,7 +88,7 @@ function describeField(scope: SettingScope, key: string, schema: z.core.$ZodType
   };
 }
 
-/** Also when only a part of the value is secret: then all of it is. */
+/** Also when only a part of the value is secret: then the whole value counts as secret. */
 function isSecret(schema: z.core.$ZodType, seen = new Set<unknown>()): boolean {
   if (seen.has(schema)) return false;
   seen.add(schema);
@@ -121,7 +121,7 @@ function describeSchema(schema: z.core.$ZodType): Described {
   };
 }
 
-/** A value as it may be shown. */
+/** A value without secrets, for display. */
 export function shownValue(field: Field, value: unknown): unknown {
   return field.secret ? shownSecret(value) : value;
 }
@@ -131,7 +131,7 @@ function shownSecret(value: unknown): string {
   return value === undefined || value === null || value === '' || isEmpty ? '(not set)' : '(set)';
 }
 
-/** Which settings of each scope are secret: all that needs to be remembered of a plugin that has stopped. */
+/** Which settings of each scope are secret: all that is kept of a stopped plugin. */
 export type SecretKeys = ReadonlyMap<SettingScope, ReadonlySet<string>>;
 
 export function secretKeysOf(plugin: Plugin): SecretKeys {
@@ -144,7 +144,7 @@ export function secretKeysOf(plugin: Plugin): SecretKeys {
   );
 }
 
-/** Stored settings of a scope with the secrets taken out. */
+/** Stored settings of a scope without the secrets. */
 export function hideSecrets(secret: SecretKeys, scope: SettingScope, data: unknown): unknown {
   if (typeof data !== 'object' || data === null) return data;
   return Object.fromEntries(
@@ -160,7 +160,7 @@ interface Bounds {
   readonly max?: number;
 }
 
-/** Made from JSON Schema, so that it does not matter which copy of zod a plugin brings. */
+/** Made from JSON Schema, which does not depend on the plugin's copy of zod. */
 export function fieldTypeOf(schema: FieldSchema): SettingType {
   const alternatives = schema.anyOf ?? schema.oneOf;
   if (alternatives !== undefined) return either(alternatives.filter((one) => typeof one === 'object').map(fieldTypeOf));
@@ -224,7 +224,7 @@ function textType(schema: FieldSchema): SettingType {
   return { kind: 'text', ...bounds(schema.minLength, schema.maxLength), ...(format === undefined ? {} : { format }) };
 }
 
-/** The formats of text that JSON Schema has words for. */
+/** The formats of text that JSON Schema has names for. */
 const formats = (): Readonly<Record<string, string>> => ({
   uri: t('web address'),
   email: t('email address'),
@@ -241,7 +241,7 @@ export function inWords(type: SettingType): string {
     case 'boolean':
       return t('yes or no');
     case 'nothing':
-      // What one types.
+      // The values as they are typed.
       return 'none';
     case 'object':
       return t('JSON object');
@@ -268,7 +268,7 @@ export function inWords(type: SettingType): string {
 
 type Kind<K extends SettingType['kind']> = Extract<SettingType, { kind: K }>;
 
-/** One or the other. */
+/** A union. */
 export const eitherOf = (words: readonly string[]): string =>
   words.length === 0 ? '' : words.reduce((one, other) => t('{one} or {other}', { one, other }));
 

@@ -14,13 +14,13 @@ import { type Field, inWords, mentionInWords } from './fields.js';
 
 const QUOTED = 60;
 
-/** Ids of what has a name in the place of the setting, without the sign before it; `undefined` where nothing there has names. */
+/** Ids of a named object in the place of the setting, the name without its sign; `undefined` where no names are available. */
 export type FindCalled = (of: SettingMention, name: string) => readonly string[] | undefined;
 
 /**
- * The value that a text means for a setting, or the items of a list.
- * @param privately whether its author alone reads it
- * @throws CINNABAR_SETTING_INVALID with one sentence on what is wrong
+ * Parses the value of a setting, or the items of a list, from text.
+ * @param privately whether only its author reads it
+ * @throws CINNABAR_SETTING_INVALID with one sentence about the problem
  */
 export function valueFrom(
   field: Field,
@@ -62,14 +62,14 @@ export function valueFrom(
   );
 }
 
-/** A list whose one text has blanks, as the words; `undefined` for anything else. */
+/** A list given as one text with blanks, split into words; `undefined` for anything else. */
 function wordsOf(type: SettingType, value: unknown): readonly string[] | undefined {
   if (type.kind !== 'list' || type.of.kind !== 'text' || !Array.isArray(value)) return undefined;
   const [only, ...others]: readonly unknown[] = value;
   return typeof only === 'string' && others.length === 0 && /\s/.test(only) ? only.split(/\s+/) : undefined;
 }
 
-/** What is wrong with a part of a value: an item of a list is named itself, not by its place. */
+/** The problem with a part of a value: an item of a list is quoted, not numbered. */
 function ofPart(field: Field, { at, message }: { readonly at: string; readonly message: string }, value: unknown) {
   const problem = plainIssue(translated(message));
   const [, index = '', rest = ''] = /^(\d+)(?:\.(.+))?$/.exec(at) ?? [];
@@ -90,14 +90,14 @@ function wrong(field: Field, detail: string): CinnabarError {
   return new CinnabarError('CINNABAR_SETTING_INVALID', { key: field.key, detail });
 }
 
-/** The problem with what was typed, so that it cannot be taken for anything but a quotation; a secret is not repeated. */
+/** The problem with what was typed, marked as a quotation; a secret is not repeated. */
 function not(field: Field, problem: string, text: string): string {
   if (field.secret) return problem;
   const typed = quotable(text);
   return typed === '' ? problem : t('{problem}, not "{typed}"', { problem, typed });
 }
 
-/** The beginning of a text on one line, without what Discord would make a mention or a link of. */
+/** The beginning of a text on one line, without mentions and links. */
 function quotable(text: string): string {
   const plain = text
     .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
@@ -112,14 +112,14 @@ function sentence(message: string): string {
 
 type Parsed =
   | { readonly ok: true; readonly value: unknown }
-  /** `problem` is a clause: "it has to be yes or no"; `meant` what was probably meant. */
+  /** `problem` is a clause: "it has to be yes or no"; `meant` is a suggestion. */
   | {
       readonly ok: false;
       readonly problem: string;
       readonly meant?: string;
-      /** Of a list: the item that is wrong. */
+      /** Of a list: the invalid item. */
       readonly item?: string;
-      /** Whether the problem names what was typed. */
+      /** Whether the problem already quotes the typed text. */
       readonly isNamed?: boolean;
     };
 
@@ -130,7 +130,7 @@ const MENTION: Readonly<Record<SettingMention, RegExp>> = {
   role: /^<@&(\d{1,20})>$/,
 };
 
-/** Reads a value from what a person typed. Bounds and formats are the schema's to check, afterwards. */
+/** Parses a value that a person typed. The schema checks limits and formats afterwards. */
 function parseText(type: SettingType, typed: string, called: FindCalled): Parsed {
   const text = typed.trim();
   switch (type.kind) {
@@ -179,7 +179,7 @@ function parsed(value: unknown, problem: string): Parsed {
   return value === undefined ? { ok: false, problem } : good(value);
 }
 
-/** By mention or id, or by its name where there is such a name. */
+/** By mention or id, or by name when there is such a name. */
 function parseMention(of: SettingMention, text: string, called: FindCalled): Parsed {
   const id = MENTION[of].exec(text)?.[1] ?? /^\d{15,20}$/.exec(text)?.[0];
   if (id !== undefined) return good(id);
@@ -229,7 +229,7 @@ function json(text: string): { readonly value: unknown } | undefined {
   }
 }
 
-/** As JSON, or the items with commas between them, or with blanks where none of them can be meant to have one. */
+/** As JSON, or items separated by commas, or by blanks when no item can contain one. */
 function parseList(of: SettingType, text: string, called: FindCalled): Parsed {
   const whole = text.startsWith('[') ? json(text)?.value : undefined;
   if (whole !== undefined) {
@@ -273,7 +273,7 @@ function parseObject(text: string): Parsed {
 }
 
 function parseEither(type: Extract<SettingType, { kind: 'either' }>, typed: string, called: FindCalled): Parsed {
-  // Text takes anything, so it comes last whatever the schema's order.
+  // Text accepts anything, so it is tried last, whatever the schema's order.
   const inOrder = [...type.of].sort((one, other) => Number(one.kind === 'text') - Number(other.kind === 'text'));
   let named: Parsed | undefined;
   for (const alternative of inOrder) {

@@ -19,15 +19,15 @@ import {
   type Shape,
 } from './document-store.js';
 
-/** Fewer than would drive one another out of the memory, if they are of some size. */
+/** Limit of prefetched documents: more could displace one another from the cache when they are large. */
 const READ_AT_ONCE = 25;
 
-/** A plugin's collection over what is stored below `prefix`. */
+/** A plugin's collection of the documents below `prefix`. */
 export function openCollection<S extends z.ZodObject>(
   store: DocumentStore,
   definition: CollectionDefinition<S>,
   prefix: DocumentPath,
-  /** Whose documents are watched when others change them. */
+  /** The documents whose external changes are watched. */
   watched: Whose = definition.shared === true ? 'all' : 'own',
 ): Collection<z.output<S>> {
   const entries = createEntries(store, collectionShape(definition));
@@ -115,7 +115,7 @@ async function saved<T>(
   }
 }
 
-/** A collection's documents: `undefined` when never saved, else validated, defaults merged, migrated in memory until it is saved again. */
+/** A collection's documents: `undefined` when never saved, otherwise validated, with defaults merged; migrated in memory until they are saved again. */
 function collectionShape<S extends z.ZodObject>(definition: CollectionDefinition<S>): Shape<z.output<S> | undefined> {
   const next = definition.version + 1;
   const { personal } = definition;
@@ -142,8 +142,8 @@ function collectionShape<S extends z.ZodObject>(definition: CollectionDefinition
 }
 
 /**
- * Takes a document step by step from the version it was stored in to this one. A version without a step changed nothing that defaults do not cover.
- * A step that throws is a defect of the plugin, not of the document, which stays where it is.
+ * Takes a document step by step from the version it was stored in to this one. A version without a step needs only defaults. When a step throws, the plugin is
+ * defective and not the document, which is kept unchanged.
  */
 function migrate(definition: CollectionDefinition, stored: Stored, name: string): unknown {
   let data = stored.data;

@@ -21,15 +21,15 @@ export interface StorageProblem {
   readonly document: string;
   /** What is wrong with it, for people. */
   readonly detail: string;
-  /** Where it was put; `undefined` when it was gone. */
+  /** Where it was moved; `undefined` when it was gone. */
   readonly keptAs: string | undefined;
 }
 
-/** What is stored under one path at one time; the identity that derived values may be kept by. */
+/** The stored content of one path at one time; derived values can be cached by its identity. */
 interface CachedDocument {
   /** As JSON, which takes a fraction of the memory of objects; `undefined` when nothing is stored. */
   readonly json: string | undefined;
-  /** Of a medium that other processes write to as well. */
+  /** For a medium that other processes write to as well. */
   readonly revision: string | undefined;
 }
 
@@ -37,27 +37,27 @@ export function storedIn({ json }: CachedDocument): Stored | undefined {
   return json === undefined ? undefined : JSON.parse(json);
 }
 
-/** Whether what is derived from an entry may be kept as long as the entry is. Of longer documents the JSON alone is kept. */
+/** Whether values derived from an entry may be cached with it. For longer documents only the JSON is cached. */
 function isSmall({ json = '' }: CachedDocument): boolean {
   return json.length <= SMALL_CHARACTERS;
 }
 
-/** The stored documents of all plugins: cached, one change at a time for each, with what is damaged put aside. */
+/** The stored documents of all plugins: cached, with one change at a time for each, and damaged ones put aside. */
 export interface DocumentStore {
-  /** What was loaded or saved last, without waiting. */
+  /** The last loaded or saved content, synchronously. */
   peek(path: DocumentPath): CachedDocument | undefined;
-  /** @throws CINNABAR_STORAGE_READ when the medium cannot be read; damage is no reason */
+  /** @throws CINNABAR_STORAGE_READ when the medium cannot be read, but not for damaged documents */
   load(path: DocumentPath): Promise<CachedDocument>;
-  /** Loads documents that are asked for next, where many at once cost less than one after another. Never rejects: that is for `load`. */
+  /** Loads documents that will be requested next, when loading many at once is cheaper. Never rejects; `load` does. */
   preload(paths: readonly DocumentPath[]): Promise<void>;
-  /** What is stored, as `load` finds it. */
+  /** The stored content, as `load` finds it. */
   stored(path: DocumentPath): Promise<Stored | undefined>;
   /** Runs alone among the tasks for this document. @throws CINNABAR_DOCUMENT_NESTED when called from inside such a task */
   exclusive<T>(path: DocumentPath, task: () => Promise<T>): Promise<T>;
   /**
-   * Inside `exclusive`. Saved when it resolves; when it rejects, the next `load` finds what the medium then holds.
-   * @param before what was loaded, and is to be replaced
-   * @param people those whose data it holds now, and did not before
+   * Inside `exclusive`. Saved when it resolves; when it rejects, the next `load` reads the medium again.
+   * @param before the loaded content that is replaced
+   * @param people members whose data it contains now, and did not before
    * @throws CINNABAR_STORAGE_WRITE
    * @throws OutdatedDocument when another process has replaced it already
    */
@@ -77,28 +77,28 @@ export interface DocumentStore {
   /**
    * Calls the listener after a document right below `prefix` was changed elsewhere: by another process, by the host of other servers in this one, or by hand.
    * It is not called for changes made through this store.
-   * @param listener hears whether the document is listed as the host's own
-   * @returns ends that
+   * @param listener is told whether the document is listed as the host's own
+   * @returns a function that stops this
    */
   watch(prefix: DocumentPath, listener: RemoteListener): () => void;
-  /** Calls the listener after a time in which changes were not heard of: deletions may have been missed. @returns ends that */
+  /** Calls the listener after a time in which changes could not be received: deletions may have been missed. @returns a function that stops this */
   onGap(listener: () => void): () => void;
   idle(): Promise<void>;
 }
 
 type RemoteListener = (path: DocumentPath, isOwn: boolean) => void;
 
-/** The server of a channel or role; `null` for a channel of no server, `undefined` where it is not known. */
+/** The server of a channel or role; `null` for a channel of no server, `undefined` when it is not known. */
 export type GuildOf = (kind: 'channel' | 'role', id: string) => string | null | undefined;
 
 const SMALL_CHARACTERS = 4_000;
-/** What is kept in memory in all, what is derived from small documents included; the documents used longest ago go first. */
+/** The maximum size of the cache, including values derived from small documents; the least recently used are dropped first. */
 const CACHED_BYTES = 4_000_000;
-/** Of an entry without its JSON, and of the objects that one character of JSON becomes; measured, on the large side. */
+/** Size of an entry without its JSON, and of the objects for one character of JSON; measured, rounded up. */
 const ENTRY_BYTES = 400;
 const OBJECT_BYTES = 4;
 
-/** The document, its last good copy, and nothing: a driver that offers more than these is not putting aside. */
+/** The document, its last good copy, and nothing: a driver that returns more versions than these does not put them aside. */
 const ATTEMPTS = 3;
 
 const idOf = (path: DocumentPath): string => JSON.stringify(path);
@@ -108,7 +108,7 @@ async function readFrom({ shared, read }: Driver, path: DocumentPath) {
   return shared === undefined ? { stored: await read(path), revision: undefined } : shared.read(path);
 }
 
-/** Repeats an attempt that gives `undefined` when it has put the document aside. @throws CINNABAR_DOCUMENT_INVALID when that leads nowhere */
+/** Repeats an attempt that returns `undefined` after it has put the document aside. @throws CINNABAR_DOCUMENT_INVALID when that does not help */
 async function untilUsable<T>(path: DocumentPath, attempt: () => Promise<T | undefined>): Promise<T> {
   for (let attempts = 0; attempts < ATTEMPTS; attempts += 1) {
     const result = await attempt();
@@ -147,7 +147,7 @@ export function createDocumentStore(options: {
     try {
       return await operation();
     } catch (cause) {
-      // All of it, some of it, or nothing may have been carried out.
+      // The write may have been carried out completely, partly, or not at all.
       cache.delete(idOf(path));
       throw cause instanceof OutdatedDocument ? cause : storageWriteError(nameOf(path), cause);
     }
@@ -201,7 +201,10 @@ export function createDocumentStore(options: {
   const tell = (path: DocumentPath, isOwn: boolean) => {
     for (const listener of watching.get(idOf(path.slice(0, -1))) ?? []) listener(path, isOwn);
   };
-  /** Forgets what another process has changed; in the document's turn once more, since a task may be about to keep what it has read before. */
+  /**
+   * Drops the cached version of a document that another process has changed; once more in the document's turn, since a running task may still store what it
+   * read before.
+   */
   const outdated = ({ path, revision, isEcho, isOwn }: DocumentChange) => {
     const id = idOf(path);
     const drop = () => {
@@ -230,7 +233,7 @@ export function createDocumentStore(options: {
   };
   shared?.listen({ changed: outdated, missed: () => compareAll(shared) });
 
-  /** What the medium cannot see in the document. */
+  /** Problems of the document that the medium cannot see. */
   const placeOf = ([, , scope, ...rest]: DocumentPath): Pick<Stored, 'guildId'> => {
     const key = rest.at(-1);
     const guildId = key !== undefined && (scope === 'channel' || scope === 'role') ? guildOf(scope, key) : undefined;
@@ -285,12 +288,12 @@ export function createDocumentStore(options: {
 /** Runs tasks of one key one after another, in the order in which they were asked for; those of different keys side by side. */
 interface KeyedQueue {
   run<T>(key: string, task: () => Promise<T>): Promise<T>;
-  /** Whether the caller is inside a task of this key: waiting for another one there would never end. */
+  /** Whether the caller is inside a task of this key: waiting for another task of it would never end. */
   holds(key: string): boolean;
-  /** Whether a task of this key is under way or waits. */
+  /** Whether a task of this key runs or waits. */
   isBusy(key: string): boolean;
   busyKeys(): Iterable<string>;
-  /** Resolves when nothing is under way. */
+  /** Resolves when no task runs. */
   idle(): Promise<void>;
 }
 
@@ -321,7 +324,7 @@ function createKeyedQueue(): KeyedQueue {
       const done = () => {
         turn.over = true;
         if (tails.get(key) === tail) tails.delete(key);
-        // While it is in use, Node 20 tracks every promise and callback of the process: so nothing is tracked between two changes.
+        // While it is enabled, Node 20 tracks every promise and callback of the process, so it is disabled between changes.
         if (tails.size === 0) turns.disable();
       };
       const tail = result.then(done, done);
@@ -334,19 +337,19 @@ function createKeyedQueue(): KeyedQueue {
   };
 }
 
-/** One document, understood by its shape. */
+/** One document, typed by its shape. */
 export interface Entry<T> {
   /** A copy of the caller's own. */
   read(): Promise<T>;
   /**
-   * Hands a draft to `body` and saves the data that it returns, `undefined` to delete. Resolves with what a later `read` gives.
-   * When `body` throws, what it returned is not valid, or the write fails, nothing has changed. Where another process has changed the document
-   * meanwhile, `body` gets a draft of that and runs again.
+   * Passes a draft to `body` and saves the data that it returns; `undefined` deletes the document. Resolves with what a later `read` returns. When `body`
+   * throws, what it returned is not valid, or the write fails, nothing has changed. Where another process has changed the document meanwhile, `body` gets a
+   * draft of that and runs again.
    */
   change(body: (draft: T, stored: () => Stored | undefined) => Promise<unknown>): Promise<T>;
 }
 
-/** A document that several processes change all the time gets through in the end: one of them always does. */
+/** A document that several processes change all the time is saved eventually: one of them always succeeds. */
 const MOST_REPEATS = 20;
 
 async function untilCurrent<T>(path: DocumentPath, attempt: () => Promise<T>): Promise<T> {
@@ -362,10 +365,10 @@ async function untilCurrent<T>(path: DocumentPath, attempt: () => Promise<T>): P
 
 type OpenEntry<T> = (path: DocumentPath) => Entry<T>;
 
-/** Entries of one shape. What the shape made of a small document is kept as long as the document stays as it is. */
+/** Entries of one shape. The parsed value of a small document is cached until the document changes. */
 export function createEntries<T>(store: DocumentStore, shape: Shape<T>): OpenEntry<T> {
   const views = new WeakMap<CachedDocument, { readonly value: T }>();
-  /** What all documents are that are not stored. */
+  /** The entry of all documents that are not stored. */
   let absent: { readonly value: T } | undefined;
 
   const keepView = (cached: CachedDocument, value: T) => {
@@ -380,7 +383,7 @@ export function createEntries<T>(store: DocumentStore, shape: Shape<T>): OpenEnt
     return structuredClone(value);
   };
 
-  /** Inside the document's turn: what does not fit the schema is put aside until something does. */
+  /** Inside the document's turn: content that does not fit the schema is put aside until a version fits. */
   const usable = (path: DocumentPath): Promise<{ readonly cached: CachedDocument; readonly draft: T }> =>
     untilUsable(path, async () => {
       const cached = await store.load(path);
@@ -402,7 +405,7 @@ export function createEntries<T>(store: DocumentStore, shape: Shape<T>): OpenEnt
     data: unknown,
   ): Promise<T> => {
     const stored = data === undefined ? undefined : { version: shape.version, data: asJson(data) };
-    // Before it is saved: what the shape does not take is not written.
+    // Before saving: content that the shape refuses is not written.
     const value = shape.read(stored, nameOf(path));
     const copy = structuredClone(value);
     const old = storedIn(before);
@@ -436,7 +439,7 @@ export function createEntries<T>(store: DocumentStore, shape: Shape<T>): OpenEnt
   });
 }
 
-/** What the disk will give back, so that memory never says anything else. */
+/** The content as the disk will return it, so that memory never differs from it. */
 function asJson(data: unknown): unknown {
   try {
     const text = JSON.stringify(data);
@@ -447,23 +450,23 @@ function asJson(data: unknown): unknown {
 }
 
 /**
- * How one kind of document is understood: `T` is what callers see, also when nothing is stored.
- * Pure, so that its result can be kept as long as what is stored stays the same.
+ * How documents of one kind are parsed: `T` is what callers see, also when nothing is stored.
+ * Pure, so that its result can be cached while the stored content stays the same.
  */
 export interface Shape<T> {
-  /** Given to what is saved. */
+  /** The version of what is saved. */
   readonly version: number;
-  /** What the author of the plugin does where stored documents do not fit any more; a sentence without its final stop. */
+  /** What the plugin's author can do when stored documents do not fit any more; a sentence without its final stop. */
   readonly remedy?: string;
-  /** @throws InvalidDocument when what is stored is not valid, CINNABAR_DOCUMENT_NEWER when it may not be touched */
+  /** @throws InvalidDocument when the stored content is invalid, CINNABAR_DOCUMENT_NEWER when it must not be changed */
   read(stored: Stored | undefined, document: string): T;
-  /** Those whose data a document holds, where its path does not say so. @default nobody */
+  /** The members whose data a document contains, when its path does not say so. @default none */
   people?(value: T): readonly string[];
 }
 
-/** What is stored can be read, but is not what its schema asks for. The message is a clause for people. */
+/** The stored content can be read, but its schema refuses it. The message is a clause for people. */
 export class InvalidDocument extends Error {
-  /** The field that is wrong, when it is one. */
+  /** The invalid field, if any. */
   readonly key: string | undefined;
   constructor(message: string, key?: string, options?: ErrorOptions) {
     super(message, options);
@@ -472,7 +475,7 @@ export class InvalidDocument extends Error {
   }
 }
 
-/** The first thing that a schema finds wrong, with its place: `members.0.name: expected string, received number`. */
+/** The first problem that a schema finds, with its place: `members.0.name: expected string, received number`. */
 export function invalid(cause: z.ZodError): InvalidDocument {
   const [issue] = cause.issues;
   if (issue === undefined) return new InvalidDocument('it does not fit its schema', undefined, { cause });

@@ -14,7 +14,7 @@ import type { DocumentPath, Stored } from '../driver.js';
 import { nearest } from '../nearest.js';
 import { createEntries, type DocumentStore, InvalidDocument, invalid, type Shape } from './document-store.js';
 
-/** Settings have no migrations: a key that changes its meaning gets a new name. */
+/** Settings have no migrations: a key whose meaning changes gets a new name. */
 const VERSION = 1;
 
 type Values = Readonly<Record<string, unknown>>;
@@ -23,7 +23,7 @@ function isValues(data: unknown): data is Values {
   return typeof data === 'object' && data !== null && !Array.isArray(data);
 }
 
-/** What was set; keys that this version of the plugin does not know included. */
+/** The chosen values, including keys that this version of the plugin does not know. */
 export function storedValues(stored: Stored | undefined): Values {
   if (stored === undefined) return {};
   if (isValues(stored.data)) return stored.data;
@@ -32,7 +32,7 @@ export function storedValues(stored: Stored | undefined): Values {
 
 export type AnySettings = SettingsDocument<Record<string, unknown>>;
 
-/** Schema defaults, then presets, then what was set. */
+/** Schema defaults, then presets, then the chosen values. */
 function settingsShape<S extends z.ZodObject>(schema: S, presets: Values): Shape<z.output<S>> {
   const known = Object.keys(schema.shape);
   return {
@@ -51,10 +51,10 @@ function settingsShape<S extends z.ZodObject>(schema: S, presets: Values): Shape
   };
 }
 
-/** Throws when values may not be set. Called in the document's turn, so that changes take effect in the order in which they are made. */
+/** Throws when values may not be set. Called in the document's turn, so that changes take effect in their order. */
 export type CheckChanges = (changes: Readonly<Record<string, unknown>>) => Promise<void>;
 
-/** Opens the settings document at a path; only what was set is stored, so that defaults and presets can still change. */
+/** Opens the settings document at a path; only chosen values are stored, so that defaults and presets can still change. */
 export function openSettings<S extends z.ZodObject>(
   store: DocumentStore,
   schema: S,
@@ -64,7 +64,7 @@ export function openSettings<S extends z.ZodObject>(
   const entries = createEntries(store, settingsShape(schema, options.presets ?? {}));
   const keys = Object.keys(schema.shape);
 
-  /** What is stored, with `changes` on top; `undefined` takes a key back to its default. */
+  /** The stored values, with `changes` on top; `undefined` resets a key to its default. */
   const changed = (stored: Stored | undefined, changes: Iterable<readonly [string, unknown]>) => {
     const values = new Map(Object.entries(storedValues(stored)));
     for (const [key, value] of changes) {
@@ -114,7 +114,7 @@ export function openSettings<S extends z.ZodObject>(
   };
 }
 
-/** @returns CINNABAR_SETTING_UNKNOWN with what was probably meant */
+/** @returns CINNABAR_SETTING_UNKNOWN with the most similar key */
 export function unknownSetting(plugin: string, key: string, keys: readonly string[]): CinnabarError {
   const meant = nearest(key, keys);
   const hint =
@@ -126,7 +126,7 @@ export function unknownSetting(plugin: string, key: string, keys: readonly strin
   return new CinnabarError('CINNABAR_SETTING_UNKNOWN', { plugin, key, hint: ` ${hint}` });
 }
 
-/** What the owner allows the admins of a server to set at most. */
+/** The maximum that the owner allows the admins of a server to set. */
 export interface Ceilings {
   /** By key of the plugin's settings. */
   readonly numbers: ReadonlyMap<string, number>;
@@ -141,7 +141,7 @@ export interface CeilingService {
   declare(plugin: string, keys: readonly string[]): void;
 }
 
-/** The host's part of every configuration file. */
+/** The host's section of every configuration file. */
 export const ceilingsSchema = z.object({
   ceilings: z
     .record(z.string(), z.record(z.string(), z.number().min(0)))
@@ -156,7 +156,7 @@ export const NO_CEILINGS: CeilingService = {
   declare: () => undefined,
 };
 
-/** Reads the owner's ceilings from the configuration files. Kept by guild until a file changes. Mistakes are logged, each once, and count as 0. */
+/** Reads the owner's maximums from the configuration files. Cached by guild until a file changes. Mistakes are logged once each, and count as 0. */
 export function createCeilings(configuration: Configuration, log: Logger): CeilingService {
   const known = new Map<string, readonly string[]>();
   const kept = new Map<string | null, Promise<Reading>>();
@@ -236,13 +236,13 @@ function readLayer(
   }
 }
 
-/** How much of a setting the owner allows; `undefined` where there is no ceiling. */
+/** The owner's maximum of a setting; `undefined` when there is none. */
 export function ceilingOf({ key, ceiling }: Pick<Field, 'key' | 'ceiling'>, { numbers }: Ceilings): number | undefined {
   return numbers.get(key) ?? ceiling;
 }
 
 /**
- * A server's settings as they hold: what was set before there was a ceiling reads as the ceiling.
+ * A server's settings with the owner's maximums applied: a value that was set before is lowered to the maximum.
  * @param ceilings those of the server at this moment
  */
 export function belowCeilings(
@@ -266,7 +266,7 @@ export function belowCeilings(
   };
 }
 
-/** @throws CINNABAR_SETTING_INVALID for a value above its ceiling, or a model that is not among those allowed */
+/** @throws CINNABAR_SETTING_INVALID for a value above its maximum, or a model that is not allowed */
 export async function checkCeilings(
   changes: Readonly<Record<string, unknown>>,
   fields: readonly Field[],
@@ -279,12 +279,12 @@ export async function checkCeilings(
   }
 }
 
-/** Of a field, what its values are lowered by. */
+/** How a field's values are lowered. */
 interface Bounds extends Pick<Field, 'key' | 'default' | 'isModel' | 'ceiling' | 'noLimit'> {
   readonly least: number | undefined;
 }
 
-/** The bounds of settings, worked out when they are first asked for: it takes too long for a start. */
+/** The limits of settings, computed at the first use: it takes too long for a start. */
 export function boundsOf(fields: readonly Field[]): () => readonly Bounds[] {
   let bounds: readonly Bounds[] | undefined;
   return () => {
@@ -303,7 +303,7 @@ function lower({ default: fallback, noLimit, least, ...field }: Bounds, value: u
   return value <= most && value !== noLimit ? value : Math.max(most, least ?? most);
 }
 
-/** "No limit" is always allowed, and means as much as the owner allows. */
+/** "No limit" is always accepted, and means the owner's maximum. */
 function problemOf(field: Field, value: unknown, limits: Ceilings): string | undefined {
   if (field.isModel && typeof value === 'string' && !isAllowed(value, limits)) {
     return t('the model {model} is not one of those that the owner of the bot allows.', { model: value });

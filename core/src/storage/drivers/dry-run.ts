@@ -1,7 +1,7 @@
 import type { DocumentPath, Driver, Stored } from '../driver.js';
 import { createMemoryDriver } from './memory.js';
 
-/** Reads what `driver` holds, and keeps every change in memory: nothing is written. Journals begin empty. */
+/** Reads from `driver`, and keeps every change in memory: nothing is written. Journals start empty. */
 export function createDryRunDriver(driver: Driver): Driver {
   const changes = createMemoryDriver();
   const touched = new Set<string>();
@@ -35,10 +35,10 @@ export function createDryRunDriver(driver: Driver): Driver {
   };
 }
 
-/** A driver that reads what another one holds, and keeps what is written to it in memory alone: for looking at the data of a bot that runs. */
+/** A driver that reads from another one, and keeps what is written in memory: for inspecting the data of a running bot. */
 export function readOnlyDriver(driver: Driver): Driver {
   const written = new Map<string, Stored | undefined>();
-  // What is kept in memory alone has no revisions.
+  // Documents in memory have no revisions.
   const { shared: _, ...own } = driver;
   const keyOf = (path: readonly string[]) => path.map(encodeURIComponent).join('/');
   return {

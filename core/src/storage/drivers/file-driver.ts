@@ -24,16 +24,16 @@ import { isData } from '../paths.js';
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * A file per document under `root`: `party/collections/user/rosters/42.json`, mode 0600, and beside it `42.last-good`, copies put aside as
- * `42.corrupt-<time>` and those from before a migration as `42.v1-<time>`. Written by conf; read here, because conf takes broken UTF-8 for text
- * and a missing file for an empty one. Only one process may write under one root.
+ * A file per document under `root`: `party/collections/user/rosters/42.json`, mode 0600, and beside it `42.last-good`, copies put aside as `42.corrupt-<time>`
+ * and those from before a migration as `42.v1-<time>`. Written by conf; read here, because conf accepts invalid UTF-8 and treats a missing file as empty. Only
+ * one process may write below a root.
  *
- * A write, or a deletion, resolves when its folder has been synced: conf syncs the file alone, and a power cut then takes the new name back.
- * A write whose folder cannot be synced is undone, as far as the disk lets it.
+ * A write, or a deletion, resolves when its folder has been synced: conf syncs only the file, and after a power cut the new name could be missing. A write
+ * whose folder cannot be synced is undone, as far as the disk lets it.
  */
 export function createFileDriver(options: {
   readonly root: string;
-  /** Below which journals lie: `relay/queue/queue.jsonl`. Not below `root`, where they would be taken for documents. */
+  /** Folder of the journals: `relay/queue/queue.jsonl`. Not below `root`, where they would be taken for documents. */
   readonly journals: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -42,12 +42,12 @@ export function createFileDriver(options: {
   const aside = (place: Place, label: string) =>
     join(place.folder, `${place.stem}.${label}-${new Date(clock.now()).toISOString().replaceAll(/[:.]/g, '')}`);
 
-  /** The document itself is safe: failing would claim that it is not. */
+  /** The document itself is safe: reporting an error would say that it is not. */
   const noCopy = ({ lastGood: file }: Place, error: unknown): undefined => {
     log.warn('the last good copy of a document could not be written', { file, error });
   };
 
-  /** The copy first, and kept as removed: a copy alone means that the document was lost. */
+  /** The copy first, and synced: a copy without a document means that the document was lost. */
   const removeDocument = async ({ folder, file, lastGood }: Place) => {
     if (await isThere(lastGood)) await removeFiles(folder, [basename(lastGood)]);
     if (await isThere(file)) await removeFiles(folder, [basename(file)]);
@@ -66,7 +66,7 @@ export function createFileDriver(options: {
       if (before === undefined) await removeFiles(folder, [basename(file)]);
       else await replaceFile(file, before);
     } catch (error) {
-      // Its folder cannot be synced: what counts is the name, which was changed before that.
+      // Its folder cannot be synced: the rename before that is what matters.
       log.warn('a write that failed may not be undone for good', { file, error });
     }
   };
@@ -87,8 +87,8 @@ export function createFileDriver(options: {
       await makeFolder(place.folder);
       const before = await readIfThere(place.file);
       await changeFile(place.file, () => writeAtomically(place.file, stored));
-      // While its new name is synced, the copy is written. It is moved into place after that: a copy whose document is not there would be taken
-      // for the rest of a lost one. The copy's own name is kept with the folder's next sync; until then a power cut leaves the older copy.
+      // While the folder is synced, the copy is written. It is moved into place afterwards: a copy without its document would be taken for the rest of a lost
+      // one. The next sync of the folder makes the copy's name durable; until then a power cut leaves the older copy.
       const preparing = prepareFile(place.lastGood, text).catch((error: unknown) => noCopy(place, error));
       try {
         await syncFolder(place.folder);
@@ -160,7 +160,7 @@ export function createFileDriver(options: {
   };
 }
 
-/** Where a journal is below a folder of data. */
+/** The path of a journal below a data folder. */
 export function journalFileOf(folder: string, path: DocumentPath): string {
   return `${join(folder, ...path.flatMap(encodeSegment))}${LINES}`;
 }
@@ -171,7 +171,7 @@ async function foldersIn(folder: string): Promise<readonly string[]> {
 
 const LINES = '.jsonl';
 
-/** The journals below a folder: what has a foreign name is passed over. */
+/** The journals below a folder; other files are ignored. */
 async function journalsIn(folder: string, path: DocumentPath): Promise<readonly JournalEntry[]> {
   const found = await Promise.all(
     (await entriesOf(folder)).map(async (entry): Promise<readonly JournalEntry[]> => {
@@ -196,13 +196,13 @@ const comparePaths = (one: DocumentPath, other: DocumentPath): number => {
 /** Finished or not. */
 const JOURNAL = /\.jsonl(?:\.new)?$/;
 
-/** Where a document and its copies are. Every file of it begins with `stem.`, and no file of another document does. */
+/** The paths of a document and its copies. Every file of it begins with `stem.`, and no file of another document does. */
 interface Place {
   readonly folder: string;
   readonly stem: string;
   /** The document. */
   readonly file: string;
-  /** What the document was after the last write that succeeded. */
+  /** The document after the last successful write. */
   readonly lastGood: string;
 }
 
@@ -216,7 +216,7 @@ export function placeOf(root: string, path: DocumentPath): Place {
   return { folder, stem, file: join(folder, `${stem}${DOCUMENT}`), lastGood: join(folder, `${stem}${LAST_GOOD}`) };
 }
 
-/** Where a document is below a folder of documents. */
+/** The path of a document below a folder of documents. */
 export const documentFile = (root: string, path: DocumentPath): string => placeOf(root, path).file;
 
 function folderOf(root: string, prefix: DocumentPath): string {
@@ -237,10 +237,9 @@ function signalListeners(): Map<string, readonly unknown[]> {
 }
 
 /**
- * Loads conf at the first write, since it brings a JSON Schema compiler that costs more start time than everything else in the storage.
- * conf's atomic writer also installs handlers that answer SIGINT and SIGTERM by raising the signal again, which would end the host in the middle
- * of its clean stop; its writes here are synchronous and leave nothing to clean up, so those handlers are taken out again. Loading is
- * synchronous, so that no other handler can run in between.
+ * Loads conf at the first write, since it brings a JSON Schema compiler that costs more start time than everything else in the storage. conf's atomic writer
+ * also installs handlers that answer SIGINT and SIGTERM by raising the signal again, which would end the host during its clean stop. Its writes here are
+ * synchronous and leave nothing to clean up, so those handlers are removed again. Loading is synchronous, so that no other handler can run in between.
  */
 function loadConf(): ConfModule {
   if (loaded !== undefined) return loaded;
@@ -255,7 +254,7 @@ function loadConf(): ConfModule {
   return conf;
 }
 
-/** Writes one document's file: a temporary file, synced, then renamed over the old one, readable by the owner of the process alone. */
+/** Writes one document's file: a temporary file, synced, then renamed over the old one; only the user of the process can read it. */
 function writeAtomically(file: string, stored: Stored): void {
   const { default: Conf } = loadConf();
   const conf = new Conf<{ version: number; data: unknown }>({
@@ -266,7 +265,7 @@ function writeAtomically(file: string, stored: Stored): void {
     accessPropertiesByDotNotation: false,
     clearInvalidConfig: false,
     serialize: encodeStored,
-    // Reading is the driver's: conf would fail on a damaged file that is about to be replaced.
+    // The driver reads: conf would fail on a damaged file that is about to be replaced.
     deserialize: () => ({ version: stored.version, data: stored.data }),
   });
   conf.store = { version: stored.version, data: stored.data };
@@ -281,18 +280,18 @@ async function unlessMissing<T, D>(operation: Promise<T>, otherwise: D): Promise
   }
 }
 
-/** The bytes of a file, `undefined` when there is none. */
+/** The content of a file, `undefined` when there is none. */
 async function readIfThere(file: string): Promise<Buffer | undefined> {
   try {
     return await unlessMissing(readFile(file), undefined);
   } catch (error) {
-    // Node names no path when it is the reading that fails, as of a folder.
+    // Node's error contains no path when reading fails, as for a folder.
     if (error instanceof Error && !('path' in error)) Object.assign(error, { path: file });
     throw error;
   }
 }
 
-/** What is in a folder; nothing when there is none. */
+/** The entries of a folder; none when it does not exist. */
 function entriesOf(folder: string): Promise<readonly Dirent[]> {
   return unlessMissing(readdir(folder, { withFileTypes: true }), []);
 }
@@ -311,7 +310,7 @@ async function freeName(wanted: string): Promise<string> {
   return name;
 }
 
-/** Renames without replacing another file: needs no room, so it works on a full disk. Returns the new name. */
+/** Renames without replacing another file: needs no space, so it works on a full disk. Returns the new name. */
 async function moveAside(file: string, wanted: string): Promise<string> {
   const name = await freeName(wanted);
   await renameFile(file, name);
@@ -325,17 +324,17 @@ async function copyAside(file: string, wanted: string): Promise<string> {
   return name;
 }
 
-/** What conf leaves when the process is killed in the middle of a write. Its writes are synchronous, so no live one is ever seen. */
+/** Temporary files that conf leaves when the process is killed during a write. Its writes are synchronous, so a live one is never seen. */
 const LEFT_BY_CONF = /\.json\.tmp-[0-9a-f]+$/;
 
-/** A folder on the way: the segments above it, and the pieces of a long segment that has begun but not ended. */
+/** A folder on the path: the segments above it, and the pieces of a long segment that is not complete yet. */
 interface Visit {
   readonly folder: string;
   readonly path: DocumentPath;
   readonly pieces: readonly string[];
 }
 
-/** The documents below a folder, each once whatever copies there are. Foreign files are passed over; left-over temporary files are removed. */
+/** The documents below a folder, each once, whatever copies exist. Other files are ignored; left-over temporary files are removed. */
 async function walk(folder: string, path: DocumentPath): Promise<readonly DocumentPath[]> {
   const found: DocumentPath[] = [];
   const visits: Visit[] = [{ folder, path, pieces: [] }];
@@ -373,11 +372,11 @@ function sortFiles(folder: string, entries: readonly Dirent[]) {
   };
 }
 
-/** Longest piece of a name, so that suffixes and temporary names still fit the 255 bytes of common file systems. */
+/** Maximum length of a piece of a name, so that suffixes and temporary names fit the 255 bytes of common file systems. */
 const PIECE = 100;
-/** Marks a folder that holds the rest of a long name. Never part of an encoded name. */
+/** Marks a folder that contains the rest of a long name. Never part of an encoded name. */
 const CONTINUED = '+';
-/** Windows gives these to devices, whatever the extension. */
+/** Names that Windows reserves for devices, whatever the extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
 
 const encoder = new TextEncoder();
@@ -408,7 +407,7 @@ export function encodeSegment(segment: string): readonly string[] {
   return [...pieces.map((piece) => `${piece}${CONTINUED}`), safe];
 }
 
-/** The segment of which these are the file names; `undefined` when they are not of this driver's making. */
+/** The segment with these file names; `undefined` when this driver did not make them. */
 export function decodeSegment(pieces: readonly string[]): string | undefined {
   const encoded = pieces.map((piece, index) => (index < pieces.length - 1 ? piece.slice(0, -1) : piece)).join('');
   if (!/^(?:[a-z0-9_-]|%[0-9a-f]{2})+$/.test(encoded)) return undefined;
@@ -425,7 +424,7 @@ export function decodeSegment(pieces: readonly string[]): string | undefined {
   return own.length === pieces.length && own.every((piece, index) => piece === pieces[index]) ? segment : undefined;
 }
 
-/** Whether a folder name is a piece of a long segment, to be continued inside. */
+/** Whether a folder name is a piece of a long segment that continues inside. */
 function isContinued(name: string): boolean {
   return name.endsWith(CONTINUED);
 }

@@ -2,13 +2,13 @@ import { z } from '@cinnabar/sdk';
 import { DamagedDocument, type DocumentPath, type Driver, decodeStored, encodeStored } from '../driver.js';
 
 export interface MemoryDriver extends Driver {
-  /** Makes the next writes, deletions and erasures fail with `error`, `times` of them, of one document when it is given. */
+  /** Makes the next `times` writes, deletions and erasures fail with `error`, of one document when it is given. */
   failWrites(error: Error, times?: number, path?: DocumentPath): void;
-  /** Replaces what is stored, as a disk or a person would; with `lastGood`, that copy too. */
+  /** Replaces what is stored, as a disk fault or a person would; with `lastGood`, that copy too. */
   damage(path: DocumentPath, text: string, options?: { readonly lastGood?: boolean }): void;
-  /** What was put aside or kept of a document, oldest first. */
+  /** The put-aside and kept copies of a document, oldest first. */
   aside(path: DocumentPath): readonly string[];
-  /** Writes of documents that were carried out. */
+  /** Number of completed writes of documents. */
   readonly writes: number;
 }
 
@@ -18,11 +18,11 @@ interface Shelf {
   readonly aside: string[];
 }
 
-/** Documents in memory, as text, so that nothing is shared by accident. For tests and throw-away hosts. */
+/** Documents in memory, as text, so that no objects are shared by accident. For tests and temporary hosts. */
 export function createMemoryDriver(): MemoryDriver {
   const shelves = new Map<string, { readonly path: DocumentPath; readonly shelf: Shelf }>();
   const failures: { readonly error: Error; left: number; readonly id: string | undefined }[] = [];
-  /** As they were added: to join them each time would take longer with each. */
+  /** Stored in pieces: joining them each time would take longer with each. */
   const journals = new Map<string, string[]>();
   let copies: readonly { readonly id: string; readonly text: string }[] = [];
   let writes = 0;

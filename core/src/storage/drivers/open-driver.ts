@@ -8,15 +8,15 @@ import type { DatabaseOptions } from './postgres/database.js';
 import { createPostgresDriver } from './postgres/postgres-driver.js';
 
 /**
- * The driver that the configuration names: PostgreSQL, else files below the data.
- * @param use how a database is used; files are held by the lock of their folder
+ * The configured driver: PostgreSQL, otherwise files below the data folder.
+ * @param use how a database is used; files are protected by the lock of their folder
  */
 export function openDriver(
   { storage, dataDir }: Pick<HostConfig, 'storage' | 'dataDir'>,
   log: Logger,
   use: DatabaseOptions['use'],
 ): Driver {
-  // In the machine's time, which the disk and the database go by: a local Discord's clock may stand.
+  // The machine's time, which the disk and the database use: a local Discord's clock may be stopped.
   const clock = createSystemClock();
   if (storage !== undefined) return createPostgresDriver({ ...storage, use, clock, log });
   return createFileDriver({ root: join(dataDir, 'documents'), journals: dataDir, clock, log });

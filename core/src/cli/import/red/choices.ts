@@ -15,7 +15,7 @@ import { dataOf, type RedData, recordOf } from './red-data.js';
 
 type Subject = AccessRule['subject'];
 
-/** What the choices of a guild's admins are written with. */
+/** The services that write the choices of a guild's admins. */
 export interface GuildChoices extends ImportFindings {
   readonly guildId: string;
   readonly directory: GuildDirectory;
@@ -23,9 +23,9 @@ export interface GuildChoices extends ImportFindings {
   readonly prefixes: Prefixes;
   readonly tierRoles: TierRoles;
   readonly accessRules: AccessRules;
-  /** Of the plugin that keeps the language of servers. */
+  /** The settings of the plugin that keeps the language of servers. */
   readonly language: StoredSettings | undefined;
-  /** Ids of the plugins that there are, with whether they can be off. */
+  /** Ids of the installed plugins, and whether each can be switched off. */
   readonly plugins: ReadonlyMap<string, { readonly required: boolean }>;
 }
 
@@ -202,7 +202,7 @@ function subjectOf(id: string, { directory, guildId }: Pick<GuildChoices, 'direc
 type RuleKind = 'COG' | 'COMMAND';
 export const RULE_KINDS: readonly RuleKind[] = ['COG', 'COMMAND'];
 
-/** What rules of Red about a cog or command are about here. */
+/** The targets here for Red's rules about a cog or command. */
 export function targetsOf(kind: RuleKind, name: string): readonly AccessRule['target'][] {
   const target = kind === 'COMMAND' ? targetForCommand(name) : undefined;
   if (kind === 'COG') return targetsForCog(name);

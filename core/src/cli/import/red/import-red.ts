@@ -80,7 +80,7 @@ const isTold = ({ taken, present, leftOut }: Section) => taken.length + present.
 
 interface ImportedGuild {
   readonly section: Section;
-  /** Where what holds in all servers is written to; absent for a server that the bot is not in. */
+  /** Where rules for all servers are written to; absent for a server that the bot is not in. */
   readonly choices?: GuildChoices;
 }
 
@@ -172,7 +172,7 @@ function readable({ data }: ErasedImporter, found: ForeignData, { leftOut }: Imp
     left = without(left, path);
     return true;
   };
-  // Each round takes out what is wrong; what is needed and missing cannot be taken out.
+  // Each round removes invalid values; a missing required value cannot be removed.
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const parsed = data.safeParse(left);
     if (parsed.success) return recordFrom(left);
@@ -218,7 +218,7 @@ function without(value: unknown, [key, ...rest]: readonly PropertyKey[]): unknow
 
 const SECRET_KEYS = new Set(['token']);
 
-/** The report: every thing of Red's is in it once. */
+/** The report: each part of Red's data is in it once. */
 function reportText(red: RedData, sections: readonly Section[], dryRun: boolean): string {
   const global = [red.core, ...red.cogs].flatMap(outsideGuilds);
   const secrets = Object.keys(recordFrom(red.core.groups.GLOBAL)).some((key) => SECRET_KEYS.has(key))
@@ -239,7 +239,7 @@ function reportText(red: RedData, sections: readonly Section[], dryRun: boolean)
   return `${blocks.join('\n\n')}\n`;
 }
 
-/** What holds in all servers of Red is written with. */
+/** The services that write what applies in all servers of Red. */
 export interface GlobalChoices extends ImportFindings {
   readonly accessRules: AccessRules;
   readonly ownerState: OwnerState;
@@ -249,8 +249,8 @@ export interface GlobalChoices extends ImportFindings {
 }
 
 /**
- * Takes over what Red's owner has chosen for all servers, as rules of the bot's owner. These stand above the rules of servers: what Red asks last, its
- * default rules and those about a server, a role or a channel, becomes the rules of the servers concerned.
+ * Takes over what Red's owner has chosen for all servers, as rules of the bot's owner. These override the rules of servers. So rules that Red evaluates last
+ * (its default rules and those about a server, a role or a channel) become rules of the servers concerned.
  */
 export async function importEverywhere(red: RedData, parts: GlobalChoices): Promise<void> {
   const { blacklist, whitelist, disabled_commands: disabled } = recordOf(red.core.groups.GLOBAL);

@@ -2,7 +2,7 @@ import type { AccessRule } from '@cinnabar/sdk';
 
 type Target = AccessRule['target'];
 
-/** Cogs of Red, and the plugins that do the same here. Several: a rule about the cog is one about each. */
+/** Cogs of Red, and the plugins with the same features here. Several: a rule about the cog becomes one about each. */
 const PLUGINS: Readonly<Record<string, readonly string[]>> = {
   Admin: ['roles'],
   Alias: ['custom'],
@@ -18,7 +18,7 @@ const PLUGINS: Readonly<Record<string, readonly string[]>> = {
   Welcome: ['welcome'],
 };
 
-/** Commands of Red by the commands that do the same here. */
+/** Commands of Red, and the commands that do the same here. */
 const COMMANDS: Readonly<Record<string, string>> = {
   alias: 'alias',
   allowlist: 'access global',
@@ -86,7 +86,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
 
 export const pluginsFor = (cog: string): readonly string[] => (Object.hasOwn(PLUGINS, cog) ? (PLUGINS[cog] ?? []) : []);
 
-/** What a rule about a cog is about here. */
+/** The targets here for a rule about a cog. */
 export const targetsForCog = (cog: string): readonly Target[] =>
   pluginsFor(cog).map((name) => ({ kind: 'plugin', name }));
 
@@ -106,10 +106,10 @@ export function lineHere(line: string): string | undefined {
   return undefined;
 }
 
-/** Every command here that one of Red is said to do the same as. */
+/** Every command here that is listed as the counterpart of one of Red's. */
 export const commandsHere = (): readonly string[] => [...new Set(Object.values(COMMANDS))];
 
-/** What a rule about a command is about here; `undefined` when nothing does the same. */
+/** The targets here for a rule about a command; `undefined` when there is no counterpart. */
 export function targetForCommand(command: string): Target | undefined {
   const name = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
   return name === undefined ? undefined : { kind: 'command', name };

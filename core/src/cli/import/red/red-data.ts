@@ -19,7 +19,7 @@ export interface RedData {
   readonly problems: readonly string[];
 }
 
-/** @throws UserError when the folder is none of Red's */
+/** @throws UserError when the folder is not Red's */
 export function readRedData(dir: string): RedData {
   const coreFile = join(dir, 'core', 'settings.json');
   if (!existsSync(coreFile))
@@ -39,7 +39,7 @@ export function readRedData(dir: string): RedData {
 function readCog(name: string, file: string, problems: string[]): CogData {
   try {
     const identifiers = recordOf(parseWithIds(readFileSync(file, 'utf8')));
-    // One for each cog of that name that there has been; the groups of all.
+    // One for each cog that has had this name; the groups of all are merged.
     return { name, groups: Object.assign({}, ...Object.values(identifiers).map(recordOf)) };
   } catch (error) {
     problems.push(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
@@ -47,7 +47,7 @@ function readCog(name: string, file: string, problems: string[]): CogData {
   }
 }
 
-/** JSON whose ids, which are larger than numbers can be here, become text. */
+/** Parses JSON and keeps ids, which are too large for numbers, as text. */
 export function parseWithIds(json: string): unknown {
   return JSON.parse(
     json.replace(/"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g, (token) => (token[0] === '"' ? token : `"${token}"`)),
@@ -60,10 +60,10 @@ export function recordOf(value: unknown): Values {
     : {};
 }
 
-/** Groups that Red's Config gives every cog; the rest is a cog's own, by server where its first keys are ids. */
+/** Groups that Red's Config gives every cog. All others are a cog's own, by server when their first keys are ids. */
 const COMMON = ['GLOBAL', 'GUILD', 'MEMBER', 'TEXTCHANNEL', 'CHANNEL', 'ROLE', 'USER'];
 
-/** The guilds that the data name. */
+/** The guilds that the data mention. */
 export function guildsIn({ core, cogs }: RedData): readonly string[] {
   const ids = [core, ...cogs].flatMap(({ groups }) =>
     Object.entries(groups).flatMap(([group, values]) => {
@@ -102,13 +102,13 @@ export function dataOf(
   return Object.keys(data).length === 0 ? undefined : data;
 }
 
-/** Under which id Red keeps rules and switches that hold in every server. */
+/** The id under which Red keeps rules and switches for every server. */
 export const EVERYWHERE = '0';
 
 /** The keys of Red's core for the whole bot that become rules of the bot's owner. */
 export const OWNER_KEYS: readonly string[] = ['blacklist', 'whitelist', 'disabled_commands'];
 
-/** What a cog keeps that is of no server and has no place here: its global settings, and what it knows of users and roles. */
+/** Data of a cog that belong to no server and have no place here: its global settings, and its data about users and roles. */
 export function outsideGuilds({ name, groups }: CogData): readonly string[] {
   return ['GLOBAL', 'USER', 'ROLE'].flatMap((group) => {
     const values = recordOf(groups[group]);

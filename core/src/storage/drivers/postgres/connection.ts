@@ -1,12 +1,12 @@
 import type { Client, Pool, PoolClient, PoolConfig } from 'pg';
 
-/** Where a database is, and how it is reached. */
+/** The address of a database, and how to connect. */
 export interface PostgresOptions {
   /** `postgres://user:password@host:5432/database` */
   readonly url: string;
-  /** In which all tables are, so that bots can share a database. */
+  /** The schema of all tables, so that bots can share a database. */
   readonly schema: string;
-  /** The most connections beside the one that listens. */
+  /** Maximum number of connections, in addition to the one that listens. */
   readonly poolSize: number;
   /** `verify` checks the server's certificate, `require` only encrypts; the URL decides when it is left out. */
   readonly ssl?: (typeof SSL_MODES)[number];
@@ -14,15 +14,15 @@ export interface PostgresOptions {
 
 export const SSL_MODES = ['verify', 'require', 'off'] as const;
 export const DEFAULT_POOL_SIZE = 8;
-/** Part of names in SQL, where no value can stand. */
+/** Inserted into names in SQL, where parameters are not possible. */
 export const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,39}$/;
 
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 15_000;
-/** Others may wait for what a transaction has locked: that of a process that was stopped in the middle is undone. */
+/** Limits transactions: when a process is suspended in one, its locks are released by undoing it. */
 const IDLE_IN_TRANSACTION_MS = 4_000;
 
-/** Why a database did not do what it was asked for; `code` is one that `diskTroubleOf` knows. */
+/** Why a database operation failed; `code` is one that `diskTroubleOf` knows. */
 export class DatabaseError extends Error {
   readonly code: DatabaseTrouble;
   constructor(code: DatabaseTrouble, cause: unknown) {
@@ -42,11 +42,11 @@ const TROUBLES: readonly (readonly [codes: RegExp, trouble: DatabaseTrouble])[] 
   [/^25006$/, 'DATABASE_READ_ONLY'],
 ];
 
-/** What `pg` says without a code when a connection is gone. */
+/** The message of `pg` without a code when a connection is lost. */
 const GONE =
   /connection (?:terminated|error)|timeout (?:exceeded|expired)|query read timeout|not queryable|Connection ended/i;
 
-/** The error with a code that people are told about; itself when it is not the database's. */
+/** The error with a code that people are told about; unchanged when it does not come from the database. */
 export function databaseError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof DatabaseError) return error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
@@ -55,10 +55,10 @@ export function databaseError(error: unknown): unknown {
   return GONE.test(error.message) ? new DatabaseError('DATABASE_AWAY', error) : error;
 }
 
-/** Whether statements may take as long as they need. */
+/** Whether statements have no time limit. */
 type Patience = 'some' | 'endless';
 
-/** Settings of `pg` that the pool and the connection that listens share. */
+/** Settings of `pg` for the pool and for the listening connection. */
 function settingsOf({ url, ssl }: PostgresOptions, patience: Patience): PoolConfig {
   return {
     connectionString: url,
@@ -71,17 +71,17 @@ function settingsOf({ url, ssl }: PostgresOptions, patience: Patience): PoolConf
   };
 }
 
-/** Loaded with the first connection: a bot on files needs none of it. */
+/** Loaded with the first connection: a bot on files does not need it. */
 async function loadPg() {
   return (await import('pg')).default;
 }
 
-/** Connections to one database. Each method throws `DatabaseError` where the database is the reason. */
+/** Connections to one database. Each method throws `DatabaseError` when the database is the reason. */
 export interface Connections {
   query(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
-  /** Runs statements as one: all are done, or none. */
+  /** Runs statements in a transaction. */
   transaction<T>(body: (query: Connections['query']) => Promise<T>): Promise<T>;
-  /** One apart from the pool, not connected yet. */
+  /** A connection outside of the pool, not connected yet. */
   single(): Promise<Client>;
   close(): Promise<void>;
 }
@@ -93,7 +93,7 @@ export function createConnections(options: PostgresOptions, patience: Patience =
   const pool = () => {
     opened ??= loadPg().then(({ Pool: PoolOfPg }) => {
       const made = new PoolOfPg({ ...settingsOf(options, patience), max: options.poolSize });
-      // A connection that nobody uses and that breaks is replaced; the next query says whether the database is there.
+      // When an idle connection breaks, the pool replaces it; the next query shows whether the database is reachable.
       made.on('error', () => undefined);
       return made;
     });
@@ -117,7 +117,7 @@ export function createConnections(options: PostgresOptions, patience: Patience =
       coded(async () => {
         const client = await (await pool()).connect();
         let broken: Error | undefined;
-        // One that breaks between two statements would end the process; the next statement fails as well.
+        // An error between two statements would end the process; the next statement fails as well.
         const breaks = (error: Error) => {
           broken = error;
         };
@@ -133,7 +133,7 @@ export function createConnections(options: PostgresOptions, patience: Patience =
           });
           throw error;
         } finally {
-          // One that could not be rolled back is not used again.
+          // A connection that could not be rolled back is not used again.
           client.off('error', breaks);
           client.release(broken);
         }
@@ -148,7 +148,7 @@ export function createConnections(options: PostgresOptions, patience: Patience =
   };
 }
 
-/** Waits longer from attempt to attempt. */
+/** The delay grows with each attempt. */
 export function backoffMs(attempts: number): number {
   return Math.min(2_000, 100 * 2 ** Math.min(attempts, 5));
 }

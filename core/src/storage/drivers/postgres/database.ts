@@ -8,30 +8,30 @@ import { createWriter, type WriteLease, type Writer } from './writer.js';
 
 export interface DatabaseOptions extends PostgresOptions {
   /**
-   * `alone` refuses to work beside any other process on these tables, `cluster` beside one that is alone. `look` makes no tables, hears of no changes, and
-   * finds nothing where there are no tables; writing is for the other two.
+   * `alone` requires that no other process uses these tables, `cluster` that none uses them alone. `look` creates no tables, receives no changes, and finds
+   * nothing when there are no tables; only the other two may write.
    */
   readonly use: 'alone' | 'cluster' | 'look';
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** One schema as one process uses it: a pool of connections, and one more that listens. What is asked of it opens it first. */
+/** One schema as one process uses it: a pool of connections, and one more that listens. The first use opens it. */
 export interface Database extends Pick<Notifications, 'listen'> {
   readonly schema: string;
-  /** Holds the schema, and makes or migrates the tables. @throws DatabaseError, CINNABAR_DATA_IN_USE, CINNABAR_DATA_UNUSABLE */
+  /** Locks the schema, and creates or migrates the tables. @throws DatabaseError, CINNABAR_DATA_IN_USE, CINNABAR_DATA_UNUSABLE */
   open(): Promise<void>;
-  /** For reading, and for tables that no lease is about. @throws DatabaseError */
+  /** For reading, and for tables that are not written under a lease. @throws DatabaseError */
   readonly query: Connections['query'];
   readonly transaction: Connections['transaction'];
-  /** For what may only be written under a lease; without one, for what may only be written while the schema is held. */
+  /** For writes under a lease; without a lease, for writes while the schema is locked. */
   writer(lease?: WriteLease, id?: string): Writer;
   /** Documents and journals. Closing it leaves the database open for the others. */
   driver(options?: DocumentDriverOptions): Driver;
   close(): Promise<void>;
 }
 
-/** Connects with the first use. */
+/** Connects at the first use. */
 export function openDatabase(options: DatabaseOptions): Database {
   const { schema, use, clock, log } = options;
   const connections = createConnections(options);
@@ -49,7 +49,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         return;
       }
       await notifications.open();
-      // Large tables are not changed in the time that a query may take.
+      // Migrating large tables takes longer than a query may.
       const patient = createConnections({ ...options, poolSize: 1 }, 'endless');
       try {
         await migrate(patient, schema);

@@ -1,23 +1,23 @@
 import { createConnections, type PostgresOptions } from './connection.js';
 import { assertUsable, schemaState } from './migrations.js';
 
-/** The least that the statements need. */
+/** The lowest version that supports the statements. */
 export const LEAST_SERVER = 13;
 
-/** What a look at a database shows. */
+/** The state of a database. */
 export interface DatabaseFacts {
-  /** As the server says it: `16.4`. */
+  /** As the server reports it: `16.4`. */
   readonly server: string;
   readonly major: number;
-  /** 0 where the tables are still to be made. */
+  /** 0 when the tables do not exist yet. */
   readonly tables: number;
-  /** Whether its user may write to the tables, or make them where there are none. */
+  /** Whether its user may write to the tables, or create them when they are missing. */
   readonly mayWrite: boolean;
 }
 
 /**
- * Looks at a database; nothing is made or changed.
- * @throws DatabaseError when it cannot be reached, CINNABAR_DATA_UNUSABLE when a later version has made its tables
+ * Inspects a database; nothing is created or changed.
+ * @throws DatabaseError when it cannot be reached, CINNABAR_DATA_UNUSABLE when a later version has created its tables
  */
 export async function examineDatabase(options: PostgresOptions): Promise<DatabaseFacts> {
   const { schema } = options;

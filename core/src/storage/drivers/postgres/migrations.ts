@@ -1,12 +1,12 @@
 import { CinnabarError } from '@cinnabar/sdk';
 import type { Connections } from './connection.js';
 
-/** A step of the tables' shape. */
+/** One migration of the tables. */
 interface Migration {
   readonly version: number;
   /**
-   * The least version whose code may go on with the tables as they are after this step. A step that only adds leaves it where it was; one that takes
-   * something away raises it, and comes one release after the code stopped using that.
+   * The lowest version whose code works with the tables after this step. A step that only adds keeps the previous value; one that removes something raises it,
+   * and is released one version after the code stopped using that.
    */
   readonly oldestCode: number;
   readonly sql: (schema: string) => string;
@@ -241,9 +241,9 @@ const MIGRATIONS: readonly Migration[] = [
 
 export const SCHEMA_VERSION = Math.max(...MIGRATIONS.map(({ version }) => version));
 
-/** What the tables are. */
+/** The state of the tables. */
 export interface SchemaState {
-  /** 0 where there are none yet. */
+  /** 0 when there are none yet. */
   readonly version: number;
   readonly oldestCode: number;
 }
@@ -257,7 +257,7 @@ export async function schemaState(query: Connections['query'], schema: string): 
   return { version: Number(row?.version), oldestCode: Number(row?.oldest) };
 }
 
-/** @throws CINNABAR_DATA_UNUSABLE when a later version has made tables that this one must not touch */
+/** @throws CINNABAR_DATA_UNUSABLE when a later version has changed the tables in a way that this one does not support */
 export function assertUsable({ version, oldestCode }: SchemaState, schema: string): void {
   if (oldestCode <= SCHEMA_VERSION) return;
   const detail = `its tables have version ${version}, and this version of Cinnabar knows ${SCHEMA_VERSION}`;
@@ -266,8 +266,8 @@ export function assertUsable({ version, oldestCode }: SchemaState, schema: strin
 }
 
 /**
- * Brings the tables up to date; processes that start together do it one after another.
- * @param until as an earlier version of the program would
+ * Migrates the tables; processes that start together do this one after another.
+ * @param until stops at the version of an earlier program
  */
 export async function migrate(connections: Connections, schema: string, until = SCHEMA_VERSION): Promise<void> {
   const before = await schemaState(connections.query, schema);

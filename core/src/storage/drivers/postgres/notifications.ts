@@ -2,33 +2,33 @@ import { CinnabarError, type Clock, type Logger } from '@cinnabar/sdk';
 import type { Client } from 'pg';
 import { backoffMs, type Connections, DatabaseError, databaseError } from './connection.js';
 
-/** Who hears of what is announced on a channel. */
+/** A subscriber of a channel. */
 export interface ChannelListener {
   heard(payload: string): void;
-  /** Called when nothing is heard from now on. */
+  /** Called when notifications stop arriving. */
   lost?(): void;
-  /** Called when it is listened again, and something may have been missed. When it rejects, the connection is made anew. */
+  /** Called when the subscription is active again, and notifications may have been missed. When it rejects, the connection is opened again. */
   missed(): Promise<void>;
 }
 
-/** The one connection of this process that hears of NOTIFY, and that holds the schema for it. */
+/** The connection of this process that receives notifications, and holds the lock on the schema. */
 export interface Notifications {
-  /** Resolves when it listens; later it connects again by itself. @throws DatabaseError, CINNABAR_DATA_IN_USE */
+  /** Resolves when it listens; later it reconnects by itself. @throws DatabaseError, CINNABAR_DATA_IN_USE */
   open(): Promise<void>;
-  /** @throws DatabaseError while the schema is not held */
+  /** @throws DatabaseError while the lock is not held */
   check(): void;
-  /** @param channel of lower case letters, digits and `_`; @returns ends that */
+  /** @param channel of lower case letters, digits and `_`; @returns a function that ends the subscription */
   listen(channel: string, listener: ChannelListener): () => void;
   close(): Promise<void>;
 }
 
-/** A server that does not hear from this process for some 11 s lets go of what it holds. */
+/** A server that does not hear from this process for some 11 s releases its locks. */
 const KEEPALIVE = 'SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3';
 
 export function createNotifications(options: {
   readonly connections: Connections;
   readonly schema: string;
-  /** `alone`: beside no other process; `cluster`: beside others that say the same. */
+  /** `alone`: no other process may use it; `cluster`: only others of the same kind. */
   readonly hold: 'alone' | 'cluster';
   readonly clock: Clock;
   readonly log: Logger;
@@ -40,7 +40,7 @@ export function createNotifications(options: {
   let isClosed = false;
   let cancelRetry: () => void = () => undefined;
 
-  /** The server lets go of the lock when the connection ends. */
+  /** The server releases the lock when the connection ends. */
   const takePossession = async (on: Client) => {
     const tryLock = async (name: string) => {
       const { rows } = await on.query<{ held: boolean }>(`SELECT ${name}(hashtextextended($1, 0)) AS held`, [
@@ -98,7 +98,7 @@ export function createNotifications(options: {
       await takePossession(fresh);
       const before = [...channels.keys()];
       for (const channel of before) await fresh.query(`LISTEN ${channel}`);
-      // What was written before it listened was announced to others only. Nothing is read before the first time.
+      // Changes made before it listened were announced to others only. Nothing is read before the first time.
       if (!isFirst) await Promise.all(before.flatMap(listenersOn).map(({ missed }) => missed()));
       if (broken !== undefined) throw broken;
       if (isClosed) return await fresh.end();
@@ -111,7 +111,7 @@ export function createNotifications(options: {
   };
   const listenersOn = (channel: string) => [...(channels.get(channel) ?? [])];
 
-  /** On a connection that is open already. */
+  /** On an open connection. */
   const begin = async (on: Client, channel: string) => {
     try {
       await on.query(`LISTEN ${channel}`);

@@ -1,14 +1,14 @@
 import type { Database } from './database.js';
 import { decodePath } from './postgres-driver.js';
 
-/** Asked one after another of Discord, which is asked for a few at a time. */
+/** Number of concurrent requests to Discord. */
 const AT_ONCE = 5;
 
 /**
- * Finds out which servers documents of channels and roles belong to that were written where that was not known, such as those copied from files. Until then
- * they belong to the first host of a cluster.
- * @param guildOf `null` for a channel of no server, and for what Discord does not know any more
- * @returns how many documents it has placed
+ * Sets the server of documents of channels and roles that were written without it, such as those copied from files. Until then they belong to the first host of
+ * a cluster.
+ * @param guildOf `null` for a channel of no server, and for one that was deleted
+ * @returns how many documents it has updated
  */
 export async function placeDocuments(
   { schema, query }: Pick<Database, 'schema' | 'query'>,

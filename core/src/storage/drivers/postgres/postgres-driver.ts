@@ -19,7 +19,7 @@ import type { Connections, Row } from './connection.js';
 import { type Database, type DatabaseOptions, openDatabase } from './database.js';
 import type { WriteLease, Writer } from './writer.js';
 
-/** The one driver of a process that has a database for itself. Nothing is connected before the first use. */
+/** The driver of a process that uses a database alone. It connects at the first use. */
 export function createPostgresDriver(options: DatabaseOptions): Driver {
   const database = openDatabase(options);
   const driver = database.driver();
@@ -33,15 +33,15 @@ export function createPostgresDriver(options: DatabaseOptions): Driver {
 }
 
 export interface DocumentDriverOptions {
-  /** Without it, the database takes each write. */
+  /** Without it, the database accepts each write. */
   readonly lease?: WriteLease;
-  /** Whose documents and journals are listed; everything by default. Whatever is asked for by its path is there, wherever it belongs. */
+  /** The server whose documents and journals are listed; all by default. Access by path is not limited. */
   readonly partition?: Partition;
 }
 
 /**
- * Documents and journals in tables of one schema. A row's primary key is the document's whole path, so that what is below a prefix is one range of
- * the index.
+ * Documents and journals in tables of one schema. A row's primary key is the document's whole path, so that everything below a prefix is one range of the
+ * index.
  */
 export function createDocumentDriver(
   database: Database,
@@ -51,9 +51,9 @@ export function createDocumentDriver(
   const id = randomBytes(6).toString('hex');
   const { write, transaction } = database.writer(lease, id);
   const listeners = new Set<SharedListener>();
-  /** The greatest revision of which it is known that the caches follow it. */
+  /** The greatest revision up to which the caches are known to be current. */
   let followed = 0n;
-  /** What it was when the connection was lost. */
+  /** Its value when the connection was lost. */
   let gapFrom: bigint | undefined;
   const changeOf = (path: string, revision: string | undefined, guild: string, writer: string): DocumentChange => {
     const isOwn = partition.owns(guild === '' ? null : namedBy(guild));
@@ -94,7 +94,7 @@ export function createDocumentDriver(
   /** Which rows are listed. */
   const own = `coalesce((guild_id >> 22) % ${partition.groups}, 0) = ${partition.group}`;
 
-  /** A statement that copies a document to be kept under a label. */
+  /** A statement that copies a document under a label. */
   const copyOf = (fence: string) =>
     `INSERT INTO ${copies} (path, label, body, guild_id) SELECT path, $2, body, guild_id FROM ${documents}${fence} WHERE path = $1 RETURNING id AS result`;
   const placeOf = (path: DocumentPath, label: string, id: string) => `${encodePath(path)}.${label}-${id} (${copies})`;
@@ -230,7 +230,7 @@ export function createDocumentDriver(
       },
       async missedBelow(prefixes) {
         if (followed === 0n) return [];
-        // Revisions are given out in order, but not committed in order.
+        // Revisions are assigned in order, but not committed in order.
         const since = (gapFrom ?? followed) - BigInt(MOST_AT_ONCE);
         const ranges = prefixes.map(rangeBelow);
         const rows = await query(
@@ -252,7 +252,7 @@ export function createDocumentDriver(
   };
 }
 
-/** What takes long is not taken for a process that was stopped in the middle. */
+/** Long operations must not be cancelled as those of a suspended process. */
 const PATIENT = `SELECT set_config('idle_in_transaction_session_timeout', '0', true), set_config('statement_timeout', '0', true)`;
 const INSERTED_AT_ONCE = 200;
 
@@ -296,7 +296,7 @@ async function insertAll(
   return damaged;
 }
 
-/** Reads what is asked for at one moment with one query: a start asks for the documents of a thousand servers. */
+/** Reads everything that is requested in one turn with one query: a start reads the documents of a thousand servers. */
 function createBatchedReads(readAll: (paths: readonly string[]) => Promise<ReadonlyMap<string, Row>>) {
   let batch: { readonly paths: Set<string>; readonly found: Promise<ReadonlyMap<string, Row>> } | undefined;
   return async (path: string): Promise<Row | undefined> => {
@@ -313,7 +313,7 @@ function createBatchedReads(readAll: (paths: readonly string[]) => Promise<Reado
   };
 }
 
-/** A statement whose result is a revision when the document was at that revision, and is changed. */
+/** A statement that changes a document if it has the given revision, and returns the new revision. */
 function replacement(
   table: string,
   schema: string,
@@ -323,7 +323,7 @@ function replacement(
 ): readonly [sql: string, values: readonly unknown[]] {
   const id = encodePath(path);
   if (stored === undefined) {
-    // Nothing to remove is no conflict.
+    // Removing a document that does not exist is not a conflict.
     if (revision === undefined)
       return [`done AS (SELECT 0 AS result WHERE NOT EXISTS (SELECT FROM ${table} WHERE path = $1))`, [id]];
     const sql = `DELETE FROM ${table} USING fence WHERE path = $1 AND revision = $2 RETURNING revision AS result`;
@@ -341,12 +341,12 @@ function replacement(
   return [`done AS (${sql})`, [id, body, revision, guild]];
 }
 
-/** A row a line: a statement adds all of them or none, so no line is ever cut off by a crash. */
+/** One row for each line: a statement adds all of them or none, so a crash never leaves a partial line. */
 function journalTable(parts: {
   readonly path: string;
-  /** What the column of its server is to hold. */
+  /** The value of its server column. */
   readonly guild: string | null;
-  /** Whether it has what the groups of an earlier cluster have left in theirs as well. */
+  /** Whether it also contains journals that the groups of an earlier cluster have left. */
   readonly isWhole: boolean;
   readonly schema: string;
   readonly query: Connections['query'];
@@ -380,7 +380,7 @@ function journalTable(parts: {
       size += sizeOf(lines);
     },
     async replace(lines) {
-      // The deletion does not see the new ones.
+      // The deletion does not see the new rows.
       await write(`gone AS (DELETE FROM ${table} USING fence WHERE ${isOwn}), ${added}`, [path, linesIn(lines), guild]);
       size = sizeOf(lines);
       isMeasured = true;
@@ -420,34 +420,34 @@ function journalTable(parts: {
   };
 }
 
-/** A server's id, as columns have it. */
+/** The column type of a server's id. */
 const SNOWFLAKE = /^\d{1,19}$/;
 const GREATEST = 2n ** 63n;
-/** In the place of a server's id. */
+/** The value that stands for no server. */
 const NOWHERE = '0';
-/** More changes than can be under way at one time. */
+/** More changes than can run at the same time. */
 const MOST_AT_ONCE = 1_000;
 
-/** `null` where only Discord knows: then what is stored already stays. */
+/** `null` when only Discord knows: then the stored value is kept. */
 function guildIn(path: DocumentPath, stored: Stored): string | null {
   const guildId = guildOfDocument(path, stored);
   return guildId === undefined ? null : columnOf(guildId);
 }
 
-/** What a column of a server says. */
+/** The meaning of a server column. */
 const namedBy = (column: string): string | null => (column === NOWHERE ? null : column);
 
 function columnOf(guildId: string | null): string {
   return guildId !== null && SNOWFLAKE.test(guildId) && BigInt(guildId) < GREATEST ? guildId : NOWHERE;
 }
 
-/** Of a journal that is no server's, each group has one. Those that lie deeper are one's, whoever opens them. */
+/** For a journal without a server, each group has its own. Journals with longer paths belong to one owner, whichever group opens them. */
 function journalOf(path: DocumentPath, { group }: Partition): DocumentPath {
   if (group === 0 || path.length !== JOURNAL_LENGTH || guildOfJournal(path) !== undefined) return path;
   return [...path.slice(0, -1), `${path.at(-1)}@${group}`];
 }
 
-/** The path by which a journal is opened that is a group's own; `undefined` for another group's. */
+/** The path of a group's own journal; `undefined` for another group's. */
 function openedAs(path: DocumentPath, { group, groups }: Partition): DocumentPath | undefined {
   const [name = '', suffix = '0'] = (path.at(-1) ?? '').split('@');
   return groups === 1 || Number(suffix) === group ? [...path.slice(0, -1), name] : undefined;
@@ -464,20 +464,20 @@ function entryOf(row: Row, partition: Partition): JournalEntry | undefined {
   return opened === undefined ? undefined : { path: opened, bytes, isOwn: true };
 }
 
-/** Of a plugin, a name, and whose it is. */
+/** The plugin, the name, and the owner. */
 const JOURNAL_LENGTH = 3;
-/** What the last segment of a copy's path ends with. */
+/** The end of the last segment of a copy's path. */
 const COPY = /\.[a-z]+-[0-9a-zA-Z]+$/;
 
 const linesIn = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '');
 const sizeOf = (text: string): number => linesIn(text).reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
 
-/** @throws TypeError when the data is not JSON */
+/** @throws TypeError when the data are not JSON */
 function encodeBody({ version, data }: Stored): string {
   return JSON.stringify({ version, data });
 }
 
-/** Segments joined by `/`; what would be taken for that, and the one character that PostgreSQL has no text for, as `%xx`. */
+/** Segments joined by `/`; a slash in a segment, and the one character that PostgreSQL cannot store, are written as `%xx`. */
 export function encodePath(path: DocumentPath): string {
   return path.map((segment) => segment.replaceAll('%', '%25').replaceAll('/', '%2F').replaceAll('\0', '%00')).join('/');
 }
@@ -488,13 +488,13 @@ export function decodePath(text: string): DocumentPath {
     .map((segment) => segment.replaceAll('%00', '\0').replaceAll('%2F', '/').replaceAll('%25', '%'));
 }
 
-/** The paths below a prefix, in the order of bytes: from its slash to the character after that. */
+/** The range of paths below a prefix, in byte order: from its slash to the character after that. */
 function rangeBelow(prefix: DocumentPath): readonly [from: string, to: string] {
   const text = encodePath(prefix);
   return [`${text}/`, `${text}0`];
 }
 
-/** A column that is never NULL; numbers of 64 bits come as text. */
+/** A column that is never NULL; 64-bit numbers are returned as text. */
 function textIn(row: Row, column: string): string {
   const value = row[column];
   if (typeof value === 'string') return value;
