@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { performance } from 'node:perf_hooks';
-import { z } from 'zod';
 
 /** Signals that stop the bot: Ctrl-C, a service manager, a closed terminal. */
 export const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -92,7 +91,9 @@ interface Relaunch {
  */
 export function relaunchOf(env: NodeJS.ProcessEnv): Relaunch | undefined {
   try {
-    const args = z.array(z.string()).parse(JSON.parse(env[LAUNCHER] ?? ''));
+    const args: unknown = JSON.parse(env[LAUNCHER] ?? '');
+    // Without a package: the watchdog's thread loads this module, beside every start.
+    if (!Array.isArray(args) || !args.every((arg) => typeof arg === 'string')) return undefined;
     return { args, env: { ...env, [LAUNCHER]: WATCHED } };
   } catch {
     return undefined;

@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { build } from 'esbuild';
 
 /** Clients of services, and servers: each takes tenths of a second to load, and a bot may never need it. */
 const WHEN_NEEDED =
@@ -29,5 +31,20 @@ describe('a start with all bundled plugins', () => {
     const asked: unknown = JSON.parse(stdout);
     expect(String(asked)).to.include('node_modules/croner/');
     expect(Array.isArray(asked) ? asked.filter((name) => WHEN_NEEDED.test(String(name))) : asked).to.deep.equal([]);
+  });
+
+  it('begins the thread of its watchdog without a package', async () => {
+    const thread = fileURLToPath(import.meta.resolve('@cinnabar/core/internal/process/watchdog-thread'));
+    const { metafile } = await build({
+      entryPoints: [thread],
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
+      write: false,
+      metafile: true,
+    });
+    const loaded = Object.keys(metafile.inputs);
+    expect(loaded.join()).to.include('process/signals.js');
+    expect(loaded.filter((path) => path.includes('node_modules/'))).to.deep.equal([]);
   });
 });
