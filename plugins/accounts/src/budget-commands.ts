@@ -25,7 +25,7 @@ import {
 import { dayOf, NO_USE, usedIn } from './receipts.js';
 import type { AccountsContext } from './service.js';
 
-/** `!budget`: what may be used in this server. */
+/** `!budget`: limits of use in this server. */
 export function registerBudgetCommands(
   { group, collections: stores, services: { clock } }: AccountsContext,
   budgets: BudgetEditor,
@@ -126,7 +126,7 @@ function limitName(inMoney: boolean, period: string): LimitName {
   return isDay ? 'tokensPerDay' : 'tokensPerMonth';
 }
 
-/** As they are typed after a number. */
+/** Units as they are typed after a number. */
 export const UNITS: Readonly<Record<LimitName, string>> = {
   usdPerDay: 'usd a day',
   usdPerMonth: 'usd a month',

@@ -31,7 +31,7 @@ import type { AccountsContext } from './service.js';
 
 const SERVERS_A_PAGE = 50;
 
-/** Without a unit `off` takes all limits back. */
+/** Without a unit, `off` removes all limits. */
 const size = z.object({ amount: z.union([z.number().min(0), z.literal(OFF)]), unit: z.enum(NAMES).optional() });
 const ofWhose = size.extend({ whose: z.enum(WHOSE) });
 const ofRole = size.extend({ role: z.string().optional() });
@@ -40,7 +40,7 @@ const ofRole = size.extend({ role: z.string().optional() });
 const typed = ({ amount, unit }: z.output<typeof size>): string =>
   unit === undefined ? String(amount) : `${amount} ${UNITS[unit]}`;
 
-/** What `!budget` does, as pages: the limits of one server, and those of all of them. */
+/** The pages for what `!budget` does: the limits of one server, and those for all of them. */
 export function registerBudgetPages(context: AccountsContext, budgets: BudgetEditor, ofFiles: LimitsInForce): void {
   registerGuildPage(context, budgets);
   registerBotPage(context, budgets, ofFiles);
@@ -124,7 +124,7 @@ function registerGuildPage(
         run(input, { actor }) {
           const guildId = guildOf(actor);
           const { role = '', amount } = input;
-          // What a role that is gone had can be taken back.
+          // The limit of a deleted role can be removed.
           const isThere = client.guilds.cache.get(guildId)?.roles.cache.has(role) === true;
           if (!isThere && amount !== OFF) throw new UserError(t('Choose a role of this server.'));
           return budgets.setRole(guildId, role, readAmount(typed(input)));
@@ -145,7 +145,7 @@ function guildOf({ guildId }: Actor): string {
   return guildId;
 }
 
-/** What the server has used, and of how much. */
+/** The server's use, and its limits. */
 function useFigures(account: Account, { chosen, most }: BudgetsSet, now: number): WebBlock {
   const today = account.days[dayOf(now)] ?? NO_USE;
   const month = usedIn(account, now, 'month');
@@ -169,12 +169,12 @@ interface LimitedRow {
   readonly name: string;
   readonly limit: DayLimit;
   readonly most: DayLimit;
-  /** Takes a limit back, with the amount `off`; where it is missing, the person may not. */
+  /** Removes a limit, with the amount `off`; absent when the person may not do that. */
   readonly act?: string;
   readonly input?: Readonly<Record<string, string>>;
 }
 
-/** A row for each limit, so that each can be taken back by itself. */
+/** One row for each limit, so that each can be removed. */
 function rowsOf({ id, name, limit, most, act, input }: LimitedRow): readonly WebRow[] {
   const given = NAMES.filter((unit) => limit[unit] !== undefined);
   const lift = (unit: (typeof NAMES)[number] | undefined): readonly WebButton[] => {
@@ -194,7 +194,7 @@ function rowsOf({ id, name, limit, most, act, input }: LimitedRow): readonly Web
     ];
   };
   const atMost = (shown: DayLimit) => (isLimited(shown) ? textOfLimit(shown) : null);
-  // A role may be free of limits where other members are not.
+  // A role may have no limits although other members have some.
   const isFreeRole = input?.role !== undefined;
   if (given.length === 0)
     return [{ id, cells: [name, textOfLimit({}), atMost(most)], buttons: isFreeRole ? lift(undefined) : [] }];
@@ -244,7 +244,7 @@ const amountForm = (act: string, title: string, first: WebField): WebBlock => ({
   submit: t('Set the limit'),
 });
 
-/** For the owner of the bot: what the admins of the server can choose at most. */
+/** For the owner of the bot: the maximum that the server's admins can choose. */
 const ceilingSection = ({ ceiling, most }: BudgetsSet): WebBlock => ({
   kind: 'section',
   title: t('Above what the admins choose'),
@@ -289,7 +289,7 @@ function registerBotPage(
   budgets: BudgetEditor,
   ofFiles: LimitsInForce,
 ): void {
-  /** Those of the name that have used the most in this month, and how many there are. */
+  /** Accounts with the name that have used the most in this month, and their number. */
   const inServers = question({
     name: 'budgets',
     input: z.object({ name: z.string(), most: z.number() }),

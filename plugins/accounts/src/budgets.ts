@@ -27,7 +27,7 @@ const of = (whose: string) =>
     })
     .prefault({});
 
-/** The plugin's part of the configuration files. */
+/** The plugin's section of the configuration files. */
 export const budgetsConfiguration = z.object({
   budgets: z
     .strictObject({ guild: of('a server'), channel: of('a channel'), member: of('a member of a server') })
@@ -45,7 +45,7 @@ type LimitName = keyof typeof LIMITS;
 type Limits = ReadonlyMap<`${Holder}.${LimitName}`, number | undefined>;
 const NAMES: readonly LimitName[] = ['tokensPerDay', 'usdPerDay'];
 
-/** The limits in force; the narrowest layer wins. One that cannot be read is 0: a mistake must not cost money. */
+/** The limits in force; the narrowest layer takes precedence. A limit that cannot be read is 0: a mistake must not cost money. */
 export function readBudgets(layers: readonly ConfigLayer[]): BudgetReading {
   const problems: string[] = [];
   const limits = new Map(layers.flatMap((layer) => [...readLayer(layer, problems)]));
@@ -76,7 +76,7 @@ function readLayer({ source, values, lineOf }: ConfigLayer, problems: string[]):
     }
 
   function readGroup(holder: Holder, group: Readonly<Record<string, unknown>>): void {
-    // Limits first: what a misspelt key sets to 0 stays 0.
+    // Limits first: a limit that a misspelt key sets to 0 stays 0.
     for (const name of NAMES) {
       if (!(name in group)) continue;
       const path = ['budgets', holder, name];
@@ -97,13 +97,13 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The limits of the configuration files that hold in a guild (`null`: direct messages). */
+/** The limits of the configuration files for a guild (`null`: direct messages). */
 export type LimitsInForce = (guildId: string | null) => Promise<BudgetLimits>;
 
-/** The mistakes remembered as logged: the files may be edited for years. */
+/** Maximum number of mistakes that are remembered as logged: the files may be edited for years. */
 const MAX_LOGGED = 1_000;
 
-/** Mistakes are logged, each once. */
+/** Logs each mistake once. */
 export function createLimitsInForce(configuration: Pick<Configuration, 'layers'>, log: Logger): LimitsInForce {
   const logged = new Set<string>();
   return async (guildId) => {
@@ -132,7 +132,7 @@ export function isLimited({ tokensPerDay, usdPerDay, tokensPerMonth, usdPerMonth
   return [tokensPerDay, usdPerDay, tokensPerMonth, usdPerMonth].some((limit) => limit !== undefined);
 }
 
-/** Whether a budget admits one more piece of work: one may exceed it, the next one waits for the next day or month. */
+/** Whether a budget admits one more piece of work: one may exceed it, the next one is refused until the next day or month. */
 export function judge(holder: Holder, limit: DayLimit, account: Account, now: number, most?: Amount): DecisionReason {
   const rule = `budget-${holder}`;
   const { tokensPerDay, usdPerDay, tokensPerMonth, usdPerMonth } = limit;
@@ -158,7 +158,7 @@ interface PeriodLimit {
   readonly usd: number | undefined;
 }
 
-/** Why a limit of a period admits no more, as a clause; `undefined` while there is room. */
+/** Why a limit for a period is used up, as a clause; `undefined` while it is not. */
 function excess(
   holder: Holder,
   period: 'day' | 'month',
@@ -223,7 +223,7 @@ export interface LimitedAccount {
   readonly document: Document<Account>;
 }
 
-/** The accounts that have a limit. A direct message has one account, for which the channel's and the member's limits hold. */
+/** The accounts that have a limit. A direct message has one account, to which the channel's and the member's limits apply. */
 export function limitedAccounts(
   { guildAccounts, channelAccounts, memberAccounts }: AccountStores,
   { guildId, channelId, userId }: Actor,

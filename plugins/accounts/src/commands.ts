@@ -33,7 +33,7 @@ export function registerCommands(context: AccountsContext): void {
     options: { link: option.rest().optional().describe('A link to a message; or give the command as a reply to it') },
     async run(ctx, { link }) {
       const asked = askedMessage(ctx, link);
-      // Receipts are read where they are: who may read another channel is found out with its message.
+      // Receipts are stored by channel: reading a receipt's message shows who may read it.
       if (asked !== undefined && asked.channelId !== ctx.channel.id)
         return ctx.reply(await whyNot(context, ctx, asked)).then(() => undefined);
       const messageId = asked?.messageId;
@@ -74,7 +74,7 @@ export function registerCommands(context: AccountsContext): void {
   });
 }
 
-/** The message that is replied to, or that a link leads to. @throws UserError for what is no link to a message */
+/** The message that is replied to, or that a link points to. @throws UserError when it is not a link to a message */
 function askedMessage({ actor, channel, message }: CommandContext, link: string | undefined): AskedMessage | undefined {
   if (link === undefined) {
     const messageId = message?.reference?.messageId;
@@ -94,7 +94,7 @@ type CostView = 'channel' | 'guild' | 'day';
 const thisBotAlone = () =>
   t('-# This is what this bot has used, and budgets hold for it alone: other bots count their own.');
 
-/** The use of tokens and money: `day` is today's, the requester's and the channel's; the others are the last days of one account. */
+/** The use of tokens and money: `day` is today's use of the requester and the channel; the others are the last days of one account. */
 async function costText(
   view: CostView,
   actor: Actor,
@@ -208,7 +208,7 @@ function originText(origin: MessageOrigin): string {
   return t('These are not my own words: I sent this for {who}, who had me do so through a tool.', { who });
 }
 
-/** `Read: 42 messages` has a heading. */
+/** `Read: 42 messages` already has a heading. */
 function detail(text: string): string {
   const [, heading, rest] = /^(\p{L}[\p{L} ]{0,30}): (.+)$/su.exec(text) ?? [];
   return heading === undefined || rest === undefined ? `• ${safe(text)}` : `**${heading}**: ${safe(rest)}`;

@@ -25,16 +25,16 @@ const limits = z.object({
 
 /** The limits of a guild that were set from Discord. */
 export const guildBudgetsSchema = z.object({
-  /** By the bot's owner: what the guild's admins choose stays below. */
+  /** Set by the bot's owner: the maximum for the choices of the guild's admins. */
   ceiling: limits.prefault({}),
-  /** By the guild's admins. */
+  /** Set by the guild's admins. */
   chosen: limits.prefault({}),
-  /** By the guild's admins, for the members of a role in the place of what they chose for members: the most generous of a member's roles. */
+  /** Set by the guild's admins for the members of a role, instead of the limits for members: the most generous of a member's roles applies. */
   roles: z.record(z.string(), limitSchema).default({}),
 });
 type GuildBudgets = z.output<typeof guildBudgetsSchema>;
 export type Limit = z.output<typeof limitSchema>;
-/** A mistyped key must not pass for no limit. */
+/** A mistyped key must not mean that there is no limit. */
 const limitOfFile = z.strictObject(amounts);
 export type LimitName = keyof Limit;
 
@@ -44,10 +44,10 @@ export const NAMES = [
   'tokensPerMonth',
   'usdPerMonth',
 ] as const satisfies readonly LimitName[];
-/** A map of roles, each with its limit, must not grow without bound. */
+/** Limits the number of roles with limits. */
 const MOST_ROLES = 25;
 
-/** The limits in force in a guild: those of the files, the ceilings of the bot's owner, and what the admins chose; the strictest of each counts. */
+/** The limits in force in a guild: those of the files, the bot owner's maximum, and the admins' choices; the strictest of each applies. */
 export function createGuildLimits(
   { client, collections: { guildBudgets } }: Pick<AccountsContext, 'client' | 'collections'>,
   ofFiles: LimitsInForce,
@@ -63,7 +63,7 @@ export function createGuildLimits(
   };
 }
 
-/** The budgets' part of a guild's file: what the admins chose. The ceilings are the bot owner's. */
+/** The budgets' section of a guild's file: the admins' choices. The maximum is the bot owner's. */
 export const budgetsOfFile = guildFilePart({
   schema: z.strictObject({
     server: limitOfFile.prefault({}),
@@ -111,7 +111,7 @@ function aboveCeiling(ceiling: DayLimit, wanted: Limit): string | undefined {
     : t('The owner of the bot allows at most {limit} here.', { limit: textOfLimit({ [name]: ceiling[name] }) });
 }
 
-/** The roles of a member that have a limit of their own. */
+/** The roles of a member that have limits. */
 async function limitedRolesOf(
   client: Client,
   { guildId, userId }: Actor,
@@ -119,12 +119,12 @@ async function limitedRolesOf(
 ): Promise<readonly (readonly [id: string, limit: Limit])[]> {
   if (guildId === null || Object.keys(roles).length === 0) return [];
   const guild = client.guilds.cache.get(guildId);
-  // Who cannot be looked up has no role that gives more.
+  // A member who cannot be looked up has no roles.
   const member = guild?.members.cache.get(userId) ?? (await guild?.members.fetch(userId).catch(() => undefined));
   return Object.entries(roles).filter(([id]) => member?.roles.cache.has(id) === true);
 }
 
-/** The most generous limits of the roles that a member has; `undefined` when none of them has one. */
+/** The most generous limits of a member's roles; `undefined` when none of them has limits. */
 async function generousOf(client: Client, actor: Actor, own: GuildBudgets) {
   const held = (await limitedRolesOf(client, actor, own)).map(([, limit]) => limit);
   if (held.length === 0) return undefined;
@@ -135,7 +135,7 @@ async function generousOf(client: Client, actor: Actor, own: GuildBudgets) {
   return Object.fromEntries(NAMES.map((name) => [name, most(name)])) satisfies DayLimit;
 }
 
-/** How a budget that is used up is raised: by whoever set the limit that refuses. */
+/** How a used-up budget can be raised: by the one who set the limit that refuses. */
 export function createBudgetRemedies(
   { client, collections: { guildBudgets } }: Pick<AccountsContext, 'client' | 'collections'>,
   ofFiles: LimitsInForce,
@@ -166,24 +166,24 @@ export function createBudgetRemedies(
   };
 }
 
-/** Whose limits admins set, in their words: the server's, those of each channel, of each member. */
+/** The accounts for which admins set limits, in their terms: the server, each channel, each member. */
 export const WHOSE = ['server', 'channel', 'member'] as const;
 export type Whose = (typeof WHOSE)[number];
 const KEYS = { server: 'guild', channel: 'channel', member: 'member' } as const;
 
-/** What has been set from Discord for a guild, and what stands above it. */
+/** The limits that were set from Discord for a guild, and the maximum above them. */
 export interface BudgetsSet {
-  /** By the guild's admins. */
+  /** Set by the guild's admins. */
   readonly chosen: Readonly<Record<Whose, Limit>>;
-  /** By the guild's admins, by the id of the role. */
+  /** Set by the guild's admins, by the id of the role. */
   readonly roles: Readonly<Record<string, Limit>>;
-  /** By the bot's owner, from Discord. */
+  /** Set by the bot's owner, from Discord. */
   readonly ceiling: Readonly<Record<Whose, Limit>>;
-  /** What the admins can choose at most: the stricter of `ceiling` and of the configuration files. */
+  /** The maximum that the admins can choose: the stricter of `ceiling` and the configuration files. */
   readonly most: Readonly<Record<Whose, DayLimit>>;
 }
 
-/** A guild's budgets, as commands and pages show and change them. Each change resolves with a sentence about what holds now. */
+/** A guild's budgets, as commands and pages show and change them. Each change resolves with a sentence about the new limits. */
 export type BudgetEditor = ReturnType<typeof createBudgetEditor>;
 
 export function createBudgetEditor(
@@ -249,14 +249,14 @@ const byWhose = <T>(of: (holder: keyof BudgetLimits) => T): Readonly<Record<Whos
   member: of('member'),
 });
 
-/** Takes all limits back. */
+/** Removes all limits. */
 export const OFF = 'off';
-/** Limits that are set or, where they are `undefined`, taken back; the others stay. */
+/** Limits to set or, where they are `undefined`, to remove; others do not change. */
 export type LimitChange = Limit | typeof OFF;
 
 const changed = (before: Limit, change: LimitChange): Limit => (change === OFF ? {} : { ...before, ...change });
 
-/** The role of everyone has the id of its guild, and is no mention. */
+/** The role of everyone has the id of its guild, and cannot be mentioned. */
 export const roleOf = (id: string, guildId: string) => (id === guildId ? '@everyone' : `<@&${id}>`);
 
 export function nameOf(holder: Whose): string {

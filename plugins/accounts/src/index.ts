@@ -9,9 +9,9 @@ import { createPromptStore } from './prompts.js';
 import { sweepAccounts, sweepReceipts } from './receipts.js';
 import { collections, createAccounts, inject, settings } from './service.js';
 
-/** Of what nobody asks for any more. */
+/** Interval for removing receipts that are not read any more. */
 const SWEEP_MS = 6 * 60 * 60_000;
-/** Of prompts: how much longer than set one may be there. */
+/** Interval for removing prompts: how much longer than the setting one may be kept. */
 const PROMPT_SWEEP_MS = 15 * 60_000;
 
 export default definePlugin({
@@ -58,7 +58,7 @@ export default definePlugin({
     settingsChanged(prompts.sweep);
     every(PROMPT_SWEEP_MS, prompts.sweep);
     personalData({
-      // Whose words are in them is not known.
+      // It is not known whose words they contain.
       forget: prompts.clear,
       stays: ['how many tokens and how much money a server has used on a day, which counts nobody’s words'],
     });

@@ -36,7 +36,7 @@ const DAYS = 31;
 const MOST_RECEIPTS = 100;
 const MOST_SERVERS = 50;
 
-/** What `!cost` and `!why` tell, as pages: money and tokens by day, and what each answer came from. */
+/** The pages for `!cost` and `!why`: money and tokens by day, and the sources of each answer. */
 export function registerPages(context: AccountsContext, prompts: Pick<PromptStore, 'of'>): void {
   registerCostPages(context);
   registerAnswerPages(context, prompts);
@@ -148,7 +148,7 @@ type SharedBy = 'model' | 'userId';
 
 const serverUse = z.object({ guildId: z.string(), name: z.string(), sum: sumSchema });
 
-/** Those that have used the most in this month. */
+/** Members who have used the most in this month. */
 function mostUsed(servers: readonly z.output<typeof serverUse>[]) {
   return servers
     .filter(({ sum }) => sum.runs > 0)
@@ -229,16 +229,16 @@ function addShares(shares: readonly Share[]): readonly Share[] {
   return [...sums.values()];
 }
 
-/** Series that have a colour of their own; all others are one more. */
+/** Maximum number of series with a separate colour; all others are shown as one. */
 const SERIES = 3;
 const MOST_SHARES = 20;
 
-/** Who or what used it: by day, and added up. */
+/** The use by member or model: for each day, and in total. */
 function shareBlocks(all: readonly Share[], by: SharedBy, now: number): readonly WebBlock[] {
   const dates = lastDays(now, DAYS).toReversed();
   const shares = all.filter((one) => one[by] !== undefined && dates.includes(one.day));
   const add = (own: readonly Share[], of: 'runs' | 'tokens' | 'usd') => own.reduce((sum, one) => sum + one[of], 0);
-  // Where no price is known, tokens tell as well who used the most.
+  // When no price is known, tokens also show who used the most.
   const measure = add(shares, 'usd') > 0 ? 'usd' : 'tokens';
   const names = [...new Set(shares.map((one) => one[by] ?? ''))]
     .map((name) => ({ name, own: shares.filter((one) => one[by] === name) }))
@@ -319,7 +319,7 @@ function registerAnswerPages(context: AccountsContext, prompts: Pick<PromptStore
     services: { access },
     settings,
   } = context;
-  /** Receipts are read where they are: by those who can read there. @throws UserError */
+  /** Receipts are shown to those who can read the channel where they are stored. @throws UserError */
   const receiptsIn = async ({ actor, query: { channel = '' } }: WebRequest): Promise<readonly Receipt[]> => {
     const { guildId } = actor;
     if (guildId === null || !(await access.mayEnter(actor, { guildId, channelId: channel }, ['ReadMessageHistory'])))
@@ -408,7 +408,7 @@ function registerAnswerPages(context: AccountsContext, prompts: Pick<PromptStore
       const receipt = await receiptOf(request);
       const home = await homeChannelOf(client, receipt.actor.channelId);
       const blocks = receiptBlocks(receipt, home);
-      // What others wrote stands in prompts, also where the receipt's reader may not read.
+      // Prompts contain messages of others, also from places that the receipt's reader cannot read.
       if ((await access.tierOf(request.actor)) !== 'botOwner') return { title: receipt.trigger, blocks };
       const { keepPrompts } = await settings.global.get();
       const requests = requestsBlock(receipt, await prompts.of(receipt), keepPrompts);
@@ -478,7 +478,7 @@ function receiptBlocks(receipt: Receipt, homeId: string): readonly WebBlock[] {
   ];
 }
 
-/** What precedes the first colon is the heading. */
+/** The text before the first colon is the heading. */
 function splitDetail(detail: string): { readonly name: string; readonly value: string } {
   const colon = detail.indexOf(': ');
   return colon < 0 ? { name: '', value: detail } : { name: detail.slice(0, colon), value: detail.slice(colon + 2) };

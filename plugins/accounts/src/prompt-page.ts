@@ -10,7 +10,7 @@ const queryOf = ({ actor, mind, id }: Receipt, more: Readonly<Record<string, str
   ...more,
 });
 
-/** Of a receipt: the requests behind it, for the owner of the bot. */
+/** A receipt's link to its requests, for the owner of the bot. */
 export function requestsBlock(receipt: Receipt, kept: KeptPrompts | undefined, isOn: boolean): WebBlock {
   if (!isOn)
     return {
@@ -39,12 +39,12 @@ export function requestsBlock(receipt: Receipt, kept: KeptPrompts | undefined, i
 }
 
 interface PromptSources {
-  /** The one that the page's address names. @throws UserError */
+  /** The request that the page's address names. @throws UserError */
   readonly receiptOf: (request: WebRequest) => Promise<Receipt>;
   readonly promptsOf: (receipt: Receipt) => Promise<KeptPrompts | undefined>;
 }
 
-/** One request to a model, whole. */
+/** A complete request to a model. */
 export function registerPromptPage({ page }: AccountsContext, { receiptOf, promptsOf }: PromptSources): void {
   page({
     name: 'prompt',
@@ -101,7 +101,7 @@ function promptBlocks(receipt: Receipt, { leftOut }: KeptPrompts, request: KeptR
   ];
 }
 
-/** Each part is a block of its own: nothing that is said in one can look like another. */
+/** Each part is a separate block, so that no text in one can look like another part. */
 function stepOf({ speaker, isOwn, parts, cachedFor }: KeptRequest['messages'][number], index: number): WebStep {
   return {
     id: String(index),

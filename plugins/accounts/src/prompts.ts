@@ -31,20 +31,20 @@ export const promptSettings = {
 type Retention = Readonly<z.output<z.ZodObject<typeof promptSettings>>>;
 
 const part = z.object({
-  /** `picture` stands in the place of one: it has its type and size alone. */
+  /** `picture` replaces an image: only its type and size are kept. */
   kind: z.enum(['text', 'picture', 'call', 'result']),
   text: z.string(),
-  /** Of a call: the tool. */
+  /** The tool of a call. */
   name: z.string().optional(),
 });
 type Part = Readonly<z.output<typeof part>>;
 
 const message = z.object({
   speaker: z.string(),
-  /** Whether the model said it itself. */
+  /** Whether the model wrote it. */
   isOwn: z.boolean(),
   parts: z.array(part),
-  /** The prefix up to here is to be cached, for as long. */
+  /** The prefix up to here is to be cached, for this long. */
   cachedFor: z.enum(['5m', '1h']).optional(),
 });
 type Message = Readonly<z.output<typeof message>>;
@@ -54,27 +54,27 @@ const request = z.object({
   model: z.string().optional(),
   parameters: z.array(z.object({ name: z.string(), value: z.string() })),
   tools: z.array(z.string()),
-  /** Left out where it is as in the request before. */
+  /** Left out when it is the same as in the previous request. */
   system: z.string().optional(),
-  /** How many messages are as in the request before; the others follow them. */
+  /** The number of leading messages that equal those of the previous request; the others follow them. */
   same: z.number(),
   messages: z.array(message),
 });
 type StoredRequest = z.output<typeof request>;
 
-/** Of one piece of work. */
+/** The requests of one piece of work. */
 export const promptsSchema = z.object({
   actor: z.object({ userId: z.string(), guildId: z.string(), channelId: z.string() }),
   mind: z.string(),
   trigger: z.string(),
   at: z.number(),
   requests: z.array(request),
-  /** Requests for which there was no room. */
+  /** Number of requests that did not fit. */
   leftOut: z.number().default(0),
 });
 type StoredPrompts = z.output<typeof promptsSchema>;
 
-/** What is kept of a server, the oldest first: so that nothing has to be read to find what is too old. */
+/** What is kept for a server, the oldest first, so that expired entries are found without reading all of them. */
 export const promptIndexSchema = z.object({
   turns: z.array(z.object({ key: z.string(), at: z.number() })).default([]),
 });
@@ -85,7 +85,7 @@ export const promptCollections = {
     scope: 'global',
     version: 1,
     schema: promptsSchema,
-    // Others' words stand in it, which the person who asked may not be able to read.
+    // They contain messages of others, which the person who asked may not be able to read.
     personal: {
       by: 'actor.userId',
       export: ({ actor: { channelId }, mind, trigger, at, requests }: StoredPrompts) => ({
@@ -96,19 +96,19 @@ export const promptCollections = {
         requests: requests.length,
       }),
     },
-    // Whichever process switches them off, or forgets somebody, removes all of them.
+    // When any process switches them off, or deletes a member's data, all of them are removed.
     shared: true,
   },
   promptIndex: { scope: 'guild', version: 1, schema: promptIndexSchema, shared: true },
 } as const;
 
-/** A request as the model got it: whole, secrets taken out. */
+/** A request as the model got it: complete, without secrets. */
 export interface KeptRequest extends Pick<StoredRequest, 'at' | 'model' | 'parameters' | 'tools'> {
   readonly system: string;
   readonly messages: readonly Message[];
 }
 
-/** What models were told for one piece of work. */
+/** The requests to models for one piece of work. */
 export interface KeptPrompts {
   readonly requests: readonly KeptRequest[];
   readonly leftOut: number;
@@ -117,9 +117,9 @@ export interface KeptPrompts {
 /** Prompts of the latest pieces of work of each server, for the owner of the bot. */
 export interface PromptStore {
   keep(sent: SentRequest): Promise<void>;
-  /** `undefined` where none are kept, or not any more. */
+  /** `undefined` when none are kept (any more). */
   of(receipt: Pick<Receipt, 'actor' | 'mind' | 'id'>): Promise<KeptPrompts | undefined>;
-  /** Removes what the settings do not let stay: all of it where they are off. */
+  /** Removes what the settings do not allow to keep: everything when they are off. */
   sweep(): Promise<void>;
   clear(): Promise<void>;
 }
@@ -136,20 +136,20 @@ interface PromptStoreDependencies {
 }
 
 const HOUR_MS = 60 * 60_000;
-/** Of one piece of work, in characters of JSON. */
+/** Limit for one piece of work, in characters of JSON. */
 const MOST_CHARACTERS = 2_000_000;
 
 export function createPromptStore({ stores, retention, redaction, clock, log }: PromptStoreDependencies): PromptStore {
   const { prompts, promptIndex } = stores;
-  // What is kept and what is removed of a server do not get between one another.
+  // Serialises saving and removing for each server.
   const mutex = createKeyedMutex();
-  /** How often everything was removed: what is being kept at that moment goes, too. */
+  /** Number of times that everything was removed: prompts that are being saved at that moment are dropped, too. */
   let removals = 0;
 
   const isOld = ({ at }: { readonly at: number }, { promptHours }: Retention) =>
     at <= clock.now() - promptHours * HOUR_MS;
 
-  /** The documents first: one that no index names would stay for ever. */
+  /** The documents first: one that no index names would stay forever. */
   const drop = async (guildId: string, dropped: PromptIndex['turns']) => {
     if (dropped.length === 0) return;
     for (const { key } of dropped) await prompts.of(key).delete();
@@ -182,7 +182,7 @@ export function createPromptStore({ stores, retention, redaction, clock, log }: 
 
   const goOn = async (key: string, sent: SentRequest) => {
     const document = prompts.of(key);
-    // What was removed meanwhile stays removed: the words of somebody who is forgotten are in what follows, too.
+    // Prompts that were removed meanwhile stay removed: later requests repeat the messages of a member whose data were deleted.
     if ((await document.find()) === undefined) return;
     await document.update((draft) => Object.assign(draft, withRequest(draft, sent, redaction)));
   };
@@ -194,7 +194,7 @@ export function createPromptStore({ stores, retention, redaction, clock, log }: 
         const rules = await retention();
         const { receiptId, charge, index } = sent;
         const { guildId, channelId, userId } = charge.actor;
-        // Of direct messages no page tells.
+        // No page shows prompts of direct messages.
         if (!rules.keepPrompts || guildId === null) return;
         const key = keyOf({ actor: charge.actor, mind: charge.responder, id: receiptId });
         await mutex.run(guildId, async () => {
@@ -235,7 +235,7 @@ export function createPromptStore({ stores, retention, redaction, clock, log }: 
 
 const keyOf = ({ actor, mind, id }: Pick<Receipt, 'actor' | 'mind' | 'id'>) => `${actor.channelId} ${mind} ${id}`;
 
-/** The requests of a piece of work repeat one another: of each, only what is new is stored. */
+/** Requests of a piece of work repeat one another: only the new part of each is stored. */
 function withRequest(before: StoredPrompts, sent: SentRequest, redaction: Redaction): StoredPrompts {
   const next = shownRequest(sent, redaction);
   const last = wholeRequests(before.requests).at(-1);
@@ -330,7 +330,7 @@ function pictureText({ type, mediaType, data }: Extract<ContentBlock, { type: 'i
   return type === 'base64' ? `${mediaType}, ${Buffer.byteLength(data, 'base64')} bytes` : mediaType;
 }
 
-/** Secrets go before quotes and line breaks in them are escaped, which would hide them. */
+/** Secrets are removed before quotes and line breaks are escaped, which would hide them. */
 function jsonOf(value: unknown, redaction: Redaction): string {
   const text = JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'string' ? redaction.text(inner) : inner,

@@ -40,7 +40,7 @@ const receiptSchema = z.object({
 }) satisfies z.ZodType<Receipt>;
 
 export const receiptsSchema = z.object({
-  /** Of one channel, in the order in which they were last recorded. */
+  /** Maximum for one channel, in the order in which they were last recorded. */
   receipts: z.array(receiptSchema).default([]),
 });
 type StoredReceipts = z.output<typeof receiptsSchema>;
@@ -50,7 +50,7 @@ const DAY_MS = 24 * 60 * 60_000;
 type ReceiptStore = Collection<StoredReceipts, 'channel'>;
 
 interface Retention {
-  /** Of each mind in a channel, so that a busy one does not displace another's. */
+  /** Maximum for each responder in a channel, so that a busy one does not displace the receipts of another. */
   readonly receipts: number;
   readonly receiptDays: number;
 }
@@ -76,7 +76,7 @@ function isSame(one: Receipt, other: Receipt): boolean {
   return one.id === other.id && one.mind === other.mind;
 }
 
-/** Removes receipts that are too old, also where nobody asks any more. */
+/** Removes receipts that are too old, also in channels that are not used any more. */
 export async function sweepReceipts(store: ReceiptStore, now: number, { receiptDays }: Retention): Promise<void> {
   const isOld = (receipt: Receipt) => receipt.at <= now - receiptDays * DAY_MS;
   for await (const [channelId, { receipts }] of store.entries()) {
@@ -102,7 +102,7 @@ export async function sweepAccounts(
   }
 }
 
-/** The newest first. */
+/** Newest first. */
 export async function receiptsOf(
   store: ReceiptStore,
   channelId: string,
@@ -124,27 +124,27 @@ export async function findReceipt(
 }
 
 const KEPT_DAYS = 31;
-/** Of more pieces of work than are ever under way at once in one place. */
+/** More pieces of work than ever run at once in one place. */
 const COUNTED_KEPT = 64;
 
 export const sumSchema = z.object({
-  /** Pieces of work: answers, and whatever else a mind has a receipt of. */
+  /** Number of pieces of work: answers, and everything else with a receipt. */
   runs: z.number().default(0),
   tokens: z.number().default(0),
   usd: z.number().default(0),
-  /** Runs whose price is not known: they are missing in `usd`. */
+  /** Number of runs without a known price: they are missing in `usd`. */
   unpriced: z.number().default(0),
   usage: usageSchema.default(NO_USAGE),
 });
 export type Sum = Readonly<z.output<typeof sumSchema>>;
 export const NO_USE: Sum = sumSchema.parse({});
 
-/** What an account has counted of a receipt. */
+/** What an account has counted for a receipt. */
 const counted = z.object({ receipt: z.string(), sum: sumSchema });
 
 const hold = z.object({ id: z.string(), tokens: z.number(), usd: z.number(), until: z.number() });
 
-/** What one model or one member has used of a guild's day. */
+/** The use by one model or member on one day of a guild. */
 export const shareSchema = z.object({
   day: z.string(),
   model: z.string().optional(),
@@ -154,18 +154,18 @@ export const shareSchema = z.object({
   usd: z.number(),
 });
 export type Share = z.output<typeof shareSchema>;
-/** Of each day that is over: those that used the most, so that the account stays small in a server of thousands. */
+/** How many are kept for each past day: those that used the most, so that the account stays small in a server with thousands of members. */
 const SHARES_KEPT = 5;
 
 /** The account of a guild, channel or member. */
 export const accountSchema = z.object({
   /** By day (UTC), `2026-11-21`. */
   days: z.record(z.string(), sumSchema).default({}),
-  /** Of a guild: today's tokens by channel. */
+  /** For a guild: today's tokens by channel. */
   channels: z.object({ day: z.string(), tokens: z.record(z.string(), z.number()) }).optional(),
-  /** The latest ones: a receipt that is recorded again, be it because a crash came between the accounts, is counted once in each. */
+  /** The latest receipts: one that is recorded again, for instance after a crash between two accounts, is counted once in each. */
   counted: z.array(counted).default([]),
-  /** Room for work that is under way. */
+  /** Space for work that is running. */
   held: z.array(hold).default([]),
 });
 export type Account = z.output<typeof accountSchema>;
@@ -180,7 +180,7 @@ export function dayOf(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
 
-/** What an account has used on this day, or in this calendar month as far as days are kept. */
+/** An account's use on this day, or in this calendar month within the days that are kept. */
 export function usedIn(account: Pick<Account, 'days'>, at: number, period: 'day' | 'month'): Sum {
   const day = dayOf(at);
   if (period === 'day') return account.days[day] ?? NO_USE;
@@ -199,8 +199,8 @@ export function lastDays(at: number, count: number): readonly string[] {
 }
 
 /**
- * Adds a receipt to the account's day, as far as the account has not counted it yet, and lets go of what is too old.
- * @param before the receipt that it takes the place of
+ * Adds a receipt to the account's day, except the part that the account has counted already, and removes days that are too old.
+ * @param before the receipt that it replaces
  * @returns what was added
  */
 export function enter(account: Account, receipt: Receipt, before: Receipt | undefined): Sum {
@@ -222,7 +222,7 @@ function toEntry<T>(key: string, value: T | undefined): readonly (readonly [stri
   return value === undefined ? [] : [[key, value]];
 }
 
-/** Also notes, in the guild's account, which channel used it. */
+/** Also records, in the guild's account, which channel used it. */
 export function enterChannel(account: Account, channelId: string, at: number, { tokens }: Sum): void {
   const day = dayOf(at);
   if (account.channels !== undefined && account.channels.day > day) return;
@@ -230,10 +230,10 @@ export function enterChannel(account: Account, channelId: string, at: number, { 
   account.channels = { day, tokens: { ...today, [channelId]: (today[channelId] ?? 0) + tokens } };
 }
 
-/** Also notes, in the guild's account, which model and which member used it. */
+/** Also records, in the guild's account, which model and which member used it. */
 export function enterShares(account: GuildAccount, { actor, at, model }: Receipt, { runs, tokens, usd }: Sum): void {
   const day = dayOf(at);
-  // Once a day: to find the largest of all days takes longer than all else here.
+  // Once a day: finding the largest of all days takes longer than all else here.
   const isFirst = account.shares.every((one) => one.day !== day);
   for (const whose of [{ model }, { userId: actor.userId }]) {
     const isTheirs = (one: Share) => one.day === day && one.model === whose.model && one.userId === whose.userId;
@@ -274,12 +274,12 @@ export function addSums(sums: readonly Sum[]): Sum {
   );
 }
 
-/** What a receipt comes to. */
+/** The amounts of a receipt. */
 function wholeOf({ usage, cost }: Pick<Receipt, 'usage' | 'cost'>): Sum {
   return { runs: 1, tokens: tokensOf(usage), usd: cost ?? 0, unpriced: cost === null ? 1 : 0, usage };
 }
 
-/** What is missing in sums that have counted `then`. */
+/** The difference to sums that have counted `then`. */
 function difference(now: Sum, then: Sum): Sum {
   return {
     runs: now.runs - then.runs,

@@ -84,7 +84,7 @@ export const inject = {
 
 export type AccountsContext = PluginContext<typeof settings, typeof collections, typeof inject>;
 
-/** A channel and its threads share one account; receipts are kept where the work was done. */
+/** A channel and its threads share one account; receipts are stored where the work was done. */
 export function createAccounts(
   context: AccountsContext,
   ofFiles: LimitsInForce,
@@ -132,10 +132,10 @@ export function createAccounts(
   };
 }
 
-/** A reservation ends by itself after this time: the work has failed without releasing it. */
+/** A reservation ends after this time: the work has failed without releasing it. */
 const HELD_MS = 15 * 60_000;
 
-/** Reserves the amount in each of the accounts, or in none. */
+/** Reserves the amount in all of the accounts, or in none. */
 async function reserve(
   limited: readonly LimitedAccount[],
   most: Amount,
@@ -154,7 +154,7 @@ async function reserve(
   for (const [index, { holder, limit, document }] of limited.entries()) {
     await document.update((account) => {
       const now = clock.now();
-      // Two limits may hold for one account; the hold of this work does not count against itself.
+      // Two limits may apply to one account; a reservation does not count against its own work.
       account.held = account.held.filter(({ id, until }) => until > now && id !== hold.id);
       const reason = judge(holder, limit, account, now, most);
       reasons.push(reason);

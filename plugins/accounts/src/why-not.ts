@@ -14,7 +14,7 @@ import {
 import { type Message, PermissionFlagsBits } from 'discord.js';
 import type { AccountsContext } from './service.js';
 
-/** Which message is asked about. */
+/** The message in question. */
 export interface AskedMessage {
   readonly guildId: string | null;
   readonly channelId: string;
@@ -22,8 +22,8 @@ export interface AskedMessage {
 }
 
 /**
- * Why a message was not answered: what was noted when it came, else what follows from it and from the rules and settings as they are now.
- * @throws UserError for a message that the requester may not ask about, or that is gone
+ * Why a message was not answered: the reason recorded when it arrived, otherwise a reason from the current rules and settings.
+ * @throws UserError for a message that the requester may not ask about, or that was deleted
  */
 export async function whyNot(context: AccountsContext, ctx: CommandContext, asked: AskedMessage): Promise<string> {
   const message = await messageOf(context, ctx, asked);
@@ -33,7 +33,7 @@ export async function whyNot(context: AccountsContext, ctx: CommandContext, aske
   return [t('**Why there is no answer of mine to this message**'), ...lines.map((line) => `• ${line}`)].join('\n');
 }
 
-/** Only what the requester can read themselves. */
+/** Only for messages that the requester can read. */
 async function messageOf(
   { client, services }: AccountsContext,
   { actor }: CommandContext,
@@ -54,7 +54,7 @@ async function messageOf(
   return message;
 }
 
-/** What follows from a message, and from the rules and settings as they are now: nothing is noted of messages that are not for the bot. */
+/** Reasons from a message and the current rules and settings: nothing is recorded about messages that are not for the bot. */
 async function derived(context: AccountsContext, message: Message): Promise<readonly string[]> {
   const { client, services } = context;
   const { author, content, guildId, mentions } = message;
@@ -92,7 +92,7 @@ async function derived(context: AccountsContext, message: Message): Promise<read
 
 const beforeStart = () => t('It was written before I was started, and I have no record of it. Write it again.');
 
-/** By which rule the bot takes no notice of the author or the place. */
+/** The rule by which the bot ignores the author or the place. */
 async function ignored({ services: { access } }: AccountsContext, { author, guildId, channelId }: Message) {
   const actor = { userId: author.id, guildId, channelId };
   if (!(await access.ignores(actor))) return undefined;
@@ -101,13 +101,13 @@ async function ignored({ services: { access } }: AccountsContext, { author, guil
   return t('I take no notice of it: {reason}. {remedy}', { reason: text, remedy });
 }
 
-/** What keeps the bot from reading the message, or from answering where it is. */
+/** What prevents the bot from reading the message, or from answering there. */
 function unseen({ client, guild, channel, content, attachments, guildId, mentions }: Message): string | undefined {
   const me = guild?.members.me;
   const needed = channel.isThread() ? PermissionFlagsBits.SendMessagesInThreads : PermissionFlagsBits.SendMessages;
   if (me != null && !channel.isDMBased() && !channel.permissionsFor(me).has(PermissionFlagsBits.ViewChannel | needed))
     return t('I may not see this channel or write in it. Give one of my roles View Channel and Send Messages here.');
-  // Discord shows a message that mentions the bot, and those in direct messages, all the same.
+  // Discord sends the text of messages that mention the bot, and of direct messages, in any case.
   const isHidden =
     !client.options.intents.has('MessageContent') && guildId !== null && !mentions.users.has(client.user.id);
   return isHidden && content === '' && attachments.size === 0
@@ -115,7 +115,7 @@ function unseen({ client, guild, channel, content, attachments, guildId, mention
     : undefined;
 }
 
-/** Of what was said to the bot: a command behind the mention, else what keeps it from being answered now. */
+/** For a message to the bot: the command after the mention, otherwise what prevents an answer now. */
 async function addressed(context: AccountsContext, message: Message): Promise<readonly string[]> {
   const { client, services } = context;
   const { author, content, guildId, channelId } = message;
@@ -151,7 +151,7 @@ function notAddressed(prefixes: readonly string[]): string {
   });
 }
 
-/** The command that the words begin with, and what of the rules speaks against it now. */
+/** The command at the beginning of the text, and the current rules that deny it. */
 async function aboutCommand(
   { services }: AccountsContext,
   { author, guildId, channelId }: Message,

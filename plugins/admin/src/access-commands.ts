@@ -268,7 +268,7 @@ export function registerAccessCommands(context: AdminContext): void {
   });
 }
 
-/** Whether a target is one of the commands without which a server's admins cannot mend what they have set. */
+/** Whether a target is one of the commands that a server's admins need to correct their own rules. */
 export function keepsServerInHand(
   { commands, plugins }: Pick<AdminContext['services'], 'commands' | 'plugins'>,
   { kind, name }: Target,
@@ -284,12 +284,12 @@ export const lockWarning = (name: string) =>
     { name: code(name) },
   );
 
-/** Whose rules a command is about: those of the server, or those of the bot's owner. */
+/** Which rules a command is about: those of the server, or those of the bot's owner. */
 interface Level {
   readonly idOf: (ctx: CommandContext) => string | null;
   readonly who: ReturnType<typeof option.rest>;
   readonly find: (ctx: CommandContext, text: string) => Promise<Subject>;
-  /** What `list` says when there are none. */
+  /** The answer of `list` when there are none. */
   readonly empty: () => string;
 }
 
@@ -299,7 +299,7 @@ export async function findTarget(
   ctx: Pick<CommandContext, 'actor'>,
   text: string,
 ): Promise<Target> {
-  // The last option of a command comes with the quotes that the others need for several words.
+  // The last option of a command includes the quotes that other options need for several words.
   const typed = text
     .trim()
     .toLowerCase()
@@ -309,7 +309,7 @@ export async function findTarget(
   const found: Target[] = [];
   const named = await commands.explain(ctx.actor, name);
   const [first] = named;
-  // By an alias the command has its own name; a group is named as it was typed.
+  // For an alias, the command's own name is used; a group is named as it was typed.
   if (first !== undefined) {
     const isAlias = named.length === 1 && first.command.aliases.includes(name);
     found.push({ kind: 'command', name: isAlias ? first.command.name : name.split(/\s+/).join(' ') });
@@ -336,7 +336,7 @@ export async function findTarget(
   throw new UserError(`${sentence}${hint}`);
 }
 
-/** The plugin that does not run and has, or by its id may have, a command. */
+/** The stopped plugin that has, or by its id may have, a command. */
 export function stoppedPluginOf(
   { commands, plugins }: Pick<AdminContext['services'], 'commands' | 'plugins'>,
   name: string,
@@ -349,7 +349,7 @@ export function stoppedPluginOf(
   return plugin && { plugin, isCertain: plugin === owner };
 }
 
-/** @throws UserError that names the plugin that would have a command, and what loads it, where that plugin does not run */
+/** @throws UserError with the stopped plugin that would have a command, and how to load it */
 function assertRuns(services: Pick<AdminContext['services'], 'commands' | 'plugins'>, name: string): void {
   const stopped = stoppedPluginOf(services, name);
   if (stopped === undefined) return;
@@ -364,7 +364,7 @@ function assertRuns(services: Pick<AdminContext['services'], 'commands' | 'plugi
   throw new UserError(`${sentence} ${t('The owner of the bot loads it with `plugin load {plugin}`.', values)}`);
 }
 
-/** @throws UserError for what is no command and no tool */
+/** @throws UserError when it is not a command or a tool */
 export async function decisionsFor(
   { commands, tools }: Pick<AdminContext['services'], 'commands' | 'tools'>,
   actor: CommandContext['actor'],
@@ -398,7 +398,7 @@ export async function findSubject({ guild }: CommandContext, text: string): Prom
     if (guild.roles.cache.has(id)) return { kind: 'role', id };
     const channel = guild.channels.cache.get(id);
     if (channel !== undefined) return { kind: channel.type === ChannelType.GuildCategory ? 'category' : 'channel', id };
-    // Also of a user who has left: such a rule is to hold when they come back.
+    // Also a user who has left: the rule applies when they come back.
     if (sign === undefined || sign.startsWith('@')) return { kind: 'user', id };
   }
   const [subject, another] = await subjectsCalled(guild, wanted);
@@ -422,7 +422,7 @@ async function subjectsCalled(guild: Guild, wanted: string): Promise<readonly Su
   return (await membersCalled(guild, wanted)).map(({ id }) => ({ kind: 'user', id }) as const);
 }
 
-/** A user, a server, all servers or everyone. An id that is no server of the bot's is a user's, unless it is written `server:<id>`. */
+/** A user, a server, all servers or everyone. An id that is not one of the bot's servers is a user's, unless it is written `server:<id>`. */
 async function findOwnerSubject(
   { channel: { client }, actor: { guildId } }: CommandContext,
   text: string,
@@ -438,7 +438,7 @@ async function findOwnerSubject(
   return { kind: isServer ? 'guild' : 'user', id };
 }
 
-/** Rules about everything are asked first. */
+/** Rules about everything are evaluated first. */
 export const byPrecedence = (rules: readonly AccessRule[]): readonly AccessRule[] =>
   rules.toSorted(
     (a, b) =>
@@ -455,7 +455,7 @@ const lineOf = ({ effect, target, subject }: AccessRule) =>
 
 const namesOf = (names: readonly string[]) => (names.length === 0 ? t('none') : names.map(code).join(', '));
 
-/** What an id in a file names, for the reader of the file. */
+/** The name of an id in a file, for its reader. */
 function nameOf(guild: Guild | null, id: string): string | undefined {
   return (
     guild?.roles.cache.get(id)?.name ?? guild?.channels.cache.get(id)?.name ?? guild?.members.cache.get(id)?.displayName

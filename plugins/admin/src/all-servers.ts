@@ -59,23 +59,23 @@ export function createAllServers({ client, question }: AdminContext) {
     async count(): Promise<number> {
       return (await this.largest(0)).count;
     },
-    /** @throws UserError when the bot is not there */
+    /** @throws UserError when the bot is not in it */
     async find(id: string): Promise<Server> {
       const found = ID.test(id) ? await one.of(id, { id }) : null;
       if (found === null)
         throw new UserError(t('The bot is in no server with the id {id}. `bot servers` lists them.', { id: code(id) }));
       return found;
     },
-    /** @returns whether it was still there */
+    /** @returns whether it was still in the server */
     leave: (id: string) => leaving.of(id, { id }),
   };
 }
 
-/** Of Discord's ids. */
+/** The form of Discord's ids. */
 const ID = /^\d{15,20}$/;
 
 const bySize = (servers: readonly Server[]) => servers.toSorted((one, other) => other.members - one.members);
 
-/** Below a list in a message. */
+/** The note below a list in a message. */
 export const missingNote = (answers: { readonly missing: number }): readonly string[] =>
   missingSentences(answers).map((sentence) => `-# ${sentence}`);

@@ -15,42 +15,42 @@ import type { AdminContext } from './context.js';
 import { code, guildOf, suggestFrom } from './format.js';
 
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
-/** As much as the host keeps. */
+/** The number of entries that the host keeps. */
 const MOST_AUDITED = 300;
-/** Leaves room for the heading in a message of Discord. */
+/** Leaves space for the heading in a message. */
 const PAGE_CHARACTERS = 1_700;
-/** What fits into the id of a button, where `:` and `%` take three characters. */
+/** Space in the id of a button, where `:` and `%` take three characters. */
 const LONGEST_FILTER = 56;
 const ALL = 'all';
 
-/** What is to be shown of the audit. */
+/** The filters of the audit. */
 interface Wanted {
   readonly filter: string;
-  /** Also what was only shown. */
+  /** Also actions that only read. */
   readonly isWhole: boolean;
 }
 
-/** An entry of the audit: acts of people, and calls of tools that models and agents made for them. */
+/** An entry of the audit: actions of people, and calls of tools that models and agents made for them. */
 interface Entry {
   readonly id: string;
   readonly at: number;
   readonly userId: string;
   /** As Markdown. */
   readonly what: string;
-  /** How an act ended, or where a call is. */
+  /** The outcome of an action, or the state of a call. */
   readonly end: AuditedAct['outcome'] | LedgerEntry['state'];
   /** The reason for the outcome, or the member who decided; as Markdown. */
   readonly why: string | undefined;
   readonly isCall: boolean;
-  /** Where the names of tools and plugins are looked for. */
+  /** The text in which names of tools and plugins are searched. */
   readonly words: string;
-  /** What a call was asked to do it to, in lower case: an id, a mention or a name. It is looked at, and not shown. */
+  /** The target of a call, in lower case: an id, a mention or a name. It is searched, and not shown. */
   readonly targets: readonly string[];
-  /** Whether something was only shown. */
+  /** Whether it only read something. */
   readonly reads: boolean;
 }
 
-/** `!audit`: the acts of moderators and admins for this server, calls of tools that change something, and what was refused. */
+/** `!audit`: the actions of moderators and admins in this server, calls of tools that change something, and what was refused. */
 export function registerAuditCommand(context: AdminContext): void {
   const { command, component, services } = context;
   const { plugins, tools } = services;
@@ -115,7 +115,7 @@ export function registerAuditCommand(context: AdminContext): void {
     },
     examples: ['audit', 'audit @alice', 'audit party 2', 'audit 3', 'audit all', 'audit @alice --all'],
     async run(ctx, { what = '', page, all }) {
-      // `audit 3`: a number that is no id.
+      // `audit 3`: a number that is not an id.
       const isPage = page === undefined && /^\d{1,3}$/.test(what);
       const isAll = what.toLowerCase() === ALL;
       const wanted = { filter: isPage || isAll ? '' : what, isWhole: isAll || all };
@@ -124,7 +124,7 @@ export function registerAuditCommand(context: AdminContext): void {
   });
 }
 
-/** The latest of a guild, the newest first. */
+/** The latest entries of a guild, newest first. */
 async function entriesOf({ services }: AdminContext, guildId: string): Promise<readonly Entry[]> {
   const { audit, ledger, tools } = services;
   const [acts, calls] = await Promise.all([
@@ -159,7 +159,7 @@ function entryOfAct(
   };
 }
 
-/** Without its arguments: they may be words that were not meant for the admins. */
+/** Without its arguments: they may contain text that is not meant for the admins. */
 function entryOfCall({ id, createdAt, actor, tool, plugin, state, decidedBy, input }: LedgerEntry): Entry {
   return {
     id,
@@ -180,7 +180,7 @@ function lineOf({ at, userId, what, end, why, isCall }: Entry): string {
   return `${timeOf(at)} ${personOf(userId)} ${what}${outcome}`;
 }
 
-/** How an act ended, or where a call is. */
+/** The outcome of an action, or the state of a call. */
 function endWord(end: AuditedAct['outcome'] | LedgerEntry['state']): string {
   switch (end) {
     case 'proposed':
@@ -206,11 +206,11 @@ function endWord(end: AuditedAct['outcome'] | LedgerEntry['state']): string {
   }
 }
 
-/** What a file has changed is not a member's act, and names itself. */
+/** An entry about a file has no member as its author, and describes itself. */
 const personOf = (userId: string) => (/^\d+$/.test(userId) ? `<@${userId}>` : plainText(userId));
 const timeOf = (at: number) => `<t:${Math.floor(at / 1000)}:f>`;
 
-/** A member by mention or id; anything else is a name that stands in the entry as a word. */
+/** A member by mention or id; any other text is searched as a word in the entry. */
 function matcher(filter: string, namesOf: (id: string) => readonly string[]): (entry: Entry) => boolean {
   const wanted = filter.trim();
   if (wanted === '') return () => true;
@@ -224,14 +224,14 @@ function matcher(filter: string, namesOf: (id: string) => readonly string[]): (e
   return ({ words }) => word.test(words);
 }
 
-/** What a member is called, as a tool may be given it. */
+/** The names by which a tool may be given a member. */
 function namesOf(member: GuildMember | undefined): readonly string[] {
   if (member === undefined) return [];
   const names = [member.user.username, member.user.globalName, member.nickname].flatMap((name) => name ?? []);
   return names.flatMap((name) => [name.toLowerCase(), `@${name.toLowerCase()}`]);
 }
 
-/** As many lines as one message holds, then the next page. */
+/** As many lines as fit in one message; the rest is on the next page. */
 function paged(lines: readonly string[]): readonly (readonly string[])[] {
   const pages: string[][] = [];
   let room = 0;

@@ -3,24 +3,24 @@ import type { Message } from 'discord.js';
 import type { AdminContext } from './context.js';
 import { code } from './format.js';
 
-/** How often it is looked whether a backup is due. */
+/** Interval of the check whether a backup is due. */
 const LOOK_MS = 10 * 60_000;
-/** How often a message tells how far a long backup is. */
+/** Interval of progress messages of a long backup. */
 const TELL_MS = 5_000;
 const MOST_LISTED = 30;
 
-/** `!backup` for the bot's owner, and backups on schedule. */
+/** `!backup` for the bot's owner, and scheduled backups. */
 export function registerBackups(context: AdminContext): void {
   const { command, every, ready, log, settings, services } = context;
   const { backups, clock, host, notices } = services;
   const folderOf = async () => (await settings.global.get()).backupFolder;
 
-  /** Makes one when the last is old enough. One that failed is tried again at the next look. */
+  /** Makes a backup when the last one is old enough. After a failure, the next check tries again. */
   const backUpIfDue = async (): Promise<void> => {
     const { backupHours, backupKeep, backupFolder } = await settings.global.get();
     if (backupHours === 0) return;
     try {
-      // One of the future is from before the clock was set right.
+      // A backup in the future was made before the clock was corrected.
       const made = (await backups.list(backupFolder)).filter(({ createdAt }) => createdAt <= clock.now());
       const last = made.find(({ scheduled }) => scheduled);
       if (last !== undefined && clock.now() - last.createdAt < backupHours * 3_600_000) return;
@@ -40,7 +40,7 @@ export function registerBackups(context: AdminContext): void {
       });
     }
   };
-  // Where several hosts serve one bot, each backup holds what all have stored.
+  // When several hosts serve one bot, each backup contains the data of all.
   if (host.isFirst) {
     ready(backUpIfDue);
     every(LOOK_MS, backUpIfDue);
@@ -70,7 +70,7 @@ export function registerBackups(context: AdminContext): void {
         return ctx.reply(t('It is sound: {backup}', { backup: backupText(await backups.verify(wanted, folder)) }));
       }
       await ctx.defer();
-      // A slash command shows by itself that it is at work.
+      // Discord shows a progress indicator for a slash command.
       const progress =
         ctx.source === 'prefix' ? createProgress(await ctx.reply(t('Backing up …')), clock.now) : undefined;
       const startedAt = clock.now();
@@ -103,7 +103,7 @@ async function listOf({ services: { backups } }: AdminContext, folder: string | 
   ].join('\n');
 }
 
-/** A backup that has been read back, in one sentence. */
+/** A verified backup, in one sentence. */
 export function backupText({ name, files, bytes, withSecrets, leftOut, host }: VerifiedBackup): string {
   const secrets = withSecrets
     ? t('with secrets: keep it safe')
@@ -126,7 +126,7 @@ function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** A message that says how far a backup is, changed now and then. */
+/** A message with the progress of a backup, edited from time to time. */
 function createProgress(message: Message, now: () => number) {
   let toldAt = now();
   let editing: Promise<unknown> = Promise.resolve();

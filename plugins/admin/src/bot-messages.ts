@@ -24,20 +24,20 @@ const OWNER = { tier: 'botOwner' } as const;
 const HOUR_MS = 60 * 60_000;
 const LONGEST = 1_500;
 
-/** As many servers are written to at once: an announcement leaves the rest of what Discord admits to what members wait for. */
+/** Number of servers that an announcement is sent to concurrently: the rest of Discord's limit is left for answers to members. */
 const AT_ONCE = 4;
-/** Names of servers in one answer. */
+/** Maximum number of servers named in one answer. */
 const NAMED = 10;
 const LONGEST_ANNOUNCEMENT_MS = 30 * 60_000;
 
-/** `!bot contact`, `answer` and `announce`: words to the owner of the bot, and the owner's to a member or to all servers. */
+/** `!bot contact`, `answer` and `announce`: messages to the owner of the bot, and the owner's to a member or to all servers. */
 export function messageCommands(context: AdminContext): readonly Subcommand[] {
   const { settings, services, client, question } = context;
   const { audit, random } = services;
   const askFirst = createAskFirst({ component: context.component, ...services, name: 'bot-announce', access: OWNER });
   const { say, tell, tellOwners, attempt } = createMessenger(context);
 
-  /** Where a server reads announcements: the channel that its admins chose, else the one in which Discord greets. */
+  /** The channel for announcements in a server: the one that its admins chose, otherwise the one in which Discord greets. */
   const channelOf = async (guild: Guild): Promise<SendableChannels | undefined> => {
     const id = (await settings.guild(guild).get()).announcements ?? guild.systemChannelId;
     return id === null ? undefined : findSendableIn(client, guild.id, id);
@@ -167,7 +167,7 @@ export function messageCommands(context: AdminContext): readonly Subcommand[] {
   ];
 }
 
-/** Tells the owners of the bot of the servers that it is added to and removed from, unless they want none of that. */
+/** Tells the owners of the bot about servers that it is added to and removed from, unless they have switched this off. */
 export function registerServerNotices(context: AdminContext, all: AllServers): void {
   const { on, settings, services } = context;
   const { random } = services;
@@ -210,7 +210,7 @@ const quoted = (message: string) =>
 function createMessenger({ client, log, services, signal }: AdminContext) {
   const { access, clock, languages } = services;
 
-  /** Mentions in it reach no one. */
+  /** Mentions in it ping no one. */
   const say = (channel: SendableChannels, content: string, key: string) =>
     sendText(channel, textMessages(asNotice(content)), key, { clock, signal });
 
@@ -236,7 +236,7 @@ function createMessenger({ client, log, services, signal }: AdminContext) {
     say,
     attempt,
     tell,
-    /** @returns whether at least one of the owners has it */
+    /** @returns whether at least one of the owners received it */
     async tellOwners(write: () => string, key: string): Promise<boolean> {
       const owners = await access.owners();
       const sent = await Promise.all(owners.map((id) => tell(id, write, key)));
@@ -245,7 +245,7 @@ function createMessenger({ client, log, services, signal }: AdminContext) {
   };
 }
 
-/** Where Red's Admin cog announces. Its self roles are taken over by the plugin `roles`. */
+/** The channel of Red's Admin cog for announcements. The plugin `roles` imports its self roles. */
 export const announcementsOfRed = redImporter({
   from: 'Admin',
   data: z.strictObject({

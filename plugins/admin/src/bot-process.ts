@@ -2,10 +2,10 @@ import { asNotice, createAskFirst, formatDuration, type Subcommand, subcommand, 
 import type { AdminContext } from './context.js';
 
 const OWNER = { tier: 'botOwner' } as const;
-/** A bot that comes back later than this was not restarted by the command. */
+/** A bot that starts later than this was not restarted by the command. */
 const BACK_WITHIN_MS = 60 * 60_000;
 
-/** Where a restart was asked for, until the bot has said there that it is back. */
+/** Where a restart was requested, until the bot has reported there that it is back. */
 export const restarts = {
   scope: 'global',
   version: 1,
@@ -48,7 +48,7 @@ export function processCommands(context: AdminContext): readonly Subcommand[] {
           yes: t('Stop it'),
           async run() {
             audit.record({ actor: ctx.actor, act: 'bot shutdown (agreed)', outcome: 'done' });
-            // After the answer: the stop waits for what is under way.
+            // After the answer: the stop waits for running commands.
             context.after(0, () => control.end('shutdown'));
             return t('Stopping. Goodbye.');
           },
@@ -60,9 +60,9 @@ export function processCommands(context: AdminContext): readonly Subcommand[] {
 async function sayBack({ client, collections, services, log }: AdminContext): Promise<void> {
   const document = collections.restarts.of(LATEST);
   const asked = await document.find();
-  // In another process's server, that one says it.
+  // The process that serves that server sends the message.
   if (asked === undefined || (asked.guildId !== null && !client.guilds.cache.has(asked.guildId))) return;
-  // Before it is said, so that it is said once.
+  // Deleted before the message is sent, so that it is sent once.
   await document.delete();
   const tookMs = services.clock.now() - asked.at;
   if (tookMs > BACK_WITHIN_MS) return;

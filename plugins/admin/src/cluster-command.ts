@@ -8,7 +8,7 @@ import {
 } from '@cinnabar/sdk';
 import type { AdminContext } from './context.js';
 
-/** `!cluster`: which process serves which servers, and what moved lately. The command line says the same. */
+/** `!cluster`: which process serves which servers, and the latest moves. The command line prints the same. */
 export function registerCluster({ command, services }: AdminContext): void {
   const { cluster } = services;
   command({

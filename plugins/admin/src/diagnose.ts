@@ -21,11 +21,11 @@ import type { AdminContext } from './context.js';
 import { code } from './format.js';
 import { missingIn } from './plugin-commands.js';
 
-/** One thing that was looked at. A note is what may matter, and does not keep it from working. */
+/** The result of one check. A note is something that may matter, but does not prevent it from working. */
 interface Finding {
   readonly state: 'fine' | 'note' | 'obstacle';
   readonly text: string;
-  /** What takes it away; for notes and obstacles. */
+  /** How to fix it; for notes and obstacles. */
   readonly remedy: string;
 }
 
@@ -33,7 +33,7 @@ type Target = Awaited<ReturnType<typeof findTarget>>;
 
 const SIGNS = { fine: '✓', note: '⚠', obstacle: '✗' } as const;
 
-/** `!diagnose`: walks everything that something needs to work for a member here, and names the first obstacle. */
+/** `!diagnose`: checks everything that a feature needs to work for a member here, and names the first obstacle. */
 export function registerDiagnose(context: AdminContext): void {
   const { command, services } = context;
   command({
@@ -42,7 +42,7 @@ export function registerDiagnose(context: AdminContext): void {
     description: 'Find out why a command, tool or plugin does not work for a member',
     help: 'Everyone can ask for themselves, admins for every member. It is looked at for this channel, as it is now.',
     ephemeral: true,
-    // Looking may mean asking a vendor of models.
+    // A check may send a request to a model provider.
     cooldown: { uses: 10, perMs: 30_000 },
     options: {
       who: z.string().describe('me, or a member'),
@@ -97,7 +97,7 @@ function conclusion(findings: readonly Finding[]): string {
   if (first === undefined) return t('Nothing stands in the way here.');
   return [
     t('**First obstacle**: {obstacle}. **Remedy**: {remedy}', first),
-    // All have to be mended: one remedy after the other would look as though it had not helped.
+    // All have to be fixed: with one remedy at a time, each would seem to have no effect.
     ...others.map((one) => t('**Also in the way**: {obstacle}. **Remedy**: {remedy}', one)),
   ].join('\n');
 }
@@ -113,7 +113,7 @@ async function examine(
   if (kind === 'plugin') return examinePlugin(context, ctx, actor, pluginOf(context, name));
   if (kind === 'command') return examineCommand(context, ctx, actor, name);
   const { findings: own, notOffered } = await examineTool(context, ctx, actor, name);
-  // Members use tools through the AI; agents from elsewhere need nothing of this.
+  // Members use tools through the AI; external agents need none of this.
   const asked = await examineAi(context, ctx, actor);
   const offer = notOffered === undefined ? [] : [ofReason(notOffered)];
   return [
@@ -128,13 +128,13 @@ async function examine(
 async function examineAi(context: AdminContext, ctx: CommandContext, actor: Actor): Promise<readonly Finding[]> {
   const ai = context.services.plugins.list().find(({ id }) => id === 'ai');
   if (ai === undefined) return [];
-  // One that does not run has no commands.
+  // A stopped plugin has no commands.
   return ai.state === 'running'
     ? examineCommand(context, ctx, actor, 'ai')
     : examineState(context, ctx, ai, await isOwner(context, ctx));
 }
 
-/** @throws UserError for one that is not there */
+/** @throws UserError for an unknown one */
 function pluginOf({ services: { plugins } }: AdminContext, id: string | undefined): PluginInfo {
   const plugin = plugins.list().find((one) => one.id === id);
   if (plugin === undefined) throw new UserError(t('It belongs to no plugin that is loaded.'));
@@ -183,7 +183,7 @@ async function examineCommand(
   return [...findings, ...ofGroup([only, ...others])];
 }
 
-/** Of a group: while one of its commands works, what stands in the way of others is none for the group. */
+/** For a group: when one of its commands works, obstacles of the others do not count. */
 function ofGroup(
   commands: readonly { readonly name: string; readonly findings: readonly Finding[] }[],
 ): readonly Finding[] {
@@ -212,7 +212,7 @@ async function examineTool(context: AdminContext, ctx: CommandContext, actor: Ac
   return { findings, notOffered };
 }
 
-/** Whether the plugin is switched on is looked at before the decision. */
+/** Whether the plugin is switched on is checked before the decision. */
 const isNews = ({ rule }: DecisionReason) => rule !== 'plugin-enabled';
 
 const ofReason = ({ allowed, text, remedy }: DecisionReason): Finding => asFinding({ ok: allowed, text, remedy });
@@ -264,7 +264,7 @@ function examineState(
   ];
 }
 
-/** Intents and permissions that the plugin as a whole declares; a single command checks its own permissions. */
+/** Intents and permissions that the plugin declares; each command checks its own permissions. */
 function examineNeeds(
   { client }: AdminContext,
   ctx: CommandContext,
@@ -295,7 +295,7 @@ function examineNeeds(
 
 const namesOf = (permissions: readonly string[]) => permissions.map(permissionName).join(', ');
 
-/** What a typed command needs beside what a slash command does: the bot reads it, and answers in the channel. */
+/** What a typed command needs in addition to a slash command: the bot reads it, and answers in the channel. */
 function examineTyping({ client }: AdminContext, { channel, guild }: CommandContext): readonly Finding[] {
   const me = guild?.members.me;
   if (me == null || channel.isDMBased()) return [];
@@ -330,7 +330,7 @@ function examineTyping({ client }: AdminContext, { channel, guild }: CommandCont
   ];
 }
 
-/** Whether the member can use commands in this channel at all. */
+/** Whether the member can use commands in this channel. */
 async function examineMember(
   { services: { access, clock } }: AdminContext,
   { channel, guild, actor: { userId: askedBy } }: CommandContext,
@@ -364,7 +364,7 @@ async function examineMember(
   ];
 }
 
-/** `!doctor`: whether everything is there that the bot needs to run. */
+/** `!doctor`: whether everything that the bot needs is available. */
 export function registerDoctor({ command, services }: AdminContext): void {
   command({
     name: 'doctor',

@@ -19,7 +19,7 @@ import {
 
 const MAX_VALUE = 200;
 
-/** A value as inline code: one line, nothing hidden, no way out of the code span. */
+/** A value as inline code: one line, with visible control characters, and unable to end the code span. */
 export function code(value: unknown): string {
   const text = visible(typeof value === 'string' ? value : (JSON.stringify(value) ?? t('not set'))).replaceAll(
     '`',
@@ -32,13 +32,13 @@ export function code(value: unknown): string {
 
 type Shown = Pick<SettingInfo, 'control' | 'secret'>;
 
-/** The value of a setting as people read it: channels, roles and members as mentions, durations as they are typed; of a secret one only whether it is set. */
+/** The value of a setting for people: channels, roles and members as mentions, durations as they are typed; for a secret, only whether it is set. */
 export function shownSetting({ control, secret }: Shown, value: unknown): string {
   if (secret) return code(typeof value === 'string' ? translated(value) : value);
   return shownAs(control, value) ?? code(value);
 }
 
-/** `undefined` for what is shown as it is stored. */
+/** `undefined` for values that are shown as stored. */
 function shownAs(type: SettingType, value: unknown): string | undefined {
   switch (type.kind) {
     case 'mention':
@@ -76,7 +76,7 @@ export function tierWord(tier: Tier): string {
   }
 }
 
-/** What a plugin does at the moment, as it reads after "the plugin is". */
+/** A plugin's state, as it reads after "the plugin is". */
 export function stateWord(state: PluginState): string {
   switch (state) {
     case 'running':
@@ -102,7 +102,7 @@ export function whoMay({ tier, tierFrom, member, where }: AccessPolicy): string 
   return parts.filter((part) => part !== undefined).join(', ');
 }
 
-/** A mention, which works as a prefix too, is shown by name. */
+/** A mention, which works as a prefix too, is shown as a name. */
 export function readablePrefix({ prefix, channel }: CommandContext): string {
   return prefix.startsWith('<@') ? `@${channel.client.user.displayName} ` : prefix;
 }
@@ -125,6 +125,6 @@ export function suggestFrom(names: () => readonly string[]): Suggest {
       .map((name) => ({ name, value: name }));
 }
 
-/** A tool's risk, as people read it. */
+/** A tool's risk, in words. */
 export const riskWord = (risk: ToolInfo['risk']): string =>
   ({ read: t('read'), write: t('write'), destructive: t('destructive') })[risk];

@@ -13,7 +13,7 @@ import { stoppedPluginOf } from './access-commands.js';
 import type { AdminContext } from './context.js';
 import { code, readablePrefix, riskWord, stateWord, whoMay } from './format.js';
 
-/** `!help`: from the declarations of the plugins, only the commands and tools that the member may use in that place. */
+/** `!help`: generated from the declarations of the plugins, with only the commands and tools that the member may use in that place. */
 export function registerHelp({ command, services }: AdminContext): void {
   command({
     name: 'help',
@@ -53,7 +53,7 @@ async function indexFor(
   return { ...index, commands: visible.filter(works), tools: offered.filter(works) };
 }
 
-/** What there is to say of words that name nothing that the member can use: where a command has that name, what says why; else what was probably meant. */
+/** The answer to words that name nothing that the member can use: the reasons when a command has that name, otherwise a suggestion. */
 function unknown(
   words: string,
   index: HelpIndex,
@@ -85,12 +85,12 @@ function withoutPrefix(words: string, prefix: string): string {
   return words.startsWith(prefix) ? words.slice(prefix.length) : words;
 }
 
-/** Everything that help can show one member in one place. */
+/** Everything that help can show to one member in one place. */
 interface HelpIndex {
   readonly commands: readonly CommandInfo[];
   readonly tools: readonly ToolInfo[];
   readonly plugins: readonly PluginInfo[];
-  /** Ids of plugins that an admin can set up here: what they offer does not work yet. Members are not shown it. */
+  /** Ids of plugins that an admin has to configure here before they work. They are not shown to members. */
   readonly notSetUp: readonly string[];
 }
 
@@ -100,7 +100,7 @@ type Topic =
   | { readonly kind: 'plugin'; readonly plugin: PluginInfo }
   | { readonly kind: 'tool'; readonly tool: ToolInfo };
 
-/** What the words of `!help …` name: a command or its alias, a group, a plugin, a tool. */
+/** The target of `!help …`: a command or its alias, a group, a plugin, a tool. */
 function findTopic(words: string, { commands, tools, plugins }: HelpIndex): Topic | undefined {
   const name = words.toLowerCase();
   const command = commands.find((each) => each.name === name) ?? commands.find(({ aliases }) => aliases.includes(name));
@@ -128,7 +128,7 @@ function topicsOf(index: HelpIndex): readonly CommandInfo[] {
   return [...commands.filter(({ name }) => !names.has(name)), ...others];
 }
 
-/** The first page: a line for each plugin that has something for the member here. */
+/** The first page: a line for each plugin with commands or tools for the member here. */
 function overviewPage(index: HelpIndex, style: Style): string {
   const shown = index.plugins.filter(({ id }) => offersAnything(id, index) && !index.notSetUp.includes(id));
   const plugins = shown.map((plugin) => pluginLine(plugin, index));
@@ -154,7 +154,7 @@ function pluginLine({ id, manifest }: PluginInfo, { commands, tools }: HelpIndex
   return `• **${id}**: ${translated(manifest.description)} (${[...names.map(code), ...asked].join(', ')})`;
 }
 
-/** The plugins, commands and tools with all of the words in their name or description; `undefined` when there are none. */
+/** The plugins, commands and tools that contain all of the words in their name or description; `undefined` when there are none. */
 function searchPage(words: string, page: number, index: HelpIndex, style: Style): string | undefined {
   const { commands, tools, plugins } = index;
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
@@ -174,7 +174,7 @@ function searchPage(words: string, page: number, index: HelpIndex, style: Style)
   return pageOf(t('**Found for {words}**', { words: code(words) }), lines, page, words, style);
 }
 
-/** A description in English and in the member's language: words of either find it. */
+/** A description in English and in the member's language, so that words of either are found. */
 const bothOf = (description: string) => `${description} ${translated(description)}`;
 
 /** How commands are written in the channel of the request. */
@@ -205,7 +205,7 @@ function topicPage(topic: Topic, index: HelpIndex, style: Style, page: number): 
 /** Lines on a page: what a phone shows of one message. */
 const PAGE_LINES = 15;
 
-/** One page of many lines, with how to get to the next. */
+/** One page of many lines, with a link to the next. */
 function pageOf(title: string, lines: readonly string[], page: number, topic: string, style: Style): string {
   const pages = Math.max(1, Math.ceil(lines.length / PAGE_LINES));
   const at = Math.min(Math.max(1, page), pages);
@@ -266,7 +266,7 @@ function written(command: string, surface: CommandInfo['surface'], { prefix }: S
   return command.startsWith(start) ? code(command) : code(start + command);
 }
 
-/** Tools are used by asking: an example says how. */
+/** Tools are used by asking, so an example is shown. */
 function toolLine({ name, description, examples }: ToolInfo): string {
   const example = examples[0];
   const how = example === undefined ? t('Ask me') : t('Say “{example}”', { example: utterance(example) });
@@ -286,7 +286,7 @@ function toolPage({ name, description, examples, risk, access }: ToolInfo): stri
 
 const MAX_EXAMPLES = 5;
 
-/** Slots as words of the member's own: `{loot_description}` as {loot description}. */
+/** Slots as placeholders in words: `{loot_description}` as {loot description}. */
 function utterance(example: string): string {
   return example.replace(/\{(\w+)\}/g, (slot) => slot.replaceAll('_', ' '));
 }

@@ -22,7 +22,7 @@ const PEOPLE: ReadonlySet<Subject['kind']> = new Set(['user', 'role']);
 const PLACES: ReadonlySet<Subject['kind']> = new Set(['channel', 'category', 'everyone']);
 
 const same = (one: Subject, other: Subject) => one.kind === other.kind && one.id === other.id;
-/** Chooses the rules about everything with an effect. */
+/** Selects the rules about everything with an effect. */
 const of =
   (effect: Effect, isOne: (subject: Subject) => boolean) =>
   (rule: AccessRule): boolean =>
@@ -30,8 +30,8 @@ const of =
 const isPerson = ({ kind }: Subject) => PEOPLE.has(kind);
 
 /**
- * `!ignore`, `!block` and `!allowlist`: places and members of which the bot takes no notice in a server. They are access rules about everything:
- * `!access list` shows them, too.
+ * `!ignore`, `!block` and `!allowlist`: places and members that the bot ignores in a server. They are access rules about everything: `!access list` shows them,
+ * too.
  */
 export function registerIgnoreCommands(context: AdminContext): void {
   registerIgnore(context);
@@ -39,7 +39,7 @@ export function registerIgnoreCommands(context: AdminContext): void {
   registerAllowlist(context);
 }
 
-/** `list`: the subjects of the rules about everything that are chosen. */
+/** `list`: the subjects of the selected rules about everything. */
 function listCommand(
   { services: { accessRules } }: AdminContext,
   description: string,
@@ -139,7 +139,7 @@ async function person(ctx: CommandContext, text: string): Promise<Subject> {
   throw new UserError(t('Please name a member or a role. Channels are ignored with `ignore channel`.'));
 }
 
-/** @throws UserError for those whom a denial of everything must not meet */
+/** @throws UserError for members to whom everything must not be denied */
 function assertBlockable({ guild, member, actor }: CommandContext, { kind, id }: Subject): void {
   const isOwner = actor.userId === guild?.ownerId;
   if (kind === 'role' && id !== undefined && !isOwner && member?.roles.cache.has(id) === true)
@@ -227,7 +227,7 @@ function registerAllowlist(context: AdminContext): void {
         async run(ctx, { who: typed }) {
           const subject = await person(ctx, typed);
           let [was, isLast] = [false, false];
-          // In one step: another admin may add one at the same time.
+          // Atomic: another admin may add one at the same time.
           await accessRules.update(guildOf(ctx.actor), (rules) => {
             const rest = rules.filter((rule) => !(isListed(rule) && same(rule.subject, subject)));
             was = rest.length < rules.length;
@@ -245,7 +245,7 @@ function registerAllowlist(context: AdminContext): void {
       }),
       listCommand(context, 'List who may use the bot here', isListed, {
         heading: () => t('**On the list**'),
-        // Also when the last entry went with the data of its member.
+        // Also when the last entry was removed with the data of its member.
         none: (rules) =>
           rules.some(isRest)
             ? t('Nobody is on the list, and I take notice of nobody here: `ignore remove server` ends that.')

@@ -77,7 +77,7 @@ export default definePlugin({
   },
 });
 
-/** What the commands of this plugin do, as pages of the dashboard: the same services, under the access rules of the same commands. */
+/** The pages of this plugin's commands: the same services, under the access rules of the same commands. */
 function registerPages(context: AdminContext, servers: AllServers): void {
   registerPluginsPage(context);
   registerSettingsPages(context);

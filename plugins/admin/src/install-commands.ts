@@ -21,7 +21,7 @@ import { missingIn } from './plugin-commands.js';
 
 const OWNER = { tier: 'botOwner' } as const;
 
-/** `!plugin install`, `update`, `remove`, `pin`, `unpin`, `updates` and `search`: plugins from elsewhere, for the bot's owner. */
+/** `!plugin install`, `update`, `remove`, `pin`, `unpin`, `updates` and `search`: third-party plugins, for the bot's owner. */
 export function installSubcommands({ component, services, log }: AdminContext): readonly Subcommand[] {
   const { audit, packages, plugins } = services;
   const askFirst = createAskFirst({ component, ...services, name: 'plugin-install', access: OWNER });
@@ -33,7 +33,7 @@ export function installSubcommands({ component, services, log }: AdminContext): 
   );
   const installed = option.suggested(suggestId).describe('Id of an installed plugin');
 
-  /** A message that says how far long work is; a slash command shows by itself that it is at work. */
+  /** A message with the progress of long work; Discord shows a progress indicator for a slash command. */
   const showSteps = async (ctx: CommandContext): Promise<(step: string) => void> => {
     await ctx.defer();
     if (ctx.source === 'slash') return () => undefined;
@@ -186,7 +186,7 @@ export function installSubcommands({ component, services, log }: AdminContext): 
   ];
 }
 
-/** What is said of a plugin that has been installed or updated. */
+/** The answer after a plugin was installed or updated. */
 export function installedText({ id, version, update }: PluginOffer, plugins: Pick<Plugins, 'list'>): string {
   const problem = plugins.list().find((one) => one.id === id)?.problem;
   const done =

@@ -3,12 +3,12 @@ import { LRUCache } from 'lru-cache';
 import type { AdminContext } from './context.js';
 import { guildOf, suggestFrom } from './format.js';
 
-/** How many choices of members and servers are kept in memory. */
+/** Maximum number of members' and servers' choices in memory. */
 const REMEMBERED = 5_000;
 
 const AUTOMATIC = 'auto';
 
-/** `!language`: in which language the bot writes to a member, and in a server. */
+/** `!language`: the language in which the bot writes to a member, and in a server. */
 export function registerLanguage(context: AdminContext): void {
   const { group, settings, services } = context;
   context.defer(services.languages.chooseBy(rememberedChoices(context)));
@@ -77,7 +77,7 @@ export function registerLanguage(context: AdminContext): void {
   });
 }
 
-/** What members and servers have chosen, answered from memory as far as it was asked for before. */
+/** The choices of members and servers, from memory when they were read before. */
 function rememberedChoices({ settings, settingsChanged }: AdminContext): LanguageChoice {
   const known = new LRUCache<string, { readonly locale: string | undefined }>({ max: REMEMBERED });
   let changes = 0;
@@ -106,7 +106,7 @@ function rememberedChoices({ settings, settingsChanged }: AdminContext): Languag
 
 const NONE = { locale: undefined };
 
-/** The name of a language in itself: `Deutsch`. */
+/** The name of a language in that language: `Deutsch`. */
 function nameOf(locale: string): string {
   return new Intl.DisplayNames([locale], { type: 'language' }).of(locale) ?? locale;
 }

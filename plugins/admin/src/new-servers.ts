@@ -16,22 +16,22 @@ import type { AdminContext } from './context.js';
 import { guildOf } from './format.js';
 import { attachedText } from './server-commands.js';
 
-/** What a server gets that the bot is added to: a file as `!server export` writes it. */
+/** The configuration for new servers: a file as `!server export` writes it. */
 export const newServers = {
   scope: 'global',
   version: 1,
   schema: z.object({
     file: z.string(),
-    /** Since when it holds: servers that the bot was in before are not new. */
+    /** When it was set: servers that the bot was in before are not new. */
     since: z.number().default(Number.MAX_SAFE_INTEGER),
   }),
 } as const;
-/** Servers that have had it: what their admins chose since then stays when the bot comes back. */
+/** Servers that have received it: later choices of their admins are kept when the bot comes back. */
 export const begunServers = { scope: 'guild', version: 1, schema: z.object({ at: z.number() }) } as const;
 
 const TEMPLATE = 'template';
 
-/** `!newservers …`: with which choices the bot begins in a server that it is added to. */
+/** `!newservers …`: the configuration with which the bot starts in a new server. */
 export function registerNewServers(context: AdminContext): void {
   const { client, group, on, ready, collections, services, log } = context;
   const template = collections.newServers.of(TEMPLATE);
@@ -39,12 +39,12 @@ export function registerNewServers(context: AdminContext): void {
   const begin = async (guild: Guild): Promise<void> => {
     const known = await template.find();
     if (known === undefined || !(await isNew(context, guild))) return;
-    // First: a server that could not take it is not tried again each time that the bot is added.
+    // Recorded first: a server where it failed is not tried again each time that the bot is added.
     await collections.begunServers.of(guild.id).set({ at: services.clock.now() });
     const actor = { userId: guild.client.user.id, guildId: guild.id, channelId: guild.id };
     try {
       const plan = await services.guildFiles.plan(guild.id, known.file, actor, { template: true });
-      // What was chosen there before, when the bot was there an earlier time, stays.
+      // Choices from an earlier time of the bot in the server are kept.
       if (plan.differences.length > 0 && plan.differences.every(({ kind }) => kind === 'added'))
         await plan.apply(actor);
     } catch (error) {
@@ -60,7 +60,7 @@ export function registerNewServers(context: AdminContext): void {
     }
   };
   on('guildCreate', begin);
-  // Those that it was added to while it did not run.
+  // Servers that it was added to while it did not run.
   ready(async () => {
     const known = await template.find();
     if (known === undefined) return;
@@ -80,7 +80,7 @@ export function registerNewServers(context: AdminContext): void {
         options: { file: option.attachment().describe('As `server export` writes it') },
         async run(ctx, { file }) {
           const text = await attachedText(context, file);
-          // What cannot be used here cannot be used there.
+          // A file that is invalid here is invalid there.
           await services.guildFiles.plan(guildOf(ctx.actor), text, ctx.actor, { template: true });
           await template.set({ file: text, since: services.clock.now() });
           await ctx.reply(t('Servers that I am added to from now on begin as this file says.'));
@@ -111,7 +111,7 @@ export function registerNewServers(context: AdminContext): void {
   });
 }
 
-/** Whether the bot has never been in a server, as far as anything that was chosen there tells. */
+/** Whether the bot was never in a server before, judging by stored choices. */
 async function isNew({ collections, services }: AdminContext, { id }: Guild): Promise<boolean> {
   if ((await collections.begunServers.of(id).find()) !== undefined) return false;
   const { accessRules, policies, tierRoles } = services;
@@ -126,7 +126,7 @@ async function isNew({ collections, services }: AdminContext, { id }: Guild): Pr
 
 const LONGEST_LEAVING_MS = 10 * 60_000;
 
-/** Whether the bot's owner has the bot ignore a whole server: by a rule for it, else by one for all servers. */
+/** Whether the bot's owner makes the bot ignore a whole server: by a rule for it, otherwise by one for all servers. */
 function isRefused(rules: readonly AccessRule[], guildId: string): boolean {
   const about = rules.filter(({ target }) => target.kind === EVERYTHING.kind);
   const own = about.filter(({ subject }) => subject.kind === 'guild' && subject.id === guildId);
@@ -134,7 +134,7 @@ function isRefused(rules: readonly AccessRule[], guildId: string): boolean {
   return decisive.some(({ effect }) => effect === 'deny');
 }
 
-/** Leaves a refused server when the bot is added to it, where the owner has set that; otherwise the bot stays silent there. */
+/** Leaves a refused server when the bot is added to it, if the owner has set that; otherwise the bot stays silent there. */
 export function leaveRefusedServers({ on, settings, services, log }: AdminContext): void {
   on('guildCreate', async (guild) => {
     const { refusedServers } = await settings.global.get();
@@ -144,7 +144,7 @@ export function leaveRefusedServers({ on, settings, services, log }: AdminContex
   });
 }
 
-/** `!access global leave`: leaves the servers that are refused, after a question. */
+/** `!access global leave`: leaves the refused servers, after a confirmation. */
 export function leaveCommand(context: AdminContext) {
   const { client, component, question, services } = context;
   const access = { tier: 'botOwner' } as const;

@@ -24,12 +24,12 @@ import { code, codes, guildOf, riskWord, stateWord, suggestFrom } from './format
 
 const OWNER = { tier: 'botOwner' } as const;
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
-/** Direct messages have no admins: there, only the bot's owner has the tier. */
+/** Direct messages have no admins: only the bot's owner has this tier there. */
 const ADMIN_OR_DM = { tier: 'admin' } as const;
 
 /**
- * `!plugin …`: changes to the process are for the bot's owner, changes to the guild for its admins.
- * @param packages those for plugins from elsewhere
+ * `!plugin …`: changes to the process are for the bot's owner, changes in the guild for its admins.
+ * @param packages the commands for third-party plugins
  */
 export function registerPluginCommands(
   { group, component, client, services, log }: AdminContext,
@@ -233,7 +233,7 @@ function known({ commands, plugins }: AdminContext['services'], id: string): Plu
   throw new CinnabarError('CINNABAR_PLUGIN_UNKNOWN', { plugin: id, hint });
 }
 
-/** `!plugin list`: a line each, with the state in this guild; of one that failed the bot's owner reads the error. */
+/** `!plugin list`: a line for each, with its state in this guild; the bot's owner sees the errors of failed ones. */
 function listOfPlugins(plugins: Plugins, guildId: string | null, isOperator: boolean): string {
   const lines = plugins.list().flatMap((info) => {
     const { id, state, manifest, problem } = info;
@@ -252,17 +252,17 @@ function stateIn(plugins: Plugins, { id, state }: PluginInfo, guildId: string | 
 interface PluginDetails {
   readonly info: PluginInfo;
   readonly state: string;
-  /** What is missing before it can do anything here. */
+  /** The configuration that is missing for it to work here. */
   readonly need: SetupNeed | undefined;
   readonly settings: readonly SettingInfo[];
   readonly tools: readonly ToolInfo[];
-  /** Paths on the host, and why a plugin does not run, are shown only to its owner. */
+  /** Paths on the host, and why a plugin does not run, are shown to the bot's owner only. */
   readonly isOperator: boolean;
   /** Permissions that the bot lacks in this server. */
   readonly missing: readonly string[];
 }
 
-/** `!plugin info`: what a plugin is, needs, offers and has registered. */
+/** `!plugin info`: a plugin's description, requirements, services and registrations. */
 function detailsOf({ info, state, need, settings, tools, isOperator, missing }: PluginDetails): string {
   const { manifest } = info;
   const forOperators = t('the bot’s owner can see what is wrong');
@@ -309,7 +309,7 @@ function detailsOf({ info, state, need, settings, tools, isOperator, missing }: 
   ].join('\n');
 }
 
-/** What a reload changed. */
+/** The changes of a reload. */
 export function reloadText({ id, from, to, changes }: ReloadReport): string {
   const versions = from === to ? to : `${from} → ${to}`;
   if (changes.length === 0)
@@ -327,7 +327,7 @@ export function logMissingPermissions({ client, services: { plugins }, log }: Ad
   const all = new PermissionsBitField(declared.map(({ needed }) => needed));
   for (const guild of client.guilds.cache.values()) {
     const held = guild.members.me?.permissions;
-    // Of thousands of servers most lack nothing: one comparison each.
+    // Of thousands of servers most lack nothing: one comparison for each of these.
     if (held === undefined || held.has(all)) continue;
     const byPermission = new Map<PermissionsString, string[]>();
     for (const { id, needed } of declared) {

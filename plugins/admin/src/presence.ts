@@ -28,17 +28,17 @@ const ACTIVITIES = {
 } as const;
 const KINDS = ['playing', 'listening', 'watching', 'competing', 'custom'] as const;
 
-/** What the bot shows of itself below its name. */
+/** What the bot shows about itself below its name. */
 export const presenceSettings = {
   online: z.enum(ONLINE).default('online').describe('The dot beside the name of the bot'),
   activity: z.enum(KINDS).default('custom').describe('What stands before the status text; custom for nothing'),
   statusText: z.string().max(LONGEST).optional().describe('The text below the name of the bot; none by default'),
 } as const;
 
-/** `!bot status`, and what keeps Discord in line with the settings. */
+/** `!bot status`, and the synchronisation of Discord with the settings. */
 export function presenceCommands(context: AdminContext): readonly Subcommand[] {
   const { client, ready, on, settingsChanged, settings } = context;
-  /** Discord starts with these; a bot that never chose a presence sends none. */
+  /** Discord starts with these values; a bot that never chose a presence sends none. */
   let isDefault = true;
   const show = async () => {
     const { online, activity, statusText } = await settings.global.get();
@@ -48,7 +48,7 @@ export function presenceCommands(context: AdminContext): readonly Subcommand[] {
     client.user?.setPresence(presenceOf(online, activity, statusText));
   };
   ready(show);
-  // A new session begins without it.
+  // A new session starts without a presence.
   on('shardReady', show);
   settingsChanged(({ scope }) => (scope === 'global' ? show() : undefined));
 
@@ -88,7 +88,7 @@ function presenceOf(
   text: string | undefined,
 ): PresenceData {
   if (text === undefined) return { status: online, activities: [] };
-  // Of a custom status Discord shows `state`.
+  // For a custom status, Discord shows `state`.
   const shown = activity === 'custom' ? { name: 'Custom Status', state: text } : { name: text };
   return { status: online, activities: [{ ...shown, type: ACTIVITIES[activity] }] };
 }
@@ -100,7 +100,7 @@ const SHORTEST_USERNAME = 2;
 const MOST_BYTES = 10_000_000;
 const TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 
-/** `!bot nick`, `!bot avatar` and `!bot name`: how the bot looks, in a server and everywhere. */
+/** `!bot nick`, `!bot avatar` and `!bot name`: the bot's appearance, in a server and everywhere. */
 export function profileCommands({ client, signal, log, services }: AdminContext): readonly Subcommand[] {
   const pictureOf = async ({ url, contentType }: Attachment): Promise<string> => {
     const type = TYPES.find((one) => contentType?.startsWith(one));

@@ -23,21 +23,21 @@ import { code, codes } from './format.js';
 import { clip } from './settings-page.js';
 
 const OWNER = { tier: 'botOwner' } as const;
-/** How long a form takes a value. */
+/** How long a form accepts a value. */
 const FORM_LIVES_MS = 5 * 60_000;
 const MOST_OPTIONS = 25;
-/** What could be a name that was mistyped, and no value. */
+/** A text that may be a mistyped name rather than a value. */
 const LIKE_A_NAME = /^(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z]{1,12})$/;
 
 type Row = APIActionRowComponent<APIComponentInMessageActionRow>;
 
-/** `!secrets` and `/secrets`: which secrets are set, never what they are. Values are typed into a form, which the owner of the bot alone sees. */
+/** `!secrets` and `/secrets`: which secrets are set, but never their values. Values are typed into a form that only the owner of the bot sees. */
 export function registerSecrets({ command, component, services }: AdminContext): void {
   const { audit, clock, secrets } = services;
   const handle = component({
     name: 'secrets',
     access: OWNER,
-    // What changes something is recorded with its outcome.
+    // Changes are recorded with their outcome.
     audited: false,
     run: (interaction, [action = '', name = '', until = '']) => press(interaction, action, name, until),
   });
@@ -153,7 +153,7 @@ export function registerSecrets({ command, component, services }: AdminContext):
     return interaction.editReply(listPage(Number(name) || 0));
   };
 
-  /** What was typed where others may read it is out of the bot's hands. */
+  /** The bot cannot take back a value that was typed where others may read it. */
   const answerLeak = async (ctx: CommandContext, words: string) => {
     secrets.redact(words);
     const isGone = await ctx.message?.delete().then(

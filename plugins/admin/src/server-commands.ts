@@ -19,7 +19,7 @@ const ADMIN = { tier: 'admin', where: 'guild' } as const;
 /** Below Discord's limit, with room for the notes. */
 const MOST_SHOWN = 1_400;
 
-/** `!server …`: everything that is chosen for this server as one file. */
+/** `!server …`: the whole configuration of this server as one file. */
 export function registerServerCommands(context: AdminContext): void {
   const { group, component, services } = context;
   const { guildFiles } = services;
@@ -113,7 +113,7 @@ function textOf({ differences, notes }: GuildFilePlan): string {
 
 const MOST_KB = 100;
 
-/** The text of a file that was sent with a command. @throws UserError when it cannot be had, or is too large */
+/** The text of a file that was sent with a command. @throws UserError when it cannot be downloaded, or is too large */
 export async function attachedText(context: AdminContext, file: Attachment): Promise<string> {
   const { client, log, signal, services } = context;
   const downloads = attachmentDownloads(client, { clock: services.clock, log, signal });

@@ -66,7 +66,7 @@ export function registerSettingsCommands(context: AdminContext): void {
   });
 }
 
-/** Those who know Red type `set prefix`. @throws UserError that names the command for it, where there is one */
+/** Users of Red type `set prefix`. @throws UserError that names the command for it, when there is one */
 async function suggestInstead(
   { commands }: AdminContext['services'],
   ctx: CommandContext,
@@ -79,7 +79,7 @@ async function suggestInstead(
   );
 }
 
-/** The plugins of which a member may change something. */
+/** The plugins with settings that a member may change. */
 async function changeablePlugins(
   { access, catalog }: Pick<AdminContext['services'], 'access' | 'catalog'>,
   actor: Actor,
@@ -114,7 +114,7 @@ async function change({ catalog }: AdminContext['services'], ctx: CommandContext
   return ctx.reply(changedText(await catalog.set(plugin, key, value, ctx.actor)));
 }
 
-/** One setting at once, with the value that it had; several only after their caller has seen which. */
+/** Changes one setting immediately, and shows its previous value; several only after the caller has confirmed the list. */
 async function resetSettings(
   services: AdminContext['services'],
   askFirst: AskFirst,
@@ -157,7 +157,7 @@ async function resetSettings(
     ].join('\n'),
     yes: t('Take them back'),
     async run() {
-      // As they are by now: another admin may have changed one since.
+      // The present values: another admin may have changed one since.
       const before = await catalog.stored(plugin, key, actor);
       await catalog.reset(plugin, key, actor);
       const act = ['unset', plugin, ...(key === undefined ? [] : [key])].join(' ');
@@ -169,13 +169,13 @@ async function resetSettings(
   });
 }
 
-/** Whether a setting is the one that was typed: with its scope, a role, or neither before it, and in upper or lower case. */
+/** Whether a setting is the typed one: with its scope, a role, or neither in front, in upper or lower case. */
 function namesSame(key: string, typed: string): boolean {
   const last = (name: string) => name.slice(name.lastIndexOf('.') + 1).toLowerCase();
   return last(key) === last(typed);
 }
 
-/** Of a message: then the question above still shows the values. */
+/** Edits the message: if that fails, the question above still shows the values. */
 const LONGEST_LIST = 1_900;
 
 const valueLine = (setting: SettingInfo) =>
@@ -269,7 +269,7 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Keys of every plugin's settings: Discord does not tell which plugin was chosen. */
+/** Keys of every plugin's settings: Discord does not say which plugin was chosen. */
 function settingKeys(catalog: SettingsCatalog): Suggest {
   return async (typed, { guildId, userId }) => {
     const actor = { userId, guildId, channelId: '0' };
@@ -286,7 +286,7 @@ const CHANGE = { tier: 'admin', where: 'guild' } as const;
 
 /** `!prefix …`: the prefixes of commands in this guild. */
 export function registerPrefixCommands({ group, services: { prefixes } }: AdminContext): void {
-  // Its length is the prefixes' own to check.
+  // The prefixes check their own length.
   const prefix = z.string().min(1).describe('The prefix; quote it if it ends with a space');
   group({
     name: 'prefix',

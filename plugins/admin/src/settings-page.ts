@@ -24,7 +24,7 @@ import {
 } from 'discord.js';
 import { code, shownSetting } from './format.js';
 
-/** Groups of scopes as people think of them, the narrowest first. Settings by role are left to `!set`: each role has its own. */
+/** Groups of scopes for display, the narrowest first. Settings by role are changed with `!set` only: each role has its own. */
 export const TABS = {
   mine: ['member', 'user'],
   channel: ['channel'],
@@ -52,7 +52,7 @@ export function tabWords(tab: Tab): string {
   }
 }
 
-/** What a page shows. Custom ids come from `id`. */
+/** The content of a page. `id` makes the custom ids. */
 export interface Page {
   readonly content: string;
   readonly components: readonly APIActionRowComponent<APIComponentInMessageActionRow>[];
@@ -96,7 +96,7 @@ function part<T>(all: readonly T[], wanted: number, size: number) {
   return { page, pages, items: all.slice(page * size, (page + 1) * size) };
 }
 
-/** The first page: which plugin. */
+/** The first page: a choice of plugins. */
 export function pluginPage(id: CustomId, plugins: readonly string[], wanted: number, notice: string | undefined): Page {
   const { page, pages, items } = part(plugins, wanted, MOST_OPTIONS);
   const menu: APIStringSelectComponent = {
@@ -164,14 +164,14 @@ export function listPage(id: CustomId, { plugin, tabs, tab, settings, page: want
 interface SettingPage {
   readonly setting: SettingInfo;
   readonly guild: Guild | null;
-  /** Of long lists of choices. */
+  /** Page size of long lists of choices. */
   readonly page: number;
   readonly notice: string | undefined;
-  /** What was typed and could not be saved. */
+  /** The typed text that could not be saved. */
   readonly typed: string | undefined;
 }
 
-/** One setting, with what changes it. */
+/** One setting, with the controls that change it. */
 export function settingPage(id: CustomId, { setting, guild, page, notice, typed }: SettingPage): Page {
   const { plugin, key, scope, description, type, value, default: byDefault, secret } = setting;
   const tab = tabOf(scope);
@@ -199,7 +199,7 @@ export function settingPage(id: CustomId, { setting, guild, page, notice, typed 
   };
 }
 
-/** How a type is changed by pressing; everything else is typed. */
+/** The controls for types that are changed by pressing; all others are typed. */
 type Control =
   | { readonly kind: 'switch' }
   | { readonly kind: 'choice'; readonly values: readonly unknown[]; readonly most: number; readonly least: number }
@@ -296,7 +296,7 @@ function entityMenu(
 ): APIChannelSelectComponent | APIRoleSelectComponent | APIUserSelectComponent {
   const common = { custom_id: id('choose'), min_values: least, max_values: most };
   const ids = given.filter((one) => typeof one === 'string');
-  // Discord refuses a menu that begins with something that is gone.
+  // Discord refuses a menu whose initial selection does not exist any more.
   const there = ids.filter((one) => (of === 'channel' ? guild?.channels.cache.has(one) : guild?.roles.cache.has(one)));
   if (of === 'channel') {
     const type = SelectMenuDefaultValueType.Channel;
@@ -310,7 +310,7 @@ function entityMenu(
   return { type: ComponentType.UserSelect, ...common, default_values: ids.map((one) => ({ id: one, type })) };
 }
 
-/** The form of a setting that is typed: its value as text, or what was typed last. @returns nothing for one that is too long for a form */
+/** The form of a typed setting: its value as text, or the text typed last. @returns nothing for a value that is too long for a form */
 export function formOf(
   customId: string,
   { key, type, control, value, secret, default: byDefault }: SettingInfo,
@@ -345,7 +345,7 @@ export function formOf(
   };
 }
 
-/** A value as it would be typed. */
+/** A value as it is typed. */
 export function textOf(type: SettingType, value: unknown): string {
   if (value === undefined || value === null) return '';
   if (type.kind === 'either') {
@@ -355,7 +355,7 @@ export function textOf(type: SettingType, value: unknown): string {
   if (type.kind === 'duration' && typeof value === 'number') return formatDuration(value);
   if (type.kind === 'list' && Array.isArray(value)) {
     const lines = value.map((item) => textOf(type.of, item));
-    // What does not fit in a line each is JSON.
+    // Values that do not fit on one line each are shown as JSON.
     return lines.some((line) => line.includes('\n') || line.trim() !== line || line === '')
       ? JSON.stringify(value, undefined, 2)
       : lines.join('\n');

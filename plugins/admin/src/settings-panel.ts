@@ -26,11 +26,11 @@ import {
   tabOf,
 } from './settings-page.js';
 
-/** How long a page that is left alone can be used, and how many there are at once. */
+/** How long an idle page stays usable, and the maximum number of pages. */
 const LIVES_MS = 30 * 60_000;
 const MOST_PANELS = 1_000;
 
-/** One person's way through the settings. What was shown is kept, so that a press on a page that is out of date changes nothing. */
+/** One person's session with the settings. The shown state is kept, so that a press on an outdated page changes nothing. */
 interface Panel {
   readonly id: string;
   readonly userId: string;
@@ -38,18 +38,18 @@ interface Panel {
   tab: Tab | undefined;
   key: string | undefined;
   page: number;
-  /** The setting as it was shown last. */
+  /** The setting as it was last shown. */
   shown: SettingInfo | undefined;
-  /** Counts what was shown: a press on something else is not carried out. */
+  /** Counts the shown pages: a press on an older one is not carried out. */
   serial: number;
-  /** What the last press came to, shown above the page. */
+  /** The result of the last press, shown above the page. */
   notice: string | undefined;
-  /** What was typed or chosen and not saved. */
+  /** The input that was not saved. */
   typed: string | undefined;
   until: number;
 }
 
-/** `!settings` and `/settings`: pages with menus and forms in place of `!set`, under the same rules and by the same way. */
+/** `!settings` and `/settings`: pages with menus and forms instead of `!set`, under the same rules. */
 export function registerSettingsPanel({ command, component, services }: AdminContext): void {
   const { access, audit, catalog, clock, random } = services;
   const panels = new LRUCache<string, Panel>({ max: MOST_PANELS });
@@ -111,13 +111,13 @@ export function registerSettingsPanel({ command, component, services }: AdminCon
       panel.shown = setting;
       return settingPage(id, { setting, guild, page, notice, typed: panel.typed });
     }
-    // What holds for most members first.
+    // Settings for most members first.
     const tab = tabs.find((one) => one === panel.tab) ?? tabs.find((one) => one === 'server') ?? tabs[0];
     const inTab = settings.filter(({ scope }) => tabOf(scope) === tab);
     return listPage(id, { plugin: panel.plugin, tabs, tab, settings: inTab, page, notice });
   };
 
-  /** Who may not use the command here, by a rule of the server, may not use the pages either: those, too, that were opened before. */
+  /** A member who may not use the command here, by a rule of the server, may not use its pages either, even if they were opened before. */
   const assertMayUse = async (name: 'settings' | 'set', actor: Actor): Promise<void> => {
     const decision = await access.decide(actor, { kind: 'command', name, plugin: ID, policy: {} });
     if (decision.allowed) return;
@@ -128,7 +128,7 @@ export function registerSettingsPanel({ command, component, services }: AdminCon
     throw new CinnabarError('CINNABAR_ACCESS_DENIED', { reasons });
   };
 
-  /** Saves a value, or goes back to the default for `undefined`. @returns what to say of it */
+  /** Saves a value, or resets it for `undefined`. @returns the text about the result */
   const save = async (before: SettingInfo, value: Value, actor: Actor): Promise<string> => {
     const { plugin, key } = before;
     const expected = { value: before.value };
@@ -139,7 +139,7 @@ export function registerSettingsPanel({ command, component, services }: AdminCon
     return t('{key} of {plugin} is back to the default.', { key: code(key), plugin: code(plugin) });
   };
 
-  /** What keeps it from being saved becomes the page's notice; what was typed stays. */
+  /** The reason why it cannot be saved becomes the page's notice; the input is kept. */
   const change = async (panel: Panel, before: SettingInfo, value: Value, actor: Actor): Promise<void> => {
     const { secret } = before;
     try {
@@ -172,7 +172,7 @@ export function registerSettingsPanel({ command, component, services }: AdminCon
   const press = async (interaction: ComponentInteraction, pressed: Pressed): Promise<unknown> => {
     const { user, guild, guildId, channelId } = interaction;
     const actor: Actor = { userId: user.id, guildId, channelId: channelId ?? '' };
-    // What was typed is not lost: saving it asks, too.
+    // The input is not lost: saving it asks, too.
     if (!interaction.isModalSubmit()) await assertMayUse('settings', actor);
     if (pressed.action === 'open') {
       const page = await render(openPanel(actor.userId, pressed.argument), actor, guild);
@@ -205,7 +205,7 @@ export function registerSettingsPanel({ command, component, services }: AdminCon
     else Object.assign(panel, wayOf(panel, pressed, values));
   };
 
-  /** The form shows the value as it is now: what it replaces is what its author has read. */
+  /** The form shows the present value, so that its author has read what it replaces. */
   const showForm = async (
     interaction: ComponentInteraction,
     panel: Panel,
@@ -225,7 +225,7 @@ export function registerSettingsPanel({ command, component, services }: AdminCon
     return interaction.reply({ content, flags: MessageFlags.Ephemeral });
   };
 
-  /** A page from before a restart, or one that was left alone for long. What was typed into its form is given back, unless it is a secret. */
+  /** A page from before a restart, or one that was idle for long. Text from its form is returned, unless it is a secret. */
   const refuseOld = (
     interaction: ComponentInteraction,
     { argument }: Pressed,
@@ -261,7 +261,7 @@ export function registerSettingsPanel({ command, component, services }: AdminCon
   });
 }
 
-/** What a custom id says. */
+/** The content of a custom id. */
 interface Pressed {
   readonly id: string;
   readonly serial: string;
@@ -272,12 +272,12 @@ interface Pressed {
 /** A text, the items of a list, or the default. */
 export type Value = string | readonly string[] | undefined;
 
-/** Ends the custom id of a form that takes a secret. */
+/** The end of the custom id of a form for a secret. */
 const SECRET = 'secret';
 
 const NOTHING = { value: undefined };
 
-/** What a press sets the setting to that is shown; `NOTHING` for one that leads elsewhere. */
+/** The new value for the shown setting; `NOTHING` for a press that navigates. */
 function newValueOf(
   interaction: ComponentInteraction,
   shown: SettingInfo,
@@ -291,7 +291,7 @@ function newValueOf(
   return { value: valueOfForm(shown, interaction.fields.getTextInputValue('value')) };
 }
 
-/** Where a press leads that changes nothing. */
+/** The target of a press that changes nothing. */
 function wayOf(panel: Panel, { action, argument }: Pressed, [chosen]: readonly string[]): Partial<Panel> {
   const atBeginning = { page: 0, key: undefined, typed: undefined };
   switch (action) {
@@ -312,7 +312,7 @@ function wayOf(panel: Panel, { action, argument }: Pressed, [chosen]: readonly s
   }
 }
 
-/** As `!set` would have it in the audit. */
+/** As `!set` would appear in the audit. */
 export function settingAct(
   { plugin, key, secret }: Pick<SettingInfo, 'plugin' | 'key' | 'secret'>,
   value: Value,
@@ -329,7 +329,7 @@ function asMessage({ content, components }: Page) {
   return { content, components: [...components], allowedMentions: { parse: [] } };
 }
 
-/** A list's lines, or JSON; nothing typed means the default, but for a list, which can be empty. */
+/** A list's lines, or JSON; an empty text means the default, except for a list, which can be empty. */
 export function valueOfForm(
   { control }: Pick<SettingInfo, 'control'>,
   text: string,

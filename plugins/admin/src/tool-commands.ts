@@ -134,7 +134,10 @@ export function registerToolCommands({ group, services: { tools, policies, plugi
   });
 }
 
-/** `!command …`: commands that are off for everyone here. They are access rules: `!access list` shows them, and rules of higher precedence admit some again. */
+/**
+ * `!command …`: commands that are disabled for everyone here. They are access rules: `!access list` shows them, and rules of higher precedence may allow some
+ * again.
+ */
 export function registerCommandSwitches({ group, component, services }: AdminContext): void {
   const { accessRules, audit, clock, commands, random } = services;
   const askFirst = createAskFirst({ component, clock, random, name: 'command-disable', access: ADMIN });
@@ -218,7 +221,7 @@ export function registerCommandSwitches({ group, component, services }: AdminCon
 const PAGE = 15;
 const RISKS: readonly ToolInfo['risk'][] = ['read', 'write', 'destructive'];
 
-/** `party destructive deny 2`, in any order. @throws UserError that names the word that is no filter */
+/** `party destructive deny 2`, in any order. @throws UserError with the word that is not a filter */
 function readFilters(text: string, tools: Tools) {
   const plugins = new Set(tools.list().map(({ plugin }) => plugin));
   let page = 1;

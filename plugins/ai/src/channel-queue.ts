@@ -1,15 +1,15 @@
 import { compareIds, createFairSlots, type Turn } from '@cinnabar/sdk';
 
 interface ChannelQueueOptions {
-  /** In how many channels answers may be made at a time. */
+  /** Maximum number of channels that are answered at the same time. */
   concurrency(): Promise<number>;
-  /** Whether the responder of this turn takes all that wait at once. */
+  /** Whether the responder of this turn takes all waiting turns at once. */
   takesBatches(turn: Turn): Promise<boolean>;
   /** Whether its message was deleted, or a member stopped it. */
   isWithdrawn(turn: Turn): boolean;
-  /** Aborts when the plugin stops: all that wait are then answered at once, with why they are not. */
+  /** Aborts when the plugin stops: all waiting turns are then answered at once with the reason. */
   readonly signal: AbortSignal;
-  /** Gets every turn exactly once, oldest first; all but the last are its `earlier`. */
+  /** Called with every turn exactly once, oldest first; all but the last are its `earlier`. */
   answer(turns: readonly [...Turn[], Turn]): Promise<void>;
 }
 
@@ -19,7 +19,7 @@ interface QueuedTurn {
 }
 
 interface ChannelTurns {
-  /** Not yet handed over, oldest first. */
+  /** Turns that were not handed over yet, oldest first. */
   readonly items: QueuedTurn[];
   /** The members whose turns are being answered. */
   answering: readonly string[];
@@ -27,7 +27,7 @@ interface ChannelTurns {
 
 export type ChannelQueue = ReturnType<typeof createChannelQueue>;
 
-/** Turns of one channel follow one another; channels do not wait for each other while there is room, and guilds take turns where there is none. */
+/** Turns of one channel run one after another. Channels run concurrently up to a limit; above it, guilds take turns. */
 export function createChannelQueue({ concurrency, takesBatches, isWithdrawn, signal, answer }: ChannelQueueOptions) {
   const channels = new Map<string, ChannelTurns>();
   let total = 1;
@@ -46,7 +46,7 @@ export function createChannelQueue({ concurrency, takesBatches, isWithdrawn, sig
 
   const takeBatch = async (items: QueuedTurn[]): Promise<readonly QueuedTurn[]> => {
     const first = items[0];
-    // What cannot be told is found out, and said, when the turn is answered.
+    // Errors here are found again, and reported, when the turn is answered.
     const together = first !== undefined && (await takesBatches(first.turn).catch(() => false));
     return items.splice(0, together ? leading(items) : 1);
   };
@@ -77,18 +77,18 @@ export function createChannelQueue({ concurrency, takesBatches, isWithdrawn, sig
   });
 
   return {
-    /** How many wait in the channel, beside those under way. */
+    /** Number of waiting turns in the channel, without running ones. */
     waiting(channelId: string): number {
       const channel = channels.get(channelId);
       if (channel === undefined) return 0;
       const waiting = channel.items.filter(({ turn }) => !isWithdrawn(turn)).length;
-      // The first is about to be handed over.
+      // The first one is about to be handed over.
       return isUnderWay(channel) ? waiting : Math.max(0, waiting - 1);
     },
     /** How many turns of a member wait in the channel. */
     waitingOf: (channelId: string, userId: string) =>
       itemsOf(channels.get(channelId), userId).filter(({ turn }) => !isWithdrawn(turn)).length,
-    /** In how many other channels a turn of the member waits or is being answered. */
+    /** In how many other channels the member has a waiting or running turn. */
     elsewhere: (channelId: string, userId: string) =>
       [...channels].filter(
         ([id, channel]) =>
@@ -96,7 +96,7 @@ export function createChannelQueue({ concurrency, takesBatches, isWithdrawn, sig
       ).length,
     /** Whether a turn of the channel would have to wait. */
     busy: (channelId: string) => channels.has(channelId),
-    /** In all channels: turns that wait, and channels in which one is being answered. */
+    /** Totals: waiting turns, and channels with a running turn. */
     totals(): { readonly waiting: number; readonly answering: number } {
       const all = [...channels.values()];
       return {
@@ -104,7 +104,7 @@ export function createChannelQueue({ concurrency, takesBatches, isWithdrawn, sig
         answering: all.filter(isUnderWay).length,
       };
     },
-    /** Answers `turn` after those before it, alone or with others. Resolves when it was answered or withdrawn; never rejects. */
+    /** Answers `turn` after earlier ones, alone or together with others. Resolves when it was answered or withdrawn; never rejects. */
     run: (turn: Turn) =>
       new Promise<void>((done) => {
         if (signal.aborted) {
@@ -136,13 +136,13 @@ function itemsOf(channel: ChannelTurns | undefined, userId: string): readonly Qu
   return (channel?.items ?? []).filter(({ turn }) => turn.actor.userId === userId);
 }
 
-/** In the order in which the messages were written: a command takes a little longer to get here than a mention. */
+/** In the order in which the messages were written: a command takes a little longer to arrive here than a mention. */
 function placeOf({ message }: Turn, items: readonly QueuedTurn[]): number {
   if (message === null) return items.length;
   return items.findLastIndex(({ turn }) => turn.message === null || compareIds(turn.message.id, message.id) < 0) + 1;
 }
 
-/** A slash command has an answer of its own to wait for, so it stands alone. */
+/** A slash command has its own pending answer, so it is not combined with others. */
 function leading(items: readonly QueuedTurn[]): number {
   const slash = items.findIndex(({ turn }) => turn.message === null);
   return slash < 0 ? items.length : Math.max(1, slash);

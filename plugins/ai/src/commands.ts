@@ -24,7 +24,7 @@ const USE_DESCRIPTION = 'Choose who answers in this server or channel';
 const PROMPT_DESCRIPTION = 'Send you the prompt that the model would get here next, as a file';
 const STATUS_DESCRIPTION = 'Show who answers here, and with which model';
 
-/** `!ai <text>`, with `use`, `status` and `prompt` among its words; as slash commands these have names of their own. */
+/** `!ai <text>`, with the subcommands `use`, `status` and `prompt`; these are separate slash commands. */
 export function registerCommands(context: AiContext, queue: ChannelQueue, take: Take): void {
   const { command, services } = context;
   command({
@@ -84,8 +84,8 @@ const promptPolicy = ({ settings }: AiContext): AccessPolicy => ({
 });
 
 /**
- * The prompt as it would be for the requester: what they may not read is not in it. Others in the channel may read less, and so it goes to
- * the requester alone.
+ * The prompt as it would be for the requester: messages that they may not read are left out. Others in the channel may read less, so only the requester gets
+ * it.
  */
 async function sendPrompt(context: AiContext, ctx: CommandContext): Promise<unknown> {
   const { settings, services } = context;
@@ -143,14 +143,14 @@ function suggestResponders(responders: Responders, guildId: string | null, typed
     .map((name) => ({ name, value: name }));
 }
 
-/** What `!ai …` asks for when it is not a turn. */
+/** The subcommand in `!ai …` when it is not a turn. */
 type Subcommand = { readonly kind: 'status' | 'prompt' } | ({ readonly kind: 'use' } & Choice);
 
 const USE = /^use(?:\s+(?!--)(\S+))?(?:\s+(--here))?$/;
 
 /**
- * Tells `!ai status`, `!ai prompt` and `!ai use [responder] [--here]` from text. Only these exact forms, in lower case, with at most one word
- * after `use`, are subcommands: `!ai Use your head` and `!ai use the force` are said to the bot.
+ * Recognises `!ai status`, `!ai prompt` and `!ai use [responder] [--here]`. Only these exact forms, in lower case, with at most one word after `use`, are
+ * subcommands: `!ai Use your head` and `!ai use the force` are messages to the bot.
  */
 function subcommandOf(text: string): Subcommand | undefined {
   const words = text.trim();
@@ -159,17 +159,17 @@ function subcommandOf(text: string): Subcommand | undefined {
   return match === null ? undefined : { kind: 'use', responder: match[1], here: match[2] !== undefined };
 }
 
-/** Chooses the channel's or the guild's default again. */
+/** Resets to the channel's or the guild's default. */
 const DEFAULT_WORD = 'default';
 
 interface Choice {
   /** A responder, `default`, or nothing to list them. */
   readonly responder: string | undefined;
-  /** For this channel alone. */
+  /** For this channel only. */
   readonly here: boolean;
 }
 
-/** Carries out `ai use`, and returns what holds now. @throws UserError when there is no such responder here */
+/** Carries out `ai use`, and returns the new state. @throws UserError when there is no such responder here */
 async function chooseResponder(context: AiContext, actor: Actor, channel: Channel, choice: Choice): Promise<string> {
   const { settings, services } = context;
   if (choice.responder === undefined) return listResponders(context, actor, channel);
@@ -203,7 +203,7 @@ async function chooseResponder(context: AiContext, actor: Actor, channel: Channe
   ].join('\n');
 }
 
-/** What has to be set up before the one who is chosen can answer, as a line. */
+/** A line about the configuration that is missing before the chosen responder can answer. */
 async function missingFor(
   { services: { plugins, responders } }: AiContext,
   { guildId }: Actor,

@@ -62,7 +62,7 @@ export default definePlugin({
 });
 
 /**
- * What has to be right for what is said to the bot to be answered: who answers here, what they need, and the limits of `ai`.
+ * The checks for messages to the bot: which responder answers here, what it needs, and the limits of `ai`.
  * @param refusal what the intake would refuse a turn with now
  */
 function createDiagnosis(

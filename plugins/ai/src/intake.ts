@@ -30,8 +30,8 @@ import type { ChannelQueue } from './channel-queue.js';
 import type { AiContext, AiSettings, Limits } from './context.js';
 
 /**
- * Routes messages to the intake: those that address the bot, and those that responders hand in (`FrontDoor`). Messages that another part of
- * the bot waits for, such as the answer to its question, are excluded.
+ * Routes messages to the intake: those that address the bot, and those that responders hand in (`FrontDoor`). Messages that another part of the bot waits for,
+ * such as the answer to its question, are excluded.
  */
 export function createMessageRouter(context: AiContext, take: Take, deletedMessages: DeletedMessages) {
   const { settings, client, services, log } = context;
@@ -66,7 +66,7 @@ export function createMessageRouter(context: AiContext, take: Take, deletedMessa
 
   return {
     frontDoor,
-    /** For every message: takes it when it addresses the bot. */
+    /** Called for every message: accepts it when it addresses the bot. */
     route(message: Message): Promise<boolean> | undefined {
       const botId = client.user?.id;
       const trigger = triggerOf(message, botId);
@@ -78,8 +78,8 @@ export function createMessageRouter(context: AiContext, take: Take, deletedMessa
 }
 
 /**
- * Why a message is for the bot, or `undefined` when it is not. Runs for every message, so the common case is decided by a few field reads.
- * Bots and webhooks never count, nor do mentions of a role or of everyone, nor dot messages.
+ * Why a message is for the bot, or `undefined` when it is not. Runs for every message, so the common case needs only a few reads of fields.
+ * Ignores bots and webhooks, mentions of a role or of everyone, and dot messages.
  */
 function triggerOf(message: Message, botId: string | undefined): Turn['trigger'] | undefined {
   const { author, mentions } = message;
@@ -92,13 +92,13 @@ function triggerOf(message: Message, botId: string | undefined): Turn['trigger']
   return mentions.users.has(botId) ? 'mention' : undefined;
 }
 
-/** The text without the mention that addresses the bot: the first one, with the comma or colon behind it. */
+/** The text without the mention that addresses the bot: the first one, and a comma or colon after it. */
 export function withoutMention(content: string, botId: string): string {
   const mention = new RegExp(`^\\s*<@!?${botId}>\\s*[,:;]?|<@!?${botId}>\\s*$`);
   return content.replace(mention, '').trim();
 }
 
-/** The turn of a message; `undefined` where the bot may not answer it. */
+/** The turn of a message; `undefined` when the bot may not answer it. */
 function arrivalOf(context: AiContext, message: Message, trigger: Turn['trigger'], botId: string): Arrival | undefined {
   const { channel, author: user, member, guild } = message;
   if (!channel.isSendable() || !maySend(channel)) return undefined;
@@ -124,7 +124,7 @@ function maySend(channel: SendableChannels): boolean {
 }
 
 /**
- * Answers a message: the first part as a reply to it, the rest below, files and embeds on the last. Only its author can be pinged.
+ * Answers a message: the first part as a reply to it, the others after it, files and embeds on the last. Only its author can be pinged.
  * Resolves with the last message sent.
  */
 function replyTo(
@@ -135,7 +135,7 @@ function replyTo(
   const allowedMentions = { parse: [], users: [message.author.id], repliedUser: true };
   let replied = !mayRefer(channel);
   const send = (options: Omit<MessageReplyOptions, 'failIfNotExists'>): Promise<Message> => {
-    // The answer is sent even when the question has been deleted meanwhile.
+    // The answer is sent even when the question was deleted meanwhile.
     const reply = replied ? {} : { reply: { messageReference: message.id, failIfNotExists: false } };
     replied = true;
     return sendOnce(channel, { ...options, ...reply, allowedMentions }, random.id(), { clock, signal });
@@ -152,7 +152,7 @@ function replyTo(
   };
 }
 
-/** How long an answer may be before it becomes a file. */
+/** The maximum length of an answer before it becomes a file. */
 export function answerLimitsIn({ answerMessages, answerCharacters }: Limits): TextLimits {
   return { messages: answerMessages, characters: answerCharacters };
 }
@@ -163,7 +163,7 @@ export interface Route {
   readonly chosen: 'channel' | 'guild' | 'user' | 'default';
 }
 
-/** The responder that answers in a channel. A thread follows its parent unless it has its own; in a direct message the user chooses. */
+/** The responder of a channel. A thread follows its parent unless it has its own; in a direct message the user chooses. */
 export function routeOf(settings: AiSettings, channel: Channel, guildId: string | null): Promise<Route> {
   if (channel.isDMBased()) return directResponder(settings, 'recipientId' in channel ? channel.recipientId : null);
   const parents = channel.isThread() && channel.parentId !== null ? [channel.parentId] : [];
@@ -193,13 +193,13 @@ async function responderIn(
 
 const MINUTE_MS = 60_000;
 
-/** A turn as it arrives; the intake gives it an id. */
+/** A new turn; the intake gives it an id. */
 export type Arrival = Omit<Turn, 'id' | 'earlier'>;
 export type Take = (arrival: Arrival) => Promise<boolean>;
 
 /**
- * Admits turns in the order of their arrival, within the limits of the member and the channel. The function resolves when the turn has been
- * answered, or with `false`; it never rejects.
+ * Admits turns in the order of their arrival, within the limits of the member and the channel. The function resolves when the turn was answered, or with
+ * `false`; it never rejects.
  */
 export function createIntake(
   { services, settings, log }: AiContext,
@@ -211,7 +211,7 @@ export function createIntake(
   const rateLimiter = createRateLimiter(clock, MINUTE_MS);
   const admissions = createKeyedMutex();
 
-  /** A sentence when the turn is refused; empty to refuse it without a word. */
+  /** A sentence when the turn is refused; empty to refuse it without an answer. */
   const refusalOf = async (turn: Turn): Promise<string | undefined> => {
     const { actor, trigger } = turn;
     const limits = await settings.guild(actor.guildId).get();
@@ -224,7 +224,7 @@ export function createIntake(
     return asked && (excess.isFirst || turn.message === null) ? waitSentence(excess.waitMs) : '';
   };
 
-  /** The limits of what waits here; none for a responder with a queue of its own. */
+  /** The limits of waiting turns; none for a responder with its own queue. */
   const queueExcess = async (turn: AskedPlace, limits: Limits) =>
     (await hasOwnQueue(turn)) ? undefined : ((await ownExcess(turn, limits)) ?? (await channelExcess(turn, limits)));
 
@@ -233,7 +233,7 @@ export function createIntake(
     return responders.list(actor.guildId).find(({ name }) => name === responder)?.queues === true;
   };
 
-  /** The limit of what one member may have under way. */
+  /** The limit of a member's pending turns. */
   const ownExcess = async ({ channel, actor }: AskedPlace, { maxWaitingOfMember }: Limits) => {
     const { perMember } = await settings.global.get();
     if (queue.elsewhere(channel.id, actor.userId) >= perMember) return manySentence(perMember);
@@ -280,7 +280,7 @@ export function createIntake(
 
   return {
     take,
-    /** What a turn of the actor would be refused with now, if it would. Counts nothing. */
+    /** Why a turn of the actor would be refused now, if it would. Counts nothing. */
     async refusal(place: AskedPlace): Promise<string | undefined> {
       const { guildId, userId } = place.actor;
       const limits = await settings.guild(guildId).get();
@@ -290,7 +290,7 @@ export function createIntake(
   };
 }
 
-/** Where somebody asks. */
+/** The place of a request. */
 type AskedPlace = Pick<Turn, 'actor' | 'channel' | 'guild'>;
 
 function waitSentence(waitMs: number): string {
@@ -325,7 +325,7 @@ interface Watched {
 
 type DeletedMessages = ReturnType<typeof createDeletedMessages>;
 
-/** Aborts the signal of a turn whose message was deleted or made a dot message, or that a member stopped; the reason says which. */
+/** Aborts the signal of a turn whose message was deleted or became a dot message, or that a member stopped; the reason says which. */
 export function createDeletedMessages({ on }: AiContext) {
   const watched = new Set<Watched>();
   const byQuestion = new Map<string, Watched>();
@@ -338,7 +338,7 @@ export function createDeletedMessages({ on }: AiContext) {
     for (const message of messages.values()) withdraw(message);
   });
   return {
-    /** Watches a turn until `end`. The turn that it returns is the one to answer. */
+    /** Watches a turn until `end`. Returns the turn to answer. */
     watch(arrived: Turn) {
       const controller = new AbortController();
       const linked = linkSignals(arrived.signal, controller.signal);
@@ -362,7 +362,7 @@ export function createDeletedMessages({ on }: AiContext) {
     knows: ({ message }: Turn) => message !== null && byQuestion.has(message.id),
     /** Whether a turn of the channel is being watched. */
     isAnswering: (channelId: string) => [...watched].some(({ turn }) => turn.channel.id === channelId),
-    /** Stops the turns of a channel for which `isTheirs` holds. @returns how many those were, and how many there are */
+    /** Stops the turns of a channel for which `isTheirs` is true. @returns their number, and the number of all turns */
     stop(channelId: string, isTheirs: (turn: Turn) => boolean) {
       const there = [...watched].filter(({ turn }) => turn.channel.id === channelId);
       const theirs = there.filter(({ turn }) => isTheirs(turn));

@@ -13,13 +13,13 @@ import {
 import type { Message, SendableChannels } from 'discord.js';
 import type { AiContext } from './context.js';
 
-/** The notices in Discord by the message that they reply to: stored before they are sent, so that a start finds those of a killed process. */
+/** The notices in Discord, by the message that they reply to. They are stored before they are sent, so that a start finds those of a killed process. */
 export const collections = {
   stillWorking: {
     scope: 'global',
     version: 1,
     schema: z.object({
-      /** The server of its channel: whose host removes what was left. */
+      /** The server of its channel, whose host removes left-over notices. */
       guildId: z.string().nullable().default(null),
       channelId: z.string(),
       content: z.string(),
@@ -33,7 +33,7 @@ const SEARCHED_MESSAGES = 100;
 
 export type StillWorking = ReturnType<typeof createStillWorking>;
 
-/** The notice that an answer takes its time. */
+/** The notice that an answer takes a while. */
 export function createStillWorking({ collections, client, services: { clock }, log, signal }: AiContext) {
   const notices = collections.stillWorking;
   const failed = (error: unknown) => {
@@ -81,10 +81,10 @@ export function createStillWorking({ collections, client, services: { clock }, l
 
   return {
     /**
-     * Sends the notice once, unless a part of the answer can be seen by then, and deletes it when the answer is there. A slash command shows
-     * by itself that it is busy, and a turn that was not asked for needs no notice.
+     * Sends the notice once, unless a part of the answer is visible by then, and deletes it when the answer was sent. Not for slash commands, which show that
+     * they are busy, and for turns that were not requested.
      * @param afterSeconds 0 for never
-     * @returns ends it
+     * @returns a function that ends it
      */
     watch(turn: Turn, afterSeconds: number, deadlineSeconds: number): () => Promise<void> {
       const { channel, message, trigger } = turn;
@@ -99,7 +99,7 @@ export function createStillWorking({ collections, client, services: { clock }, l
         const word = await said;
         if (word === undefined) return;
         const removal = () => remove(message.id, channel, word.id);
-        // A failing Discord does not delay the answer.
+        // A Discord failure must not delay the answer.
         await removal().catch(() => void retryDiscord(clock, removal, { signal }).catch(failed));
       };
     },
@@ -115,21 +115,21 @@ export function createStillWorking({ collections, client, services: { clock }, l
   };
 }
 
-/** Whether a part of the answer is there: a reply of the bot to the message. Where it cannot reply, any later message of it counts. */
+/** Whether a part of the answer was sent: a reply of the bot to the message. Where the bot cannot reply, any later message of it counts. */
 function isAnswered({ channel, earlier }: Turn, message: Message): boolean {
   const asked = new Set([message.id, ...earlier.flatMap((turn) => turn.message?.id ?? [])]);
   const refers = mayRefer(channel);
   return channel.messages.cache.some(
     (one) =>
       isOwnMessage(one) &&
-      // A webhook's message is no reply, either.
+      // A webhook's message cannot be a reply, either.
       (refers && one.author.id === channel.client.user.id
         ? asked.has(one.reference?.messageId ?? '')
         : compareIds(one.id, message.id) > 0),
   );
 }
 
-/** A notice whose sending was never confirmed. */
+/** A notice without a confirmation from Discord. */
 async function findNotice(channel: SendableChannels, askedId: string, content: string): Promise<string | undefined> {
   const since = await channel.messages.fetch({ after: askedId, limit: SEARCHED_MESSAGES, cache: false });
   return since.find(

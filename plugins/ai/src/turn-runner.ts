@@ -17,13 +17,13 @@ import { answerLimitsIn, routeOf, withoutMention } from './intake.js';
 import type { StillWorking } from './still-working.js';
 
 const failure = () => t('Something went wrong while I was answering. Please try again.');
-/** True of a restart and of a final stop. */
+/** True both for a restart and for a final stop. */
 const stopped = () => t('I was stopped before I had finished this. Please ask again.');
 /** A slash command shows "thinking" until it has an answer. */
 const ending = () => t('Stopped.');
-/** How long a responder may take to end once its signal has aborted. */
+/** How long a responder may run after its signal has aborted. */
 const STOP_GRACE_MS = 500;
-/** The same after the deadline: the responder may have to record what it used. */
+/** The same after the deadline: the responder may have to record its usage. */
 const DEADLINE_GRACE_MS = 5_000;
 /** A responder that keeps the deadline itself replies with its own sentence before the signal aborts. */
 const AFTER_DEADLINE_MS = 2_000;
@@ -34,7 +34,7 @@ export function createTurnRunner({ services, settings, signal, log }: AiContext,
   const responderFor = async ({ channel, actor }: Turn) => (await routeOf(settings, channel, actor.guildId)).responder;
   const infoOf = (name: string, { actor }: Turn) => responders.list(actor.guildId).find((info) => info.name === name);
 
-  /** For `!why`. */
+  /** Records outcomes for `!why`. */
   const note = (turns: readonly Turn[], text: string) => {
     for (const { message } of turns) if (message !== null) services.decisions.note(message.id, { text });
   };
@@ -50,7 +50,7 @@ export function createTurnRunner({ services, settings, signal, log }: AiContext,
     let isGivenUp = false;
     const bounded: Turn = {
       ...turn,
-      // A turn that was given up gets no answer later.
+      // An abandoned turn gets no answer later.
       reply: (body) => (isGivenUp ? Promise.reject(new Error('the turn was given up')) : turn.reply(body)),
       signal: deadline.signal,
       deadlineAt: clock.now() + deadlineSeconds * 1_000,
@@ -70,7 +70,7 @@ export function createTurnRunner({ services, settings, signal, log }: AiContext,
     }
   };
 
-  /** Resolves with the turns that are left to answer because others of the batch were withdrawn. */
+  /** Resolves with the turns that still need an answer after others of the batch were withdrawn. */
   const attempt = async (turns: readonly [...Turn[], Turn]): Promise<readonly Turn[]> => {
     const earlier = turns.slice(0, -1).map(asEdited);
     const turn = { ...asEdited(turns[turns.length - 1] ?? turns[0]), earlier };
@@ -79,12 +79,12 @@ export function createTurnRunner({ services, settings, signal, log }: AiContext,
       .guild(turn.actor.guildId)
       .get()
       .catch(() => settings.guild(null).get());
-    // Only now: the plugin's signal hands the waiting turns over before it has aborted their own.
+    // Registered only now: the plugin's signal hands over waiting turns before it aborts their own.
     if (stopping()) return replyToAll(turns, stopped(), log);
     const signals = turns.map(({ signal }) => signal);
     const deadline = createDeadline(clock, limits.deadlineSeconds * 1_000 + AFTER_DEADLINE_MS, signals);
     const late = outOfTime(limits.deadlineSeconds);
-    /** A failure after the signal has aborted is its consequence. */
+    /** A failure after the signal has aborted is a consequence of that. */
     const whyEnded = () => {
       if (stopping()) return stopped();
       return deadline.isUp ? late : undefined;
@@ -141,7 +141,7 @@ function outOfTime(seconds: number): string {
   return t('I could not answer this within {seconds} s, so I gave up. Please ask again.', { seconds });
 }
 
-/** Replies to each member who asked, once; members who did not ask get no reply. */
+/** Replies once to each member who asked; members who did not ask get no reply. */
 async function replyToAll(turns: readonly Turn[], sentence: string, log: Registrar['log']): Promise<[]> {
   const asked = turns.filter(({ trigger }) => trigger !== 'random');
   const newest = new Map(asked.map((turn) => [turn.actor.userId, turn]));

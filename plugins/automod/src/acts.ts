@@ -23,7 +23,7 @@ const AGAIN_AFTER_MS = 30_000;
 const REPORTS_PER_MINUTE = 10;
 const MOST_IN_BULK = 100;
 
-/** The setting with the actions of a filter. */
+/** The setting with a filter's actions. */
 export const ACTIONS_OF = {
   words: 'wordsActions',
   invites: 'invitesActions',
@@ -33,12 +33,12 @@ export const ACTIONS_OF = {
   capitals: 'capitalsActions',
 } as const satisfies Record<Filter, keyof Values>;
 
-/** Someone who offended against a filter, where. */
+/** A member whose message violated a filter, and where. */
 interface Offence {
   readonly guild: Guild;
   readonly userId: string;
   readonly place: string;
-  /** The channel in which it was said; `undefined` for what all members see. */
+  /** The channel of the message; `undefined` for content that all members see. */
   readonly channelId: string | undefined;
   readonly hit: Hit;
   readonly text: string;
@@ -46,7 +46,7 @@ interface Offence {
 
 export type Acts = ReturnType<typeof createActs>;
 
-/** What happens to those who offend: deletions by the bot itself, warnings and time-outs through the plugin of moderation, and reports. */
+/** The actions against violations: deletions by the bot itself, warnings and time-outs through the moderation plugin, and reports. */
 export function createActs({ client, settings, services, log }: AutomodContext) {
   const { access, clock, languages, moderation, provenance } = services;
   const punished = createRateLimiter(clock, AGAIN_AFTER_MS);
@@ -124,11 +124,11 @@ export function createActs({ client, settings, services, log }: AutomodContext) 
     if (actions.includes('report')) await report(offence, done, values);
   };
 
-  /** What is done and reported is for the moderators of the guild, in its language. */
+  /** Actions and reports are for the moderators of the guild, in its language. */
   const inGuild = (guild: Guild, task: () => Promise<void>) => languages.speak({ guildId: guild.id }, task);
 
   return {
-    /** Moderators, admins, exempt roles and channels. Asked only about messages that offend. */
+    /** Moderators, admins, exempt roles and channels. Checked only for messages that violate a filter. */
     async isExempt(message: Message, { exemptRoles, exemptChannels }: Values): Promise<boolean> {
       const { guildId, channelId, channel, author } = message;
       const places = [
@@ -164,7 +164,7 @@ export function createActs({ client, settings, services, log }: AutomodContext) 
       });
     },
 
-    /** A message that the AutoMod of Discord has stopped by a rule of this plugin: the rest is done here. */
+    /** A message that Discord's AutoMod has blocked by a rule of this plugin: the other actions are done here. */
     async onStopped(guild: Guild, userId: string, channelId: string | null, hit: Hit, text: string): Promise<void> {
       if (await isModerator(guild.id, userId, channelId ?? '')) return;
       const values = await settings.guild(guild).get();

@@ -299,7 +299,7 @@ interface FilterRequest {
   readonly domains: string[] | undefined;
 }
 
-/** The settings that a model means by its words for a filter. */
+/** The settings that a model's arguments for a filter mean. */
 function changesOf({ filter, on, limit, mode, domains }: FilterRequest): Partial<Values> {
   switch (filter) {
     case 'invites':

@@ -33,7 +33,7 @@ const domain = z
   .regex(/^(?:\*\.)?(?:[\p{L}\p{N}-]+\.)+[\p{L}\p{N}-]{2,}$/u, 'a domain is written as example.org or *.example.org')
   .transform((text) => text.toLowerCase());
 
-/** Every filter is off until it is set. */
+/** Every filter is off until it is configured. */
 export const settings = {
   guild: z.object({
     words: z
@@ -120,7 +120,7 @@ export const settings = {
 export type Values = z.output<typeof settings.guild>;
 
 export const collections = {
-  /** The rules of Discord's AutoMod that this plugin has made, with what they were last written from. */
+  /** The rules of Discord's AutoMod that this plugin has created, with their content when last written. */
   rules: {
     scope: 'guild',
     version: 1,

@@ -12,28 +12,28 @@ import {
 import { ACTIONS_OF, type Acts, nameOf } from './acts.js';
 import type { AutomodContext, Values } from './context.js';
 
-/** The filters that Discord knows as well. */
+/** The filters that Discord supports as well. */
 const MIRRORED = ['words', 'invites', 'mentions'] as const;
 type Mirrored = (typeof MIRRORED)[number];
 
 /** Discord's limits (https://discord.com/developers/docs/resources/auto-moderation). */
 const MOST_WORDS = 1_000;
-/** Each is on the list of what is allowed in two spellings; Discord takes 100. */
+/** Each entry is listed in two spellings; Discord accepts 100. */
 const MOST_INVITES = 50;
 const MOST_EXEMPT_ROLES = 20;
 const MOST_EXEMPT_CHANNELS = 50;
 
-/** An expression of Discord's own, the Rust kind, which cannot explode. It is the same for all servers. */
+/** A regular expression of Discord, which uses Rust's engine without backtracking. It is the same for all servers. */
 const INVITE_PATTERN = '(?i)discord(?:\\.gg|(?:app)?\\.com/invite)/+[\\w-]{2,40}';
-/** Who has one of these is a moderator for the bot. */
+/** A member with one of these permissions is a moderator for the bot. */
 const MODERATING: PermissionsString[] = ['ModerateMembers', 'KickMembers', 'BanMembers', 'ManageMessages'];
 const SERVER_ID = /^\d{15,21}$/;
 
 export type DiscordRules = ReturnType<typeof createDiscordRules>;
 
 /**
- * Keeps rules of Discord's AutoMod in line with the settings. A message that Discord blocks reaches no client, the bot included, so each message is handled once: a
- * blocked one arrives as an event, which leads to the warning, time-out or report; any other arrives as a message.
+ * Synchronises rules of Discord's AutoMod with the settings. A message that Discord blocks reaches no client, the bot included, so each message is handled
+ * once: a blocked one arrives as an event, which leads to the warning, time-out or report; any other arrives as a message.
  */
 export function createDiscordRules(
   { on, ready, client, collections, settings, settingsChanged, services, log }: AutomodContext,
@@ -43,7 +43,7 @@ export function createDiscordRules(
   /** Why the rules of a guild could not be written, since the start. */
   const problems = new Map<string, string>();
 
-  /** Runs in the guild's language whatever started it, because names of rules are compared with what was written before. */
+  /** Always runs in the guild's language, because names of rules are compared with those written before. */
   const sync = (guild: Guild): Promise<void> =>
     mutex.run(guild.id, () => services.languages.speak({ guildId: guild.id }, () => syncAll(guild)));
 
@@ -72,7 +72,7 @@ export function createDiscordRules(
     const { rules } = await collections.rules.of(guild).get();
     const known = rules.find((one) => one.filter === filter);
     if (known === undefined ? rule === undefined : known.written === written) return;
-    // Without the permission the filter is the bot's alone.
+    // Without the permission, only the bot applies the filter.
     if (!me.permissions.has('ManageGuild')) return;
     const id = rule === undefined ? await removeRule(guild, known?.id) : await writeRule(guild, known?.id, rule);
     await collections.rules.of(guild).update((draft) => {
@@ -81,7 +81,7 @@ export function createDiscordRules(
     });
   };
 
-  /** Discord exempts those who manage the server by itself; moderators have to be named by their roles. */
+  /** Discord exempts members who manage the server; moderators have to be exempted by their roles. */
   const exemptIn = async (guild: Guild, { exemptRoles }: Values): Promise<readonly string[]> => {
     const tiers = await Promise.all((['mod', 'admin'] as const).map((tier) => services.tierRoles.list(guild.id, tier)));
     const moderating = guild.roles.cache.filter(
@@ -107,7 +107,7 @@ export function createDiscordRules(
         if (!isUnknown(error)) throw error;
       }
     }
-    // One that was made before a stop could be noted has the name and is the bot's own.
+    // A rule that was created before a stop could be recorded has the name, and the bot is its author.
     const all = await guild.autoModerationRules.fetch({ cache: false });
     const own = all.find(({ name, creatorId }) => name === rule.name && creatorId === client.user?.id);
     return (
@@ -141,7 +141,7 @@ export function createDiscordRules(
   });
 
   on('autoModerationActionExecution', async (execution: AutoModerationActionExecution) => {
-    // One is sent for each action of a rule: the stopping stands for all.
+    // Discord sends one event for each action of a rule: the one about blocking is used.
     if (execution.action.type !== AutoModerationActionType.BlockMessage) return;
     const { guild, ruleId, userId, channelId, content, matchedContent, matchedKeyword } = execution;
     const { rules } = await collections.rules.of(guild).get();
@@ -154,7 +154,7 @@ export function createDiscordRules(
   return {
     sync,
 
-    /** Which filters Discord has as well. */
+    /** The filters that Discord applies as well. */
     async statusOf(guild: Guild, values: Values): Promise<string> {
       // The bot may have been given the permission since.
       await sync(guild);
@@ -177,8 +177,8 @@ export function createDiscordRules(
 }
 
 /**
- * Codes of invites that Discord's rule has to let pass. `undefined` where it would stop too much: the bot does not hear of new invites to this server,
- * there are too many, or servers are allowed, whose invites the rule does not know.
+ * Codes of invites that Discord's rule has to allow. `undefined` when it would block too much: the bot is not told about new invites to this server, there are
+ * too many, or servers are allowed, whose invites the rule does not know.
  */
 async function ownInvites(
   guild: Guild,
@@ -197,7 +197,7 @@ async function ownInvites(
 
 type Rule = NonNullable<ReturnType<typeof ruleFor>>;
 
-/** A rule of Discord for a filter; `undefined` where the filter is off, does not delete, or cannot be one of Discord's. */
+/** Discord's rule for a filter; `undefined` when the filter is off, does not delete, or cannot be a Discord rule. */
 function ruleFor(
   filter: Mirrored,
   values: Values,
@@ -222,7 +222,7 @@ function ruleFor(
 function triggerOf(filter: Mirrored, values: Values, invites: readonly string[] | undefined) {
   switch (filter) {
     case 'words': {
-      // Discord knows * at the ends only.
+      // Discord supports * only at the ends.
       const keywordFilter = values.words.filter((word) => !word.slice(1, -1).includes('*')).slice(0, MOST_WORDS);
       if (keywordFilter.length === 0) return undefined;
       return { triggerType: AutoModerationRuleTriggerType.Keyword, triggerMetadata: { keywordFilter } } as const;

@@ -1,14 +1,14 @@
 import { matchesWildcard, skeletonOf } from '@cinnabar/sdk';
 import type { Filter, Values } from './context.js';
 
-/** What a message says, as far as the filters look at it. */
+/** The parts of a message that the filters use. */
 export interface Looked {
   readonly content: string;
   /** Different members and roles that it mentions. */
   readonly mentions: number;
 }
 
-/** A message, with what is read in it beside its own words: messages that it forwards, and its poll. */
+/** A message, with other text shown in it: forwarded messages, and its poll. */
 interface Said {
   readonly content: string;
   readonly messageSnapshots: { values(): Iterable<{ readonly content: string | null }> };
@@ -18,7 +18,7 @@ interface Said {
   } | null;
 }
 
-/** All that members read in a message. */
+/** All text that members read in a message. */
 export function wordsOf({ content, messageSnapshots, poll }: Said): string {
   const forwarded = [...messageSnapshots.values()].map((one) => one.content);
   const asked = poll === null ? [] : [poll.question.text, ...[...poll.answers.values()].map(({ text }) => text)];
@@ -26,7 +26,7 @@ export function wordsOf({ content, messageSnapshots, poll }: Said): string {
   return others.length === 0 ? content : [content, ...others].join('\n');
 }
 
-/** A filter that a message offends against, and what in it does. */
+/** A filter that a message violates, and the matching text. */
 export interface Hit {
   readonly filter: Filter;
   /** The word, the address …; for moderators. */
@@ -38,14 +38,14 @@ export interface Rules {
   readonly values: Values;
   /** Whether any filter is on. */
   readonly isOn: boolean;
-  /** By content alone; invites are only found (`invitesIn`), since whose they are has to be asked. */
+  /** By content only; invites are only collected (`invitesIn`), since their servers have to be looked up. */
   check(message: Looked): Hit | undefined;
   /** For nicknames and names of threads. */
   checkName(name: string): Hit | undefined;
 }
 
 const LEAST_LETTERS = 12;
-/** Discord's own addresses are no links to elsewhere: messages, emoji, attachments. Invites have a filter of their own. */
+/** Discord's own addresses do not count as links: messages, emoji, attachments. Invites have a separate filter. */
 const OWN_DOMAINS = ['discord.com', 'discordapp.com', 'discordapp.net', 'discord.gg'];
 
 export function compileRules(values: Values): Rules {
@@ -87,7 +87,7 @@ export function compileRules(values: Values): Rules {
 
 const OWN_SET: ReadonlySet<string> = new Set(OWN_DOMAINS);
 
-/** A link, or what clients make one of. Each character is looked at a bounded number of times. */
+/** A link, or text that clients turn into one. Each character is examined a limited number of times. */
 const LINK = /https?:\/\/(?:[^\s/?#@]{0,200}@)?([^\s/?#<>()[\]"'\\:@]{1,253})/gi;
 
 function domainsIn(content: string): readonly string[] {
@@ -95,7 +95,7 @@ function domainsIn(content: string): readonly string[] {
   return [...visibleOnly(content).matchAll(LINK)].map(([, host = '']) => host.toLowerCase().replace(/\.+$/, ''));
 }
 
-/** Whether a domain or one that it is a part of is in the list. */
+/** Whether a domain, or one that it is a part of, is in the list. */
 function isWithin(domain: string, list: ReadonlySet<string>): boolean {
   for (let rest = domain; ; ) {
     if (list.has(rest)) return true;
@@ -109,7 +109,7 @@ const INVITE = /(?:discord\.gg|discord(?:app)?\.com\/invite|dsc\.gg)\/+([\w-]{2,
 
 /** Codes of invites in a message. */
 export function invitesIn(content: string): readonly string[] {
-  // Nearly every message is done with here.
+  // Nearly every message ends here.
   if (!content.includes('/')) return [];
   return [...new Set([...visibleOnly(content).matchAll(INVITE)].map(([, code = '']) => code))];
 }
@@ -120,7 +120,7 @@ function tooLoud(content: string, most: number): string | undefined {
   const text = content.includes('<') ? content.replace(CUSTOM_EMOJI, '') : content;
   const small = text.toLowerCase();
   const large = text.toUpperCase();
-  // Some letters become two: then the places differ, and each letter is looked at by itself.
+  // Some letters are folded to two: then positions differ, and each letter is checked separately.
   const isAligned = small.length === text.length && large.length === text.length;
   const { letters, capitals } = isAligned ? countAligned(text, small, large) : countSingly(text);
   if (letters < LEAST_LETTERS) return undefined;
@@ -145,22 +145,22 @@ function countSingly(text: string) {
   return { letters: characters.length, capitals: characters.filter((one) => one !== one.toLowerCase()).length };
 }
 
-/** Finds the first of the words in a text that was folded. */
+/** Finds the first of the words in a folded text. */
 type FindWord = (folded: string) => string | undefined;
 
-/** What is left of a word after its literal beginning, which the trie holds. */
+/** The rest of a word after its literal beginning, which is in the trie. */
 interface Entry {
   /** As the admin wrote it. */
   readonly word: string;
-  /** With `*`, compared with the rest of the word in the text; `undefined` when there is none. */
+  /** The pattern with `*` for the rest of the word in the text; `undefined` when there is none. */
   readonly rest: string | undefined;
   /** Whether the text's word has to end there. */
   readonly isClosed: boolean;
 }
 
 /**
- * Compiles a list of words and phrases. A word is found as a whole word; `*` at its beginning, end or inside stands for any letters. No regular
- * expressions: the time grows with the length of the text alone, whatever the words are.
+ * Compiles a list of words and phrases. A word is found as a whole word; `*` at its beginning, end or inside stands for any letters. It uses no regular
+ * expressions: the time depends only on the length of the text, for any words.
  */
 export function compileWords(words: readonly string[]): FindWord {
   const anchored = createTrie();
@@ -186,7 +186,7 @@ export function compileWords(words: readonly string[]): FindWord {
     let wasLetter = false;
     for (let at = 0; at < text.length; at += 1) {
       const isLetter = isLetterAt(text, at);
-      // A word that begins with a sign, such as an emoji, begins anywhere.
+      // A word that begins with a sign, such as an emoji, can begin anywhere.
       const found =
         (!wasLetter || !isLetter ? anchored.find(text, at, failed) : undefined) ??
         (searchesAll ? floating.find(text, at, failed) : undefined);
@@ -197,11 +197,11 @@ export function compileWords(words: readonly string[]): FindWord {
   };
 }
 
-/** Words by their characters: one map of transitions for all nodes. */
+/** A trie of the words: one map of transitions for all nodes. */
 function createTrie() {
   const next = new Map<number, number>();
   const entries = new Map<number, Entry[]>();
-  /** Which characters a word begins with, a bit for each: nearly every place in a text is done with here. */
+  /** The possible first characters of words, as a bit set: nearly every position in a text is decided here. */
   const first = new Uint8Array(0x2000);
   let nodes = 1;
   const keyOf = (node: number, code: number) => node * 0x1_0000 + code;
@@ -240,12 +240,12 @@ function createTrie() {
 const NONE: readonly Entry[] = [];
 
 /**
- * Where the word of the text ended in which the rest of an entry was not found. Since that begins with `*`, it is not found from further on in the
- * same word either: without this, long words of the text would take a time that grows with their square.
+ * The end of the text's word in which the rest of an entry was not found. Since the rest begins with `*`, it cannot match later in the same word either.
+ * Without this, long words would take quadratic time.
  */
 type Failed = Map<Entry, number>;
 
-/** Whether what follows the literal beginning, whose last character is at `at`, is what the word asks for. */
+/** Whether the text after the literal beginning, whose last character is at `at`, matches the rest of the word. */
 function endsWell(text: string, at: number, entry: Entry, failed: Failed): boolean {
   const { rest, isClosed } = entry;
   if (isClosed) return !(isLetterAt(text, at) && isLetterAt(text, at + 1));
@@ -259,7 +259,9 @@ function endsWell(text: string, at: number, entry: Entry, failed: Failed): boole
 }
 
 const LETTER = /[\p{L}\p{N}_]/u;
-/** Whether each code unit belongs to a word: 0 not looked up yet, 1 yes, 2 no. Letters beyond the first plane are folded to others before; what is left of it are signs. */
+/**
+ * Whether each code unit belongs to a word: 0 unknown, 1 yes, 2 no. Letters beyond the first plane were folded to others before; the remaining ones are signs.
+ */
 const kinds = new Uint8Array(0x1_0000);
 
 function isLetterAt(text: string, at: number): boolean {
@@ -273,9 +275,9 @@ function isLetterAt(text: string, at: number): boolean {
   return isLetter;
 }
 
-/*
- * Text as filters compare it: small letters, one space between words, without what cannot be seen, accents and the disguise of letters from other
- * alphabets. Words and messages are folded alike, so that a word in Cyrillic is found in Cyrillic, too.
+/**
+ * The form of text that filters compare: lower case, one space between words, without invisible characters, accents, and look-alike letters of other alphabets.
+ * Words and messages are folded the same way, so that a word in Cyrillic is found in Cyrillic, too.
  */
 
 const ASCII = /^[\0-\x7F]*$/;
@@ -284,7 +286,7 @@ const OTHER_SPACES = /\s\s|[^\S ]/;
 const IGNORED = /^[\p{Default_Ignorable_Code_Point}\p{Cf}\p{M}\u2800]$/u;
 const MARKS = /\p{M}/gu;
 
-/** What each character that is not ASCII becomes, by its code: a message asks for the same few again and again. */
+/** The folded form of each character that is not ASCII, by its code: a message uses the same few repeatedly. */
 const folded = new Map<number, string>();
 const MOST_KEPT = 20_000;
 
@@ -319,12 +321,12 @@ function foldOne(code: number): string {
 
 function looksLike(character: string): string {
   if (/\s/u.test(character)) return ' ';
-  // Small letters first: a capital I of another alphabet looks like an l.
+  // Lower case first: a capital I of another alphabet looks like an l.
   const small = character.normalize('NFKD').toLowerCase();
   return skeletonOf(small).normalize('NFKD').replace(MARKS, '').toLowerCase();
 }
 
-/** Only what cannot be seen taken out, and wide letters made narrow: for addresses, whose spelling counts. */
+/** Only removes invisible characters and narrows wide letters: for addresses, whose spelling matters. */
 function visibleOnly(text: string): string {
   if (ASCII.test(text)) return text;
   return text.normalize('NFKC').replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, '');

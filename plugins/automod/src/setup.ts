@@ -26,7 +26,7 @@ import { fold } from './rules.js';
 
 export type Setup = ReturnType<typeof createSetup>;
 
-/** What admins change, for commands and tools alike. Each act resolves with a sentence. */
+/** Changes by admins, for commands and tools alike. Each resolves with a sentence. */
 export function createSetup({ client, settings, services }: AutomodContext, discordRules: DiscordRules) {
   const isOn: Readonly<Record<Filter, (values: Values) => boolean>> = {
     words: ({ words }) => words.length > 0,
@@ -38,7 +38,7 @@ export function createSetup({ client, settings, services }: AutomodContext, disc
   };
 
   return {
-    /** @param words several, as they are to be found. @throws UserError: then none is added */
+    /** @param words several, as they are searched. @throws UserError: then none is added */
     async addWords(guild: Guild, words: readonly string[]): Promise<string> {
       const wanted = words.map((word) => word.trim()).filter((word) => word !== '');
       if (wanted.length === 0) throw new UserError(t('Say which words.'));
@@ -66,7 +66,7 @@ export function createSetup({ client, settings, services }: AutomodContext, disc
       );
     },
 
-    /** @throws UserError when none of them is filtered */
+    /** @throws UserError when none of them is in the filter */
     async removeWords(guild: Guild, words: readonly string[]): Promise<string> {
       const gone = new Set(words.map((word) => fold(word)));
       let removed = 0;
@@ -85,7 +85,7 @@ export function createSetup({ client, settings, services }: AutomodContext, disc
       );
     },
 
-    /** Switches a filter on with its limits, or off, and chooses what it does. @throws UserError */
+    /** Enables a filter with its limits, or disables it, and sets its actions. @throws UserError */
     async change(
       guild: Guild,
       filter: Filter,
@@ -99,7 +99,7 @@ export function createSetup({ client, settings, services }: AutomodContext, disc
       return lineOf(filter, values);
     },
 
-    /** What is filtered by whom, and what keeps the bot from it. */
+    /** The state of all filters, and what prevents the bot from applying them. */
     async status(guild: Guild): Promise<string> {
       const values = await settings.guild(guild).get();
       const me = guild.members.me ?? (await guild.members.fetchMe());
@@ -135,7 +135,7 @@ export function createSetup({ client, settings, services }: AutomodContext, disc
     },
   };
 
-  /** The channel that gets the reports, or why there is none. */
+  /** The channel for reports, or why there is none. */
   async function reportChannelOf(
     guild: Guild,
     me: GuildMember,

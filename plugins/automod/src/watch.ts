@@ -6,12 +6,12 @@ import type { AutomodContext, Values } from './context.js';
 import { compileRules, fold, type Hit, invitesIn, type Looked, type Rules, wordsOf } from './rules.js';
 
 const MINUTE_MS = 60_000;
-/** How long it is remembered which server an invite leads to. */
+/** How long the server of an invite is cached. */
 const INVITE_KEPT_MS = 10 * MINUTE_MS;
 const MOST_INVITES = 2_000;
-/** Invites looked up per message: more count as advertising. */
+/** Maximum number of invites looked up for a message: more count as advertising. */
 const MOST_CODES = 5;
-/** Messages that were acted on: Discord tells of them again when it adds what a link shows. */
+/** Messages that were acted on: Discord sends them again when it adds a link's preview. */
 const MOST_HANDLED = 1_000;
 const SAID: ReadonlySet<MessageType> = new Set([
   MessageType.Default,
@@ -21,7 +21,7 @@ const SAID: ReadonlySet<MessageType> = new Set([
 
 export type Watch = ReturnType<typeof createWatch>;
 
-/** Looks at messages, edits and names, and has done what the filters of their guild say. */
+/** Checks messages, edits and names, and performs the actions of their guild's filters. */
 export function createWatch(context: AutomodContext, acts: Acts) {
   const { on, client, settings, settingsChanged, services, log } = context;
   const spam = createSpamWatch(services.clock);
@@ -37,7 +37,7 @@ export function createWatch(context: AutomodContext, acts: Acts) {
     compiled.set(guildId, rules);
     return rules;
   };
-  /** Reads the settings of a guild once, until they change. */
+  /** The settings of a guild, cached until they change. */
   const rulesOf = (guildId: string): Promise<Rules> => {
     const known = loading.get(guildId) ?? load(guildId).finally(() => loading.delete(guildId));
     loading.set(guildId, known);
@@ -54,7 +54,7 @@ export function createWatch(context: AutomodContext, acts: Acts) {
   const look = async (message: Message, rules: Rules, isNew: boolean): Promise<void> => {
     const looked = lookedAt(message);
     const { values } = rules;
-    // Counted first: what is deleted for another reason is spam all the same.
+    // Counted first: a message that is deleted for another reason still counts as spam.
     const spamHit =
       isNew && (values.repeats > 0 || values.rate > 0)
         ? spam.count(
@@ -79,7 +79,7 @@ export function createWatch(context: AutomodContext, acts: Acts) {
     for (const code of codes) {
       if (allowed.includes(code)) continue;
       const target = await guildOfInvite(code);
-      // One that cannot be looked up may lead anywhere.
+      // An invite that cannot be looked up may lead anywhere.
       if (target === undefined || (target !== guildId && !allowed.includes(target)))
         return { filter: 'invites', what: code } as const;
     }
@@ -110,14 +110,14 @@ export function createWatch(context: AutomodContext, acts: Acts) {
     return rules.isOn ? look(message, rules, isNew) : undefined;
   };
 
-  // Its rules hold for those, too, of whom the bot takes no other notice.
+  // Its rules also apply to members whom the bot ignores otherwise.
   on('messageCreate', (message) => receive(message, true), { hearsIgnored: true });
   on('messageUpdate', async (before, after) => {
     if (before.partial !== true && before.content === after.content) return;
     const rules = after.guildId === null ? undefined : compiled.get(after.guildId);
     if (rules?.isOn === false) return;
     const message = await whole(after);
-    // Who edits and deletes at once must not make the listener fail.
+    // A member who edits and deletes at once must not make the listener fail.
     if (message !== undefined) await receive(message, false);
   });
 
@@ -145,7 +145,7 @@ export function createWatch(context: AutomodContext, acts: Acts) {
     /** The filters of a guild. */
     rulesOf: async (guildId: string): Promise<Rules> => compiled.get(guildId) ?? rulesOf(guildId),
 
-    /** The filters' verdict on a text, for admins who test them. */
+    /** The result of the filters for a text, for admins who test them. */
     async test(guildId: string, text: string) {
       const rules = compiled.get(guildId) ?? (await rulesOf(guildId));
       const hit = rules.check({ content: text, mentions: new Set(text.match(/<@[!&]?\d+>/g) ?? []).size });
@@ -160,14 +160,14 @@ function lookedAt(message: Message): Looked {
   return { content: wordsOf(message), mentions: mentions.users.size + mentions.roles.size };
 }
 
-/** An edit of a message that the bot has not seen may come without what did not change. */
+/** An edit of a message that is not cached may lack unchanged fields. */
 function whole(message: Message | PartialMessage): Message | Promise<Message | undefined> {
   return message.partial ? unlessUnreachable(message.fetch()) : message;
 }
 
 const REPEAT_MS = 30_000;
 const RATE_MS = 10_000;
-/** Messages kept per member, and members kept in all: the least recently active members are dropped first. */
+/** Number of messages remembered for each member, and of members: the least recently active are dropped first. */
 const MOST_MESSAGES = 60;
 const MOST_MEMBERS = 10_000;
 
@@ -179,15 +179,15 @@ interface Recent {
 }
 
 interface SpamHit extends Hit {
-  /** The messages that make it spam, this one included. */
+  /** The messages that make it spam, including this one. */
   readonly messages: readonly Pick<Recent, 'id' | 'channelId'>[];
 }
 
-/** Who writes how much, and what again: in memory, for half a minute. */
+/** Tracks how much members write, and repetitions: in memory, for half a minute. */
 function createSpamWatch(clock: Clock) {
   const members = new Map<string, readonly Recent[]>();
 
-  /** Ordered by last message: members who have been silent for the whole period are dropped. */
+  /** Ordered by last message: members without messages in the whole period are dropped. */
   const forgetSilent = (now: number) => {
     for (const [member, said] of members) {
       if (members.size <= MOST_MEMBERS && (said.at(-1)?.at ?? 0) > now - REPEAT_MS) return;
@@ -196,7 +196,7 @@ function createSpamWatch(clock: Clock) {
   };
 
   return {
-    /** Counts a new message. Who was caught starts anew. */
+    /** Counts a new message. The counters of a caught member are reset. */
     count(
       member: string,
       message: { readonly id: string; readonly channelId: string; readonly content: string },

@@ -35,7 +35,7 @@ const rule = z.object({
 export function registerAccessPage({ page, client, services }: AdminContext): void {
   const { access, accessRules, commands, tierRoles, tools } = services;
 
-  /** What is left empty is everyone. @throws UserError when several are given */
+  /** An empty field means everyone. @throws UserError when several are given */
   const subjectOf = (guildId: string, given: z.output<typeof subject>): AccessRule['subject'] => {
     const named = Object.entries(given).filter(([, id]) => id !== undefined && id !== '');
     const [first, another] = named;
@@ -47,7 +47,7 @@ export function registerAccessPage({ page, client, services }: AdminContext): vo
     return { kind: isCategory ? 'category' : 'channel', id };
   };
 
-  /** To deny is another command than to allow, with rules of its own. @throws CINNABAR_ACCESS_DENIED */
+  /** Denying is another command than allowing, with separate access rules. @throws CINNABAR_ACCESS_DENIED */
   const assertMay = async (effect: AccessRule['effect'], actor: Actor) => {
     const [command] = await commands.explain(actor, `access ${effect}`);
     const refused = (command?.decision.reasons ?? []).filter(({ allowed }) => !allowed);
@@ -178,7 +178,7 @@ export function registerAccessPage({ page, client, services }: AdminContext): vo
         access: { command: 'access explain' },
         async run({ user, what, channel = '' }, { actor }) {
           const { guildId } = actor;
-          // What is decided in a channel tells of it.
+          // A decision in a channel reveals something about it.
           const isThere = channel !== '' && (await access.mayEnter(actor, { guildId, channelId: channel }));
           const whose: Actor = { ...actor, userId: user, ...(isThere ? { channelId: channel } : {}) };
           const target = await findTarget(services, { actor }, what);

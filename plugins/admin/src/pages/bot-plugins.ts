@@ -18,13 +18,13 @@ import { stateWord } from '../format.js';
 import { installedText } from '../install-commands.js';
 import { reloadText } from '../plugin-commands.js';
 
-/** Fetched packages that wait for a yes. */
+/** Maximum number of downloaded packages that wait for consent. */
 const MOST_WAITING = 5;
 const WAITS_MS = 30 * 60_000;
 
 const plugin = z.object({ plugin: z.string() });
 
-/** The plugins of the process: which run, and those from elsewhere. */
+/** The plugins of the process: which run, and third-party ones. */
 export function registerBotPluginsPage({ page, defer, services, log }: AdminContext): void {
   const { packages, plugins, random } = services;
   const discard = (prepared: PreparedPlugin) =>
@@ -36,7 +36,7 @@ export function registerBotPluginsPage({ page, defer, services, log }: AdminCont
   });
   defer(() => waiting.clear());
 
-  /** Shows what a package declares, with the button that installs it. */
+  /** Shows a package's declaration, with the button that installs it. */
   const offer = (prepared: PreparedPlugin): WebResult => {
     const token = random.id();
     waiting.set(token, prepared);
@@ -120,7 +120,7 @@ export function registerBotPluginsPage({ page, defer, services, log }: AdminCont
         access: { command: 'plugin reload' },
         audit: (input) => `plugin reload ${input.plugin}`,
         async run(input) {
-          // Its act must have ended before a plugin can be replaced.
+          // The action must have ended before its plugin can be replaced.
           if (input.plugin === ID)
             throw new UserError(t('The plugin that these pages belong to is reloaded with `plugin reload admin`.'));
           return reloadText(await plugins.reload(input.plugin));

@@ -4,7 +4,7 @@ import { backupText } from '../backup-commands.js';
 import type { AdminContext } from '../context.js';
 import { outcomeWords, sourceWords } from '../secrets-command.js';
 
-/** For the owner of the bot: its servers, secrets and backups, and whether everything is there that it needs. */
+/** For the owner of the bot: its servers, secrets, backups, and the doctor's checks. */
 export function registerBotPages(context: AdminContext, servers: AllServers): void {
   registerServersPage(context, servers);
   registerSecretsPage(context);

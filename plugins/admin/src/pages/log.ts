@@ -14,7 +14,7 @@ const SHOWN = 100;
 const LEVELS: readonly LogLevel[] = ['error', 'warn', 'info', 'debug', 'trace'];
 const TONES = { error: 'bad', warn: 'warning', info: 'plain', debug: 'plain', trace: 'plain' } as const;
 
-/** The log of the process, for the bot's owner: it tells of every server. */
+/** The log of the process, for the bot's owner: it contains entries about every server. */
 export function registerLogPage(context: AdminContext): void {
   const { services } = context;
   context.page({
@@ -109,7 +109,7 @@ function stepOf({ at, level, component, message, fields }: LogRecord, index: num
   };
 }
 
-/** A stack is one text with escaped ends of lines. */
+/** A stack trace is one text with escaped line breaks. */
 const withLines = (json: string): string => json.replaceAll('\\n', '\n');
 
 function furtherBack(

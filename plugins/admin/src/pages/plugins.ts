@@ -14,7 +14,7 @@ import { guildOf, stateWord } from '../format.js';
 
 const plugin = z.object({ plugin: z.string() });
 
-/** Which plugins are on in a guild, and which of them still need something. */
+/** Which plugins are enabled in a guild, and which of them still need configuration. */
 export function registerPluginsPage({ page, services }: AdminContext): void {
   const { plugins, catalog } = services;
 

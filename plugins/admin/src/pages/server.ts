@@ -5,7 +5,7 @@ import { prefixesText } from '../settings-commands.js';
 
 const MOST_CHARACTERS = 1_000_000;
 
-/** What a guild's commands start with, and everything that is chosen for the guild as one file. */
+/** The prefixes of a guild, and its whole configuration as one file. */
 export function registerServerPages({ page, services }: AdminContext): void {
   const { guildFiles, prefixes } = services;
 
@@ -155,7 +155,7 @@ export function registerServerPages({ page, services }: AdminContext): void {
   });
 }
 
-/** What would change, and the button that changes it. */
+/** The changes that a file would make, and the button that applies it. */
 function planResult({ differences, notes }: GuildFilePlan, text: string): WebResult {
   if (differences.length === 0) return { said: t('There is nothing to change: everything is as the file says.') };
   const said = t('{count, plural, one {# change} other {# changes}}: + is added, ~ changed, - removed', {
