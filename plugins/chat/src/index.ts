@@ -40,7 +40,7 @@ export default definePlugin({
     const downloads = { ...attachmentDownloads(client, { clock: services.clock, log, signal }), log };
     const images = createImages({
       async folder() {
-        // Where an earlier version kept them.
+        // The folder in an earlier version.
         await rm(await files.folder('images'), { recursive: true, force: true });
         return files.cacheFolder('images');
       },
@@ -77,7 +77,7 @@ export default definePlugin({
     }
     context.personalData({
       async forget() {
-        // The caches do not know whose attachments they hold.
+        // It is not recorded whose attachments the caches contain.
         await images.clear();
         textFiles.clear();
       },

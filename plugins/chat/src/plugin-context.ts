@@ -33,7 +33,7 @@ export const collections = { calls: heldCalls, memories, pinnedRules };
 export const inject = {
   access: Access,
   catalog: SettingsCatalog,
-  /** Without them nothing limits what is used, and no receipt is kept. */
+  /** Without `accounts`, nothing limits the use, and no receipts are kept. */
   accounts: optional(Accounts),
   clock: Clock,
   commands: Commands,
@@ -57,7 +57,7 @@ export type ChatContext = PluginContext<
   typeof inject
 >;
 
-/** What the modules of this plugin work with: the host's services and each other. */
+/** The context of this plugin's modules: the host's services and each other. */
 export interface ChatServices
   extends Services<typeof inject>,
     Pick<ChatContext, 'client' | 'collections' | 'defer' | 'log' | 'on' | 'whySilent'> {

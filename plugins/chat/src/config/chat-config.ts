@@ -29,19 +29,19 @@ import {
 
 export type ConfigSource = ReturnType<typeof createConfigSource>;
 
-/** The configuration in force, with the pins of the channel. */
+/** The configuration in force, including the pins of the channel. */
 export function createConfigSource(
   chatConfig: ReturnType<typeof createChatConfig>,
   history: Pick<ChannelHistory, 'pinnedConfigs'>,
   { botName }: Pick<Configuration, 'botName'>,
   client: Client,
 ) {
-  /** In a guild (`null`: direct messages), where no pin says otherwise. Requests nothing of Discord. */
+  /** In a guild (`null`: direct messages), without pins. Makes no request to Discord. */
   const forGuild = (guildId: string | null) => chatConfig.forChannel({ guildId, pins: [] });
   return {
     forGuild,
     refusalOf: chatConfig.refusalOf,
-    /** In a channel, its pins included. */
+    /** In a channel, including its pins. */
     async forChannel(channel: SendableChannels): Promise<EffectiveConfig> {
       if (channel.isDMBased()) return forGuild(null);
       const guildId = channel.guild.id;
@@ -56,7 +56,7 @@ export function createConfigSource(
   };
 }
 
-/** What the bot is called on Discord. */
+/** The bot's names on Discord. */
 function discordNames({ user, guilds }: Client, guildId: string): readonly (string | undefined)[] {
   return [user?.username, user?.displayName, guilds.cache.get(guildId)?.members.me?.displayName];
 }
@@ -65,7 +65,7 @@ const KEPT_PINS = 500;
 
 interface ChatConfigDependencies {
   readonly configuration: Configuration;
-  /** What the admins of a guild have set; keys that are not set are left out or `undefined`. */
+  /** The settings that the admins of a guild have chosen; other keys are left out or `undefined`. */
   settingsOf(guildId: string): Promise<Readonly<Record<string, unknown>>>;
   readonly log: Logger;
 }
@@ -91,11 +91,11 @@ export function createChatConfig({ configuration, settingsOf, log }: ChatConfigD
     return reading;
   };
 
-  /** Read again only when it says something else: fifty pins, written to be slow to read, would cost every answer a second. */
+  /** Parsed again only when its text changes: fifty pins, written to be slow to parse, would cost every answer a second. */
   const readOnce = async (pin: PinnedConfig): Promise<Reading> => {
     const known = pinReadings.get(pin.messageId);
     if (known?.yaml === pin.yaml) return known.reading;
-    // Other work goes on between one and the next.
+    // Yields to other work between two pins.
     await nextTurn();
     const reading = readPin(pin);
     pinReadings.set(pin.messageId, { yaml: pin.yaml, reading });
@@ -103,14 +103,14 @@ export function createChatConfig({ configuration, settingsOf, log }: ChatConfigD
   };
 
   return {
-    /** Why an admin's value would not hold in a guild, whatever the files say; `undefined` when it would. */
+    /** Why an admin's value would have no effect in a guild, whatever the files say; `undefined` when it would. */
     async refusalOf(guildId: string, key: string, value: unknown): Promise<string | undefined> {
       let files: Entries = new Map();
       for (const layer of await configuration.layers(guildId)) files = merge(files, readFile(layer).entries);
       const { problems } = restrict(files, readSettings({ [key]: value }), 'guild');
       return problems[0]?.reason();
     },
-    /** Never rejects: what cannot be used is left out and listed in `problems`. */
+    /** Never rejects: unusable values are left out and listed in `problems`. */
     async forChannel({ guildId, pins }: ChannelPins): Promise<EffectiveConfig> {
       const problems: Problem[] = [];
       let entries: Entries = new Map();
@@ -141,7 +141,7 @@ function wrongTruncation(entries: Entries): readonly Problem[] {
   ];
 }
 
-/** Pins can be edited any number of times. */
+/** Limit, since pins can be edited any number of times. */
 const MOST_WARNED = 1_000;
 
 /** Logs each problem once, in English. */
@@ -156,10 +156,10 @@ function createWarner(log: Logger): (problem: Problem) => void {
   };
 }
 
-/** What an admin has set, as one layer. */
+/** An admin's choices as one layer. */
 function readSettings(values: Readonly<Record<string, unknown>>): Reading {
   const { [OLD_NAME]: recencyWindow, ...others } = values;
-  // `undefined`: not set; the new name wins over the old one.
+  // `undefined`: not set; the new name takes precedence over the old one.
   const set = [...Object.entries({ recencyWindow }), ...Object.entries(others)].filter(
     ([, value]) => value !== undefined,
   );
@@ -169,7 +169,7 @@ function readSettings(values: Readonly<Record<string, unknown>>): Reading {
 /** Discord's longest message has 4,000 characters. */
 const LARGEST_BYTES = 16_000;
 
-/** Reads what a pinned message says below its first line. Lines are counted from there. */
+/** Parses the text of a pinned message below its first line. Line numbers start there. */
 function readPin({ messageId, yaml }: PinnedConfig): Reading {
   const at = (line: number) => `pin ${messageId}:${line}`;
   const reading = readYaml(yaml, { maxBytes: LARGEST_BYTES });
@@ -188,14 +188,14 @@ function readPin({ messageId, yaml }: PinnedConfig): Reading {
   });
 }
 
-/** Pins of other bots of this family say `recency_window`. */
+/** Other programs' pins of this kind say `recency_window`. */
 function keyHere(written: string): string {
   return [...LEAVES.keys()].find((path) => fold(path) === fold(written)) ?? written;
 }
 
 /**
- * Takes out of a layer what its author may not set.
- * @param below what holds without the layer
+ * Removes values from a layer that its author may not set.
+ * @param below the values without the layer
  * @param by `guild`: an admin; `channel`: a member who may pin messages
  */
 function restrict(below: Entries, { entries, problems }: Reading, by: Exclude<KeyScope, 'files'>): Reading {
@@ -227,7 +227,7 @@ function refusalOf(
   return undefined;
 }
 
-/** What a key that costs money comes to where it is not set. */
+/** The value of a key with costs when it is not set. */
 function impliedAt(below: Entries, path: string): number | undefined {
   const { recencyWindow, truncateToTokens } = build(below);
   if (path === 'rollingThreshold') return recencyWindow;
@@ -244,7 +244,7 @@ function isAllowed(model: unknown, allowed: unknown): boolean {
   return allowed.some((pattern) => typeof pattern === 'string' && matchesWildcard(model, pattern));
 }
 
-/** A value and where it came from. `undefined` takes a key back to its default. */
+/** A value and its source. `undefined` resets a key to its default. */
 export interface Entry {
   readonly value: unknown;
   readonly origin: string;
@@ -257,10 +257,10 @@ interface Reading {
   readonly problems: readonly Problem[];
 }
 
-/** Something that is not used. Readings are kept, and read by people of several languages. */
+/** A value that is not used. Parsed layers are cached, and read by people with different languages. */
 interface Problem {
   readonly origin: string;
-  /** `undefined`: all of what is there. */
+  /** `undefined`: the whole value. */
   readonly key?: string;
   reason(): string;
 }
@@ -269,16 +269,16 @@ const textOf = ({ origin, key, reason }: Problem): string =>
   [translated(origin), ...(key === undefined ? [] : [key]), reason()].join(': ');
 
 interface Place {
-  /** Where a key stands, for people. */
+  /** The place of a key, for people. */
   originOf(path: readonly string[]): string;
-  /** The owner's own files: other plugins' keys stand there too, and an empty key takes back what wider files say. */
+  /** The owner's own files: they also contain other plugins' keys, and an empty key resets the value of wider files. */
   readonly file: boolean;
 }
 
 /** No key is this long. */
 const LONGEST_KEY = 60;
 
-/** Checks values key by key. What cannot be used is left out with a problem. */
+/** Validates values key by key. Invalid ones are left out with a problem. */
 export function readEntries(values: Readonly<Record<string, unknown>>, place: Place): Reading {
   const entries = new Map<string, Entry>();
   const problems: Problem[] = [];
@@ -300,7 +300,7 @@ type Verdict =
 function judge(path: string, value: unknown, { file }: Place): Verdict {
   const leaf = LEAVES.get(path);
   if (leaf === undefined) {
-    // Another plugin's, or one of which the host warns.
+    // Another plugin's key, or one that the host already warns about.
     if (file) return { kind: 'nothing' };
     const meant = closestTo(path);
     const reason = () =>
@@ -318,12 +318,12 @@ function judge(path: string, value: unknown, { file }: Place): Verdict {
   return { kind: 'wrong', reason };
 }
 
-/** A pinned message may have keys of any length. */
+/** A pinned message may contain keys of any length. */
 function clip(path: string): string {
   return path.length > LONGEST_KEY ? `${path.slice(0, LONGEST_KEY)}…` : path;
 }
 
-/** The name that was probably meant, whatever the case and the underscores; `undefined` when none is near. */
+/** The name that was probably meant, ignoring case and underscores; `undefined` when none is similar. */
 function closestTo(typed: string): string | undefined {
   if (typed.length > LONGEST_KEY) return undefined;
   const wanted = fold(typed);
@@ -333,12 +333,12 @@ function closestTo(typed: string): string | undefined {
   return best !== undefined && best.away <= Math.max(1, Math.floor(best.name.length / 3)) ? best.name : undefined;
 }
 
-/** `recency_window` as other bots of this family write it. */
+/** `recency_window` as other programs of this kind write it. */
 function fold(key: string): string {
   return key.replaceAll(/[_-]/g, '').toLowerCase();
 }
 
-/** What holds when `narrow` is laid over `wide`. Associative; `new Map()` is neutral. */
+/** Merges `narrow` over `wide`. Associative; `new Map()` is neutral. */
 export function merge(wide: Entries, narrow: Entries): Entries {
   return new Map([...wide, ...narrow]);
 }

@@ -3,10 +3,10 @@ import { IMAGE_LIMITS, type ImageLimits } from '../history/attachment-cache.js';
 import { LOG_LIMITS, type LogLimits } from '../history/logs.js';
 import { LEAVES, type Leaf } from './keys.js';
 
-/** What `recencyWindow` was called at first. */
+/** The first name of `recencyWindow`. */
 export const OLD_NAME = 'history';
 
-/** The keys that admins may set for their server, none with a default: what they leave open is for the files to say. */
+/** The keys that admins may set for their server. None has a default: keys that are not set come from the files. */
 export const guildSettings = z.object({
   ...Object.fromEntries(
     [...LEAVES.values()].filter(({ scope }) => scope !== 'files').map((leaf) => [leaf.path, asSetting(leaf)]),
@@ -29,7 +29,7 @@ function asSetting({ schema, description, fallback, lowerOnly }: Leaf): z.ZodTyp
 const MEGABYTE = 1_000_000;
 const HOUR_MS = 60 * 60_000;
 
-/** How large and how old caches may grow: the bot owner's, and read when the plugin starts. */
+/** Limits of caches: set by the bot's owner, and read when the plugin starts. */
 export const cacheSettings = z.object({
   imageCacheMegabytes: z
     .int()

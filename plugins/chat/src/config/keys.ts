@@ -1,15 +1,15 @@
 import { z } from '@cinnabar/sdk';
 
 /**
- * Where a key may be set beside the configuration files, which may set all: `guild` by admins (`!set chat`), `channel` also in a pinned
- * `.config` message.
+ * Where a key may be set other than in the configuration files, which may set all: `guild` by admins (`!set chat`), `channel` also in a pinned `.config`
+ * message.
  */
 export type KeyScope = 'files' | 'guild' | 'channel';
 
 interface KeyTraits {
   readonly description: string;
   readonly scope: KeyScope;
-  /** Costs money: admins and pins may lower it (or switch it off), never raise it above what the files say. */
+  /** Affects costs: admins and pins may lower it (or switch it off), but not raise it above the value in the files. */
   readonly lowerOnly?: true;
 }
 
@@ -192,7 +192,7 @@ export const botConfigSchema = z.object({
     'Whether the channel sees calls of tools and their results',
     z.boolean().default(false),
   ),
-  // Eight rounds are enough for what people ask; a hundred, as in other bots of this family, is for the owner to choose.
+  // Eight rounds are enough for ordinary requests; the owner can choose more.
   maxToolDepth: key(
     'channel',
     'How many rounds of tool calls one answer may take; 0 offers no tools',
@@ -238,7 +238,7 @@ export type BotConfig = Readonly<Omit<Values, 'truncateToTokens'> & { truncateTo
 const LARGEST_SHARE = 0.9;
 const DEFAULT_SHARE = 0.6;
 
-/** Fills in the values that follow from others. */
+/** Computes values that depend on others. */
 export function complete(values: Values): BotConfig {
   const { maxContextTokens, truncateToTokens, name, innerName = name } = values;
   const target =
@@ -248,17 +248,20 @@ export function complete(values: Values): BotConfig {
   return { ...values, innerName, truncateToTokens: target };
 }
 
-/** Whether cutting down to `target` makes room: it would otherwise be cut again at once. */
+/** Whether cutting down to `target` makes room: otherwise it would be cut again immediately. */
 export function isTruncation(target: number, maxContextTokens: number): boolean {
   return target <= maxContextTokens * LARGEST_SHARE;
 }
 
-/** What holds where nothing is configured. */
+/** The values when nothing is configured. */
 export const DEFAULT_CONFIG: BotConfig = complete(botConfigSchema.parse({}));
 
 export interface EffectiveConfig {
   readonly config: BotConfig;
-  /** Where each value came from, by path (`temperature`): `config/bots/claude.yaml:3`, `setting of the server`, `pin 123…:2` (the line below `.config`), `default`. */
+  /**
+   * The source of each value, by path (`temperature`): `config/bots/claude.yaml:3`, `setting of the server`, `pin 123…:2` (the line below `.config`),
+   * `default`.
+   */
   readonly origin: Readonly<Record<string, string>>;
   /** Everything that was not used, with the reason, file, line and key. */
   readonly problems: readonly string[];
@@ -268,7 +271,7 @@ export interface EffectiveConfig {
 export interface Leaf extends KeyTraits {
   readonly path: string;
   readonly schema: z.core.$ZodType;
-  /** What holds where no layer sets it. */
+  /** The value when no layer sets it. */
   readonly fallback: unknown;
 }
 

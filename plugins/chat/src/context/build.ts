@@ -41,8 +41,8 @@ import {
 } from './window.js';
 
 /**
- * Turns a piece of a channel's history into a request. The same input always gives the same request, and the next request begins as this
- * one does, so that the provider reads it from its cache, until the window rolls or an earlier message changes.
+ * Builds a request from a part of a channel's history. Deterministic; and the next request begins like this one, so that the provider reads it from its cache,
+ * until the window rolls or an earlier message changes.
  */
 export async function buildContext(input: ContextInput): Promise<BuiltContext> {
   const scene = setScene(input);
@@ -53,7 +53,7 @@ export async function buildContext(input: ContextInput): Promise<BuiltContext> {
   return assemble(scene, frame, gaps, await startAnew(scene, frame, gaps), past);
 }
 
-/** The window as it was, with what has come since. */
+/** The previous window, with the messages since then. */
 async function goOn(scene: Scene, frame: Frame, gaps: Gaps): Promise<Past> {
   const { memory, config } = scene.input;
   const { anchorId, previousTailId } = memory;
@@ -69,13 +69,13 @@ async function goOn(scene: Scene, frame: Frame, gaps: Gaps): Promise<Past> {
   return { kind: isWarm(scene, shape) ? 'fits' : 'cold', shape };
 }
 
-/** Whether the window is worth keeping: for this request, or for others of members who may use other tools. */
+/** Whether the window is worth keeping: for this request, or for those of members who may use other tools. */
 function isWarm({ input: { memory, now } }: Scene, { held, variant }: Shape): boolean {
   if (held !== undefined && held.id !== 'system') return true;
   return isConversationHeld({ ...memory, cached: memory.cached.filter((entry) => entry.variant !== variant) }, now);
 }
 
-/** The newest messages that the limits allow. */
+/** The newest messages within the limits. */
 async function startAnew(scene: Scene, frame: Frame, gaps: Gaps): Promise<Shape> {
   const { tokens, limits } = frame;
   const { config } = scene.input;
@@ -88,7 +88,7 @@ async function startAnew(scene: Scene, frame: Frame, gaps: Gaps): Promise<Shape>
   return shapeOf(scene, frame, gaps, { ...smaller, lines: shortened(smaller.lines, limits.most - tokens) });
 }
 
-/** The request, what is to be remembered of it, and what there is to tell about it. */
+/** The request, the state to remember, and the details for the receipt. */
 function assemble(scene: Scene, frame: Frame, gaps: Gaps, shape: Shape, past: Past): BuiltContext {
   const { input } = scene;
   const baseId = past.kind === 'fits' ? nextBase(shape, input.memory) : shape.tailId;
@@ -133,7 +133,7 @@ function assemble(scene: Scene, frame: Frame, gaps: Gaps, shape: Shape, past: Pa
   return { request: requestOf(scene, frame, shape, laid, loose, goesOn), pieces, memory, facts };
 }
 
-/** Messages are parted where breakpoints are, and where the cache is expected to end. */
+/** Messages are split at breakpoints, and where the cached part is expected to end. */
 function piecesOf(
   { tools, toolTokens, systemTokens }: Pick<ContextFacts, 'tools' | 'toolTokens' | 'systemTokens'>,
   { draft: { lines }, held }: Shape,
@@ -166,13 +166,13 @@ function piecesOf(
     : [...pieces, { kind: 'question', count: loose.length, tokens: asked, cache: 'fresh' }];
 }
 
-/** The messages of Discord whose words are in the request: an entry may say nothing, and a line may have been all that there was room for. */
+/** The Discord messages whose text is in the request: an entry may be empty, or only one line may have fit. */
 function countShown({ entries, lines }: Shape['draft']): number {
   const shown = new Set(lines.map(({ message }) => message.messageId));
   return countMessages(entries.filter(({ lastId }) => shown.has(lastId)));
 }
 
-/** Whether the model can go on with the last of them as with words of its own. */
+/** Whether the model can continue the last of them as its own text. */
 function endsInOwnWords({ lines }: Shape['draft']): boolean {
   const last = lines.at(-1);
   return last?.own === true && last.message.content.every(({ type }) => type === 'text');
@@ -183,7 +183,7 @@ function beforeMessages({ system, tools, config }: Scene['input']) {
   return { tools: declared.length, toolTokens: estimateTools(declared), systemTokens: estimateText(system) };
 }
 
-/** Of an expired tail, the rest behind the base is written anew at each activation: when that has become much, the base moves up. */
+/** When a tail has expired, the part behind the base is written again at each activation: when that part has become large, the base moves up. */
 function nextBase({ layout, ends, held, tailId }: Shape, { baseId }: CacheState): string | undefined {
   const base = ends.find(({ id }) => id === baseId);
   const tail = ends.find(({ id }) => id === tailId);
@@ -255,7 +255,7 @@ function requestOf(
   };
 }
 
-/** What surrounds the messages. */
+/** The parts of the request around the messages. */
 interface Frame {
   readonly mode: 'chat' | 'prefill';
   readonly before: Before;
@@ -266,15 +266,15 @@ interface Frame {
 
 type Gaps = Pick<CacheState, 'gapsMs' | 'gapsMessages'>;
 
-/** A draft, and how it stands to what the provider holds. */
+/** A draft, and its relation to what the provider holds. */
 interface Shape {
   readonly draft: Draft;
   readonly layout: Layout;
   /** Whether the window is to be cut back now. */
   readonly roll: boolean;
-  /** Where a prefix may end: before all messages, at messages where one ended before, at the newest. */
+  /** Where a prefix may end: before all messages, where one ended before, and at the newest message. */
   readonly ends: readonly PrefixEnd[];
-  /** What stands before the messages, hashed. */
+  /** Hash of the part before the messages. */
   readonly variant: string;
   /** The longest prefix that the provider still holds. */
   readonly held: PrefixEnd | undefined;
@@ -284,7 +284,7 @@ interface Shape {
   readonly spareId: string | undefined;
 }
 
-/** Whether the window of the previous request can be gone on with. */
+/** Whether the window of the previous request can be continued. */
 type Past =
   | { readonly kind: 'fits'; readonly shape: Shape }
   /** The provider does not hold it any more. */
@@ -361,8 +361,8 @@ function tokensOf(lines: readonly Line[]): number {
 }
 
 /**
- * Texts at which the model stops. In prefill mode it writes on in a script, so every participant's name with a colon is one: it must
- * not speak for others.
+ * Texts at which the model stops. In prefill mode it continues a script, so every participant's name with a colon is a stop sequence: it must not write for
+ * others.
  */
 function stopSequences(
   lines: readonly Line[],
@@ -377,7 +377,7 @@ function stopSequences(
   return [...new Set([...names.map((name) => `${name}:`), ...configured])];
 }
 
-/** The mode that requests are made in: `prefill` only where the model takes it. */
+/** The mode of requests: `prefill` only when the model supports it. */
 export function modeInForce(
   { mode }: Pick<BotConfig, 'mode'>,
   { modes }: Pick<ModelTraits, 'modes'>,

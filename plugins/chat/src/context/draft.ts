@@ -12,7 +12,7 @@ import type { CachedImage, HistoryAttachment, HistoryMessage, Images, TextFiles 
 import { attachmentKey, type Entry, isVisible, type Line, type Shown, toEntries, toLines } from './transcript.js';
 import type { ContextInput } from './types.js';
 
-/** What there is to show, before a window is chosen. */
+/** The available content, before a window is chosen. */
 export interface Scene {
   readonly input: ContextInput;
   readonly selfName: string;
@@ -22,7 +22,7 @@ export interface Scene {
   readonly textFileKind: Kind<TextFile>;
 }
 
-/** A window of it, as the model would read it. */
+/** A window of it, as the model would get it. */
 export interface Draft {
   readonly entries: readonly Entry[];
   readonly lines: readonly Line[];
@@ -44,7 +44,7 @@ export function setScene(input: ContextInput): Scene {
   };
 }
 
-/** Goes on with what was shown before: the same names, images and text files; or says of what there is too much by now. */
+/** Continues the previous window: the same names, images and text files; or reports which limit is exceeded. */
 export async function continueDraft(
   scene: Scene,
   from: number,
@@ -61,7 +61,7 @@ export async function continueDraft(
   return draft(scene, entries, messages, memory.names, { images, textFiles });
 }
 
-/** Starts anew, with the newest images and text files. */
+/** Starts a new window, with the newest images and text files. */
 export async function freshDraft(scene: Scene, from: number): Promise<Draft> {
   const entries = scene.entries.slice(from);
   const messages = messagesOf(entries);
@@ -100,7 +100,7 @@ function contentOf({ content, author }: HistoryMessage, { withoutCommand }: Cont
   return said.trim() === '' && content.trim() !== '' ? WORDLESS : withoutNotes(said);
 }
 
-/** What is asked where no message holds it: it stands at the end, behind everything that can be cached. */
+/** A question that no message contains: it is placed at the end, behind everything that can be cached. */
 export function looseQuestion({ input, entries }: Scene, { names }: Draft, goesOn: boolean) {
   const { question, goesOnFor } = input;
   if (goesOnFor !== undefined && !goesOn) {
@@ -120,7 +120,7 @@ function messagesOf(entries: readonly Entry[]): readonly HistoryMessage[] {
   return all;
 }
 
-/** What the model could take for something other than a person. */
+/** Names that the model could take for something other than a person. */
 const RESERVED = ['System', 'Assistant', 'User', 'Human', 'Developer', 'Tool', 'Function', 'everyone', 'here'];
 const UNNAMED = 'Cinnabar';
 
@@ -129,8 +129,8 @@ export function selfName(...candidates: readonly (string | undefined)[]): string
 }
 
 /**
- * Names by speaker, each unlike every other, the bot's and a role's. Those in `kept` stay as they are, whatever people call themselves
- * by now: text with them is in the provider's cache. Newcomers of the same name get their username beside it.
+ * Unique names of speakers, different from the bot's and from names of roles. Those in `kept` do not change, even if people change their names: text with them
+ * is in the provider's cache. New speakers with the same name get their username appended.
  */
 function nameSpeakers(
   people: Iterable<Named>,
@@ -144,7 +144,7 @@ function nameSpeakers(
   return new Map([...known, ...newcomers.map(({ id }) => [id, names.get(id) ?? `member ${id}`] as const)]);
 }
 
-/** Who speaks in the messages, or is spoken to, in order. Each is named as in the latest message. */
+/** The speakers in the messages, and members who are mentioned, in order. Each has the name of the latest message. */
 function peopleIn(
   messages: readonly HistoryMessage[],
   mentioned: (id: string) => Omit<Named, 'id'> | undefined,
@@ -168,16 +168,16 @@ function peopleIn(
   return [...people.values()];
 }
 
-/** Of one kind of attachment: which there are, how they are had, and how many are shown. */
+/** One kind of attachment: how it is loaded, and how many are shown. */
 interface Kind<T> {
-  /** As it is named where some made room for others. */
+  /** Its name in the note about removed ones. */
   readonly name: string;
-  /** At most so many, the newest. */
+  /** Maximum number; the newest are shown. */
   readonly most: number;
-  /** All of them together. */
+  /** Maximum of all of them together. */
   readonly mostBytes: number;
   isOne(attachment: HistoryAttachment): boolean;
-  /** `undefined` when it cannot be had, or is too large. */
+  /** `undefined` when it cannot be loaded, or is too large. */
   load(attachment: HistoryAttachment): Promise<T | undefined>;
   bytesOf(item: T): number;
 }
@@ -224,7 +224,7 @@ interface Candidate {
   readonly attachment: HistoryAttachment;
 }
 
-/** Attachments that may be of this kind, the newest first. */
+/** Attachments that may be of this kind, newest first. */
 function candidatesIn<T>(messages: readonly HistoryMessage[], kind: Kind<T>): readonly Candidate[] {
   return messages
     .filter(({ author, attachments }) => attachments.length > 0 && !author.self)
@@ -235,7 +235,7 @@ function candidatesIn<T>(messages: readonly HistoryMessage[], kind: Kind<T>): re
     .reverse();
 }
 
-/** The newest that fit the limits. */
+/** The newest ones within the limits. */
 async function newest<T>(messages: readonly HistoryMessage[], kind: Kind<T>): Promise<Shown<T>> {
   const shown = new Map<string, T>();
   let bytes = 0;
@@ -251,8 +251,8 @@ async function newest<T>(messages: readonly HistoryMessage[], kind: Kind<T>): Pr
 }
 
 /**
- * Those shown before, and the new ones behind them: what the provider has cached keeps its attachments. `undefined` when they are more
- * than the limits allow: then the oldest have to go, which changes the prefix.
+ * Those shown before, followed by new ones, so that the cached prefix keeps its attachments. `undefined` when they exceed the limits: then the oldest have to
+ * be removed, which changes the prefix.
  * @param isNew whether a message came after the previous request
  */
 async function kept<T>(

@@ -34,11 +34,11 @@ interface TranscriptInput {
   readonly self: { readonly id: string; readonly name: string };
   readonly names: ReadonlyMap<string, string>;
   readonly mentions: MentionNames | undefined;
-  /** What a message says, where that is not what was typed. */
+  /** The text of a message, when it is not the typed one. */
   content(message: HistoryMessage): string;
 }
 
-/** The entries as the model reads them, calls where they were made. Each line follows from the entries up to it alone. */
+/** The entries as the model reads them, with calls at their places. Each line depends only on the entries up to it. */
 export function toLines(parts: TranscriptInput): readonly Line[] {
   const { entries, images, textFiles, self, names } = parts;
   const calls = placeRecords(parts.records, entries);
@@ -97,14 +97,14 @@ function callLine(message: ParticipantMessage): Line {
   return { message, own: true, tokens: estimateMessage(message), signature: JSON.stringify(message.content) };
 }
 
-/** How an entry is put into words. */
+/** How the text of an entry is made. */
 interface Wording {
-  /** Mentions and other markup by name, the command taken off. */
+  /** Mentions and other markup as names, without the command. */
   said(message: HistoryMessage): string;
   /** Only of authors of earlier messages. */
   nameOf(speaker: string): string | undefined;
   isShown(attachment: HistoryAttachment, message: HistoryMessage): boolean;
-  /** What an attached text file says; `undefined` when it is not shown. */
+  /** The content of an attached text file; `undefined` when it is not shown. */
   textIn(attachment: HistoryAttachment, message: HistoryMessage): TextFile | undefined;
 }
 
@@ -116,13 +116,13 @@ function textOf(entry: Entry, previous: HistoryMessage | undefined, wording: Wor
   return lines([saidIn(entry, wording), ...notes, replyNote(message, previous, wording)]);
 }
 
-/** Notes beside the bot's own words would teach it to write such notes. */
+/** Notes beside the bot's own text would teach it to write such notes. */
 function ownText(entry: Entry, wording: Wording): string {
   const said = saidIn(entry, wording);
   return said === '' ? lines(entry.messages.flatMap((message) => notesOn(message, wording))) : said;
 }
 
-/** Answers that were given in parts end most parts with a line; a bot's messages that follow one another are joined by a space. */
+/** Most parts of a divided answer end with a line break; consecutive messages of a bot are joined by a space. */
 function saidIn({ messages }: Entry, wording: Wording): string {
   if (messages.length === 1) return withoutNoticeMark(wording.said(messages[0]));
   let said = '';
@@ -146,7 +146,7 @@ function notesOn(message: HistoryMessage, { isShown, textIn }: Wording): readonl
   return [...files, ...message.extras];
 }
 
-/** The text of a file is its author's: only the notes around it, which only the host can write, tell it from what was typed. */
+/** The text of a file was written by its author: only the notes around it, which only the host can write, distinguish it from the message. */
 function fileLines({ name, contentType, sizeBytes }: HistoryAttachment, file: TextFile | undefined): readonly string[] {
   const about = `attachment: ${inNote(name, MAX_NOTE)}, ${inNote(contentType ?? 'file', MAX_NOTE)}, ${sizeText(sizeBytes)}`;
   if (file === undefined) return [`[${about}]`];
@@ -154,7 +154,7 @@ function fileLines({ name, contentType, sizeBytes }: HistoryAttachment, file: Te
   return [`[${about}. Its text:]`, file.text, `[${end}]`];
 }
 
-/** Only when it is not clear anyway: most replies answer what stands above them. */
+/** Only when it is not obvious: most replies answer the message above them. */
 function replyNote({ replyTo }: HistoryMessage, previous: HistoryMessage | undefined, { nameOf }: Wording): string {
   if (replyTo === null || replyTo.messageId === previous?.id) return '';
   const name = replyTo.speaker === null ? undefined : nameOf(replyTo.speaker);
@@ -169,7 +169,7 @@ function sizeText(bytes: number): string {
   return bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 }
 
-/** What one participant says in one go: a message, or the messages in which a bot gave one answer. Windows begin and end between entries. */
+/** One contribution of a participant: a message, or the messages in which a bot gave one answer. Windows begin and end between entries. */
 export interface Entry {
   readonly messages: readonly [HistoryMessage, ...HistoryMessage[]];
   readonly own: boolean;
@@ -177,12 +177,12 @@ export interface Entry {
 }
 
 /**
- * Groups what a bot said in one go. The parts of one answer are one entry, where the first of them stands, whatever others said meanwhile; and
- * so are the bot's own messages that follow one another, unless a tool was called between them.
+ * Groups messages of a bot. The parts of one answer are one entry, at the place of the first, whatever others wrote in between; so are consecutive messages of
+ * the bot itself, unless a tool was called between them.
  */
 export function toEntries(messages: readonly HistoryMessage[], calledAfter: ReadonlySet<string>): readonly Entry[] {
   const entries: Entry[] = [];
-  /** Index of the entry with a bot's answer that goes on, by speaker. */
+  /** Index of the entry with a bot's unfinished answer, by speaker. */
   const unfinished = new Map<string, number>();
   for (const message of messages) {
     const { author, id } = message;
@@ -199,7 +199,7 @@ export function toEntries(messages: readonly HistoryMessage[], calledAfter: Read
   return entries;
 }
 
-/** Where an answer broke off after a part, what follows is not taken for the rest of it: only first parts are replies. */
+/** When an answer was interrupted after a part, later messages are not its continuation: only first parts are replies. */
 function goesOnWith({ replyTo }: HistoryMessage): boolean {
   return replyTo === null;
 }
@@ -208,18 +208,18 @@ export function countMessages(entries: readonly Entry[]): number {
   return entries.reduce((sum, { messages }) => sum + messages.length, 0);
 }
 
-/** Index of the entry that starts with this message, else of the first later one; -1 when there is none. */
+/** Index of the entry that starts with this message, otherwise of the first later one; -1 when there is none. */
 export function indexOfMessage(entries: readonly Entry[], id: string): number {
   const exact = entries.findIndex(({ messages }) => messages.some((message) => message.id === id));
   return exact >= 0 ? exact : entries.findIndex(({ messages }) => compareIds(messages[0].id, id) > 0);
 }
 
-/** A very long result would push the conversation out. */
+/** A very long result would displace the conversation. */
 const MAX_RESULT_CHARACTERS = 20_000;
 
 /**
- * Calls by the index of the entry that they follow. Calls after messages that are not seen (hidden, deleted) follow the last one before
- * them that is; those from before the first entry are left out, each with its result.
+ * Calls by the index of the entry that they follow. Calls after messages that are not visible (hidden, deleted) follow the last visible one before them; those
+ * before the first entry are left out, each with its result.
  */
 function placeRecords(
   records: readonly ToolRecord[],
@@ -270,7 +270,7 @@ function toResult({ callId, result, isError }: ToolRecord): ToolResultContent {
 const SHOW = '👁️‍🗨️';
 const HIDE = '🫥';
 const ASIDE = '🙃';
-/** Discord leaves out the variation selectors at times. */
+/** Discord sometimes omits the variation selectors. */
 const plain = (emoji: string) => emoji.replaceAll('\uFE0F', '');
 const [show, hide, aside] = [plain(SHOW), plain(HIDE), plain(ASIDE)];
 

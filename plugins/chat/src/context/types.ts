@@ -3,17 +3,17 @@ import type { BotConfig } from '../config/keys.js';
 import type { HistoryWindow, Images, TextFiles } from '../history/types.js';
 import type { CacheState, Ttl } from './caching/cache-state.js';
 
-/** A tool call of the past, with how it stands now. */
+/** An earlier tool call, with its present state. */
 export interface ToolRecord {
   readonly callId: string;
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
   /** It happened after this message. */
   readonly afterMessageId: string;
-  /** The result as the model reads it; of a pending call, that it has not run. */
+  /** The result as the model reads it; for a pending call, a note that it has not run. */
   readonly result: string;
   readonly isError: boolean;
-  /** Calls of one step of the model share it; a call without one stands alone. */
+  /** Shared by the calls of one step of the model; a call without it is separate. */
   readonly step?: string;
 }
 
@@ -24,7 +24,7 @@ export interface MentionNames {
   channel(id: string): string | undefined;
 }
 
-/** What is asked now. It is never filtered out, and stands at the end when no message of the window holds it (a slash command). */
+/** The present question. It is never filtered out, and is placed at the end when no message of the window contains it (a slash command). */
 export interface Question {
   readonly messageId: string | null;
   readonly speaker: { readonly id: string; readonly displayName: string; readonly username: string };
@@ -51,30 +51,30 @@ export interface ContextInput {
   readonly question?: Question;
   /** The member for whom the model continues its last message; then there is no question. */
   readonly goesOnFor?: Question['speaker'];
-  /** `!ai Hello` was said as `Hello`. */
+  /** `!ai Hello` becomes `Hello`. */
   withoutCommand?(content: string): string;
 }
 
 export interface BuiltContext {
   readonly request: LlmRequest;
-  /** The request piece by piece, in its order. */
+  /** The parts of the request, in order. */
   readonly pieces: readonly ContextPiece[];
-  /** To be saved once the request has been answered. */
+  /** Saved after the request was answered. */
   readonly memory: CacheState;
   /** For the receipt. */
   readonly facts: ContextFacts;
 }
 
-/** A piece of a request, by sizes alone. */
+/** The size of a part of a request. */
 export interface ContextPiece {
   readonly kind: 'tools' | 'system' | 'messages' | 'question';
   /** Tools, or messages as the model is shown them. */
   readonly count: number;
   /** Estimated. */
   readonly tokens: number;
-  /** What is expected of the provider's cache: the piece is read from it, written to it, or neither. */
+  /** The expected use of the provider's cache: the part is read from it, written to it, or neither. */
   readonly cache: 'read' | 'written' | 'fresh';
-  /** For how long a breakpoint at its end keeps what comes up to there. */
+  /** How long a breakpoint at its end keeps the prefix up to there. */
   readonly breakpoint?: Ttl | undefined;
 }
 
@@ -87,20 +87,20 @@ export interface Breakpoint {
 export interface ContextFacts {
   /** Discord messages that the model sees. */
   readonly messages: number;
-  /** Of the window, those that it does not: dot messages, hidden by a reaction, empty replies. */
+  /** Messages of the window that it does not see: dot messages, those hidden by a reaction, empty replies. */
   readonly hidden: number;
   readonly images: number;
   readonly estimatedTokens: number;
   /** Tools declared. */
   readonly tools: number;
-  /** Of the tokens, those of the tools, and of the system prompt. */
+  /** Of the tokens, those of the tools and of the system prompt. */
   readonly toolTokens: number;
   readonly systemTokens: number;
   readonly rolled: boolean;
   readonly breakpoints: readonly Breakpoint[];
-  /** Why the cache is used as it is: "asked every 40 s: kept for 5 minutes". */
+  /** Why the cache is used in this way: "asked every 40 s: kept for 5 minutes". */
   readonly plan: string;
-  /** How many messages the window may have, and why. */
+  /** The maximum number of messages in the window, and the reason. */
   readonly windowRule: string;
   /** Tokens of prefix that the provider should still hold. */
   readonly expectedReadTokens: number;

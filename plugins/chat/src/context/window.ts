@@ -3,8 +3,8 @@ import type { BotConfig } from '../config/keys.js';
 import type { Entry, Line } from './transcript.js';
 
 /**
- * Where a window of at least `count` messages starts: the smallest that begins with an entry; the largest below it where that would have more
- * than `most`.
+ * The start of a window with at least `count` messages: the smallest window that begins with an entry; the largest below it when that would have more than
+ * `most`.
  */
 export function startFor(entries: readonly Entry[], count: number, most = Number.POSITIVE_INFINITY): number {
   let messages = 0;
@@ -19,9 +19,9 @@ export function startFor(entries: readonly Entry[], count: number, most = Number
 
 /** In tokens of the whole prompt. */
 export interface TokenLimits {
-  /** Never more. */
+  /** Upper limit. */
   readonly most: number;
-  /** What is left when it would be more: well below, so that the window does not roll again at once. */
+  /** The size after the limit was exceeded: well below it, so that the window does not roll again immediately. */
   readonly target: number;
 }
 
@@ -39,7 +39,7 @@ export function tokenLimits(
   return { most, target: Math.min(truncateToTokens, Math.floor(most * SHARE_AFTER_ROLL)) };
 }
 
-/** How many messages to keep so that the lines from there on have at most `tokens`; at least one. */
+/** How many messages to keep so that their lines have at most `tokens`; at least one. */
 export function messagesWithin(lines: readonly Line[], entries: readonly Entry[], tokens: number): number {
   const first = firstWithin(lines, tokens);
   const from = entries.findIndex(({ lastId }) => lastId === first);
@@ -58,14 +58,14 @@ function firstWithin(lines: readonly Line[], tokens: number): string | undefined
   return first;
 }
 
-/** When even the last message is too long, the end of its text is all that is shown. */
+/** When even the last message is too long, only the end of its text is shown. */
 export function shortened(lines: readonly Line[], tokens: number): readonly Line[] {
   const total = lines.reduce((sum, line) => sum + line.tokens, 0);
   const last = lines.findLast(({ message }) => message.messageId !== undefined);
   return total <= tokens || last === undefined ? lines : [cut(last, tokens)];
 }
 
-/** Half of what would fit by the average, since the end of a text may be denser than its beginning. */
+/** Half of what would fit on average, since the end of a text may have more tokens than its beginning. */
 function cut(line: Line, tokens: number): Line {
   const share = Math.min(1, (tokens / line.tokens) * 0.5);
   const text = line.message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
@@ -74,20 +74,20 @@ function cut(line: Line, tokens: number): Line {
   return { ...line, message, tokens: estimateMessage(message), signature: JSON.stringify(content) };
 }
 
-/** What a message costs beside its text: the name, the line break, at times a change of roles. */
+/** Overhead of a message: the name, the line break, sometimes a change of roles. */
 const PER_MESSAGE = 4;
 const PER_CALL = 12;
 /** Providers scale images down to about this many tokens at most. */
 const PER_IMAGE = 1_600;
 
-/** Tokens per character, a little more than tokenizers need, so that limits hold. */
+/** Tokens per character, slightly more than tokenizers need, so that limits are kept. */
 const WORDS = 0.28;
 const OTHER_ALPHABETS = 0.6;
 const IDEOGRAPHS = 1.1;
 const SIGNS = 0.5;
 const SURROGATES = 1.2;
 
-/** Of each ASCII character: digits and signs take more tokens than letters and the space. */
+/** For each ASCII character: digits and signs take more tokens than letters and the space. */
 const ASCII = Float64Array.from({ length: 128 }, (_, code) =>
   /[a-z ]/i.test(String.fromCharCode(code)) ? WORDS : SIGNS,
 );

@@ -11,10 +11,10 @@ import {
 import { ChannelType, type Guild, type GuildMember, PermissionFlagsBits, type SendableChannels } from 'discord.js';
 import { LRUCache } from 'lru-cache';
 
-/** Why a channel cannot be read on its readers' behalf; `undefined` when it can. */
+/** Why a channel cannot be read for these readers; `undefined` when it can. */
 type Refusal = 'bot' | 'reader' | undefined;
 
-/** Only what the bot and every reader may read: a model must not tell people what they could not see. */
+/** Only messages that the bot and every reader may read: a model must not tell people about others. */
 export async function refusalFor(
   channel: SendableChannels,
   readers: readonly Actor[],
@@ -26,7 +26,7 @@ export async function refusalFor(
   if (!mayBotRead(channel)) return 'bot';
   for (const reader of readers) {
     const mayEnter = () => access.mayEnter(reader, at, ['ReadMessageHistory']);
-    // As a rule it costs no request, and then counts as none.
+    // Usually it makes no request, and then counts as none.
     if (!(await mayEnter().catch(() => ask(mayEnter)))) return 'reader';
   }
   return undefined;
@@ -39,14 +39,14 @@ export function mayBotRead(channel: SendableChannels): boolean {
   if (channel.isDMBased()) return true;
   const { me } = channel.guild.members;
   const mine = me === null ? null : channel.permissionsFor(me);
-  // Text in voice channels is for those who may join them.
+  // Text in voice channels is visible to members who may join them.
   const needed = ViewChannel | ReadMessageHistory | (channel.isVoiceBased() ? Connect : 0n);
   if (mine === null || !mine.has(needed)) return false;
   if (channel.type !== ChannelType.PrivateThread) return true;
   return channel.joined || mine.has(PermissionFlagsBits.ManageThreads);
 }
 
-/** A request to Discord, repeated as long as that helps. */
+/** Makes a request to Discord with retries. */
 export type Ask = <T>(task: () => Promise<T>) => Promise<T>;
 
 const FIRST_DELAY_MS = 1_000;
@@ -54,14 +54,14 @@ export const DEFAULT_BACKOFF_MAX_MS = 32_000;
 
 export interface BackoffOptions {
   readonly clock: Clock;
-  /** The longest pause: after it, one last attempt is made. */
+  /** The longest delay: after it, one last attempt is made. */
   readonly maxMs: number;
   readonly log: Logger;
-  /** Ends the waiting: the task's last error is thrown. */
+  /** Ends the retries: the task's last error is thrown. */
   readonly signal?: AbortSignal;
 }
 
-/** Pauses of 1 s, 2 s, 4 s and so on up to `maxMs`, each with a warning in the log. */
+/** Delays of 1 s, 2 s, 4 s and so on up to `maxMs`, each with a warning in the log. */
 export function retriesOf({ maxMs, log, signal }: BackoffOptions): RetryOptions {
   const pausesMs: number[] = [];
   for (let pauseMs = FIRST_DELAY_MS; pauseMs < maxMs; pauseMs *= 2) pausesMs.push(pauseMs);
@@ -72,8 +72,8 @@ export function retriesOf({ maxMs, log, signal }: BackoffOptions): RetryOptions 
 }
 
 /**
- * Repeats a read or an edit that failed for Discord's or the network's sake. A new message is sent with `sendOnce`, and the same pauses.
- * @throws what the task threw last, or at once when repeating it cannot help
+ * Retries a read or an edit that failed because of Discord or the network. A new message is sent with `sendOnce`, and the same delays.
+ * @throws the task's last error, immediately when retrying cannot help
  * @example await withDiscordBackoff(() => channel.messages.fetch({ limit: 100 }), { clock, maxMs: 32_000, log });
  */
 export function withDiscordBackoff<T>(task: () => Promise<T>, options: BackoffOptions): Promise<T> {
@@ -85,12 +85,12 @@ const ABSENCE_MS = 10 * 60_000;
 
 export type Lookup = ReturnType<typeof createLookup>;
 
-/** Finds authors of old messages and channels that they link to, with few requests: discord.js's cache first, and what is absent only once. */
+/** Looks up authors of old messages and linked channels with few requests: first in discord.js's cache, and absent ones only once. */
 export function createLookup(clock: Clock, log: Logger) {
   const perf = { now: () => clock.now() };
   const absent = new LRUCache<string, true>({ ...maxEntries(REMEMBERED), ttl: ABSENCE_MS, ttlResolution: 0, perf });
   return {
-    /** `undefined` when the guild has no such member, or Discord does not say. */
+    /** `undefined` when the guild has no such member, or Discord does not answer. */
     async member(guild: Guild, userId: string, ask: Ask): Promise<GuildMember | undefined> {
       const known = guild.members.cache.get(userId);
       if (known !== undefined && !known.partial) return known;
@@ -104,14 +104,14 @@ export function createLookup(clock: Clock, log: Logger) {
         return undefined;
       }
     },
-    /** `undefined` when the guild has no such channel that holds messages, or the bot cannot see it. Archived threads are fetched. */
+    /** `undefined` when the guild has no such channel with messages, or the bot cannot see it. Archived threads are fetched. */
     async channel(guild: Guild, channelId: string, ask: Ask): Promise<SendableChannels | undefined> {
       const known = guild.channels.cache.get(channelId);
       if (known !== undefined) return known.isSendable() ? known : undefined;
       const key = `${guild.id}/channel/${channelId}`;
       if (absent.has(key)) return undefined;
       const fetched = await ask(() => guild.channels.fetch(channelId, { force: true })).catch(() => null);
-      // Discord answers for any channel that the bot can see, of whatever guild.
+      // Discord returns any channel that the bot can see, in any guild.
       if (fetched?.guild.id === guild.id && fetched.isSendable()) return fetched;
       absent.set(key, true);
       return undefined;

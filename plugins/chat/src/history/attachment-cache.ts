@@ -19,7 +19,7 @@ import type { CachedImage, HistoryAttachment, Images, TextFiles } from './types.
 export interface ImageLimits {
   /** Images older than this are fetched again; 24 h. */
   readonly maxAgeMs: number;
-  /** All images on disk together; 500 MB. The oldest go first. */
+  /** Limit of all images on the disk; 500 MB. The oldest are removed first. */
   readonly maxTotalBytes: number;
   /** One image, unless the caller allows less; 50 MB. */
   readonly maxBytes: number;
@@ -38,24 +38,24 @@ interface DownloadDependencies {
   readonly log: Logger;
   /** Which addresses are Discord's: `discordAddresses(client.options.rest.api)`. */
   readonly mayFetch: MayFetch;
-  /** Discord's links work for a day; a window reaches back further. */
+  /** Discord's links expire after a day; a window can reach back further. */
   readonly freshLink: FreshLink;
   readonly fetch?: Fetch;
-  /** Ends downloads under way. */
+  /** Ends running downloads. */
   readonly signal?: AbortSignal;
 }
 
 interface ImageCacheDependencies extends DownloadDependencies {
-  /** Where the images lie; nothing else may be in there. Asked for when the first image is. */
+  /** Folder of the images, without other files. Requested with the first image. */
   readonly folder: () => Promise<string>;
   readonly limits?: Partial<ImageLimits>;
 }
 
 const REMEMBERED_FAILURES = 2_000;
-/** An address that failed is left alone for so long: a window asks for the same images at every activation. */
+/** Time before a failed address is tried again: a window requests the same images at every activation. */
 const LEFT_ALONE_MS: Readonly<Record<DownloadFailure, number>> = { final: 30 * 60_000, passing: 60_000 };
 
-/** Images of messages, from a cache on disk or from Discord's CDN. */
+/** Images of messages, from a cache on the disk or from Discord's CDN. */
 export function createImages(parts: ImageCacheDependencies): Images {
   const { folder, clock, log, mayFetch } = parts;
   const limits = { ...IMAGE_LIMITS, ...parts.limits };
@@ -119,7 +119,7 @@ export function createImages(parts: ImageCacheDependencies): Images {
   };
 }
 
-/** Names an image for good. */
+/** A permanent key of an image. */
 function imageKey(url: URL): string {
   return createHash('sha256').update(lastingAddress(url)).digest('hex');
 }
@@ -138,10 +138,10 @@ interface Entry {
 const IMAGE = /^([0-9a-f]{64})\.(?:png|jpg|gif|webp)$/;
 const PART = '.part';
 
-/** Images on disk, found by key through an index in memory. Opening it clears what an earlier run left unfinished. */
+/** Images on the disk, found by key through an index in memory. Opening it removes unfinished files of an earlier run. */
 async function openImageCache(folder: string, clock: Clock, limits: Pick<ImageLimits, 'maxAgeMs' | 'maxTotalBytes'>) {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  // The oldest first, and kept so: new ones come at the end.
+  // Oldest first: new ones are added at the end.
   const index = new Map(await entriesOf(folder));
   let totalBytes = 0;
   for (const { bytes } of index.values()) totalBytes += bytes;
@@ -161,7 +161,7 @@ async function openImageCache(folder: string, clock: Clock, limits: Pick<ImageLi
   };
 
   return {
-    /** `undefined` when it is not there, too old, or no longer the image that it was. */
+    /** `undefined` when it is missing, too old, or not the same image any more. */
     async read(key: string): Promise<CachedImage | undefined> {
       await makeRoom(0);
       const entry = index.get(key);
@@ -172,7 +172,7 @@ async function openImageCache(folder: string, clock: Clock, limits: Pick<ImageLi
       await remove(key);
       return undefined;
     },
-    /** Makes room, writes the image beside its place and moves it there: a killed process leaves no half image. */
+    /** Makes room, writes the image to a temporary file and renames it: a killed process leaves no partial image. */
     async write(key: string, bytes: Buffer, mediaType: MediaType): Promise<void> {
       await remove(key);
       await makeRoom(bytes.byteLength);
@@ -214,7 +214,7 @@ const EXTENSIONS: Readonly<Record<MediaType, string>> = {
   'image/webp': 'webp',
 };
 
-/** What an image is by its first bytes, whatever its name and headers say; `undefined` when it is none that models take. */
+/** The type of an image by its first bytes, whatever its name and headers say; `undefined` when models do not accept it. */
 function mediaTypeOf(bytes: Buffer): MediaType | undefined {
   if (bytes.subarray(0, PNG.length).equals(PNG)) return 'image/png';
   if (bytes.subarray(0, JPEG.length).equals(JPEG)) return 'image/jpeg';

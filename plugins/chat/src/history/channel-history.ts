@@ -27,7 +27,7 @@ import { isHistory, type StoredMessage, toStored } from './message.js';
 import { createPins } from './pins.js';
 import type { ChannelHistory, WindowOptions } from './types.js';
 
-/** The gateway intents that the history needs to be kept live. */
+/** The gateway intents that keep the history up to date. */
 export const HISTORY_INTENTS = [
   'Guilds',
   'GuildMessages',
@@ -47,7 +47,7 @@ export interface HistoryDependencies {
   readonly limits?: LogLimits;
 }
 
-/** Channel history, read over REST once and then kept by the gateway's events in a store of its own. */
+/** Channel history, read over REST once and then updated by gateway events in a separate store. */
 export function createChannelHistory({
   on,
   client,
@@ -98,9 +98,9 @@ export function createChannelHistory({
   };
 }
 
-/** How far beyond its limit a window may grow: as much as the configuration lets it before it rolls. */
+/** How far beyond its limit a window may grow: as far as the configuration allows before it rolls. */
 const MOST_BEYOND = 1_000;
-/** Places that one history may go through. */
+/** Maximum number of places in one history. */
 const MOST_PLACES = 16;
 
 const NOTHING: Read = { messages: [], full: false, next: undefined };
@@ -111,7 +111,7 @@ interface ReadWindow {
   readonly whole: boolean;
 }
 
-/** Reads a channel backwards, and on through `.history` messages and out of threads, until the window is full or nothing is left. */
+/** Reads a channel backwards, and further through `.history` messages and out of threads, until the window is full or nothing is left. */
 async function readWindow(
   channel: SendableChannels,
   request: WindowRequest,
@@ -153,7 +153,7 @@ function refusalNote(refusal: 'bot' | 'reader'): string {
     : t('Whoever asked may not read the history of this channel.');
 }
 
-/** What was said here is worth an answer without what was said elsewhere. */
+/** An answer with only this channel's messages is better than none. */
 function leaveOut(error: unknown, request: WindowRequest): Read {
   if (request.options.signal?.aborted === true) throw error;
   request.note(t('What this channel goes on from could not be read: Discord did not answer.'));
@@ -175,23 +175,23 @@ interface ReadDependencies {
   readonly access: Pick<Access, 'mayEnter'>;
 }
 
-/** What a place had to give. */
+/** The messages that a place contributed. */
 interface Read {
   /** Oldest first. */
   readonly messages: readonly StoredMessage[];
-  /** It has all that was wanted, and there may be more. */
+  /** It has everything that was wanted, and there may be more. */
   readonly full: boolean;
-  /** Where the history goes on, further back. */
+  /** Where the history continues, further back. */
   readonly next: Place | undefined;
 }
 
 const NOTHING_READ: RangePart = { messages: [], complete: false, enough: false };
-/** Beside the pages: for those that other readers fetched, and those that were lost with a session. */
+/** Extra requests: for pages that other readers fetched, and those lost with a session. */
 const SPARE_TURNS = 20;
 
 /**
- * Reads a place backwards: from the store, and page by page from Discord what is not there, no more than wanted.
- * @throws what discord.js threw when Discord does not answer
+ * Reads a place backwards: from the store, and missing messages page by page from Discord, no more than wanted.
+ * @throws the error of discord.js when Discord does not answer
  */
 function readPlace(place: Place, want: Want, request: WindowRequest, parts: ReadDependencies): Promise<Read> {
   return parts.logs.reading(place.channel.id, () => readOn(place, want, request, parts));
@@ -216,17 +216,17 @@ async function readOn(place: Place, want: Want, request: WindowRequest, parts: R
   throw new Error(`The history of channel ${channel.id} changes faster than it can be read`);
 }
 
-/** How many of the newest messages a reader needs to find these again, or as many as it wants where there are not so many yet. */
+/** How many of the newest messages a reader needs to find these again, or as many as it wants when there are fewer. */
 function reachOf(range: MessageRange | undefined, taken: RangePart, wanted: number): number {
   const messages = range?.messages ?? [];
   const [oldest] = taken.messages;
   return Math.max(wanted, oldest === undefined ? 0 : messages.length - positionOf(messages, oldest.message.id));
 }
 
-/** The request under way for a channel. */
+/** The pending request of a channel. */
 const underWay = new WeakMap<ChannelLog, Promise<void>>();
 
-/** One request at a time for a channel: other readers wait for it and look again. */
+/** One request at a time for a channel: other readers wait for it and check again. */
 async function extend(log: ChannelLog, fetch: () => Promise<void>): Promise<void> {
   const other = underWay.get(log);
   if (other !== undefined) return other.catch(() => undefined);
@@ -235,7 +235,7 @@ async function extend(log: ChannelLog, fetch: () => Promise<void>): Promise<void
   await mine;
 }
 
-/** The channel's log, in doubt where Discord has gone on without it. */
+/** The channel's log, which is marked as unsure when it missed messages. */
 function logOf(channel: SendableChannels, logs: Logs): ChannelLog {
   const log = logs.use(placeOf(channel));
   if (log.at(undefined) !== undefined && hasGap(log, channel)) log.doubt(log.newest);
@@ -248,7 +248,7 @@ function placeOf(channel: SendableChannels): LogPlace {
     : { channelId: channel.id, guildId: channel.guild.id, shardId: channel.guild.shardId };
 }
 
-/** A thread goes on from where it left its channel, the message that it hangs on included. Posts of a forum begin with themselves. */
+/** A thread continues from where it left its channel, including its starter message. Forum posts begin with themselves. */
 function parentOf({ channel, upTo, downTo }: Place): Place | undefined {
   if (downTo !== undefined || !channel.isThread()) return undefined;
   const { parent } = channel;
@@ -268,13 +268,13 @@ export interface Place {
 /** One reading of a window. */
 export interface WindowRequest {
   readonly options: WindowOptions;
-  /** Asks Discord, and counts. */
+  /** Makes a request to Discord, and counts it. */
   readonly ask: Ask;
-  /** Tells what could not be included, once. */
+  /** Reports once what could not be included. */
   note(sentence: string): void;
 }
 
-/** How much a reader wants. */
+/** The amount that a reader wants. */
 interface Want {
   readonly count: number;
   /** And everything from this id on, … */
@@ -283,11 +283,11 @@ interface Want {
   readonly most: number;
 }
 
-/** What a range has of it. */
+/** The part of it in a range. */
 interface RangePart {
   /** Oldest first. */
   readonly messages: readonly StoredMessage[];
-  /** It begins where the place begins. */
+  /** Whether it begins where the place begins. */
   readonly complete: boolean;
   readonly enough: boolean;
 }
@@ -312,10 +312,10 @@ function take(
 
 /** Discord's own limit. */
 const PAGE = 100;
-/** A message that people react to at this very moment may contradict a page again and again. */
+/** A message that gets reactions at this moment may contradict a page repeatedly. */
 const MOST_ATTEMPTS = 3;
 
-/** Fetches the `limit` messages before `before` (the newest when it is `undefined`) into the log, together with what happens meanwhile. */
+/** Fetches the `limit` messages before `before` (the newest when it is `undefined`) into the log, together with changes in the meantime. */
 async function fetchPage(
   log: ChannelLog,
   channel: SendableChannels,
@@ -345,8 +345,8 @@ async function fetchPage(
 }
 
 /**
- * Discord leaves the reactions out where there are none, and discord.js then keeps those of its cached copy, which may be out of date.
- * They are known by being the very same object.
+ * Discord omits the reactions when there are none, and discord.js then keeps those of its cached copy, which may be out of date.
+ * Such reactions are recognised because they are the same object.
  */
 function reactionsOn(message: Message): Iterable<MessageReaction> {
   const cached = message.channel.messages.cache.get(message.id);

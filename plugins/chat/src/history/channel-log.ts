@@ -8,15 +8,15 @@ export interface LogPlace {
   readonly shardId: number;
 }
 
-/** How much a log may hold. */
+/** Limits of a log. */
 export interface LogSize {
   readonly messages: number;
   readonly bytes: number;
 }
 
-/** Some slack, so that not every message of a long-lived channel moves the whole list. */
+/** Some slack, so that not every message of an active channel moves the whole list. */
 const SLACK = 1.1;
-/** Beyond what the last readers needed of the newest messages: the next one begins where they began, and more has been said. */
+/** Added to what the last readers needed of the newest messages: the next reader begins at the same place, and there are more messages by then. */
 const SPARE_MESSAGES = 100;
 
 interface MutableRange extends MessageRange {
@@ -32,10 +32,10 @@ export function createChannelLog(place: LogPlace) {
   let newest = OLDEST_ID;
   let epoch = 0;
   let buffer: ChangeBuffer | undefined;
-  /** Counted along, since it is asked for with every message. */
+  /** Updated incrementally, since it is needed for every message. */
   let messageCount = 0;
   let bytes = 0;
-  /** How many of the newest the readers needed since the last trimming; those before it when there were none. */
+  /** How many of the newest messages readers have needed since the last trimming, or before it when there were no readers. */
   let reach = 0;
   let isReachOld = false;
 
@@ -43,7 +43,7 @@ export function createChannelLog(place: LogPlace) {
     messageCount = ranges.reduce((sum, { messages }) => sum + messages.length, 0);
     bytes = ranges.reduce((sum, { messages }) => sum + bytesOf(messages), 0);
   };
-  /** Takes so many off the beginning of a range, which then begins later. One message always stays: it is where the range begins. */
+  /** Removes this many messages from the beginning of a range, which then begins later. One message always stays, as the beginning of the range. */
   const shorten = (range: MutableRange, count: number) => {
     const dropped = range.messages.splice(0, Math.min(count, range.messages.length - 1));
     messageCount -= dropped.length;
@@ -57,15 +57,15 @@ export function createChannelLog(place: LogPlace) {
     get size(): LogSize {
       return { messages: messageCount, bytes };
     },
-    /** The newest message that it knows of. */
+    /** The newest known message. */
     get newest(): string {
       return newest;
     },
-    /** Rises when events may have been missed: a page that was under way then is worth nothing. */
+    /** Increases when events may have been missed: a page that was pending then is discarded. */
     get epoch(): number {
       return epoch;
     },
-    /** The trusted range that holds this position; `undefined` is now. */
+    /** The trusted range that contains this position; `undefined` is now. */
     at: (id: string | undefined): MessageRange | undefined =>
       ranges.find((range) => range.trusted && covers(range, id)),
     apply(change: Change): void {
@@ -77,11 +77,11 @@ export function createChannelLog(place: LogPlace) {
       messageCount += difference.messages;
       bytes += difference.bytes;
     },
-    /** A message that is no part of history, but shows that events arrive. */
+    /** A message that is not part of the history, but shows that events arrive. */
     heardOf(id: string): void {
       newest = newerId(newest, id);
     },
-    /** Adds what Discord says; a doubtful range that it confirms is trusted again. */
+    /** Adds a page from Discord; an unsure range that it confirms is trusted again. */
     add(fresh: MessageRange): void {
       let joined = fresh;
       const rest: MessageRange[] = [];
@@ -95,7 +95,7 @@ export function createChannelLog(place: LogPlace) {
       const last = joined.to === undefined ? joined.messages.at(-1) : undefined;
       if (last !== undefined) newest = newerId(newest, last.message.id);
     },
-    /** From here on, what is known needs to be compared with Discord. Nothing after `lastSure` counts. */
+    /** Marks everything known as unsure until it was compared with Discord. Nothing after `lastSure` counts. */
     doubt(lastSure: string): void {
       epoch += 1;
       ranges = ranges.flatMap((range) => {
@@ -106,7 +106,7 @@ export function createChannelLog(place: LogPlace) {
       });
       recount();
     },
-    /** Gathers changes from now on, while a page is fetched. */
+    /** Records changes from now on, while a page is fetched. */
     openBuffer(): ChangeBuffer {
       buffer = createChangeBuffer();
       return buffer;
@@ -114,13 +114,13 @@ export function createChannelLog(place: LogPlace) {
     closeBuffer(): void {
       buffer = undefined;
     },
-    /** A reader needed so many of the newest messages: live messages do not push them out. */
+    /** A reader needed this many of the newest messages: new messages do not displace them. */
     needed(messages: number): void {
       if (messages === 0) return;
       reach = isReachOld ? messages : Math.max(reach, messages);
       isReachOld = false;
     },
-    /** Removes what live messages have made older than any reader needed; it is fetched again when a reader does. */
+    /** Removes messages that no reader has needed since newer ones arrived; a reader that needs them fetches them again. */
     trimLive(): void {
       const live = ranges.at(-1);
       const kept = reach + SPARE_MESSAGES;
@@ -128,7 +128,7 @@ export function createChannelLog(place: LogPlace) {
       shorten(live, live.messages.length - kept);
       isReachOld = true;
     },
-    /** Removes the oldest until it holds no more than this. */
+    /** Removes the oldest messages until this limit is kept. */
     trim(most: LogSize): void {
       if (messageCount <= most.messages * SLACK && bytes <= most.bytes) return;
       const goal = { messages: most.messages, bytes: bytes <= most.bytes ? most.bytes : most.bytes / SLACK };
@@ -201,8 +201,8 @@ export type Change =
 type ChangeBuffer = ReturnType<typeof createChangeBuffer>;
 
 /**
- * What happened while a page was fetched. Whether the page was cut before or after an event is unknown, but events are complete and in order:
- * what one says in full (a new message, an edit, a deletion) holds against the page, since what came after it is announced too.
+ * Changes while a page was fetched. It is unknown whether the page was made before or after an event, but events are complete and in order: full information in
+ * an event (a new message, an edit, a deletion) overrides the page, since later changes are announced too.
  */
 function createChangeBuffer() {
   const created = new Map<string, StoredMessage>();
@@ -227,7 +227,7 @@ function createChangeBuffer() {
         if (!onCreated(id, (held) => edited(held, change.held))) updated.set(id, change.held);
       } else if (!onCreated(id, (held) => applyReaction(held, change))) uncertain.add(id);
     },
-    /** The page's messages as they are now, and those that were posted meanwhile. */
+    /** The present versions of the page's messages, and those posted meanwhile. */
     apply(page: readonly StoredMessage[]): readonly StoredMessage[] {
       const kept = page.flatMap((held) => {
         const { id } = held.message;
@@ -237,7 +237,7 @@ function createChangeBuffer() {
       });
       return [...kept, ...created.values()];
     },
-    /** Whether reactions changed that the page may or may not have counted: then it has to be fetched again. */
+    /** Whether reactions changed that the page may or may not include: then it has to be fetched again. */
     contradicts: (page: readonly StoredMessage[]) =>
       page.some(({ message }) => uncertain.has(message.id) && !deleted.has(message.id)),
   };
@@ -252,13 +252,13 @@ function applyReaction(held: StoredMessage, change: ReactionChange): StoredMessa
 
 /** A part of a channel's history without gaps. */
 export interface MessageRange {
-  /** Everything from this id on is here; `OLDEST_ID` when nothing older exists. */
+  /** Everything from this id on is present; `OLDEST_ID` when nothing older exists. */
   readonly from: string;
-  /** Up to this id; `undefined`: up to now, kept by events. */
+  /** Up to this id; `undefined`: up to now, updated by events. */
   readonly to: string | undefined;
   /** Oldest first. */
   readonly messages: readonly StoredMessage[];
-  /** False when events may have been missed: then it is compared with what Discord says before it is read. */
+  /** False when events may have been missed: then it is compared with Discord before it is read. */
   readonly trusted: boolean;
 }
 
@@ -267,7 +267,7 @@ function covers({ from, to }: MessageRange, id: string | undefined): boolean {
   return compareIds(from, id) <= 0 && (to === undefined || compareIds(id, to) <= 0);
 }
 
-/** Where `id` is in the list, or would be. */
+/** The index of `id` in the list, or where it would be inserted. */
 export function positionOf(messages: readonly StoredMessage[], id: string): number {
   let [low, high] = [0, messages.length];
   while (low < high) {
@@ -289,14 +289,14 @@ export function between(
   return messages.slice(positionOf(messages, from), end);
 }
 
-/** Whether they overlap, or one begins where the other ends. */
+/** Whether they overlap or touch. */
 function touch(a: MessageRange, b: MessageRange): boolean {
   const reaches = (one: MessageRange, other: MessageRange) =>
     one.to === undefined || compareIds(idAfter(one.to), other.from) >= 0;
   return reaches(a, b) && reaches(b, a);
 }
 
-/** Both as one; where they overlap, `fresh` holds. */
+/** Merges both; where they overlap, `fresh` is used. */
 function join(fresh: MessageRange, old: MessageRange): MessageRange {
   const older = between(old.messages, old.from, idBefore(fresh.from));
   const newer = fresh.to === undefined ? [] : between(old.messages, idAfter(fresh.to), undefined);
@@ -308,7 +308,7 @@ function join(fresh: MessageRange, old: MessageRange): MessageRange {
   };
 }
 
-/** What is left of `old` beside `fresh`: at most a part before and a part after. */
+/** The parts of `old` outside `fresh`: at most one before and one after. */
 function without(fresh: MessageRange, old: MessageRange): readonly MessageRange[] {
   const parts: MessageRange[] = [];
   if (compareIds(old.from, fresh.from) < 0) {
@@ -322,10 +322,10 @@ function without(fresh: MessageRange, old: MessageRange): readonly MessageRange[
   return parts;
 }
 
-/** So many messages without a change tell that those before them have not changed either. */
+/** This many unchanged messages show that the older ones have not changed either. */
 const ENOUGH = 25;
 
-/** Whether what Discord says now bears out an old range: where they overlap, nothing has been edited, deleted or reacted to meanwhile. */
+/** Whether Discord's page confirms an old range: where they overlap, nothing was edited, deleted or reacted to meanwhile. */
 function confirms(fresh: MessageRange, old: MessageRange): boolean {
   const now = between(fresh.messages, old.from, old.to);
   const then = between(old.messages, fresh.from, fresh.to);

@@ -7,7 +7,7 @@ import type { Place, WindowRequest } from './channel-history.js';
 import type { StoredMessage } from './message.js';
 import type { HistoryMessage } from './types.js';
 
-/** A message that a link leads to. */
+/** A message that a link points to. */
 interface MessagePlace {
   /** `null`: a direct message. */
   readonly guildId: string | null;
@@ -15,7 +15,7 @@ interface MessagePlace {
   readonly messageId: string;
 }
 
-/** What a `.history` message asks for: everything before it is hidden, and this stands there instead. */
+/** A parsed `.history` message: everything before it is hidden, and this range replaces it. */
 type HistoryCommand =
   | { readonly kind: 'hide' }
   /** From `first` (or as far back as the window reaches) to `last` (or the command itself). */
@@ -27,7 +27,7 @@ const URL =
   /^<?https:\/\/(?:(?:ptb|canary)\.)?discord(?:app)?\.com\/channels\/(\d{1,20}|@me)\/(\d{1,20})\/(\d{1,20})\/?>?$/;
 const ENTRY = /^(\w+)\s*:\s*(\S.*)$/;
 
-/** Whether it is worth parsing: asked of every message of a window. */
+/** Whether it is worth parsing: called for every message of a window. */
 export function looksLikeHistory(content: string): boolean {
   return content.charCodeAt(0) === 46 && START.test(content);
 }
@@ -91,8 +91,8 @@ function malformed(detail: string): HistoryCommand {
 }
 
 /**
- * Whether the author of a `.history` message may use it: members who may manage messages there, or have one of the roles (by id or name).
- * In a direct message, the person. Never a bot or a webhook: both say what others put into their mouths.
+ * Whether the author of a `.history` message may use it: members who may manage messages there, or have one of the roles (by id or name). In a direct message,
+ * the person. Never a bot or a webhook, since others can determine what these write.
  */
 async function mayUseHistory(
   { author }: HistoryMessage,
@@ -117,7 +117,7 @@ function hasRole(member: GuildMember, wanted: readonly string[]): boolean {
 export const hiddenNote = () =>
   t('What a `.history` message leads to is left out: it is not there, or whoever asked or I may not read it.');
 
-/** The newest `.history` message that counts, and where it leads. */
+/** The newest valid `.history` message, and its target. */
 interface Found {
   /** Its place in the list. */
   readonly at: number;
@@ -155,7 +155,7 @@ export async function findCommand(
   return undefined;
 }
 
-/** Why a `.history` message is not followed, as a sentence for its author; `undefined` when it is, or is none. */
+/** Why a `.history` message is not followed, as a sentence for its author; `undefined` when it is followed, or is not one. */
 export async function historyRefusal(
   message: HistoryMessage,
   channel: SendableChannels,
@@ -182,7 +182,7 @@ export async function historyRefusal(
   return t('This `.history` leads nowhere: what it links to is not there, or you or I may not read it.');
 }
 
-/** Time only runs backwards: what comes after the command is out of its reach, so there can be no loop. */
+/** A command can only refer to earlier messages, so there can be no loop. */
 async function target(
   command: Exclude<HistoryCommand, { kind: 'malformed' }>,
   channel: SendableChannels,
@@ -214,11 +214,11 @@ async function reach(
   return lookup.channel(from.guild, channelId, ask);
 }
 
-/** A member's further refusals in a channel within this time are left unsaid. */
+/** Time in which further refusals for a member in a channel are not reported. */
 const QUIET_MS = 60_000;
 const REMEMBERED = 1_000;
 
-/** Says in the channel, as a notice that no model reads, that a `.history` message is not followed: it would look as if it held. */
+/** Reports in the channel, as a notice that no model reads, that a `.history` message is not followed: otherwise it would seem to work. */
 export function tellRefusedHistory({ on, history, config, clock, log }: ChatServices, frontDoor: FrontDoor): void {
   const told = new LRUCache<string, true>({
     max: REMEMBERED,
@@ -238,7 +238,7 @@ export function tellRefusedHistory({ on, history, config, clock, log }: ChatServ
       .reply({ content: asNotice(refusal), allowedMentions: { parse: [], repliedUser: false } })
       .catch((error: unknown) => log.debug('a refused .history could not be told', { error }));
   };
-  // Without a promise for each message that is none.
+  // Avoids a promise for each other message.
   on('messageCreate', (message) => {
     const { author, channel, content } = message;
     if (author.bot || message.webhookId !== null || !looksLikeHistory(content)) return undefined;

@@ -6,11 +6,11 @@ import { type Change, type ChannelLog, createChannelLog, type LogPlace, type Log
 import { emojiKey, isHistory, toStored } from './message.js';
 
 export interface LogLimits {
-  /** Channels that are kept up to date; the one read longest ago goes first. */
+  /** Number of channels that are kept up to date; the least recently read is dropped first. */
   readonly channels: number;
-  /** Of all channels together. The channels read longest ago go first. */
+  /** Limit of all channels together. The least recently read are dropped first. */
   readonly all: LogSize;
-  /** Of one channel, whatever its readers want. */
+  /** Limit of one channel, whatever its readers want. */
   readonly channelBytes: number;
 }
 export const LOG_LIMITS: LogLimits = {
@@ -23,11 +23,11 @@ export type Logs = ReturnType<typeof createLogs>;
 
 interface Entry {
   readonly log: ChannelLog;
-  /** As it is counted in the sum. */
+  /** The size that is included in the sum. */
   counted: LogSize;
 }
 
-/** The logs of the channels that have been read. Of the others nothing is kept. */
+/** The logs of the channels that were read. Of others nothing is kept. */
 export function createLogs(limits: LogLimits) {
   let [messages, bytes] = [0, 0];
   const count = (entry: Entry, now: LogSize) => {
@@ -41,7 +41,7 @@ export function createLogs(limits: LogLimits) {
   });
   const readers = new Map<string, number>();
 
-  /** Drops the channels read longest ago, but none that is being read. */
+  /** Drops the least recently read channels, but none that is being read. */
   const dropOldest = (entry: Entry) => {
     count(entry, entry.log.size);
     if (messages <= limits.all.messages && bytes <= limits.all.bytes) return;
@@ -61,9 +61,9 @@ export function createLogs(limits: LogLimits) {
   };
 
   return {
-    /** For the path that every message takes. */
+    /** For the handling of every message. */
     peek: (channelId: string) => entries.peek(channelId)?.log,
-    /** The channel's log, made when there is none; counts as a use. */
+    /** The channel's log, created when there is none; counts as a use. */
     use(place: LogPlace): ChannelLog {
       const known = entries.get(place.channelId);
       if (known !== undefined) return known.log;
@@ -78,7 +78,7 @@ export function createLogs(limits: LogLimits) {
       cutDown(entry);
       dropOldest(entry);
     },
-    /** While a task reads a channel, nothing of its log is dropped; afterwards the log is cut down to what its readers need. */
+    /** While a task reads a channel, nothing of its log is dropped; afterwards the log is trimmed to what its readers need. */
     async reading<T>(channelId: string, task: () => Promise<T>): Promise<T> {
       readers.set(channelId, (readers.get(channelId) ?? 0) + 1);
       try {
@@ -94,7 +94,7 @@ export function createLogs(limits: LogLimits) {
         }
       }
     },
-    /** A page has come: the log may hold so many messages now. */
+    /** A page has arrived: the log may contain this many messages now. */
     grown(log: ChannelLog, most: number): void {
       log.trim({ messages: most, bytes: Number.POSITIVE_INFINITY });
       const entry = entryOf(log);
@@ -102,7 +102,7 @@ export function createLogs(limits: LogLimits) {
     },
     all: () => [...entries.values()].map(({ log }) => log),
     forget: (channelId: string) => void entries.delete(channelId),
-    /** What all logs hold. */
+    /** The totals of all logs. */
     get size(): LogSize {
       return { messages, bytes };
     },
@@ -114,7 +114,7 @@ export function createLogs(limits: LogLimits) {
  * Everything comes from the events themselves: what discord.js has cached does not matter.
  */
 export function listen(on: Registrar['on'], logs: Logs): void {
-  // A history has no gaps: what is said by members whom the bot ignores is part of the conversation of the others.
+  // A history has no gaps: messages of members whom the bot ignores are part of the others' conversation.
   const all = { hearsIgnored: true } as const;
   const tell = (channelId: string, change: Change) => logs.apply(channelId, change);
 
@@ -130,7 +130,7 @@ export function listen(on: Registrar['on'], logs: Logs): void {
   );
   on('messageUpdate', (_old, message) => {
     const log = logs.peek(message.channelId);
-    // Without content it is not an edit, only a change of something that history does not show.
+    // Without content it is not an edit, but a change that the history does not show.
     if (log === undefined || message.partial || !isHistory(message)) return;
     tell(message.channelId, { kind: 'updated', id: message.id, held: toStored(message) });
   });
@@ -154,15 +154,15 @@ export function listen(on: Registrar['on'], logs: Logs): void {
   });
 }
 
-/** After this long, comparing a part says nothing about the rest. */
+/** After this time, a compared part says nothing about the rest. */
 const LONGEST_DOUBT_MS = 10 * 60_000;
 
 /**
- * Notices when events did not come: a gateway session that could not be resumed, a guild that was away, a channel that the bot could not see.
- * A lost session puts what is known in doubt: the next read fetches what was missed, and goes on from there once that fits.
+ * Detects missed events: a gateway session that could not be resumed, a guild that was unavailable, a channel that the bot could not see.
+ * A lost session marks what is known as unsure: the next read fetches the missed messages, and continues from there if they fit.
  */
 export function watchLosses(on: Registrar['on'], client: Client, clock: Clock, logs: Logs): void {
-  /** Shards whose connection is down, since when, and what their channels had heard until then. */
+  /** Shards whose connection is down, since when, and the latest messages of their channels before. */
   const down = new Map<number, { readonly since: number; readonly newest: ReadonlyMap<string, string> }>();
   const ofShard = (shardId: number) => [...logs.all()].filter((log) => log.shardId === shardId);
   const ofGuild = (guildId: string) => [...logs.all()].filter((log) => log.guildId === guildId);
@@ -193,7 +193,7 @@ export function watchLosses(on: Registrar['on'], client: Client, clock: Clock, l
   on('channelDelete', ({ id }) => logs.forget(id));
   on('threadDelete', ({ id }) => logs.forget(id));
 
-  // Where the bot may not look, events do not come: what was known is out of date once it may again.
+  // Without access there are no events: what was known is out of date when access returns.
   const forgetHidden = (hidden: readonly ChannelLog[]) => {
     for (const { channelId } of hidden) {
       const channel = client.channels.cache.get(channelId);
@@ -204,7 +204,7 @@ export function watchLosses(on: Registrar['on'], client: Client, clock: Clock, l
     const log = logs.peek(channel.id);
     if (log === undefined) return;
     forgetHidden([log]);
-    // No event says when a channel goes out of sight, but its return says how far it has come.
+    // No event says when a channel becomes invisible, but the one at its return contains its latest message.
     if (channel.isSendable() && hasGap(log, channel)) log.doubt(log.newest);
   });
   on('roleUpdate', (_old, { guild }) => forgetHidden(ofGuild(guild.id)));
@@ -218,8 +218,8 @@ export function watchLosses(on: Registrar['on'], client: Client, clock: Clock, l
 }
 
 /**
- * Whether Discord has said more in a channel than the log knows of: while the plugin was disabled or paused, or before the channel came back
- * into view. Own messages do not count: discord.js has them from sending, before their event comes.
+ * Whether a channel contains messages that the log does not know: from when the plugin was disabled or suspended, or the channel was invisible. Own messages do
+ * not count: discord.js has them before their event arrives.
  */
 export function hasGap(log: ChannelLog, channel: SendableChannels): boolean {
   const isNews = (id: string) => compareIds(id, log.newest) > 0;

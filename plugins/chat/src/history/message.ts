@@ -12,12 +12,12 @@ import {
 } from 'discord.js';
 import type { HistoryAttachment, HistoryAuthor, HistoryMessage } from './types.js';
 
-/** Whether a message is part of the channel's history: REST lists no ephemeral ones, and a thread's starter is its parent's message. */
+/** Whether a message is part of the channel's history: REST returns no ephemeral ones, and a thread's starter is its parent's message. */
 export function isHistory({ flags, type }: Pick<Message, 'flags' | 'type'>): boolean {
   return !flags.has(MessageFlags.Ephemeral) && type !== MessageType.ThreadStarterMessage;
 }
 
-/** @param reactions those known to be under it now; none when it has just been said */
+/** @param reactions the known reactions on it; none when it was just posted */
 export function toStored(message: Message, reactions: Iterable<MessageReaction> = []): StoredMessage {
   const author = authorOf(message);
   return stored(
@@ -37,7 +37,7 @@ export function toStored(message: Message, reactions: Iterable<MessageReaction> 
   );
 }
 
-/** What the plugin `confirm` puts under its cards, also in another bot of this program. */
+/** The reactions that the plugin `confirm` adds to its cards, also in another bot of this program. */
 const CARD_BUTTON = /^confirm:/;
 
 function hasCardButton(component: Message['components'][number]): boolean {
@@ -63,7 +63,7 @@ function tallies(reactions: Iterable<MessageReaction>): ReadonlyMap<string, Tall
 function replyOf(message: Message): HistoryMessage['replyTo'] {
   const messageId = message.reference?.messageId;
   if (message.type !== MessageType.Reply || messageId === undefined) return null;
-  // Discord sends the message that is answered along with the answer.
+  // Discord sends the referenced message together with a reply.
   const answered = message.channel.messages.cache.get(messageId);
   const speaker = answered === undefined || answered.partial ? null : speakerOf(answered);
   return { messageId, speaker: speaker ?? message.mentions.repliedUser?.id ?? null };
@@ -80,20 +80,20 @@ function toAttachment({ url, name, contentType, size }: Attachment): HistoryAtta
 
 const NOTHING: readonly never[] = [];
 
-/** Most messages have none: then they share one list. */
+/** Most messages have none: they share one list. */
 function listed<T>(items: readonly T[]): readonly T[] {
   return items.length === 0 ? NOTHING : items;
 }
 
 /**
- * Whether it is tool output that this bot has made visible. It goes through the same webhook as what the bot says under other names, and has the
- * flag `SuppressNotifications`, which those messages lack.
+ * Whether it is tool output that this bot has shown. It uses the same webhook as the bot's messages under other names, but has the flag
+ * `SuppressNotifications`, which those lack.
  */
 function isToolOutput(message: Message): boolean {
   return isOwnWebhookMessage(message) && message.flags.has(MessageFlags.SuppressNotifications);
 }
 
-/** Who speaks: a user, or one of the names that another's webhook uses. What the bot says under another name, it says itself. */
+/** The speaker: a user, or one of the names that another webhook uses. Messages of the bot under another name are its own. */
 function speakerOf(message: Message): string {
   if (isOwnWebhookMessage(message) && !isToolOutput(message)) return message.client.user.id;
   return speakerId(message);
@@ -117,7 +117,7 @@ function authorOf(message: Message): HistoryAuthor {
 
 const MAX_FORWARDED = 1_500;
 
-/** What a message holds beside its text and files: a line each, in square brackets. */
+/** The content of a message other than text and files: a line for each, in square brackets. */
 function extrasOf(message: Message): readonly string[] {
   if (!isSpoken(message)) return [`[${eventOf(message)}]`];
   return [
@@ -172,7 +172,7 @@ const EVENTS: { readonly [T in MessageType]?: string } = {
   [MessageType.PollResult]: 'a poll ended',
 };
 
-/** What happened, from the point of view of the message's author. */
+/** The text of a system message, from its author's point of view. */
 function eventOf({ type, content }: Pick<Message, 'type' | 'content'>): string {
   if (type === MessageType.ThreadCreated) return `started the thread "${inNote(content)}"`;
   if (type === MessageType.ChannelNameChange) return `renamed the channel to "${inNote(content)}"`;
@@ -187,7 +187,7 @@ function inWords(name: string | undefined): string {
 /** One emoji under a message. */
 interface Tally {
   readonly name: string;
-  /** How many others than this bot. */
+  /** Number of users other than this bot. */
   readonly others: number;
   readonly mine: boolean;
 }
@@ -199,7 +199,7 @@ export interface StoredMessage {
   /** Own, with buttons or menus; or a card of another bot of this program. */
   readonly controls: boolean;
   readonly tallies: ReadonlyMap<string, Tally>;
-  /** About how much memory it takes. */
+  /** Its approximate size in memory. */
   readonly bytes: number;
 }
 
@@ -209,12 +209,12 @@ const NONE: readonly string[] = [];
 
 const NO_TALLIES: ReadonlyMap<string, Tally> = new Map();
 
-/** The objects that make up a message, measured; and what a list, a tally or an attachment adds. */
+/** Measured size of the objects of a message, and of a list, a reaction or an attachment. */
 const MESSAGE_BYTES = 500;
 
 const ITEM_BYTES = 200;
 
-/** Of text that is not Latin-1; other text takes half of it. */
+/** Bytes for each character that is not Latin-1; others take half of it. */
 const CHARACTER_BYTES = 2;
 
 function stored(facts: MessageFacts, controls: boolean, tallies: ReadonlyMap<string, Tally>): StoredMessage {
@@ -224,7 +224,7 @@ function stored(facts: MessageFacts, controls: boolean, tallies: ReadonlyMap<str
   const card = controls || (facts.author.self && asked);
   const reactions = byOthers.length === 0 ? NONE : byOthers;
   const { id, channelId, author, content, createdAt, editedAt, replyTo, attachments, extras } = facts;
-  // Written out: an object made by spreading another has a hidden class of its own, which takes as much memory as the message.
+  // Properties are listed: an object made by a spread has a separate hidden class, which takes as much memory as the message.
   const plain = { id, channelId, author, content, createdAt, editedAt, replyTo, attachments, extras, reactions };
   const message: HistoryMessage = card ? { ...plain, card } : plain;
   const bytes = textBytes(facts, tallies.size);
@@ -252,7 +252,7 @@ export function reacted(held: StoredMessage, key: string, name: string, by: 1 | 
   return stored(factsOf(held), held.controls, tallies);
 }
 
-/** All reactions were taken away, or all with one emoji. */
+/** All reactions were removed, or all with one emoji. */
 export function unreacted(held: StoredMessage, key?: string): StoredMessage {
   const left = [...held.tallies].filter(([other]) => key !== undefined && other !== key);
   return stored(factsOf(held), held.controls, new Map(left));

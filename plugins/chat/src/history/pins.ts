@@ -16,11 +16,11 @@ interface Pin {
 
 interface ChannelPins {
   pins: Map<string, Pin>;
-  /** Whether the pins are what Discord has. */
+  /** Whether the pins are those at Discord. */
   fresh: boolean;
-  /** The channel's latest pin when they were fetched: discord.js knows it also of the time when this plugin got no events. */
+  /** The channel's latest pin when they were fetched: discord.js knows it also for the time when this plugin got no events. */
   latest: number | null;
-  /** Rises with each event, so that a list that was under way meanwhile is not believed. */
+  /** Increases with each event, so that a list that was requested before is discarded. */
   changes: number;
   loading: Promise<void> | undefined;
 }
@@ -30,7 +30,7 @@ const REMEMBERED = 1_000;
 const PAGE = 50;
 const MOST_ATTEMPTS = 3;
 
-/** The pinned `.config` messages of channels: fetched once, then kept by events; again only after a message was pinned or unpinned. */
+/** The pinned `.config` messages of channels: fetched once, then updated by events; fetched again only after a message was pinned or unpinned. */
 export function createPins(on: Registrar['on']) {
   const channels = new LRUCache<string, ChannelPins>({ max: REMEMBERED });
   watch(on, channels);
@@ -47,14 +47,14 @@ export function createPins(on: Registrar['on']) {
     return [...known.pins.values()].sort((a, b) => a.pinnedAt - b.pinnedAt);
   };
   return {
-    /** The pinned configuration that holds in a channel: in a thread, its parent's and then its own. */
+    /** The pinned configuration of a channel: for a thread, its parent's and then its own. */
     async configsOf(
       channel: SendableChannels,
       names: readonly string[] | undefined,
       lookup: Lookup,
       ask: Ask,
     ): Promise<readonly PinnedConfig[]> {
-      // In a direct message both sides can pin, without any permission.
+      // In a direct message both members can pin, without a permission.
       if (channel.isDMBased() || !mayBotRead(channel)) return [];
       const found: PinnedConfig[] = [];
       for (const place of withParent(channel)) {
@@ -89,7 +89,7 @@ function watch(on: Registrar['on'], channels: LRUCache<string, ChannelPins>): vo
   };
   // Discord does not say which message it was.
   on('channelPinsUpdate', ({ id }) => change(id, goStale));
-  // It may have been out of sight.
+  // It may have been invisible.
   on('channelUpdate', (_old, { id }) => change(id, goStale));
   on('messageUpdate', (_old, message) => {
     const known = channels.peek(message.channelId);
@@ -103,7 +103,7 @@ function watch(on: Registrar['on'], channels: LRUCache<string, ChannelPins>): vo
     else if (!isConfig || !message.pinned) known.pins.delete(message.id);
     else known.pins.set(message.id, toPin(message, pin.pinnedAt));
   });
-  // Nor does it tell of a pin that goes with its message.
+  // There is no event for a pin that is removed with its message.
   on('messageDelete', ({ id, channelId }) => change(channelId, (known) => known.pins.delete(id)));
   on('messageDeleteBulk', (messages, channel) =>
     change(channel.id, (known) => {
@@ -165,11 +165,11 @@ function namesOn(channel: SendableChannels): readonly string[] {
 }
 
 /**
- * Whether a pin counts: unchanged since it was pinned, or its author may pin as well. Otherwise a member could turn a harmless message into
- * configuration once it is pinned.
+ * Whether a pin counts: unchanged since it was pinned, or its author may pin as well. Otherwise a member could change a harmless message into configuration
+ * after it was pinned.
  */
 async function isApproved(pin: Pin, channel: SendableChannels, lookup: Lookup, ask: Ask): Promise<boolean> {
-  // What the bot or a webhook says may be what a member had it say: it configures nothing, even when an admin pinned it.
+  // A member may determine what the bot or a webhook writes: such messages configure nothing, even when an admin pinned them.
   if (channel.isDMBased() || pin.authorId === null || pin.authorId === channel.client.user.id) return false;
   if (pin.editedAt === null || pin.editedAt <= pin.pinnedAt) return true;
   const member = await lookup.member(channel.guild, pin.authorId, ask);
@@ -178,7 +178,7 @@ async function isApproved(pin: Pin, channel: SendableChannels, lookup: Lookup, a
   return permissions.has(PermissionFlagsBits.ManageMessages) || permissions.has(PermissionFlagsBits.PinMessages);
 }
 
-/** A `.config` message: for whom, and what it says. */
+/** A `.config` message: its target bots, and its text. */
 interface ConfigText {
   /** Names or mentions after `.config`, in lower case; none: it is for every bot. */
   readonly names: readonly string[];
@@ -189,8 +189,8 @@ const HEAD = /^\.config(?:[ \t]+(\S.*?))?[ \t]*$/i;
 const FENCE = /^```(?:ya?ml)?[ \t]*\n([\s\S]*?)\n?```\s*$/;
 
 /**
- * Reads a message whose first line is `.config`, `.config NAME` or `.config NAME, OTHER`; the YAML follows, in a code fence or after a line of
- * `---` if one likes. `undefined` when it is none.
+ * Parses a message whose first line is `.config`, `.config NAME` or `.config NAME, OTHER`; the YAML follows, optionally in a code fence or after a line of
+ * `---`. `undefined` for other messages.
  */
 function parseConfig(content: string): ConfigText | undefined {
   if (content.charCodeAt(0) !== 46) return undefined;

@@ -8,13 +8,13 @@ export interface HistoryAuthor {
   readonly displayName: string;
   readonly username: string;
   readonly bot: boolean;
-  /** This bot itself, also where it speaks under another name through its webhook. */
+  /** This bot itself, also when it uses another name through its webhook. */
   readonly self: boolean;
-  /** Said through a webhook that belongs to this bot: tool output made visible. */
+  /** Sent through a webhook of this bot: tool output that was shown. */
   readonly ownWebhook?: true;
 }
 
-/** A message as the context sees it, whatever discord.js object it came from. Never changes: an edit makes a new one. */
+/** A message as the context sees it, whatever discord.js object it came from. Immutable: an edit makes a new one. */
 export interface HistoryMessage {
   readonly id: string;
   readonly channelId: string;
@@ -24,13 +24,16 @@ export interface HistoryMessage {
   readonly createdAt: number;
   readonly editedAt: number | null;
   readonly replyTo: { readonly messageId: string; readonly speaker: string | null } | null;
-  /** Those of a forwarded message included. */
+  /** Including those of a forwarded message. */
   readonly attachments: readonly HistoryAttachment[];
   /** Embeds, polls, stickers, forwarded text and system events: one line each, in square brackets. */
   readonly extras: readonly string[];
-  /** Names of the emoji under it that others than this bot put there. */
+  /** Names of the emoji on it from users other than this bot. */
   readonly reactions: readonly string[];
-  /** The bot's own, with controls: buttons, or its own 👍 and 👎; also a card of another bot of this program. A model that reads cards learns to write them. */
+  /**
+   * The bot's own message with controls: buttons, or its own 👍 and 👎; also a card of another bot of this program. A model that reads cards would learn to
+   * write them.
+   */
   readonly card?: true;
 }
 
@@ -41,25 +44,25 @@ export interface HistoryAttachment {
   readonly sizeBytes: number;
 }
 
-/** A range of history that a context is built from, oldest first; ids rise throughout, also across channels. */
+/** A range of history that a context is built from, oldest first; ids increase throughout, also across channels. */
 export interface HistoryWindow {
   readonly messages: readonly HistoryMessage[];
   /** Whether nothing older exists (or may be read). */
   readonly whole: boolean;
-  /** How many REST requests it took: 0 when warm. */
+  /** The number of REST requests: 0 when all was cached. */
   readonly restCalls: number;
-  /** What could not be included, as sentences for the log and `!why`: `.history` that was refused, unreadable channels. */
+  /** What could not be included, as sentences for the log and `!why`: refused `.history`, unreadable channels. */
   readonly notes: readonly string[];
 }
 
 export interface WindowOptions {
   readonly limit: number;
   readonly from?: string;
-  /** All who are answered: what one of them may not read is left out. */
+  /** All members who are answered: messages that one of them may not read are left out. */
   readonly readers: readonly Actor[];
-  /** Ids or names of the roles that may use `.history`, beside members who may manage messages. */
+  /** Ids or names of the roles that may use `.history`, in addition to members who may manage messages. */
   readonly historyRoles: readonly string[];
-  /** The longest pause before Discord is tried again; 32,000 by default. */
+  /** The maximum delay between retries; 32,000 by default. */
   readonly backoffMaxMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -71,17 +74,17 @@ export interface PinnedConfig {
 
 export interface ChannelHistory {
   /**
-   * At least the last `limit` messages where there are that many; everything from `from` on (a message id) when that reaches further back,
-   * at most 1,000 more. Follows `.history` commands of authorised members, lets threads inherit their parent, and reads only what every
-   * reader and the bot may read. Rejects with discord.js's error when Discord does not answer.
+   * At least the last `limit` messages where there are that many; everything from `from` on (a message id) when that is further back, at most 1,000 more.
+   * Follows `.history` commands of authorised members, lets threads inherit their parent, and reads only what every reader and the bot may read. Rejects with
+   * discord.js's error when Discord does not answer.
    */
   window(channel: SendableChannels, options: WindowOptions): Promise<HistoryWindow>;
   /**
-   * Texts of pinned `.config` messages for this bot, oldest pin first; a thread's after its parent's. Kept by events, never polled.
-   * @param names what this bot is called in `.config NAME`; by default its names on Discord
+   * Texts of pinned `.config` messages for this bot, oldest pin first; a thread's after its parent's. Updated by events, never polled.
+   * @param names the names of this bot for `.config NAME`; by default its names on Discord
    */
   pinnedConfigs(channel: SendableChannels, names?: readonly string[]): Promise<readonly PinnedConfig[]>;
-  /** Why a `.history` message is not followed, as a sentence for its author; `undefined` when it is, or is none. */
+  /** Why a `.history` message is not followed, as a sentence for its author; `undefined` when it is followed, or is not one. */
   refusalOf(message: Message, historyRoles: readonly string[]): Promise<string | undefined>;
   /** How much is kept of all channels, in memory. */
   readonly held: { readonly messages: number; readonly bytes: number };
@@ -95,15 +98,15 @@ export interface CachedImage {
 export interface Images {
   /** From disk or Discord's CDN; `undefined` when it is no image, too large, gone, or not on Discord's hosts. Never throws. */
   load(attachment: HistoryAttachment, options?: { readonly maxBytes?: number }): Promise<CachedImage | undefined>;
-  /** Removes all of them from the disk; what is shown again is fetched again. */
+  /** Removes all of them from the disk; they are fetched again when needed. */
   clear(): Promise<void>;
 }
 export interface TextFiles {
   /**
-   * The beginning of an attached text file, at most `maxBytes` of it; `undefined` when it holds no text, is gone, or is not on Discord's
-   * hosts. Never throws.
+   * The beginning of an attached text file, at most `maxBytes` of it; `undefined` when it contains no text, was deleted, or is not on Discord's hosts. Never
+   * throws.
    */
   read(attachment: HistoryAttachment, maxBytes: number): Promise<TextFile | undefined>;
-  /** Forgets all of them; what is shown again is fetched again. */
+  /** Removes all of them from memory; they are fetched again when needed. */
   clear(): void;
 }

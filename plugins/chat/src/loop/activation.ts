@@ -18,10 +18,10 @@ import { LRUCache } from 'lru-cache';
 import type { BotConfig } from '../config/keys.js';
 import type { ChatServices } from '../plugin-context.js';
 
-/** What a person says in a message, or a bot in the messages of one answer. */
+/** The text of a person's message, or of the messages of a bot's answer. */
 type Said = readonly [Message, ...Message[]];
 
-/** Answers what was not said to the bot, where the configuration wants that. For other messages it costs a few look-ups in memory. */
+/** Answers messages that do not address the bot, when this is configured. For other messages it costs a few look-ups in memory. */
 export async function listenForMore(parts: ChatServices, frontDoor: FrontDoor): Promise<void> {
   const { on, defer, client, commands, random, clock, log } = parts;
   const rules = await openRules(parts);
@@ -60,7 +60,7 @@ export async function listenForMore(parts: ChatServices, frontDoor: FrontDoor): 
   defer(answers.close);
 
   on('messageCreate', (message) => {
-    // What another bot says about itself is said to members, and counts as no message in a chain.
+    // Notices of another bot are for members, and do not count in a chain.
     if (message.guildId === null || isNotice(message)) return undefined;
     if (message.author.bot || message.webhookId !== null) return answers.add(message);
     return consider([message], chainOf(message));
@@ -73,23 +73,23 @@ export async function listenForMore(parts: ChatServices, frontDoor: FrontDoor): 
   });
 }
 
-/** When the bot answers what was not said to it, ready to be tested on a message. */
+/** The conditions for answering messages that do not address the bot, ready to be tested. */
 interface Rules {
   readonly name: RegExp | undefined;
-  /** What `name` looks for. */
+  /** The pattern for `name`. */
   readonly innerName: string;
-  /** Of all messages, 0 to 1. */
+  /** Fraction of all messages, 0 to 1. */
   readonly share: number;
   readonly botChainLength: number;
 }
 
-/** Channels whose pins change the rules: after a restart their pins are read before the first message is judged. */
+/** Channels whose pins change the rules: after a restart their pins are read before the first message is tested. */
 export const pinnedRules = { scope: 'channel', version: 1, schema: z.object({ pinned: z.boolean() }) } as const;
 
 const REMEMBERED_CHANNELS = 20_000;
 const FRESH_MS = 10_000;
 
-/** The rules by which each channel is answered unasked, kept in memory for some seconds. */
+/** The rules of each channel for unaddressed messages, cached for some seconds. */
 async function openRules({ config, collections, client, clock }: ChatServices) {
   const pinned = collections.pinnedRules;
   const known = new LRUCache<string, { readonly rules: Rules; readonly at: number }>(maxEntries(REMEMBERED_CHANNELS));
@@ -105,11 +105,11 @@ async function openRules({ config, collections, client, clock }: ChatServices) {
   };
 
   return {
-    /** The rules as last known, at once. */
+    /** The last known rules, synchronously. */
     of: (channelId: string): Rules | undefined => known.get(channelId)?.rules,
     /** Whether settings and files may have changed since. */
     isStale: (channelId: string) => clock.now() - (known.peek(channelId)?.at ?? 0) > FRESH_MS,
-    /** Looks the rules up. Requests nothing of Discord, unless pins of the channel are known to matter. */
+    /** Loads the rules. Makes no request to Discord, unless pins of the channel are known to matter. */
     async refresh(channel: SendableChannels): Promise<Rules> {
       const guildId = channel.isDMBased() ? null : channel.guild.id;
       const botName = (guildId === null ? null : client.guilds.cache.get(guildId)?.members.me?.displayName) ?? '';
@@ -140,7 +140,7 @@ function compile(config: BotConfig, botName: string): Rules {
   };
 }
 
-/** Not as a part of another word, in any script. */
+/** Only as a whole word, in any script. */
 function asWord(name: string): RegExp {
   return new RegExp(`(?<![\\p{L}\\p{N}_])${escapeRegExp(name)}(?![\\p{L}\\p{N}_])`, 'iu');
 }
@@ -149,12 +149,12 @@ function isSame(a: Rules, b: Rules): boolean {
   return a.name?.source === b.name?.source && a.share === b.share && a.botChainLength === b.botChainLength;
 }
 
-/** Looked up once: the enumeration is behind several getters, and this is asked with every message. */
+/** Read once: the enumeration is behind several getters, and this runs for every message. */
 const SAID: ReadonlySet<MessageType> = new Set([MessageType.Default, MessageType.Reply]);
 
 /**
- * Why a message is answered that `ai` does not take by itself; `undefined` when it is not. People: when they say the bot's name, or by
- * chance. Bots: when they say its name or mention it in any part of an answer, as long as not too many bots have spoken in a row. Webhooks never.
+ * Why a message is answered that does not address the bot; `undefined` when it is not. People: when they say the bot's name, or by chance. Bots: when they say
+ * its name or mention it in any part of an answer, as long as not too many bots have spoken in a row. Webhooks never.
  * @param said a person's message, or the messages of one answer of a bot
  * @param chain answers of bots in a row, this one included
  */
@@ -172,13 +172,13 @@ function triggerOf(
     if (isAddressed) return mentions.repliedUser?.id === botId ? 'reply' : 'mention';
     return said.some((part) => name?.test(part.content) === true) ? 'name' : undefined;
   }
-  // These come by themselves.
+  // These messages come by themselves.
   if (isAddressed) return undefined;
   if (name?.test(content) === true) return 'name';
   return share > 0 && random.next() < share ? 'random' : undefined;
 }
 
-/** Why a message that nothing said to the bot was not answered, by the rules as they are now. */
+/** Why a message that does not address the bot was not answered, by the present rules. */
 function silenceReasons({ author, content, mentions, client }: Message, rules: Rules): readonly string[] {
   const { name, innerName, share, botChainLength } = rules;
   if (author.bot)
@@ -209,36 +209,36 @@ function silenceReasons({ author, content, mentions, client }: Message, rules: R
   ];
 }
 
-/** What a bot says in one go, once it is whole. */
+/** A complete answer of a bot. */
 interface BotAnswer {
   /** Its messages, oldest first. */
   readonly messages: readonly [Message, ...Message[]];
-  /** How many answers of bots stand in a row, this one included. */
+  /** Number of consecutive bot answers, including this one. */
   readonly chain: number;
 }
 
 interface BotAnswerOptions {
   readonly clock: Clock;
-  /** Counts an answer into its channel's chain. */
+  /** Counts an answer in its channel's chain. */
   readonly count: (message: Message) => number;
   readonly onWhole: (answer: BotAnswer) => Promise<unknown>;
   readonly onError: (error: unknown) => void;
 }
 
-/** Bots of other programs do not say that an answer goes on: what they say within this time of their last words belongs to it. */
+/** Bots of other programs do not mark unfinished answers: messages within this time after their last one belong to the same answer. */
 const QUIET_MS = 2_000;
-/** An answer that goes on, by its mark, broke off when nothing comes for so long. */
+/** A marked unfinished answer counts as interrupted after this time without a message. */
 const BROKEN_OFF_MS = 30_000;
 
 interface Growing {
   readonly chain: number;
   readonly messages: Message[];
-  /** Whether its bot marks parts that go on: then a part without the mark is the last. */
+  /** Whether its bot marks unfinished parts: then a part without the mark is the last. */
   marksParts: boolean;
   cancel(): void;
 }
 
-/** Gathers the messages of bots into answers. */
+/** Combines the messages of bots into answers. */
 export function createBotAnswers({ clock, count, onWhole, onError }: BotAnswerOptions) {
   const growing = new Map<string, Growing>();
 
@@ -268,7 +268,7 @@ export function createBotAnswers({ clock, count, onWhole, onError }: BotAnswerOp
     /** A bot has posted a message. Resolves when the answers that this completed have been handled. */
     async add(message: Message): Promise<void> {
       const key = `${message.channelId}:${message.webhookId ?? message.author.id}:${message.author.username}`;
-      // What another bot says between them parts messages that no mark joins.
+      // Another bot's message in between separates messages without a mark.
       const over = [...growing]
         .filter(
           ([other, { marksParts, messages }]) =>
@@ -277,19 +277,19 @@ export function createBotAnswers({ clock, count, onWhole, onError }: BotAnswerOp
         .map(([other]) => other);
       // Only the first part of an answer is a reply.
       if (message.reference !== null) over.push(key);
-      // To handle them may take as long as an answer: the message is added before that, so that a later one does not come before it.
+      // Handling them may take as long as an answer: the message is added before that, so that a later one does not precede it.
       const handled = over.map(finish);
       const answer = growing.get(key) ?? { chain: count(message), messages: [], marksParts: false, cancel() {} };
       growing.set(key, answer);
       answer.messages.push(message);
       await Promise.all([...handled, update(key, answer)]);
     },
-    /** A message was edited, as one is that grows while a model writes. */
+    /** A message was edited, as streaming answers are. */
     async change(message: Message | PartialMessage): Promise<void> {
       const [key, answer] = withMessage(message.id) ?? [];
       if (key === undefined || answer === undefined || message.partial) return;
       const place = answer.messages.findIndex(({ id }) => id === message.id);
-      // What turned out to be a notice is said to members.
+      // It turned out to be a notice, which is for members.
       answer.messages.splice(place, 1, ...(isNotice(message) ? [] : [message]));
       await update(key, answer);
     },
@@ -311,8 +311,8 @@ export function createBotAnswers({ clock, count, onWhole, onError }: BotAnswerOp
 }
 
 /**
- * Counts how many answers of bots stand at the end of each channel, with no person's message between them. The function counts a message in
- * and returns the length; of an answer in several messages it gets the first only.
+ * Counts the consecutive bot answers at the end of each channel, without a person's message between them. The function counts a message and returns the number;
+ * for an answer in several messages it gets only the first.
  */
 function createChainCounter() {
   const lengths = new LRUCache<string, number>(maxEntries(REMEMBERED_CHANNELS));

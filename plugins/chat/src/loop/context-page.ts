@@ -15,9 +15,9 @@ import type { HistoryMessage } from '../history/types.js';
 import type { ChatContext, ChatServices } from '../plugin-context.js';
 import { attributed, commandRemover, mentionNames, prepare } from './request.js';
 
-/** What the next request in a channel would hold, and what of it the cache is expected to give. Sizes alone: whose words they are, `ai prompt` tells. */
+/** The content of the next request in a channel, and the part that the cache is expected to provide. Only sizes: `ai prompt` shows the text. */
 export function registerContextPage({ page, client }: Pick<ChatContext, 'page' | 'client'>, parts: ChatServices): void {
-  /** @throws UserError where the person, or the bot, cannot read the channel */
+  /** @throws UserError when the person, or the bot, cannot read the channel */
   const turnIn = async ({ actor, query: { channel: channelId = '' } }: WebRequest): Promise<Turn> => {
     const { guildId, userId } = actor;
     const mayRead =
@@ -163,7 +163,7 @@ function breakpointOf({ breakpoint }: ContextPiece): string | null {
 
 const NOTHING: ChannelContext = { lines: [], instructions: undefined };
 
-/** What the chat reads of a channel, for other minds: with the same rights, names and omissions. */
+/** Provides a channel's conversation to other responders: with the same rights, names and omissions. */
 export function createChannelContexts(parts: ChatServices): ChannelContexts {
   const { client, config, history, llm } = parts;
   return {

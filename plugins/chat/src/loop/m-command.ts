@@ -13,14 +13,14 @@ import { PermissionFlagsBits, type SendableChannels } from 'discord.js';
 import type { ChatServices } from '../plugin-context.js';
 
 interface Answer {
-  /** For whom it was. */
+  /** The member to whom it was addressed. */
   readonly userId: string;
   readonly ids: readonly string[];
 }
 
 const LOOK_BACK = 50;
 
-/** `m`: lets the bot speak, stops it, takes its last answer back, or has it go on. */
+/** `m`: makes the bot answer, stops it, deletes its last answer, or has it continue. */
 export function registerMCommand({ command }: Pick<Registrar, 'command'>, parts: ChatServices): void {
   const { access, log } = parts;
   command({
@@ -56,14 +56,14 @@ export function registerMCommand({ command }: Pick<Registrar, 'command'>, parts:
   });
 }
 
-/** Several bots may hear the same command: it is for the one that it names or replies to, else for the one that is answering or spoke last. */
+/** Several bots may receive the same command: it is for the one that it names or replies to, otherwise for the one that is answering or answered last. */
 async function isMeant(
   { history, frontDoor, prefixes }: ChatServices,
   { actor, message, prefix, signal }: CommandContext,
   channel: SendableChannels,
 ): Promise<boolean> {
   if (prefixes.namesBot(prefix)) return true;
-  // In reply to another bot's message it would not be a command of this one.
+  // In reply to another bot's message it would not be a command for this one.
   if (message?.reference?.messageId !== undefined) return true;
   if (frontDoor?.isAnswering(actor.channelId) === true) return true;
   const { messages } = await history.window(channel, { limit: LOOK_BACK, readers: [actor], historyRoles: [], signal });
@@ -71,7 +71,7 @@ async function isMeant(
   return last === undefined || last.author.self || last.author.ownWebhook === true;
 }
 
-/** @throws UserError when there is nothing to stop, or it is not the member's */
+/** @throws UserError when there is nothing to stop, or the answer is not for the member */
 async function stop(ctx: CommandContext, { frontDoor, access, log }: ChatServices): Promise<void> {
   const { actor } = ctx;
   if (frontDoor === undefined) throw new UserError(t('Nothing brings me what is said: the plugin `ai` is not loaded.'));
@@ -98,7 +98,7 @@ async function speak(ctx: CommandContext, { frontDoor, log }: ChatServices, trig
   await taken;
 }
 
-/** Removes the command's message, where the bot may: it is no part of the conversation. */
+/** Deletes the command's message, if the bot may: it is not part of the conversation. */
 async function takeAway({ message, guild, channel }: CommandContext, log: ChatServices['log']): Promise<void> {
   const me = guild?.members.me;
   if (message === null || me == null || channel.isDMBased()) return;
@@ -107,8 +107,8 @@ async function takeAway({ message, guild, channel }: CommandContext, log: ChatSe
 }
 
 /**
- * The answer that is replied to, else the newest of which something still stands: its receipt tells which messages it had.
- * @throws UserError when there is none, or when it is to go on with another than the newest
+ * The answer that is replied to, otherwise the newest one that still exists: its receipt contains the ids of its messages.
+ * @throws UserError when there is none, or when another one than the newest is to be continued
  */
 async function answerMeant(
   { history, accounts }: ChatServices,
@@ -128,7 +128,7 @@ async function answerMeant(
   const [newest] = answers;
   if (newest === undefined) throw new UserError(t('I have not answered anything here lately.'));
   const meant = referred === undefined ? newest : answers.find(({ ids }) => ids.includes(referred));
-  // What is said to a question, or to another's words, is no word about an answer.
+  // A command in reply to a question, or to another member's message, is not about an answer.
   if (meant === undefined && what === 'continue') return newest;
   if (meant === undefined) throw new UserError(t('That is none of my answers of late.'));
   if (what === 'continue' && meant !== newest)
@@ -136,7 +136,7 @@ async function answerMeant(
   return meant;
 }
 
-/** @throws UserError for those that it was not for, moderators excepted */
+/** @throws UserError for members to whom it was not addressed, except moderators */
 async function assertMayChange({ actor }: CommandContext, { userId }: Answer, access: Access): Promise<void> {
   if (userId === actor.userId) return;
   if (await mayModerate(actor, access)) return;

@@ -24,11 +24,11 @@ export type TurnReply = ReturnType<typeof createTurnReply>;
 interface TurnReplyOptions extends StreamingOptions {
   /** Whether the text is shown while the model writes it. */
   readonly streams: boolean;
-  /** Whether what can be seen of an answer stays when it is stopped. */
+  /** Whether the visible part of an answer stays when it is stopped. */
   readonly leavesStopped: boolean;
 }
 
-/** What is said in the course of a turn, whether it grows while the model writes or is sent at once. */
+/** The messages of a turn, streamed or sent at once. */
 export function createTurnReply(sender: MessageSender, options: TurnReplyOptions) {
   let growing: StreamingReply | undefined;
 
@@ -41,9 +41,9 @@ export function createTurnReply(sender: MessageSender, options: TurnReplyOptions
   };
 
   return {
-    /** Ends what is growing when its turn was withdrawn or stopped: it is removed, or stays as it is where it was stopped. */
+    /** Ends a streaming message when its turn was withdrawn or stopped: it is deleted, or stays when it was stopped. */
     giveUp,
-    /** Runs one request to the model, and shows what it writes. `undefined` when it failed and what could be seen was replaced by the reason. */
+    /** Makes one request to the model, and shows its text. `undefined` when it failed and the visible part was replaced by the reason. */
     async listen(
       complete: (onText: LlmRequest['onText']) => Promise<LlmCompletion>,
     ): Promise<LlmCompletion | undefined> {
@@ -57,14 +57,14 @@ export function createTurnReply(sender: MessageSender, options: TurnReplyOptions
         growing = undefined;
         if (!answer.shown || turnEndOf(options.signal) !== undefined) throw error;
         const sentence = sentenceOf(error);
-        // Half an answer is not left behind as if it were a whole one.
+        // A partial answer must not look like a complete one.
         await answer.finish(sentence ?? '', 'notice');
         if (sentence === undefined) throw error;
         options.log.info('an answer broke off', { error });
         return undefined;
       }
     },
-    /** Sends a text, or makes the one that is growing exact. Resolves with the id of its last message; of an empty text nothing is sent. */
+    /** Sends a text, or completes the streaming message. Resolves with the id of its last message; for an empty text nothing is sent. */
     async say(text: string, manner?: Manner): Promise<string | undefined> {
       const answer = growing;
       growing = undefined;
@@ -77,12 +77,12 @@ export function createTurnReply(sender: MessageSender, options: TurnReplyOptions
 /** Well below Discord's 2,000. */
 const PART_LIMIT = 1_800;
 
-/** Whether the model speaks, or the program about itself: no model ever reads a notice. */
+/** Whether it is the model's text, or a notice of the program: no model ever reads a notice. */
 export type Manner = 'word' | 'notice';
 
 type MessageSender = ReturnType<typeof createMessageSender>;
 
-/** Sends the messages of one turn. The first replies to the message that is answered; only its author and bots that are mentioned are pinged. */
+/** Sends the messages of one turn. The first replies to the message that is answered; only its author and mentioned bots are pinged. */
 export function createMessageSender(turn: Turn, backoff: BackoffOptions) {
   const bots = botMentions(turn.channel);
   const askers = [...turn.earlier, turn].map(({ user }) => user.id);
@@ -107,7 +107,7 @@ export function createMessageSender(turn: Turn, backoff: BackoffOptions) {
     send: (content: string) => sendMessage({ content }),
     /** The messages that a text is split into. */
     messagesOf,
-    /** Sends a text, in parts where it is long, as a file where it is very long. Resolves with the id of the last message. */
+    /** Sends a text: split when it is long, as a file when it is very long. Resolves with the id of the last message. */
     async say(text: string, manner?: Manner): Promise<string> {
       const [first = { content: '' }, ...others] = messagesOf(text, manner);
       let last = await sendMessage(first);
@@ -122,14 +122,14 @@ export function createMessageSender(turn: Turn, backoff: BackoffOptions) {
       sent.delete(message.id);
       await withDiscordBackoff(() => message.delete(), backoff);
     },
-    /** Ids of what was sent and has not been removed, oldest first. */
+    /** Ids of messages that were sent and not deleted, oldest first. */
     get sentIds(): readonly string[] {
       return [...sent];
     },
   };
 }
 
-/** Posts the messages of one answer, each once. */
+/** Posts each message of an answer once. */
 function postTo(
   turn: Turn,
   asked: Message,
@@ -166,7 +166,7 @@ interface StreamingOptions {
   readonly signal: AbortSignal;
 }
 
-/** An answer that grows in Discord while the model writes: at most one message is sent or edited a second. */
+/** An answer that is streamed to Discord: at most one message is sent or edited a second. */
 function createStreamingReply(sender: MessageSender, { clock, log, signal }: StreamingOptions) {
   const shown: Shown[] = [];
   let written = '';
@@ -193,7 +193,7 @@ function createStreamingReply(sender: MessageSender, { clock, log, signal }: Str
   const update = async () => {
     while (!isExact()) {
       const waitMs = lastAt + PACE_MS - clock.now();
-      // Also without a wait, what arrives at the same moment is sent together.
+      // Also without a delay, text that arrives at the same moment is sent together.
       await (waitMs > 0 ? sleep(clock, waitMs, signal) : undefined);
       lastAt = clock.now();
       await step();
@@ -212,34 +212,34 @@ function createStreamingReply(sender: MessageSender, { clock, log, signal }: Str
       if (isOver) return;
       written = restart ? piece : written + piece;
       const text = written.trim();
-      // An answer that starts over may begin with nothing: what is seen stays until there is something else to see.
+      // An answer that starts over may begin with an empty text: the visible part stays until there is new text.
       if (text === '') return;
       const parts = sender.messagesOf(text);
-      // What becomes a file is sent when it is whole; until then its beginning stands.
+      // A text that becomes a file is sent when it is complete; until then its beginning is shown.
       if (parts.some(({ files }) => files !== undefined)) return;
-      // Other bots wait until it is whole.
+      // Other bots wait until it is complete.
       wanted = parts.map(({ content }, index) => (index === parts.length - 1 ? asUnfinishedPart(content) : content));
-      // What could not be shown is shown in the end, or said to have failed then.
+      // Text that could not be shown is shown at the end, or reported as failed then.
       run().catch((error: unknown) => log.warn('an answer could not be shown while it grew', { error }));
     },
-    /** Whether anything of it can be seen. */
+    /** Whether a part of it is visible. */
     get shown(): boolean {
       return shown.length > 0 || updating !== undefined;
     },
-    /** Lets it stand as it is. */
+    /** Keeps it as it is. */
     async leave(): Promise<void> {
       isOver = true;
       await updating;
       wanted = wanted.map((content, index) => (index === wanted.length - 1 ? withoutNoticeMark(content) : content));
       await run();
     },
-    /** Makes what is seen exactly `text`, and removes it when that is empty. Resolves with the id of its last message. */
+    /** Makes the visible text exactly `text`, and deletes it when that is empty. Resolves with the id of its last message. */
     async finish(text: string, manner?: Manner): Promise<string | undefined> {
       isOver = true;
       await updating?.catch(() => undefined);
       const parts = text === '' ? [] : sender.messagesOf(text, manner);
       if (parts.some(({ files }) => files !== undefined)) {
-        // The file first: its beginning stays where it cannot be sent.
+        // The file first: when it cannot be sent, the beginning stays.
         const id = await sender.say(text, manner);
         wanted = [];
         await run().catch((error: unknown) => log.warn('the beginning of an answer could not be removed', { error }));
@@ -255,15 +255,12 @@ function createStreamingReply(sender: MessageSender, { clock, log, signal }: Str
 /** Mentions in code are text. */
 const CODE = /(```[\s\S]*?```|`[^`\n]*`)/;
 const MENTION = /<@!?(\d{1,20})>/g;
-/** Letters, digits and what else a name goes on with. */
+/** Letters, digits and other characters that can continue a name. */
 const WORD = '[\\p{L}\\p{N}_]';
-/** The most bots that one message pings; a message that names more pings none. */
+/** The maximum number of bots that one message pings; a message that names more pings none. */
 const MOST = 10;
 
-/**
- * Mentions of other bots in what a model writes, of those that can see the channel: it reads them as `@Name`, and writes them so. People are
- * pinged by nothing that a model writes.
- */
+/** Mentions of other bots in a model's text, for bots that can see the channel: it reads and writes them as `@Name`. A model's text never pings people. */
 function botMentions(channel: SendableChannels) {
   if (channel.isDMBased()) return { written: (text: string) => text, mentionedIn: () => [] };
   const { members } = channel.guild;
@@ -284,7 +281,7 @@ function botMentions(channel: SendableChannels) {
   };
 
   return {
-    /** The text with `@Name` of a bot as a mention; a name that several members have stays as it is. */
+    /** The text with `@Name` of a bot as a mention; a name that several members have stays text. */
     written(text: string): string {
       if (!text.includes('@')) return text;
       const ids = named();

@@ -27,13 +27,13 @@ import { recordsOf } from './tool-records.js';
 interface Prepared {
   readonly effective: EffectiveConfig;
   readonly built: BuiltContext;
-  /** The tools that may run for everyone who is answered, declared or not. */
+  /** The tools that may run for all members who are answered, declared or not. */
   readonly permitted: readonly ModelTool[];
   readonly traits: ModelTraits;
   readonly notes: readonly string[];
 }
 
-/** Everything that precedes the request: configuration, budget, history, tools, context. Changes nothing. */
+/** Everything that the request depends on: configuration, budget, history, tools, context. Changes nothing. */
 export async function prepare(turn: Turn, parts: AnswerContext): Promise<Prepared> {
   const { channel, actor, guild } = turn;
   assertReadable(turn);
@@ -81,7 +81,7 @@ export async function prepare(turn: Turn, parts: AnswerContext): Promise<Prepare
   const request = {
     ...built.request,
     fallbacks: config.fallbackModels,
-    // What is not configured for the chat is as `llm` itself is set.
+    // Parameters that are not configured for the chat use `llm`'s settings.
     ...(isSet('llmTimeoutMs') ? { timeoutMs: config.llmTimeoutMs } : {}),
     ...(isSet('llmRetries') ? { retries: config.llmRetries } : {}),
   };
@@ -99,7 +99,7 @@ function systemPrompt(
 }
 
 function aboutItself(self: string, channel: SendableChannels): readonly string[] {
-  // In quotes, which sanitized names never contain: the name of a thread adds no sentence to the prompt.
+  // In quotes, which sanitized names never contain: the name of a thread cannot add a sentence to the prompt.
   const place = channel.isDMBased()
     ? 'a direct message on Discord'
     : `"#${sanitizeName(channel.name)}", a channel of the Discord server "${sanitizeName(channel.guild.name)}"`;
@@ -118,13 +118,13 @@ function aboutItself(self: string, channel: SendableChannels): readonly string[]
 }
 
 /**
- * The window as it was when the turn was handed over: what others have written after it is left for turns of their own.
- * What the bot itself has said since belongs to what came before.
+ * The window when the turn was handed over: later messages of others get separate turns.
+ * Messages that the bot has sent since belong to earlier turns.
  */
 function upTo(window: HistoryWindow, turn: Turn): HistoryWindow {
   const { message } = turn;
   if (message === null) return window;
-  // An `m` command is no part of the conversation.
+  // An `m` command is not part of the conversation.
   const command = isWordless(turn) ? message.id : undefined;
   const messages = window.messages.filter(
     ({ id, author }) => id !== command && (author.self || compareIds(id, message.id) <= 0),
@@ -132,7 +132,7 @@ function upTo(window: HistoryWindow, turn: Turn): HistoryWindow {
   return { ...window, messages };
 }
 
-/** With the questions that are answered together, where one of the askers may not read the history and so it is empty. */
+/** Includes the questions that are answered together, when one of the members may not read the history and so it is empty. */
 function withEarlier(window: HistoryWindow, { earlier }: Turn): HistoryWindow {
   if (window.messages.length > 0) return window;
   return {
@@ -142,8 +142,8 @@ function withEarlier(window: HistoryWindow, { earlier }: Turn): HistoryWindow {
 }
 
 /**
- * What is asked. It stands in the window already, unless it came by slash command; but when the bot has answered others since, the window
- * ends with that answer, and so it is repeated at the end.
+ * The question. The window contains it already, unless it came by slash command; but when the bot has answered others since, the window ends with that answer,
+ * so the question is repeated at the end.
  */
 function questionOf(turn: Turn, { messages }: HistoryWindow): Question | undefined {
   if (isWordless(turn)) return undefined;
@@ -157,7 +157,7 @@ function speakerOf({ user, member }: Turn): Question['speaker'] {
   return { id: user.id, displayName: member?.displayName ?? user.displayName, username: user.username };
 }
 
-/** `m activate` and `m continue` ask for nothing but to go on. */
+/** `m activate` and `m continue` only ask to continue. */
 function isWordless({ trigger }: Turn): boolean {
   return trigger === 'activate' || trigger === 'continue';
 }
@@ -168,7 +168,7 @@ function lastHeard(messages: readonly HistoryMessage[]): HistoryMessage | undefi
   );
 }
 
-/** `!ai Hello` was said as `Hello`. */
+/** `!ai Hello` becomes `Hello`. */
 export function commandRemover(prefixes: readonly string[]): (content: string) => string {
   return (content) => {
     const prefix = prefixes.find((candidate) => content.startsWith(candidate));
@@ -177,14 +177,14 @@ export function commandRemover(prefixes: readonly string[]): (content: string) =
   };
 }
 
-/** More channels than these are not looked up for one turn, and have no name in it. */
+/** Maximum number of channels that are looked up for one turn; others have no name in it. */
 const MOST_CHANNELS = 25;
 const CHANNEL = /<#(\d{1,20})>/g;
 
 /** The requesters, the channel and the text: a turn is one. */
 type Asking = Pick<Turn, 'channel' | 'guild' | 'text' | 'actor'> & { readonly earlier: readonly Pick<Turn, 'actor'>[] };
 
-/** Names for what is mentioned. Only channels that every asking member can see now have a name for the model. */
+/** Names for mentions. The model gets only names of channels that every asking member can see now. */
 export async function mentionNames(
   turn: Asking,
   messages: readonly HistoryMessage[],
@@ -214,7 +214,7 @@ export async function mentionNames(
   };
 }
 
-/** @throws UserError naming the permission that the bot lacks to read the channel's history */
+/** @throws UserError with the permission that the bot lacks to read the channel's history */
 function assertReadable({ channel }: Pick<Turn, 'channel'>): void {
   if (channel.isDMBased()) return;
   const me = channel.guild.members.me;
@@ -229,8 +229,8 @@ function assertReadable({ channel }: Pick<Turn, 'channel'>): void {
 }
 
 /**
- * The messages with those of the bot that it sent for a member as what that member had it say. Otherwise the model would take them for its own
- * words, and stand by them. A line that says for whom a message is counts also where nothing is known of the message any more.
+ * Marks messages that the bot sent for a member as what that member had it say. Otherwise the model would take them for its own. The line that says for whom a
+ * message was sent counts also when nothing else is known about the message.
  */
 export async function attributed(
   messages: readonly HistoryMessage[],

@@ -22,7 +22,7 @@ import { reasonFor, workDetailsOf } from './status.js';
 import { type InvokeContext, type Invoked, invokeAll, showToolOutput } from './tool-calls.js';
 import { rememberCall } from './tool-records.js';
 
-/** Answers a turn and those that waited with it. @throws UserError, or a CinnabarError of the language model, for `ai` to tell */
+/** Answers a turn and those that waited with it. @throws UserError, or a CinnabarError of the language model, for `ai` to report */
 export async function respond(turn: Turn, parts: ChatServices): Promise<void> {
   const { llm } = parts;
   if (llm === undefined) throw new UserError(noModel());
@@ -30,7 +30,7 @@ export async function respond(turn: Turn, parts: ChatServices): Promise<void> {
   await answer(turn, { ...parts, llm, signal }).finally(release);
 }
 
-/** The request that would be the turn's first, in its provider's form. @throws UserError as `respond` does */
+/** The request that would be the turn's first, in its provider's format. @throws UserError as `respond` does */
 export async function renderPrompt(turn: Turn, parts: ChatServices): Promise<RenderedRequest> {
   const { llm } = parts;
   if (llm === undefined) throw new UserError(noModel());
@@ -50,7 +50,7 @@ async function answer(turn: Turn, parts: AnswerContext): Promise<void> {
   const sender = createMessageSender(turn, backoff);
   const reply = createTurnReply(sender, {
     streams: config.streaming && turn.message !== null,
-    // Others who were to be answered with it are answered anew.
+    // Members who were to be answered together with it are answered again.
     leavesStopped: turn.earlier.length === 0,
     clock,
     log,
@@ -79,7 +79,7 @@ async function answer(turn: Turn, parts: AnswerContext): Promise<void> {
         const { model, usage, stopReason } = completion;
         const usd = traits.price === undefined ? null : costOf(usage, traits.price);
         log.info('completion', { ...about, model, ...usage, usd, ms: clock.now() - askedAt, stopReason });
-        // What is remembered is written before the answer is announced.
+        // The state is written before the answer is announced.
         if (completions.length === 1) await parts.collections.memories.of(turn.channel.id).set(built.memory);
       },
       async onInvoked(invoked) {
@@ -118,15 +118,15 @@ interface RoundsContext extends InvokeContext {
   readonly charge: Charge;
   readonly reply: TurnReply;
   readonly maxToolDepth: number;
-  /** After each completion, before anything of it is said. */
+  /** After each completion, before its text is sent. */
   onCompletion(completion: LlmCompletion): Promise<void>;
   /** After the calls of one completion. */
   onInvoked(invoked: readonly Invoked[]): Promise<void>;
 }
 
 /**
- * Lets the model speak and call tools until it is done, all it asked for is held, or the rounds are used up.
- * Text beside calls is sent before them, so that it stands above their cards.
+ * Lets the model write and call tools until it is finished, all its calls are held, or the rounds are used up.
+ * Text beside calls is sent before them, so that it is above their cards.
  */
 async function runRounds(request: LlmRequest, parts: RoundsContext): Promise<void> {
   const { turn, llm, charge, reply, maxToolDepth, signal } = parts;
@@ -155,7 +155,7 @@ async function runRounds(request: LlmRequest, parts: RoundsContext): Promise<voi
     results = withDropped(await invokeAll(uses, lastId, parts), completion);
     await parts.onInvoked(results);
     if (results.every(({ held }) => held)) {
-      // A slash command has to be answered, and the card is no answer to it.
+      // A slash command has to be answered, and the card is not an answer to it.
       if (turn.message === null && lastId === undefined)
         await reply.say(t('Nothing has run yet: it waits for your 👍 on the card below.'), 'notice');
       return;
@@ -169,14 +169,14 @@ async function runRounds(request: LlmRequest, parts: RoundsContext): Promise<voi
   }
 }
 
-/** @throws the signal's reason when a member wants no answer any more */
+/** @throws the signal's reason when a member has cancelled the answer */
 async function assertWanted({ signal, reply }: RoundsContext): Promise<void> {
   if (turnEndOf(signal) === undefined) return;
   await reply.giveUp();
   throw signal.reason;
 }
 
-/** Behind those that the model has: what comes first stays the same. */
+/** Appended to those that the model has: so the beginning stays the same. */
 function withFound(tools: readonly ModelTool[], results: readonly Invoked[]): readonly ModelTool[] {
   const found = results.flatMap((result) => result.found ?? []);
   const added = new Map(
@@ -185,7 +185,7 @@ function withFound(tools: readonly ModelTool[], results: readonly Invoked[]): re
   return added.size === 0 ? tools : [...tools, ...added.values()];
 }
 
-/** What has happened since stands before the empty message with which a context ends. */
+/** Later events are placed before the empty message at the end of a context. */
 function withMore(request: LlmRequest, said: readonly ParticipantMessage[]): LlmRequest {
   if (request.goesOn === true && said.length > 0) {
     const { goesOn: _goesOn, ...anew } = request;
@@ -204,7 +204,7 @@ function isTarget({ content }: ParticipantMessage): boolean {
   return content.every((block) => block.type === 'text' && block.text === '');
 }
 
-/** What has to be said about a completion beside its text. */
+/** Notes on a completion in addition to its text. */
 function remarkOn(
   completion: LlmCompletion,
   results: readonly Invoked[],
@@ -226,7 +226,7 @@ function readCompletion({ content }: LlmCompletion) {
   return { text: text.trim(), uses: content.filter((block) => block.type === 'tool_use') };
 }
 
-/** The model learns with its last result that there were more calls than one answer may ask for. */
+/** The model learns with its last result that it requested more calls than allowed in one answer. */
 function withDropped(results: readonly Invoked[], { droppedCalls = 0 }: LlmCompletion): readonly Invoked[] {
   const last = results.at(-1);
   if (droppedCalls === 0 || last === undefined) return results;
@@ -236,7 +236,7 @@ function withDropped(results: readonly Invoked[], { droppedCalls = 0 }: LlmCompl
   return [...results.slice(0, -1), { ...last, result: { ...last.result, content: [...blocks, note] } }];
 }
 
-/** When the model says nothing about what it has done, the tools speak for themselves. */
+/** When the model writes nothing about the calls, their results are shown. */
 function spoken(results: readonly Invoked[]): string | undefined {
   const texts = results.map(({ done }) => done).filter((text) => text !== undefined && text.trim() !== '');
   return texts.length === 0 ? undefined : texts.join('\n');

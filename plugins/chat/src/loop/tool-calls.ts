@@ -31,7 +31,7 @@ export interface InvokeContext {
   readonly tools: Tools;
   readonly provenance: Pick<Provenance, 'mayTell'>;
   readonly signal: AbortSignal;
-  /** The tools that everyone may use who is answered: no other runs. */
+  /** The tools that all answered members may use: no others run. */
   readonly permitted: readonly ModelTool[];
   /** A call was held; `afterId` is the message it follows, `step` is shared by the calls of one completion. */
   onHeld(call: {
@@ -42,19 +42,19 @@ export interface InvokeContext {
   }): Promise<void>;
 }
 
-/** What has become of a call. */
+/** The outcome of a call. */
 export interface Invoked {
   readonly use: ToolUseContent;
   readonly result: ToolResultContent;
-  /** What a call that ran has to say. */
+  /** The text of a completed call. */
   readonly done: string | undefined;
   readonly held: boolean;
   readonly outcome: 'done' | 'deferred' | 'denied' | 'expired' | 'failed';
-  /** Tools that the model is given from now on. */
+  /** Tools that are declared to the model from now on. */
   readonly found?: readonly ModelTool[];
 }
 
-/** Runs the calls of one completion one after another: what the first changes, the second sees. Those that are held are asked about together. */
+/** Runs the calls of one completion one after another, so that each sees the changes of the previous ones. Held calls share one card. */
 export async function invokeAll(
   uses: readonly ToolUseContent[],
   afterId: string | undefined,
@@ -95,20 +95,20 @@ async function invoke(use: ToolUseContent, afterId: string | undefined, step: To
     ...(afterId === undefined ? {} : { messageId: afterId }),
   });
   const held = outcome.status === 'deferred';
-  // Quoted in the channel only where every member there may read it; the model decides what to say of other results.
+  // Quoted in the channel only when every member there may read it; the model decides what to say about other results.
   const isForAll = outcome.status === 'done' && provenance.mayTell(outcome.sources, turn.actor);
   const done = isForAll ? outcome.text : undefined;
   return { callId: outcome.callId, invoked: { use, result: told(use, outcome), done, held, outcome: outcome.status } };
 }
 
-/** Those who are answered together with who asked last. */
+/** The other members who are answered together with the last one. */
 function othersOf({ actor, earlier }: Turn): readonly Actor[] {
   const others = new Map(earlier.map((one) => [one.actor.userId, one.actor]));
   others.delete(actor.userId);
   return [...others.values()];
 }
 
-/** Whether the turn withholds a tool that the host would run, since another member is answered too. What the host itself refuses, it refuses with its reason. */
+/** Whether the turn withholds a tool that the host would run, since another member is answered too. The host's own refusals have their own reasons. */
 async function isWithheld(wanted: string, { turn, tools, permitted }: InvokeContext): Promise<boolean> {
   if (permitted.some(({ name }) => name === wanted)) return false;
   return (await tools.offered(turn.actor)).some(({ name }) => name === wanted);
@@ -142,18 +142,17 @@ function resultOf(use: ToolUseContent, content: ToolResultContent['content'], is
 }
 
 interface Offer {
-  /** Declared to the model: the same for every member, so that the prefix that providers cache stays the same. */
+  /** Tools declared to the model: the same for every member, so that the cached prefix does not change. */
   readonly declared: readonly ModelTool[];
-  /** All that everyone may use who is answered. */
+  /** All tools that every answered member may use. */
   readonly permitted: readonly ModelTool[];
 }
 
 const NOTHING: Offer = { declared: [], permitted: [] };
 
 /**
- * The tools for a turn. Those that every member may use, of the plugins that are in use, are declared; the others are found with `find_tools`
- * when they are needed. A tool runs only when every member who is answered may use it: the words of one must not
- * move the rights of another. A bot's words move none: people may be speaking through it.
+ * The tools for a turn. Those of plugins in use that every member may use are declared; others are found with `find_tools`. A tool runs only when every member
+ * who is answered may use it: one member's text must not use another's rights. A bot's text uses no rights at all, since people may be writing through it.
  */
 export async function offeredTools(
   tools: Tools,
@@ -169,7 +168,7 @@ export async function offeredTools(
   const permitted = own
     .filter(({ name }) => others.every((offered) => offered.some((tool) => tool.name === name)))
     .map(asModelTool);
-  // It costs nothing, and looks for nothing.
+  // It costs nothing and searches nothing.
   if (provider === 'offline') return { declared: permitted, permitted };
   const available = await tools.available(turn.actor);
   const isDeclared = (tool: ToolInfo) => isForAll(tool, turn.actor) && !toolsOnDemand.includes(tool.plugin);
@@ -177,7 +176,7 @@ export async function offeredTools(
   return { declared: declared.length < available.length ? [...declared, FIND_TOOLS] : declared, permitted };
 }
 
-/** What members have as a rule; whether this one has it there is asked when the tool is called. */
+/** The rights that members usually have; whether this member has them there is checked when the tool is called. */
 const ORDINARY: ReadonlySet<string> = new Set([
   'ViewChannel',
   'ReadMessageHistory',
@@ -186,7 +185,7 @@ const ORDINARY: ReadonlySet<string> = new Set([
   'AddReactions',
 ]);
 
-/** Whether a tool asks for nothing more than to be there. */
+/** Whether a tool requires no rights. */
 function isForAll(
   { access: { tier = 'everyone', member = [], where = 'anywhere' } }: ToolInfo,
   { guildId }: Actor,
@@ -201,7 +200,7 @@ function asModelTool({ name, description, inputSchema, examples }: ToolInfo): Mo
 
 const input = z.object({ need: z.string().max(300).describe('What it should do, in a few words') });
 
-/** Answered by the loop itself: gives the model tools that it is not given always. */
+/** Handled by the loop itself: declares further tools to the model. */
 const FIND_TOOLS: ModelTool = {
   name: 'find_tools',
   description:
@@ -210,7 +209,7 @@ const FIND_TOOLS: ModelTool = {
 };
 
 const MOST = 8;
-/** Of a tool that does not fit, its name may be enough to ask again. */
+/** For a tool that does not fit, its name may be enough for another request. */
 const MOST_NAMES = 60;
 
 interface Found {
@@ -219,7 +218,7 @@ interface Found {
   readonly text: string;
 }
 
-/** The tools among `candidates` whose name, description or examples have most of the words in common with what is needed. */
+/** The tools among `candidates` whose name, description or examples share most words with the request. */
 function findTools(argument: unknown, candidates: readonly ModelTool[]): Found {
   const parsed = input.safeParse(argument);
   const words = parsed.success ? wordsOf(parsed.data.need) : [];
@@ -239,7 +238,7 @@ function findTools(argument: unknown, candidates: readonly ModelTool[]): Found {
   return { tools, text };
 }
 
-/** A word in the name counts three times: names are made of what a tool is about. */
+/** A word in the name counts three times, since names describe what a tool is for. */
 function scoreOf({ name, description, examples = [] }: ModelTool, words: readonly string[]): number {
   const inName = new Set(wordsOf(name));
   const inText = new Set(wordsOf([description, ...examples].join(' ')));
@@ -257,11 +256,11 @@ function wordsOf(text: string): readonly string[] {
 }
 
 const PART_LIMIT = 1_800;
-/** A long result would push the conversation off the screen. */
+/** A long result would displace the conversation. */
 const MAX_PARTS = 3;
 
 /**
- * Shows calls and their results in the channel, under the name of the tool. Never rejects: the answer is worth more than its footnotes.
+ * Shows calls and their results in the channel, under the name of the tool. Never rejects: a failure here must not lose the answer.
  * @returns a note when they could not be shown
  */
 export async function showToolOutput(
@@ -281,7 +280,7 @@ export async function showToolOutput(
           content,
           username: usernameOf(one.use.name),
           allowedMentions: { parse: [] },
-          // What tells it from what the bot says under another name.
+          // Distinguishes it from the bot's messages under other names.
           flags: MessageFlags.SuppressNotifications,
           ...webhookPlace(channel),
         });
@@ -295,7 +294,7 @@ export async function showToolOutput(
   }
 }
 
-/** A result is shown only where every member of the channel may read it: then it has a text in `done`. */
+/** A result is shown only when every member of the channel may read it: then `done` has a text for it. */
 function textOf({ use, result, outcome, done }: Invoked): string {
   const { content } = result;
   const text = typeof content === 'string' ? content : JSON.stringify(content.map(({ type }) => type));
@@ -306,12 +305,12 @@ function textOf({ use, result, outcome, done }: Invoked): string {
   return `\`\`\`\n${inert(JSON.stringify(use.input))}\n→ ${inert(said)}\n\`\`\``;
 }
 
-/** What a tool says must not end the block that it stands in. */
+/** A tool's text must not end the block that contains it. */
 function inert(text: string): string {
   return text.replaceAll('```', '`\u200B`\u200B`');
 }
 
-/** Discord refuses webhooks that pass for its own. */
+/** Discord refuses webhooks with names similar to its own. */
 function usernameOf(tool: string): string {
   return /discord|clyde/i.test(tool) ? 'tool' : tool;
 }

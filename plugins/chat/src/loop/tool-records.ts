@@ -12,9 +12,8 @@ import type { HistoryWindow } from '../history/types.js';
 import type { ChatServices } from '../plugin-context.js';
 
 /**
- * The calls that were made within a window, oldest first, with how they stand now: those that were held from the ledger, others as they
- * were kept. Held calls that are older than the window are deleted. Only calls of tools that every requester may use are included, and only results that all of them
- * may read now.
+ * The calls within a window, oldest first, with their present state: held calls from the ledger, others as they were stored. Held calls that are older than the
+ * window are deleted. Only calls of tools that every requester may use are included, and only results that all of them may read now.
  */
 export async function recordsOf(
   { ledger, provenance, toolHistory, collections: { calls } }: ChatServices,
@@ -51,7 +50,7 @@ export async function recordsOf(
     .sort((a, b) => compareIds(a.afterMessageId, b.afterMessageId));
 }
 
-/** What did not run has read nothing; and what was imported was said in the channel. */
+/** A call that did not run has read nothing, and imported calls were made public in the channel. */
 function isFree({ call, result }: RecordedUse): boolean {
   return result.error !== undefined || call.userId === undefined;
 }
@@ -69,7 +68,7 @@ const call = z.object({
   callId: z.string(),
   tool: z.string(),
   input: z.record(z.string(), z.unknown()),
-  /** Who asked for it. */
+  /** The member who requested it. */
   userId: z.string(),
   /** The message after which it was made: its place in the history. */
   afterId: z.string(),
@@ -80,7 +79,7 @@ type HeldCall = z.output<typeof call>;
 
 const MAX_CALLS = 100;
 
-/** Calls that were held for a decision: on later turns the model sees what became of them. */
+/** Calls that were held for a decision: later turns show their outcomes to the model. */
 export const heldCalls = {
   scope: 'channel',
   version: 1,
@@ -95,7 +94,7 @@ export async function rememberCall(store: CallStore, channelId: string, held: He
   });
 }
 
-/** The channel's held calls. Those for which `isPast` holds are forgotten. */
+/** The channel's held calls. Those for which `isPast` is true are deleted. */
 async function recallCalls(
   store: CallStore,
   channelId: string,

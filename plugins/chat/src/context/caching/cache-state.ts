@@ -12,12 +12,12 @@ const MAX_GAPS = 16;
 const MAX_ENTRIES = 16;
 
 const entry = z.object({
-  /** The last message of the prefix; `system` for what stands before all messages. */
+  /** The last message of the prefix; `system` for the part before all messages. */
   upToId: z.string(),
-  /** Of everything in the prefix: whether it is still the same. */
+  /** Hash of the whole prefix: shows whether it is unchanged. */
   hash: z.string(),
   tokens: z.number(),
-  /** Of what stands before the messages: members with other rights are offered other tools, and have entries of their own. */
+  /** Hash of the part before the messages: members with other rights get other tools, and have separate entries. */
   variant: z.string(),
   ttl: z.enum(['5m', '1h']),
   expiresAt: z.number(),
@@ -25,22 +25,22 @@ const entry = z.object({
 /** A prefix that the provider should still hold. */
 export type CacheEntry = Readonly<z.output<typeof entry>>;
 
-/** What is remembered of a channel between activations: one document of a collection, so that it survives a restart. */
+/** The state of a channel between activations: one document of a collection, so that it survives a restart. */
 export const cacheStateSchema = z.object({
   /** The window starts here; moves only when it rolls. */
   anchorId: z.string().optional(),
   /** The newest message when the window last rolled: a prefix that stays while the tail moves on. */
   baseId: z.string().optional(),
-  /** Last message of the previous request: where its tail breakpoint lay. */
+  /** Last message of the previous request: the place of its tail breakpoint. */
   previousTailId: z.string().optional(),
   lastActivationAt: z.number().optional(),
   /** Recent gaps between activations, in ms and in messages, newest last. */
   gapsMs: z.array(z.number()).default([]),
   gapsMessages: z.array(z.number()).default([]),
   cached: z.array(entry).default([]),
-  /** What stood before the messages, each part hashed: for the cause of a miss. */
+  /** Hashes of the parts before the messages: for the cause of a cache miss. */
   before: z.object({ model: z.string(), tools: z.string(), system: z.string() }).optional(),
-  /** What each speaker is called, for as long as the provider holds text with that name. */
+  /** The name of each speaker, kept as long as the provider holds text with that name. */
   names: z.record(z.string(), z.string()).default({}),
   /** Images that are shown. */
   images: z.array(z.string()).default([]),
@@ -49,7 +49,7 @@ export const cacheStateSchema = z.object({
 });
 export type CacheState = Readonly<z.output<typeof cacheStateSchema>>;
 
-/** Of a channel in which nothing has happened yet. */
+/** The state of a channel without activations. */
 export const EMPTY_CACHE_STATE: CacheState = cacheStateSchema.parse({});
 
 export function lastGaps(gaps: readonly number[], newest: number): number[] {
@@ -57,8 +57,8 @@ export function lastGaps(gaps: readonly number[], newest: number): number[] {
 }
 
 /**
- * What the provider holds after a request with these prefixes, of what can be of use: a prefix of the same variant that is not part of
- * the request can never be read again. One that it held already keeps its time to live, from now on; others live on until theirs is over.
+ * The useful part of what the provider holds after a request with these prefixes: a prefix of the same variant that is not part of the request cannot be read
+ * again. One that it held already starts a new time to live; others keep theirs.
  */
 export function afterRequest(
   before: readonly CacheEntry[],
@@ -80,7 +80,7 @@ export function isAlive({ expiresAt }: CacheEntry, now: number): boolean {
   return expiresAt > now;
 }
 
-/** Whether the provider holds anything of the conversation, with any set of tools. */
+/** Whether the provider holds a part of the conversation, with any set of tools. */
 export function isConversationHeld({ cached }: CacheState, now: number): boolean {
   return cached.some((entry) => entry.upToId !== 'system' && isAlive(entry, now));
 }
@@ -92,7 +92,7 @@ interface Comparison {
   readonly ends: readonly PrefixEnd[];
   readonly window: readonly HistoryMessage[];
   readonly now: number;
-  /** Whether the window was cut back although it is held. */
+  /** Whether the window was cut back although the provider holds it. */
   readonly rolled: boolean;
 }
 
@@ -105,7 +105,7 @@ export function heldPrefix(
   return ends.findLast(({ hash }) => cached.some((entry) => entry.hash === hash && isAlive(entry, now)));
 }
 
-/** Why the longest prefix that was written will not be read; `undefined` when it will be, or none was. */
+/** Why the longest written prefix will not be read; `undefined` when it will be, or none was written. */
 export function causeOfMiss({ memory, before, variant, ends, window, now, rolled }: Comparison): string | undefined {
   const written = memory.cached.filter(({ upToId }) => upToId !== 'system');
   const newest = written.findLast((entry) => entry.variant === variant);
@@ -135,7 +135,7 @@ function changeIn(window: readonly HistoryMessage[], { upToId }: CacheEntry, sin
       );
 }
 
-/** After the answer: why less was read than was expected; `undefined` when nothing is amiss. */
+/** After the answer: why less was read than expected; `undefined` when nothing is wrong. */
 export function missAfter(facts: ContextFacts, usage: Usage): string | undefined {
   if (facts.expectedMiss !== undefined) return facts.expectedMiss;
   if (facts.expectedReadTokens === 0 || (usage.cacheReadTokens ?? 0) > 0) return undefined;
@@ -149,7 +149,7 @@ function ago(ms: number): string {
   return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
 }
 
-/** What is remembered of each channel between answers, so that a restart costs no cache. */
+/** The state of each channel between answers, so that a restart loses no cache. */
 export const memories = {
   scope: 'channel',
   version: 1,
@@ -164,7 +164,7 @@ export const memories = {
 /** Where prefixes may end in this request; the ids of messages that are in it. */
 interface Places {
   readonly baseId: string | undefined;
-  /** The longest prefix that the provider holds: as a rule the tail of the previous request. */
+  /** The longest prefix that the provider holds: usually the tail of the previous request. */
   readonly heldId: string | undefined;
   readonly tailId: string | undefined;
   /** The message before the tail. */
@@ -176,11 +176,10 @@ export interface LaidBreakpoint extends Breakpoint {
 }
 
 /**
- * Breakpoints for a request, in their order: tools and system prompt, base, what is held, tail. A prefix that is not to be written is
- * marked all the same while the provider holds it, so that it is read. Prefixes below the model's minimum are not marked, and none of
- * five minutes comes before one of an hour. Where the tail would be the only message with a mark, the one before it gets one too, at no
- * cost: people edit their latest message more than any other.
- * @param ends in the order in which they stand in the request
+ * Breakpoints for a request, in their order: tools and system prompt, base, what is held, tail. A prefix that is not to be written is still marked while the
+ * provider holds it, so that it is read. Prefixes below the model's minimum are not marked, and none of five minutes comes before one of an hour. Where the
+ * tail would be the only message with a mark, the one before it gets one too, at no cost: people edit their latest message more than any other.
+ * @param ends in the order of their places in the request
  */
 export function layBreakpoints(
   layout: Layout,
@@ -201,7 +200,7 @@ export function layBreakpoints(
   return laid.map((mark, index) => (index < lastHour ? { ...mark, ttl: '1h' } : mark));
 }
 
-/** Sizes are estimates, on the large side: what might fall below the minimum would be missed silently. */
+/** Sizes are estimates, on the large side: a prefix below the minimum would not be cached, without an error. */
 export function isCacheable({ tokens }: PrefixEnd, { minTokens }: ModelTraits['cache']): boolean {
   return tokens >= minTokens * MARGIN;
 }
@@ -243,7 +242,7 @@ export interface PrefixEnd {
   readonly tokens: number;
 }
 
-/** What stands before the messages, each part hashed. */
+/** Hashes of the parts before the messages. */
 export interface Before {
   readonly model: string;
   readonly tools: string;
@@ -268,7 +267,7 @@ export function prefixEnds(
   for (const { message, own, signature, tokens: size } of lines) {
     unhashed += `\u0001${signature}`;
     tokens += size;
-    // What the bot says next may be merged with its last words: a prefix ends with a message of another author.
+    // The bot's next message may be merged with its previous one: a prefix ends with a message of another author.
     if (message.messageId === undefined || own || !ids.has(message.messageId)) continue;
     hash.update(unhashed);
     unhashed = '';

@@ -20,13 +20,13 @@ interface WindowSize {
   readonly tokens: number;
   /** Tools and system prompt. */
   readonly systemTokens: number;
-  /** Tokens of prefix, from the very beginning, that can be read now. */
+  /** Tokens of the prefix that can be read now, from the beginning. */
   readonly readable: number;
-  /** Of these, what is held for an hour. */
+  /** Of these, tokens that are held for an hour. */
   readonly lasting: number;
 }
 
-/** What to do with a window of this size, in a channel of this rhythm. */
+/** What to do with a window of this size, in a channel with this pattern of activations. */
 export function planWindow(
   { config, traits }: Pick<ContextInput, 'config' | 'traits'>,
   memory: Pick<CacheState, 'gapsMs' | 'gapsMessages'>,
@@ -74,7 +74,7 @@ export function describeLayout({ tail, base, growth }: Layout, { gapsMs }: Pick<
     : t('{rhythm}: kept for an hour; cut back after {growth} more messages', { rhythm, growth });
 }
 
-/** How large the window may become, and who says so. */
+/** The maximum size of the window, and the setting that limits it. */
 export function describeWindow({
   recencyWindow,
   rollingThreshold,
@@ -92,42 +92,41 @@ function duration(ms: number): string {
   return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 }
 
-/** The window as it stands, with what the provider holds of it. In tokens, where nothing else is said. */
+/** The present window, with what the provider holds of it. In tokens, unless stated otherwise. */
 interface Standing {
   /** The whole prompt. */
   readonly total: number;
-  /** Of its beginning, what can be read now. */
+  /** The part of its beginning that can be read now. */
   readonly readable: number;
-  /** Of its beginning, what is held for an hour. */
+  /** The part of its beginning that is held for an hour. */
   readonly lasting: number;
-  /** By how many messages the window exceeds the size that it is cut back to; negative while it fills. */
+  /** By how many messages the window exceeds the size to which it is cut back; negative while it fills. */
   readonly grown: number;
-  /** By how many more messages it may grow before a limit other than the layout's cuts it; negative beyond that. */
+  /** By how many more messages it may grow before another limit than the layout's cuts it; negative beyond that. */
   readonly room: number;
-  /** The same of a window that has just been cut back. */
+  /** The same for a window that was just cut back. */
   readonly roomAfterCut: number;
 }
 
 interface Plan {
   readonly layout: Layout;
-  /** The window is to be cut back now, since that is cheaper than going on with it, or it is beyond its limit. */
+  /** Whether to cut the window back now, since that is cheaper than continuing with it, or it is beyond its limit. */
   readonly roll: boolean;
 }
 
-/** What the best layout costs in the long run. */
+/** The long-term cost of the best layout. */
 interface Future {
-  /** A mean activation. */
+  /** The cost of a mean activation. */
   readonly mean: number;
   readonly layout: Layout;
-  /** A mean restart. */
+  /** The cost of a mean restart. */
   readonly restart: number;
 }
 
 /**
- * The cheapest way to go on, by the cost of this activation and of all that follow. From one restart of the window to the next is a cycle;
- * the mean cost of an activation is that of a cycle by its length (a renewal process). A plan costs what it pays until the window
- * restarts, less the mean for each activation that it lasts: so a write is paid for by the reads that are probable before the window is
- * lost or cut back, and by these alone. Of equal plans the first.
+ * The cheapest way to continue, by the cost of this activation and of all later ones. A cycle lasts from one restart of the window to the next; the mean cost
+ * of an activation is the cost of a cycle divided by its length (a renewal process). A plan costs what it pays until the window restarts, minus the mean for
+ * each activation that it lasts. So a write must be justified by the probable reads before the window is lost or cut back. Of equal plans the first is used.
  */
 function choosePlan(layouts: readonly [Layout, ...Layout[]], standing: Standing, forecast: Forecast): Plan {
   const future = futureOf(layouts, standing, forecast);
@@ -139,7 +138,7 @@ function choosePlan(layouts: readonly [Layout, ...Layout[]], standing: Standing,
   };
   for (const layout of layouts) {
     const room = Math.min(standing.room, layout.growth - standing.grown);
-    // A window that the provider does not hold for these tools may be held for others: it is not cut back for the sake of the cost.
+    // A window that the provider does not hold for these tools may be held for others: it is not cut back to save costs.
     if (room >= 0 || (!isHeld && standing.room >= 0)) {
       consider(layout, false, costOfKeeping(layout, Math.max(0, room), standing, forecast, future));
     }
@@ -182,7 +181,7 @@ function costOfKeeping(layout: Layout, room: number, standing: Standing, forecas
   }
   const now = prices.read * readable + writePrice(tail, prices) * (total - readable);
   if (tail === undefined) {
-    // The next activation cuts the window back, so that the newest messages need not be written.
+    // The next activation cuts the window back, so the newest messages need not be written.
     const lost = lossOf(lasting > sizes.system ? '1h' : '5m', forecast.rhythm);
     return now + costAfter({ cost: 0, activations: 0, lost }, layout, forecast, future, total - sizes.system);
   }
@@ -190,7 +189,7 @@ function costOfKeeping(layout: Layout, room: number, standing: Standing, forecas
   return now + costAfter(cycleOf(layout, start, forecast), layout, forecast, future, total - sizes.system);
 }
 
-/** What follows, up to and with the next restart, compared with as many mean activations. */
+/** The cost up to and including the next restart, minus that of as many mean activations. */
 function costAfter(
   cycle: Cycle,
   layout: Layout,
@@ -214,15 +213,15 @@ function average(lost: number, of: (because: 'lost' | 'full') => number): number
 export interface Layout {
   /** How long the prefix up to the newest message is kept; `undefined`: it is not written. */
   readonly tail: Ttl | undefined;
-  /** How long the prefix is kept with which a window begins. */
+  /** How long the prefix at the beginning of a window is kept. */
   readonly base: Ttl | undefined;
-  /** How long tools and system prompt are kept. At least as long as the base. */
+  /** How long tools and system prompt are kept: at least as long as the base. */
   readonly system: Ttl | undefined;
   /** By how many messages the window may grow before it is cut back. */
   readonly growth: number;
 }
 
-/** Shares of the most that the window may grow by. */
+/** Fractions of the maximum growth of the window. */
 const GROWTHS = [1, 7 / 8, 3 / 4, 5 / 8, 1 / 2, 3 / 8, 1 / 4, 1 / 8];
 
 type LayoutConfig = Pick<BotConfig, 'cache' | 'recencyWindow' | 'rollingThreshold'>;
@@ -233,7 +232,7 @@ function layoutsFor(cache: ModelTraits['cache'], config: LayoutConfig): readonly
   const growths = [...new Set(GROWTHS.map((share) => Math.max(1, Math.floor(share * most))))];
   const off: Layout = { tail: undefined, base: undefined, system: undefined, growth: most };
   if (cache.kind === 'none' || config.cache === 'off') return [off];
-  // The provider caches by itself, for some minutes.
+  // The provider caches automatically, for some minutes.
   const automatic = cache.kind === 'automatic';
   const allowed = cache.ttls.filter((ttl) => config.cache === 'auto' || ttl === config.cache);
   const ttls: readonly Ttl[] = automatic ? ['5m'] : allowed.length > 0 ? allowed : cache.ttls;
@@ -248,12 +247,12 @@ function layoutsFor(cache: ModelTraits['cache'], config: LayoutConfig): readonly
   return [first, ...others, off, ...ttls.map((system) => ({ ...off, system }))];
 }
 
-/** By how many messages the window may exceed `recencyWindow`: what is set, or as much again. */
+/** By how many messages the window may exceed `recencyWindow`: the setting, or the same number again. */
 export function mostGrowth({ recencyWindow, rollingThreshold = recencyWindow }: LayoutConfig): number {
   return rollingThreshold;
 }
 
-/** Providers refuse an entry of an hour behind one of five minutes. */
+/** Providers refuse an entry of an hour after one of five minutes. */
 function atLeast(ttl: Ttl, ttls: readonly Ttl[]): readonly Ttl[] {
   return ttls.filter((other) => ttl === '5m' || other === '1h');
 }

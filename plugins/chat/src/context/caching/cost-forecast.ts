@@ -6,47 +6,47 @@ import type { Layout } from './cache-strategy.js';
 interface Sizes {
   /** Tools and system prompt. */
   readonly system: number;
-  /** The window right after it has been cut back. */
+  /** The window directly after it was cut back. */
   readonly kept: number;
   /** One message. */
   readonly message: number;
 }
 
-/** A window that is held now, or one that has just been written. */
+/** A window that is held now, or was just written. */
 interface Start {
   /** Tokens of the whole prompt. */
   readonly total: number;
   /** By how many more messages it may grow. */
   readonly room: number;
-  /** For how long what has been written is held, until the next activation. */
+  /** How long the written part is held, until the next activation. */
   readonly held: Ttl | undefined;
-  /** Tokens of prefix that are held for an hour, whatever becomes of the tail. */
+  /** Tokens of the prefix that are held for an hour, even if the tail is lost. */
   readonly lasting: number;
 }
 
-/** The activations from a start until the window is cut back: because the cache lost it, or because it has grown to its limit. */
+/** The activations from a start until the window is cut back, because the cache lost it or because it has reached its limit. */
 export interface Cycle {
-  /** What they cost together, in tokens' worth of fresh input; without the first, and without the one that cuts the window back. */
+  /** Their total cost, in the price of fresh input tokens; without the first one, and without the one that cuts the window back. */
   readonly cost: number;
   /** How many they are. */
   readonly activations: number;
-  /** The probability that the cache loses it before it has grown to its limit. */
+  /** The probability that the cache loses it before it has reached its limit. */
   readonly lost: number;
 }
 
-/** A channel that goes on like this. */
+/** The forecast for a channel that continues like this. */
 export interface Forecast {
   readonly rhythm: ActivationIntervals;
   readonly sizes: Sizes;
   readonly prices: Multipliers;
 }
 
-/** A cycle of more activations is followed in strides of several. */
+/** A longer cycle is simulated in steps of several activations. */
 const MOST_STRIDES = 64;
-/** A cycle that is as improbable is not followed further. */
+/** A cycle with a lower probability is not simulated further. */
 const NEGLIGIBLE = 0.001;
 
-/** What is to be expected of a layout from a start on. */
+/** The forecast for a layout from a start on. */
 export function cycleOf({ tail }: Layout, start: Start, { rhythm, sizes, prices }: Forecast): Cycle {
   const step = Math.max(
     0.01,
@@ -59,7 +59,7 @@ export function cycleOf({ tail }: Layout, start: Start, { rhythm, sizes, prices 
   let { total, held } = start;
   let alive = 1;
   for (let taken = 0; taken < steps && alive > NEGLIGIBLE; ) {
-    // The first is taken alone: what is held then may be held for another time than from then on.
+    // The first activation is computed separately: the present entries may have another time to live than later ones.
     const many = taken === 0 ? 1 : Math.min(stride, steps - taken);
     const sent = total + ((many + 1) / 2) * step * sizes.message;
     let survival = 0;
@@ -89,8 +89,8 @@ export function lossOf(ttl: Ttl | undefined, rhythm: ActivationIntervals): numbe
 }
 
 /**
- * What the activation costs at which a window begins anew.
- * @param before the layout until then: of the system prompt, what it kept may be held still
+ * The cost of the activation at which a new window begins.
+ * @param before the previous layout: its entry for the system prompt may still be held
  * @param kept tokens of the window
  */
 export function restartCost(
@@ -126,7 +126,7 @@ function average(rhythm: ActivationIntervals, of: (gap: Gap) => number): number 
   return sum;
 }
 
-/** What a token of the prompt costs, in those of a fresh one. */
+/** The price of a prompt token, relative to a fresh one. */
 interface Multipliers {
   readonly read: number;
   readonly write: Readonly<Record<Ttl, number>>;
@@ -141,14 +141,14 @@ export function multipliersOf(price: ModelPrice | undefined): Multipliers {
   return { read: cacheRead / input, write: { '5m': cacheWrite5m / input, '1h': cacheWrite1h / input } };
 }
 
-/** A gap between two activations that is thought possible. */
+/** A possible gap between two activations. */
 interface Gap {
   readonly ms: number;
   readonly messages: number;
-  /** How much it counts; all weights of a rhythm sum up to 1. */
+  /** Its weight; all weights of a pattern sum up to 1. */
   readonly weight: number;
 }
-/** How a channel calls on the bot: what the next gap may be like. */
+/** The pattern of activations in a channel: the distribution of the next gap. */
 type ActivationIntervals = readonly Gap[];
 
 const LIFETIMES = [
@@ -156,12 +156,12 @@ const LIFETIMES = [
   [TTL_MS['5m'], TTL_MS['1h']],
   [TTL_MS['1h'], Number.POSITIVE_INFINITY],
 ] as const;
-/** Of the logarithms of gaps that are alike. */
+/** Width of the kernel, in logarithms of gaps. */
 const SPREAD = 0.25;
-/** How much of its weight a gap keeps with each that follows: a channel's days differ from its nights. */
+/** How much of its weight a gap keeps with each later one: a channel behaves differently by day and night. */
 const FADING = 0.9;
 
-/** Before a channel has shown its own: a conversation with pauses. Together they count as one gap before all that were seen. */
+/** The prior distribution: a conversation with pauses. Together these count as one gap before all observed ones. */
 const ASSUMED_MS = [20_000, 60_000, 180_000, 20 * 60_000];
 const ASSUMED_MESSAGES = 3;
 
@@ -186,8 +186,8 @@ export function activationIntervalsOf({
 }
 
 /**
- * All that matters of a gap is what is still held after it, so there is one gap for each. A gap that was seen stands for those like it:
- * after several of four minutes, one of six is not improbable (a kernel density estimate over the logarithms).
+ * Only what is still held after a gap matters, so there is one gap for each time to live. An observed gap also stands for similar ones: after several of four
+ * minutes, one of six is not improbable (a kernel density estimate over the logarithms).
  */
 function byLifetime(gaps: readonly Gap[]): ActivationIntervals {
   return LIFETIMES.flatMap(([from, to]) => {
@@ -208,7 +208,7 @@ function probabilityBelow(limitMs: number, ms: number): number {
   return 1 / (1 + (Math.max(1, ms) / limitMs) ** (1 / SPREAD));
 }
 
-/** The middle of the gaps seen, in ms; `undefined` before the second activation. */
+/** The median of the observed gaps, in ms; `undefined` before the second activation. */
 export function typicalGapMs(gapsMs: readonly number[]): number | undefined {
   return [...gapsMs].sort((a, b) => a - b)[gapsMs.length >> 1];
 }
