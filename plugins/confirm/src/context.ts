@@ -13,7 +13,7 @@ import type { ShardOutages } from './decisions.js';
 import type { Grants } from './grants.js';
 import type { CardRecords, Outbox, PendingCards } from './pending-cards.js';
 
-/** What the functions of this plugin work with. */
+/** The context of this plugin's functions. */
 export interface ConfirmContext {
   readonly client: Client;
   readonly clock: Clock;

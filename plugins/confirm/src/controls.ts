@@ -16,26 +16,26 @@ export const REFUSE = '👎';
 /** U+1F3FB to U+1F3FF; some clients add a variation selector to an emoji. */
 const SKIN_TONES = /[\u{1F3FB}-\u{1F3FF}\uFE0F]/gu;
 
-/** What an emoji decides, in whatever skin tone; `undefined` for every other. */
+/** The decision of an emoji, in any skin tone; `undefined` for every other. */
 export function choiceOf({ id, name }: { readonly id: string | null; readonly name: string | null }) {
   const plain = id === null ? name?.replace(SKIN_TONES, '') : undefined;
   if (plain === APPROVE) return 'approve';
   return plain === REFUSE ? 'refuse' : undefined;
 }
 
-/** What a button on a card stands for. */
+/** The meaning of a card's button. */
 type Choice = 'approve' | 'here' | 'refuse' | 'reason' | 'task' | 'like' | 'about';
 interface DecideHandle {
   customId(choice: Choice): string;
 }
 type Row = APIActionRowComponent<APIButtonComponentWithCustomId>;
 
-/** What a card is decided with, and lines that explain why. */
+/** The controls of a card, and lines that explain them. */
 export interface Controls {
   readonly reactions: boolean;
   readonly buttons: boolean;
   readonly notes: readonly string[];
-  /** @param isWhole with what reactions stand for, too: for when they turn out not to be possible */
+  /** @param isWhole includes buttons for what reactions mean: for when reactions turn out not to be possible */
   row(handle: DecideHandle, isWhole?: boolean): Row;
 }
 
@@ -46,8 +46,8 @@ export const REACTION_PERMISSIONS: readonly PermissionsString[] = ['AddReactions
 const reactionsRefused = () => t('⚠️ Discord does not let me add reactions here. Please use the buttons.');
 
 /**
- * Reactions where they are wanted and possible; else buttons, saying which permission is missing. A call of a task always has buttons:
- * there is more to decide than yes or no.
+ * Reactions when they are wanted and possible; otherwise buttons, with the missing permission. A call of a task always has buttons, since it has more choices
+ * than yes and no.
  */
 export function controlsFor(
   wanted: Rules['controls'],
@@ -76,8 +76,7 @@ export function controlsFor(
 }
 
 /**
- * What every card has that is decided by reactions: no tool can send a message with a button, so nothing that a member has the bot say looks
- * like a card.
+ * On every card that is decided by reactions: no tool can send a message with a button, so a message that a member has the bot send cannot look like a card.
  */
 export function markRow(handle: DecideHandle): Row {
   return rowOf([{ choice: 'about', label: t('Confirmation'), style: 2 }], handle);
@@ -98,14 +97,14 @@ const plainButtons = (): readonly Button[] => [
   withReason(),
 ];
 
-/** Has a result told in the channel that not all of its readers may read. */
+/** Shows a result in the channel although not all of its readers may read it. */
 const here = (isTask: boolean): Button => ({
   choice: 'here',
   label: isTask ? t('Use it here') : t('Post it here'),
   style: 1,
 });
 
-/** Where what is read is going to be told: by default not where others could read it who may not read its source. */
+/** Where a result will be shown: by default not where others could read it who may not read its source. */
 function resultNotes(reading: ToolCall['reading'], isTask: boolean): readonly string[] {
   const here = isTask
     ? t('“Use it here” gives it to the task, which writes in this channel.')
@@ -173,21 +172,21 @@ function rowOf(buttons: readonly Button[], { customId }: DecideHandle): Row {
 
 type FaceRow = APIActionRowComponent<APIComponentInMessageActionRow>;
 
-/** What can change about a card while it waits. */
+/** The parts of a pending card that can change. */
 export interface CardState {
   /** Ids of the calls that the member leaves out. */
   readonly excluded: ReadonlySet<string>;
-  /** Discord took no reactions, so that there are buttons in their place. */
+  /** Discord refused the reactions, so there are buttons instead. */
   readonly reactionsRefused: boolean;
 }
 export const FRESH: CardState = { excluded: new Set(), reactionsRefused: false };
 
-/** What a card says and is decided with. */
+/** The text and the controls of a card. */
 export interface CardFace extends Drawing {
   readonly components: readonly FaceRow[];
 }
 
-/** Builds the face of a card for these calls. */
+/** Builds the content of a card for these calls. */
 export function faceOf(
   held: readonly [HeldCall, ...HeldCall[]],
   style: Style,
@@ -214,7 +213,7 @@ export function faceOf(
 const MOST_OPTIONS = 25;
 const LONGEST_LABEL = 90;
 
-/** Deals calls to cards: as many on one as can be shown in full. */
+/** Distributes calls to cards: as many on one as can be shown in full. */
 export function dealToCards(
   held: readonly HeldCall[],
   style: Style,

@@ -27,14 +27,14 @@ import { resolveCard } from './recovery.js';
 import { decided, type Ending, inert, type Verdict } from './render.js';
 
 /**
- * What a member decides. `pattern` approves later calls of the task, too; `share` posts the result where they asked, even if some readers there
- * cannot read its source; `reason` is passed on to the model.
+ * A member's decision. `pattern` approves later calls of the task, too; `share` posts the result in the place of the request, even if some readers there cannot
+ * read its source; `reason` is passed on to the model.
  */
 export type Decision =
   | { readonly approved: true; readonly pattern?: Pattern; readonly share?: 'here' }
   | { readonly approved: false; readonly reason?: string };
 
-/** The outcome of a call and the answer to its member; without an answer, the ledger knows what happened. */
+/** The outcome of a call and the answer to its member; without an answer, the ledger has the result. */
 interface Result {
   readonly outcome: SettledOutcome;
   readonly answer: Answer | undefined;
@@ -45,7 +45,7 @@ const onceOnly = () =>
   t('This ran, but what you allowed for the rest of the task could not be saved: you will be asked again.');
 const ELSEWHERE = 'it was decided before, in another place';
 
-/** Carries out the requester's decision: the first one, and only once. Resolves with `false` when the card was decided before, or is over. */
+/** Carries out the requester's first decision, once. Resolves with `false` when the card was decided before, or has ended. */
 export async function decide(context: ConfirmContext, card: PendingCard, decision: Decision): Promise<boolean> {
   if (!context.cards.take(card)) return false;
   context.cards.setDecider(card.messageId, card.userId);
@@ -95,7 +95,7 @@ async function carryOut(context: ConfirmContext, card: PendingCard, decision: De
   if (decision.approved && decision.pattern !== undefined) await decideCovered(context, card);
 }
 
-/** Writes the decision on one call; what it resolves with carries it out. */
+/** Records the decision on one call; the returned function carries it out. */
 async function writeDecision(
   context: ConfirmContext,
   { userId, state }: PendingCard,
@@ -119,7 +119,7 @@ async function writeDecision(
 }
 
 async function runNow(context: ConfirmContext, { call, run }: Request, pattern: Pattern | undefined): Promise<Result> {
-  // Before it runs: its next call may come at once.
+  // Before it runs, since its next call may follow at once.
   const isKept = pattern === undefined || (await keepGrant(context, call, pattern));
   const outcome = await run();
   const answer = answerOf(outcome);
@@ -136,14 +136,14 @@ async function keepGrant({ grants, log }: ConfirmContext, call: ToolCall, patter
   }
 }
 
-/** The ledger could not be written, or an inner interceptor threw: the call did not run, or the ledger says what became of it. */
+/** The ledger could not be written, or an inner interceptor threw: the call did not run, or the ledger has its outcome. */
 function broken({ log }: ConfirmContext, { call }: Request, error: unknown): Result {
   log.error('a decision could not be carried out', { callId: call.id, error });
   const failure = { code: 'CINNABAR_TOOL_FAILED', message: failed() } as const;
   return { outcome: { status: 'failed', callId: call.id, error: failure }, answer: { text: failed() } };
 }
 
-/** A step of a task may ask for several calls at once: what is now allowed for the whole task approves those that wait beside it. */
+/** A step of a task may request several calls at once: an approval for the whole task also approves those that wait. */
 async function decideCovered(context: ConfirmContext, { userId, requests: [decided] }: PendingCard): Promise<void> {
   for (const other of context.cards.of(userId)) {
     const { call, allowance } = other.requests[0];
@@ -155,7 +155,7 @@ async function decideCovered(context: ConfirmContext, { userId, requests: [decid
 
 async function showVerdict({ client, components }: ConfirmContext, card: PendingCard, verdict: Verdict): Promise<void> {
   await card.drawn;
-  // A row that no tool can send stays, so that the message can still be told from an imitation of a card.
+  // A row that no tool can send is kept, so that the message can still be distinguished from an imitation of a card.
   const change = { content: decided(card.draw(card.state).content, verdict), components: [markRow(components.decide)] };
   await editCard(client, card, change);
 }
@@ -180,12 +180,12 @@ async function sendAnswers(context: ConfirmContext, card: PendingCard, answers: 
   }
 }
 
-/*
- * Ends cards without a decision. In a conversation that follows from what members do (no timers, as the design wants). A task has nothing but
- * the card to wait for, so its cards are checked every minute.
+/**
+ * Ends cards without a decision. In a conversation this follows from members' actions, without timers. A task has only the card to wait for, so its cards are
+ * checked every minute.
  */
 
-/** A stop must not wait for Discord's rate limits: what is not marked by then is marked at the next start. */
+/** A stop must not wait for Discord's rate limits: cards that are not marked by then are marked at the next start. */
 const STOP_MS = 3_000;
 
 export function isOverdue({ clock }: Pick<ConfirmContext, 'clock'>, card: PendingCard): boolean {
@@ -211,9 +211,9 @@ export async function expireCard(
   });
 }
 
-/** Ends cards when their requester writes after the time is over, and when their message is deleted. */
+/** Ends cards when their requester writes after the time has passed, and when their message is deleted. */
 export function watchMessages(on: Registrar['on'], context: ConfirmContext): void {
-  // Every message of every member passes here: one look-up unless a card of theirs waits.
+  // Called for every message: one look-up unless the author has a pending card.
   on(
     'messageCreate',
     ({ author }) => (context.cards.of(author.id).length === 0 ? undefined : expireOverdue(context, author.id)),
@@ -237,7 +237,7 @@ export async function expireOverdue(context: ConfirmContext, userId: string): Pr
   await Promise.all(overdue.map((card) => expireCard(context, card, 'timedOut')));
 }
 
-/** The same for the cards of tasks, of all members. */
+/** The same for cards of tasks, for all members. */
 export async function expireTaskCards(context: ConfirmContext): Promise<void> {
   const overdue = context.cards
     .all()
@@ -245,33 +245,33 @@ export async function expireTaskCards(context: ConfirmContext): Promise<void> {
   await Promise.all(overdue.map((card) => expireCard(context, card, 'timedOut')));
 }
 
-/** Ends everything that waits when the plugin stops: first none of it can run any more, then the cards say so. */
+/** Ends all pending cards when the plugin stops: first their calls are cancelled, then the cards are edited. */
 export async function expireAll(context: ConfirmContext): Promise<void> {
   const end = (card: PendingCard) => expireCard(context, card, isOverdue(context, card) ? 'timedOut' : 'restarted');
   await withinLimit(context.clock, STOP_MS, Promise.allSettled(context.cards.all().map(end)));
 }
 
-/** `false` when a decision came first, in whatever process. */
+/** `false` when a decision came first, in any process. */
 async function endCall({ log }: ConfirmContext, { call, resolve }: Request, reason: string): Promise<boolean> {
   const callId = call.id;
   try {
     return await call.expire(reason);
   } catch (error) {
-    // A card that was taken cannot be decided, so the call is over, written or not; the host tries once more to write it.
+    // A card that was removed cannot be decided, so the call has ended, recorded or not; the host tries once more to record it.
     log.error('the end of a call could not be saved', { callId, error });
     return true;
   } finally {
-    // The ledger has the last word: where this was not first, this outcome is replaced by what happened.
+    // The ledger decides: when this was not first, the actual outcome replaces this one.
     resolve({ status: 'expired', callId, reason });
   }
 }
 
-/** Cut off when the time ran out, the bot may have learned of a 👍 too late: then it must not say that there was none in time. */
+/** The bot was disconnected when the time ended and may have received a 👍 too late: then it must not say that there was none in time. */
 async function timeoutEnding(
   { client, outages }: ConfirmContext,
   { guildId, channelId, messageId, userId, expiresAt }: PendingCard,
 ): Promise<Ending> {
-  // Direct messages come over the first shard.
+  // Direct messages arrive on the first shard.
   const { shardId = 0 } = client.guilds.cache.get(guildId ?? '') ?? {};
   if (!outages.wasDown(shardId, expiresAt)) return 'timedOut';
   const choice = await fetchReaction(await findSendable(client, channelId), messageId, userId);
@@ -279,7 +279,7 @@ async function timeoutEnding(
   return choice === 'approve' ? 'cutOff' : 'cancelled';
 }
 
-/** Outages of one shard that are remembered: cards are ended soon after their time, so the latest few are enough. */
+/** Number of remembered outages of a shard: cards are ended soon after their time, so the latest few are enough. */
 const MOST_REMEMBERED = 20;
 
 interface Outage {
@@ -289,8 +289,8 @@ interface Outage {
 }
 
 /**
- * Remembers when the bot was cut off from Discord's gateway, and so could not learn in time what members pressed.
- * @param onLost called when Discord will not deliver what happened meanwhile: the session was lost
+ * Remembers when the bot was disconnected from Discord's gateway, and so could not receive members' reactions in time.
+ * @param onLost called when Discord will not send the missed events: the session was lost
  */
 export function watchOutages(on: Registrar['on'], clock: Clock, onLost: () => unknown) {
   const outages = new Map<number, readonly Outage[]>();
@@ -310,7 +310,7 @@ export function watchOutages(on: Registrar['on'], clock: Clock, onLost: () => un
   on('shardResume', (shardId) => void end(shardId));
   on('shardReady', (shardId) => (end(shardId) ? onLost() : undefined));
   return {
-    /** Whether the shard was cut off at that moment, in ms since the epoch. */
+    /** Whether the shard was disconnected at that moment, in ms since the epoch. */
     wasDown: (shardId: number, at: number): boolean =>
       outages.get(shardId)?.some(({ from, to }) => from <= at && at <= to) === true,
   };
@@ -318,7 +318,7 @@ export function watchOutages(on: Registrar['on'], clock: Clock, onLost: () => un
 
 export type ShardOutages = ReturnType<typeof watchOutages>;
 
-/** Ends a card as soon as its call is not wanted any more: the task was stopped, or the caller has gone. */
+/** Ends a card as soon as its call is not needed any more: the task was stopped, or the caller has ended. */
 export function withdrawOnAbort(context: ConfirmContext, card: PendingCard, settled: Promise<SettledOutcome>): void {
   const { signal } = card.requests[0].call;
   const withdraw = () => {
@@ -329,7 +329,7 @@ export function withdrawOnAbort(context: ConfirmContext, card: PendingCard, sett
   if (signal.aborted) withdraw();
   else {
     signal.addEventListener('abort', withdraw, { once: true });
-    // A task outlives many cards: none of them may stay hooked to it.
+    // A task outlives many cards: their listeners must be removed.
     void settled.finally(() => signal.removeEventListener('abort', withdraw));
   }
 }

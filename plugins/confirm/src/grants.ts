@@ -13,42 +13,42 @@ import {
 import type { Rules } from './context.js';
 import { literalOf, shorten } from './render.js';
 
-/** What an argument that may change still has to be: a value of the same JSON type. */
+/** The type that a variable argument must keep: that of a JSON value. */
 const KINDS = ['text', 'number', 'truth value', 'list', 'object', 'nothing'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** Which calls of a tool a member allows: all of them, or those whose arguments are like those of one call. */
+/** The calls of a tool that a member allows: all of them, or those whose arguments are like those of one call. */
 export type Pattern =
   | { readonly kind: 'any' }
   | {
       readonly kind: 'like';
-      /** Where the call was asked for: another channel is another call. */
+      /** The channel of the request: the same call in another channel is not covered. */
       readonly channelId: string;
       readonly fixed: Arguments;
       readonly free: Readonly<Record<string, Kind>>;
     };
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** A text as long as this is prose: the next one is another one. */
+/** Texts this long are prose, which differs in each call. */
 const LONG_TEXT = 80;
-/** Discord offers at most so many options in a menu; whatever is beyond stays fixed. */
+/** Discord's maximum number of options in a menu; further arguments stay fixed. */
 const MOST_CHOICES = 25;
-/** A name that an option can carry and show as it is; Discord takes at most 100 characters. */
+/** A name that fits an option unchanged; Discord accepts at most 100 characters. */
 const PLAIN_NAME = /^[\w.:-]{1,100}$/;
 
-/** The arguments that a member can let change, in the order of the call. */
+/** The arguments that a member can allow to vary, in the order of the call. */
 export function choicesOf(input: Arguments): readonly string[] {
   return Object.keys(plain(input))
     .filter((name) => PLAIN_NAME.test(name))
     .slice(0, MOST_CHOICES);
 }
 
-/** Which of them stay the same unless the member says otherwise: all but long texts. */
+/** Those that stay the same by default: all but long texts. */
 export function usuallyFixed(input: Arguments): ReadonlySet<string> {
   return new Set(choicesOf(input).filter((name) => !isProse(input[name])));
 }
 
-/** Calls like this one. @param fixed those of its `choicesOf` that stay the same */
+/** A pattern of similar calls. @param fixed those of its `choicesOf` that stay the same */
 export function patternLike({ input, actor }: Pick<ToolCall, 'input' | 'actor'>, fixed: ReadonlySet<string>): Pattern {
   const free = new Set(choicesOf(input).filter((name) => !fixed.has(name)));
   const entries = Object.entries(plain(input));
@@ -60,7 +60,7 @@ export function patternLike({ input, actor }: Pick<ToolCall, 'input' | 'actor'>,
   };
 }
 
-/** Whether a call has exactly these arguments, none more and none less, each the same or of the kind it may be. */
+/** Whether a call has exactly these arguments, each the same or of the allowed type. */
 export function fits(pattern: Pattern, { input, actor }: Pick<ToolCall, 'input' | 'actor'>): boolean {
   if (pattern.kind === 'any') return true;
   const { channelId, fixed, free } = pattern;
@@ -74,7 +74,7 @@ export function fits(pattern: Pattern, { input, actor }: Pick<ToolCall, 'input' 
   );
 }
 
-/** As it is kept: plain JSON, so that what was kept and what is asked are compared alike. */
+/** The stored form: plain JSON, so that stored and new calls are compared alike. */
 function plain(input: Arguments): Arguments {
   const copy: unknown = JSON.parse(JSON.stringify(input));
   return typeof copy === 'object' && copy !== null ? { ...copy } : {};
@@ -92,10 +92,10 @@ function isProse(value: unknown): boolean {
   return typeof value === 'string' && (value.length >= LONG_TEXT || value.includes('\n'));
 }
 
-/** A value longer than this is shown by its beginning; the card of the call has shown all of it. */
+/** A longer value is abbreviated; the card of the call has shown all of it. */
 const LONGEST_VALUE = 120;
 
-/** What a pattern allows, unescaped: `errand where note is any text and what is "milk"`. What may change comes first. */
+/** The calls that a pattern allows, unescaped: `errand where note is any text and what is "milk"`. Variable arguments come first. */
 export function patternWords(tool: string, pattern: Pattern): string {
   if (pattern.kind === 'any') return t('{tool} with any arguments', { tool });
   const fixed = Object.entries(pattern.fixed).map(([name, value]) =>
@@ -104,7 +104,7 @@ export function patternWords(tool: string, pattern: Pattern): string {
   return sentence(tool, [...freeWords(pattern), ...fixed]);
 }
 
-/** The same, in fewer words if need be. What may change is always there in full: `undefined` when there is no room for that. */
+/** The same in fewer words if necessary. All variable arguments are named: `undefined` when there is no space for that. */
 export function briefPatternWords(
   tool: string,
   pattern: Pattern,
@@ -152,7 +152,7 @@ const grantSchema = z.object({
   tool: z.string(),
   plugin: z.string(),
   risk: z.string(),
-  /** In which the calls take effect. */
+  /** The guild in which the calls take effect. */
   guildId: z.string().nullable(),
   identity: z.string().nullable(),
   /** The requester, who allowed it: only they may decide their cards. */
@@ -173,9 +173,9 @@ export const collections = {
   },
 } as const;
 
-/** More than a member clicks in one task; beyond that the oldest is asked about again. */
+/** More than a member decides in one task; above it the oldest is dropped, and asked again. */
 const MOST_PER_SESSION = 50;
-/** A task that was never said to be over is over by then. */
+/** A task whose end was never reported has ended by then. */
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 
 /** What members have allowed for the rest of a task, by session. */
@@ -194,14 +194,14 @@ export function createGrants(
   };
 
   return {
-    /** Written before it resolves. Throws when what would be kept is not what was shown. */
+    /** Written before it resolves. Throws when the stored pattern would differ from the shown one. */
     async add(call: ToolCall, pattern: Pattern): Promise<void> {
       const { session } = call;
       if (session === undefined || call.signal.aborted) return;
       const grant = { ...keyOf(call), id: random.id(), pattern: patternSchema.parse(pattern), at: clock.now() };
       if (!fits(grant.pattern, call)) throw new Error('a pattern does not fit the call that it was made of');
       await approvals.of(session.id).update((draft) => {
-        // Stopped while this waited for its turn: then the end of the task may have come first.
+        // The session was removed while this waited for its turn: the task may have ended before.
         if (call.signal.aborted) return;
         draft.grants = [...draft.grants, grant].slice(-MOST_PER_SESSION);
       });
@@ -220,7 +220,7 @@ export function createGrants(
     list: async (sessionId: string) => (await of(sessionId)).map(approvalOf),
     revoke: (sessionId: string, approvalId: string) => keep(sessionId, ({ id }) => id !== approvalId),
     end: (sessionId: string) => approvals.of(sessionId).delete(),
-    /** Removes those of sessions that were never ended. */
+    /** Removes those of sessions whose end was never reported. */
     async removeOld(): Promise<void> {
       const since = clock.now() - KEPT_MS;
       for await (const [session, { grants }] of approvals.entries())
@@ -241,21 +241,21 @@ function approvalOf({ id, tool, pattern, userId, at }: Grant): Approval {
   return { id, tool, pattern: patternWords(tool, pattern), byUserId: userId, at };
 }
 
-/** What may be allowed for the rest of a task, beside the one call. */
+/** What may be allowed for the rest of a task, besides the single call. */
 export interface Allowance {
   /** The tool with any arguments. */
   readonly any: boolean;
   /** Calls like this one. */
   readonly like: boolean;
-  /** Whether arguments may be let change in those. */
+  /** Whether arguments may vary in those. */
   readonly loosen: boolean;
 }
 
 const NOTHING: Allowance = { any: false, like: false, loosen: false };
 
 /**
- * Decided anew for each call: what a guild tightens holds at once for what was allowed before. Where admins, or a grant to an agent,
- * say that each call has to be confirmed, an approval for a task is one only if the guild says `always`.
+ * Evaluated for each call, so that a stricter setting of a guild also applies to earlier approvals. When admins, or a grant to an agent, require that each call
+ * is confirmed, approvals for a task apply only if the guild's setting is `always`.
  */
 export async function allowanceFor(
   { session, tool, policy, actor, at }: ToolCall,

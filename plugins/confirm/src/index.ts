@@ -37,9 +37,9 @@ import { recoverCards } from './recovery.js';
 import { inert } from './render.js';
 
 const DAY_MS = 24 * 60 * 60_000;
-/** How often changes that Discord has not taken are tried again. */
+/** Interval in which changes that Discord has not accepted are tried again. */
 const OUTBOX_MS = 60_000;
-/** How often the cards of tasks are checked for those whose time is over. */
+/** Interval in which the cards of tasks are checked for those whose time has passed. */
 const TASK_CARDS_MS = 60_000;
 
 export default definePlugin({
@@ -135,7 +135,7 @@ export default definePlugin({
   },
 });
 
-/** Which messages are cards of a member, open or decided. */
+/** Which messages are cards of a member, pending or decided. */
 function originsOf({ cards }: ConfirmContext, messageIds: readonly string[]): ReadonlyMap<string, MessageOrigin> {
   const origins = new Map<string, MessageOrigin>();
   for (const id of messageIds) {
@@ -146,7 +146,7 @@ function originsOf({ cards }: ConfirmContext, messageIds: readonly string[]): Re
   return origins;
 }
 
-/** `!confirm pending`: the caller's own open requests, with links. */
+/** `!confirm pending`: the caller's own pending requests, with links. */
 async function listPending(context: ConfirmContext, ctx: CommandContext) {
   await expireOverdue(context, ctx.user.id);
   const cards = context.cards.of(ctx.user.id);

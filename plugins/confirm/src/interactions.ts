@@ -26,7 +26,7 @@ export function watchReactions(on: Registrar['on'], context: ConfirmContext): vo
   on('messageReactionAdd', (reaction, user) => onReaction(context, reaction, user));
 }
 
-/** Only the requester's 👍 and 👎 count, in any skin tone, and only the first; their later ones are removed. Other members' reactions stay. */
+/** Only the requester's 👍 and 👎 count, in any skin tone, and only the first one; later ones are removed. Other members' reactions stay. */
 async function onReaction(context: ConfirmContext, reaction: Reaction, user: User | PartialUser): Promise<void> {
   const { cards, client } = context;
   if (user.id === client.user?.id) return;
@@ -39,7 +39,7 @@ async function onReaction(context: ConfirmContext, reaction: Reaction, user: Use
   } else if (card.userId === user.id) await decideInTime(context, card, choice);
 }
 
-/** After a lost session: asks Discord what the requester of each pending card has pressed meanwhile, and acts on it while there is time. */
+/** After a lost session: asks Discord for the requesters' reactions on pending cards, and carries them out if the time has not passed. */
 export async function decideMissed(context: ConfirmContext): Promise<void> {
   const { cards, client, log, signal } = context;
   for (const card of cards.all()) {
@@ -73,7 +73,7 @@ async function removeReaction({ client, log }: ConfirmContext, reaction: Reactio
   });
 }
 
-/** The same rules as for reactions; but Discord wants every click answered, so the other members get an explanation. */
+/** The same rules as for reactions; but Discord requires an answer to every click, so other members get an explanation. */
 export async function onButton(
   context: ConfirmContext,
   interaction: ComponentInteraction,
@@ -118,7 +118,7 @@ function reasonForm(customId: string): APIModalInteractionResponseCallbackData {
   };
 }
 
-/** The reason has been written: the call is denied, unless it was decided meanwhile. */
+/** The reason was submitted: the call is denied, unless it was decided meanwhile. */
 export async function onReason(context: ConfirmContext, interaction: ComponentInteraction): Promise<void> {
   if (!interaction.isModalSubmit() || !interaction.isFromMessage()) return;
   const card = await openCard(context, interaction, interaction.message.id);
@@ -158,7 +158,7 @@ export async function onExclude(context: ConfirmContext, interaction: ComponentI
   await shown;
 }
 
-/** Another choice on the screen of arguments. */
+/** Another choice on the page of arguments. */
 export async function onPatternMenu(
   context: ConfirmContext,
   interaction: ComponentInteraction,
@@ -169,7 +169,7 @@ export async function onPatternMenu(
   if (card !== undefined) await changePatternScreen(context, interaction, card);
 }
 
-/** What that screen shows is allowed, beginning with this call. */
+/** The displayed pattern is allowed, and this call is the first. */
 export async function onAllowPattern(
   context: ConfirmContext,
   interaction: ComponentInteraction,
@@ -182,7 +182,7 @@ export async function onAllowPattern(
   if (card !== undefined && pattern !== undefined) await decide(context, card, { approved: true, pattern });
 }
 
-/** The card that the member may decide now; where there is none they get an explanation. */
+/** The card that the member may decide now; otherwise they get an explanation. */
 async function openCard(
   context: ConfirmContext,
   interaction: ComponentInteraction,
@@ -215,7 +215,7 @@ async function showPatternScreen(
   await interaction.reply({ ...patternScreen(context, card, fixed), flags: 'Ephemeral' });
 }
 
-/** Another choice of arguments: the screen shows what that would allow. */
+/** Another choice of arguments: the page shows what it would allow. */
 async function changePatternScreen(
   context: ConfirmContext,
   interaction: StringSelectMenuInteraction,
@@ -224,10 +224,7 @@ async function changePatternScreen(
   await interaction.update(patternScreen(context, card, new Set(interaction.values)));
 }
 
-/**
- * What the screen shows, where it may be allowed; the screen then says so. The button itself carries the choice, so that an older screen allows
- * what it shows.
- */
+/** The displayed pattern, if it may be allowed; otherwise the page says so. The button contains the choice, so that an outdated page allows what it shows. */
 async function acceptPattern(
   { log }: ConfirmContext,
   interaction: ButtonInteraction,
@@ -245,13 +242,13 @@ async function acceptPattern(
 
 type Rows = [APIActionRowComponent<APIStringSelectComponent>, APIActionRowComponent<APIButtonComponentWithCustomId>];
 
-/** In characters, as they are sent; Discord takes 2,000, and there is more to say. */
+/** In characters, as they are sent; Discord accepts 2,000, and other text is added. */
 const LONGEST_WORDS = 1_700;
 /** Discord's limit for the description of an option. */
 const LONGEST_DESCRIPTION = 100;
 const tooMuch = () => t('That is more than I can show. Please let fewer arguments change.');
 
-/** What a choice of arguments would allow, with the components to change it and to accept it. */
+/** What a choice of arguments would allow, with the components to change and to accept it. */
 function patternScreen(
   { components: { patternMenu, allowPattern } }: ConfirmContext,
   { messageId, requests: [{ call, allowance }] }: PendingCard,
@@ -299,12 +296,12 @@ function patternScreen(
         : [t('This call runs, and for the rest of this task these are no longer asked about:'), `> ${words}`]),
       ...(hasMenu ? [t('Choose below which arguments have to stay the same.')] : []),
     ].join('\n'),
-    // What cannot be shown cannot be allowed.
+    // A pattern that cannot be shown cannot be allowed.
     components: [...(hasMenu ? [menuRow] : []), ...(words === undefined ? [] : [buttonRow])],
   };
 }
 
-/** `undefined` when it cannot be said in one message. */
+/** `undefined` when it does not fit in one message. */
 function shownWords(tool: string, pattern: Pattern): string | undefined {
   const words = briefPatternWords(tool, pattern, (text) => inert(text).length <= LONGEST_WORDS);
   return words === undefined ? undefined : inert(words);
@@ -315,12 +312,12 @@ function clip(text: string): string {
   return text.slice(0, LONGEST_DESCRIPTION).replace(/[\uD800-\uDBFF]$/, '');
 }
 
-/** One bit for each argument that stays the same, base 36: it has to fit into a custom id. */
+/** One bit for each argument that stays the same, base 36, to fit in a custom id. */
 function maskOf(choices: readonly string[], fixed: ReadonlySet<string>): string {
   return choices.reduce((mask, name, index) => mask + (fixed.has(name) ? 2 ** index : 0), 0).toString(36);
 }
 
-/** Which arguments a button says stay the same. */
+/** The fixed arguments in a button's id. */
 function unmask(choices: readonly string[], mask: string): ReadonlySet<string> {
   const bits = Number.parseInt(mask, 36);
   return new Set(choices.filter((_, index) => Math.floor(bits / 2 ** index) % 2 === 1));

@@ -15,7 +15,7 @@ import { answerOf, REASONS, sendAnswer } from './outcomes.js';
 import type { HeldCall } from './pending-cards.js';
 import { postCards } from './posting.js';
 
-/** In one guild: some requesters never return, and their cards must not fill the memory. */
+/** Limit for one guild: some requesters never return, and their cards must not fill the memory. */
 const MOST_WAITING = 1000;
 
 /** Holds calls until their requester has confirmed them. */
@@ -23,7 +23,7 @@ export function createInterceptor(context: ConfirmContext): Interceptor {
   const { cards, grants, log, policies, signal, guildSettings } = context;
   const posting = createKeyedMutex();
   const steps = new WeakMap<ToolStep, { held: HeldCall[]; posted: ReturnType<typeof postCards> }>();
-  /** Calls by member that will have a card, but have none yet. */
+  /** Calls by member that will get a card, but have none yet. */
   const coming = new Map<string, number>();
 
   return {
@@ -34,11 +34,11 @@ export function createInterceptor(context: ConfirmContext): Interceptor {
       if (!needsConfirmation(call, rules)) return next();
       if (readsForTask(call, rules)) return readForTask(context, call, next);
       const allowance = await allowanceFor(call, rules, policies);
-      // What was allowed for a task does not mean that others may see what it reads.
+      // An approval for a task does not allow others to see what it reads.
       const approval = call.reading === 'private' ? undefined : await grants.covering(call, allowance);
       await call.hold();
       if (approval !== undefined) {
-        // On record as their decision: the host looks at their rights once more before it runs.
+        // Recorded as the member's decision: the host checks their rights once more before it runs.
         await call.approve(approval.byUserId);
         log.info('a call was let through by what was allowed for its task', {
           callId: call.id,
@@ -57,7 +57,7 @@ export function createInterceptor(context: ConfirmContext): Interceptor {
     },
   };
 
-  /** Only overdue cards make room: a decision that can still be made is never taken away. */
+  /** Only overdue cards make room: a pending decision is never discarded. */
   async function makeRoom({ actor }: ToolCall): Promise<void> {
     const there = cards.at(actor);
     if (there.size < MOST_WAITING) return;
@@ -65,7 +65,7 @@ export function createInterceptor(context: ConfirmContext): Interceptor {
     await Promise.all(overdue.map((card) => expireCard(context, card, 'timedOut')));
   }
 
-  /** Counts a call whose card is to come, or returns why it may have none. */
+  /** Counts a call that will get a card, or returns why it may not have one. */
   function reserve({ actor }: ToolCall, { maxOpen }: Rules): string | undefined {
     const ahead = coming.get(actor.userId) ?? 0;
     const open = cards.of(actor.userId).reduce((sum, { requests }) => sum + requests.length, ahead);
@@ -93,7 +93,7 @@ export function createInterceptor(context: ConfirmContext): Interceptor {
     }
   }
 
-  /** The first call of a step waits for the others, and posts the card for all of them. */
+  /** The first call of a step waits for the others, and posts one card for all of them. */
   async function postWithStep(heldCall: HeldCall, step: ToolStep) {
     const group = steps.get(step);
     if (group !== undefined) {
@@ -107,21 +107,21 @@ export function createInterceptor(context: ConfirmContext): Interceptor {
     return posted;
   }
 
-  /** Several calls may come at once; their cards appear one after another. */
+  /** Several calls may arrive at once; their cards are posted one after another. */
   function post(held: readonly [HeldCall, ...HeldCall[]]) {
     return posting.run(held[0].call.actor.channelId, () => postCards(context, held));
   }
 }
 
 /**
- * A task works while its member is away, and reading changes nothing. A call that admins or an agent's grant want confirmed needs a decision all
- * the same; so does one whose result not everybody in the task's channel may read, because the member chooses who gets it.
+ * A task works while its member is away, and reading changes nothing. A decision is still needed for a call that admins or an agent's grant want confirmed, and
+ * for one whose result not everyone in the task's channel may read, because the member chooses who gets it.
  */
 function readsForTask({ session, tool, policy, reading }: ToolCall, { readsInTasks }: Rules): boolean {
   return readsInTasks && session !== undefined && tool.risk === 'read' && policy === undefined && reading !== 'private';
 }
 
-/** Runs it; a result that turns out to be more private than the task's channel goes to the member alone. */
+/** Runs it; a result that turns out to be more private than the task's channel is sent to the member only. */
 async function readForTask(
   context: ConfirmContext,
   call: ToolCall,
@@ -142,12 +142,12 @@ async function readForTask(
   return outcome;
 }
 
-/** A call of a task has a card of its own, and so has one whose result may not be for all. */
+/** A call of a task has a separate card, and so has one whose result may not be for all. */
 function isDecidedWithOthers({ session, reading }: ToolCall): boolean {
   return session === undefined && (reading === 'nothing' || reading === 'open');
 }
 
-/** The host and the guild decide this, never the call: no argument of a tool is looked at. */
+/** The host and the guild decide this, never the call: its arguments do not matter. */
 function needsConfirmation({ policy, tool }: ToolCall, { require }: Rules): boolean {
   if (policy === 'allow') return false;
   return policy === 'confirm' || require.includes(tool.risk);

@@ -33,7 +33,7 @@ export const REASONS = {
 const CANCELLED = 'the member cancelled it with 👎, so it was not run';
 const CANCELLED_BECAUSE = 'the member denied it, so it was not run. Their reason:';
 
-/** Why a call did not run that the member took out of a card whose other calls they confirmed. */
+/** Why a call did not run that the member left out of a card whose other calls they confirmed. */
 export const LEFT_OUT = 'the member left it out when they confirmed the rest, so it was not run';
 
 /** @param why the member's own words */
@@ -41,20 +41,20 @@ export function cancellation(why: string | undefined): string {
   return why === undefined ? CANCELLED : `${CANCELLED_BECAUSE} “${visible(why)}”`;
 }
 
-/** Whether the member cancelled it; otherwise it was refused when it was to be run. */
+/** Whether the member cancelled it; otherwise it was refused before it ran. */
 function wasCancelled({ state, reason = '' }: Pick<LedgerEntry, 'state' | 'reason'>): boolean {
   return state === 'denied' && (reason === CANCELLED || reason === LEFT_OUT || reason.startsWith(CANCELLED_BECAUSE));
 }
 
-/** The answer to a call, and whether it is for its requester alone. */
+/** The answer to a call, and whether it is for its requester only. */
 export interface Answer {
   readonly text: string;
   readonly audience?: 'requester' | undefined;
-  /** The program's own words, not what a tool returned: for members, and for no model, which has the outcome of its call. */
+  /** The program's own text, not a tool's result: for members, and not for models, which get the outcome of their call. */
   readonly notice?: true | undefined;
 }
 
-/** The answer to a call that was confirmed. */
+/** The answer to a confirmed call. */
 export function answerOf(outcome: SettledOutcome): Answer {
   if (outcome.status === 'done') {
     return { text: outcome.text.trim() === '' ? t('✓ Done.') : outcome.text, audience: outcome.audience };
@@ -62,7 +62,7 @@ export function answerOf(outcome: SettledOutcome): Answer {
   return { text: outcome.status === 'failed' ? outcome.error.message : outcome.reason, notice: true };
 }
 
-/** The same from the ledger, after a restart; `undefined` where the card itself says it all. @param cancelled the tool's words for a cancellation */
+/** The same from the ledger, after a restart; `undefined` when the card itself shows everything. @param cancelled the tool's words for a cancellation */
 export function answerFromLedger(row: LedgerEntry, cancelled: string | undefined): Answer | undefined {
   const { id: callId, state, text = '', reason = '', audience } = row;
   switch (state) {
@@ -82,7 +82,7 @@ export function answerFromLedger(row: LedgerEntry, cancelled: string | undefined
 /** The reasons without a decision that a card shows as its ending. */
 const REASONS_SHOWN = ['timedOut', 'withdrawn', 'undelivered'] as const;
 
-/** How a card ends as far as the ledger alone says; without a row it is unknown whether the call ran, because the row is older than the card. */
+/** How a card ends according to the ledger only; without a row it is unknown whether the call ran, because the row is older than the card. */
 export function endingFromLedger(row: LedgerEntry | undefined): Ending | undefined {
   if (row === undefined) return 'unknown';
   switch (row.state) {
@@ -106,21 +106,21 @@ const notTaken = () =>
     '✓ Done, but what it returned is not for this channel, and you accept no direct messages from me. Allow them and ask again, or choose to have it posted here.',
   );
 
-/** A tool may answer with a whole document: more messages than this would bury the conversation. */
+/** A tool may answer with a whole document: more messages than this would displace the conversation. */
 const MOST_MESSAGES = 3;
 
 interface AnswerOptions {
   readonly callId: string;
   readonly userId: string;
-  /** The id of the card: a long time after it, the answer says which card is meant. */
+  /** The id of the card: after a long time, the answer says which card is meant. */
   readonly replyTo?: string | undefined;
   /** See `SendOnceOptions`: set where an earlier process may have sent it. */
   readonly sentAfter?: string | undefined;
 }
 
 /**
- * Sends the answer to a call once, naming its member, as a reply to the card; a result for the member alone goes into a direct message. A long
- * text becomes several messages, a very long one a file.
+ * Sends the answer to a call once, naming its member, as a reply to the card; a result for the member only is sent by direct message. A long text becomes
+ * several messages, a very long one a file.
  */
 export async function sendAnswer(
   { client, clock, signal }: Pick<ConfirmContext, 'client' | 'clock' | 'signal'>,
@@ -136,16 +136,16 @@ export async function sendAnswer(
     await sendText(channel, parts, `confirm:${callId}`, { ...options, replyTo: reply });
   };
   if (channel.isDMBased()) return post(text);
-  // Several members may have asked for the same thing; Discord's reply names the bot, whose card it is.
+  // Several members may have requested the same thing; Discord's reply names only the bot, as the card's author.
   const foot = `\n${noticeLine(`-# for <@${userId}>`)}`;
   if (audience === undefined) return post(text, foot);
   return post((await sendPrivately()) ? given() : notTaken(), foot);
 
-  /** Resolves with `false` when the member takes no direct messages. */
+  /** Resolves with `false` when the member accepts no direct messages. */
   async function sendPrivately(): Promise<boolean> {
     try {
       const direct = await client.users.createDM(userId);
-      // A key of its own: Discord takes a nonce for the same message in whatever channel.
+      // A separate key: Discord treats a nonce as the same message in any channel.
       await sendText(direct, textMessages(text, { limits }), `confirm:${callId}:alone`, options);
       return true;
     } catch (error) {
@@ -160,7 +160,7 @@ interface PostedCard {
   readonly messageId: string;
 }
 
-/** Shows on a card how it ended, and takes its buttons away. */
+/** Shows on a card how it ended, and removes its buttons. */
 export function endCard(
   client: Client,
   card: PostedCard & { readonly content: string },
@@ -170,7 +170,7 @@ export function endCard(
   return editCard(client, card, { content: ended(card.content, ending, verdict), components: [] });
 }
 
-/** Edits a card. One that is gone needs no change. */
+/** Edits a card. A deleted one needs no change. */
 export async function editCard(
   client: Client,
   { channelId, messageId }: PostedCard,
@@ -181,7 +181,7 @@ export async function editCard(
     await unlessUnreachable(channel.messages.edit(messageId, { ...change, allowedMentions: NO_PINGS }));
 }
 
-/** The member's reaction to a card, asked of Discord, for when its event may have been missed. 👎 takes precedence over 👍. */
+/** The member's reaction to a card, as Discord has it, for when its event may have been missed. 👎 takes precedence over 👍. */
 export async function fetchReaction(
   channel: SendableChannels | undefined,
   messageId: string,

@@ -9,19 +9,19 @@ export interface HeldCall {
   readonly rules: Rules;
   /** What may be allowed in addition to this one call. */
   readonly allowance: Allowance;
-  /** Runs the call; does so only once it is approved. */
+  /** Runs the call, once it is approved. */
   run(): Promise<SettledOutcome>;
 }
 
 /** A call on a card. */
 export interface Request extends Omit<HeldCall, 'rules'> {
-  /** Hands the outcome to the caller that waits for it. */
+  /** Passes the outcome to the caller that waits for it. */
   resolve(outcome: SettledOutcome): void;
 }
 
-/** A card that is in a channel and waits for its requester. */
+/** A card that was posted and waits for its requester. */
 export interface PendingCard {
-  /** The first call's: the card's record goes by it. */
+  /** The first call's id, which is the id of the card's record. */
   readonly callId: string;
   /** The only one who may decide. */
   readonly userId: string;
@@ -30,14 +30,14 @@ export interface PendingCard {
   readonly messageId: string;
   /** What is being asked, unescaped, for lists. */
   readonly sentence: string;
-  /** What its message says, and what it is decided with, in a state. */
+  /** The content of its message in a given state. */
   draw(state: CardState): CardFace;
   state: CardState;
-  /** Resolves when the latest change of its message is there, or has failed. */
+  /** Resolves when the latest edit of its message is done, or has failed. */
   drawn: Promise<unknown>;
-  /** Milliseconds since the epoch. Until then, inclusive, it may be decided. */
+  /** Milliseconds since the epoch. It may be decided up to this time, inclusive. */
   readonly expiresAt: number;
-  /** Its calls, in the order in which they run; several when one step of the model asked for them together. */
+  /** Its calls, in the order in which they run; several when one step of the model requested them together. */
   readonly requests: readonly [Request, ...Request[]];
 }
 
@@ -48,7 +48,7 @@ const DECIDED_KEPT = 1000;
 
 const NONE: readonly PendingCard[] = [];
 
-/** The cards that wait, by message, requester and place; those on their way; and who decided the latest ones. */
+/** The pending cards by message, requester and place; those being posted; and who decided the latest ones. */
 export function createPendingCards() {
   const byMessage = new Map<string, PendingCard>();
   const byUser = new Map<string, Set<PendingCard>>();
@@ -67,12 +67,12 @@ export function createPendingCards() {
       addTo(byLocation, keyOf(card), card);
       tell(card);
     },
-    /** Calls back with whose cards have come or gone. @returns ends it */
+    /** Calls the listener with the ids of members whose cards have changed. @returns a function that stops this */
     onChange(listener: (userId: string) => void): () => void {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    /** Takes the card off. `false` when it was taken before: only the caller that gets `true` decides or ends it. */
+    /** Removes the card. `false` when it was removed before: only the caller that gets `true` decides or ends it. */
     take(card: PendingCard): boolean {
       if (!byMessage.delete(card.messageId)) return false;
       removeFrom(byUser, card.userId, card);
@@ -82,7 +82,7 @@ export function createPendingCards() {
     },
     has: ({ messageId }: PendingCard): boolean => byMessage.has(messageId),
     on: (messageId: string): PendingCard | undefined => byMessage.get(messageId),
-    /** A copy: the set may change while it is gone through. */
+    /** A copy: the set may change during the iteration. */
     of(userId: string): readonly PendingCard[] {
       const theirs = byUser.get(userId);
       return theirs === undefined ? NONE : [...theirs];
@@ -97,7 +97,7 @@ export function createPendingCards() {
     },
     /** Who decided that card; `undefined` when it is undecided, or was decided long ago. */
     deciderOf: (messageId: string): string | undefined => deciders.get(messageId),
-    /** Notes that a card is on its way: the event of a reaction to it may arrive before the response that confirms the card. */
+    /** Records that a card is being posted: the event of a reaction to it may arrive before the response that confirms the card. */
     async deliver<T>(userId: string, delivery: Promise<T>): Promise<T> {
       const entry = { userId, delivery };
       deliveries.add(entry);
@@ -107,7 +107,7 @@ export function createPendingCards() {
         deliveries.delete(entry);
       }
     },
-    /** Resolves when none of this user's cards is on its way; at once, and without cost, when none is. */
+    /** Resolves when none of this user's cards is being posted; usually at once. */
     delivered(userId: string): Promise<unknown> | undefined {
       if (deliveries.size === 0) return undefined;
       const theirs = [...deliveries].filter((entry) => entry.userId === userId);
@@ -134,8 +134,8 @@ function removeFrom<Card>(lists: Map<string, Set<Card>>, key: string, card: Card
 
 export const collections = {
   /**
-   * By call id. Written before the card is posted, deleted when the member has been shown what became of it: what is left at a start is work to
-   * do. How the call stands, and what there is to say of it, is in the host's ledger.
+   * By call id. Written before the card is posted, deleted when the member was shown the outcome: records that exist at a start are unfinished work. The state
+   * of the call, and its result, is in the host's ledger.
    */
   cards: {
     scope: 'global',
@@ -148,11 +148,11 @@ export const collections = {
       content: z.string(),
       /** The channel's latest message before the card, to find a card whose delivery was not confirmed. */
       after: z.string(),
-      /** Absent until Discord has confirmed the delivery. */
+      /** Absent until Discord has confirmed the message. */
       messageId: z.string().optional(),
-      /** Milliseconds since the epoch; absent until the delivery is confirmed. */
+      /** Milliseconds since the epoch; absent until the message is confirmed. */
       expiresAt: z.number().optional(),
-      /** What is asked, and what is said when the member cancels it. */
+      /** The question, and the text when the member cancels it. */
       sentence: z.string().optional(),
       cancelled: z.string().optional(),
       /** Further calls on the same card, in the order in which they run. */
@@ -169,7 +169,7 @@ export function createCardRecords({ cards }: Collections<typeof collections>) {
     async save(callId: string, record: CardRecord): Promise<void> {
       await cards.of(callId).set(record);
     },
-    /** Changes a record that is still there. */
+    /** Changes a record if it still exists. */
     async change(callId: string, change: Partial<CardRecord>): Promise<void> {
       try {
         await cards.of(callId).update((record) => Object.assign(record, change));
@@ -185,12 +185,12 @@ export function createCardRecords({ cards }: Collections<typeof collections>) {
 
 export type CardRecords = ReturnType<typeof createCardRecords>;
 
-/** Beyond this the oldest waits for the next start. */
+/** Above this the oldest waits for the next start. */
 const MOST_KEPT = 1_000;
 
 /**
- * What a member still has to be shown of a call. Its record stays until the work is done, so that the next process finds what this one
- * could not show; until then it is tried again with every `flush`.
+ * Updates that members still have to see. A call's record stays until its update is done, so that the next process finds unfinished ones; until then it is
+ * retried with every `flush`.
  */
 export function createOutbox({ log, signal }: { readonly log: Logger; readonly signal: AbortSignal }) {
   const kept = new Map<string, () => Promise<void>>();
@@ -203,7 +203,7 @@ export function createOutbox({ log, signal }: { readonly log: Logger; readonly s
     if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
   }
 
-  /** Does the work now. Never rejects: work that fails is kept, and a later one for the same call takes its place. */
+  /** Does the work now. Never rejects: failed work is kept, and a later one for the same call replaces it. */
   async function put(callId: string, work: () => Promise<void>): Promise<void> {
     kept.delete(callId);
     try {

@@ -37,8 +37,8 @@ const NOTE =
 const LONGEST_WAIT_MS = 7 * 24 * 3_600_000;
 
 /**
- * Posts the cards of held calls of one member in one channel: one for all that fit on it. A card that cannot be posted, or not in full, keeps
- * its calls from running. Resolves with an outcome for each call.
+ * Posts the cards of a member's held calls in one channel: one for all that fit on it. When a card cannot be posted completely, its calls do not run. Resolves
+ * with an outcome for each call.
  */
 export async function postCards(context: ConfirmContext, held: HeldCalls): Promise<ReadonlyMap<string, Outcome>> {
   const [{ call, rules }] = held;
@@ -82,7 +82,7 @@ async function postCard(
     const lacking = missingPermission(error);
     if (lacking !== undefined) return held.map((heldCall) => refused(heldCall.call, 'ask', lacking));
     context.log.error('a confirmation card could not be posted', { callId: call.id, error });
-    // It may be in the channel all the same.
+    // It may be in the channel nevertheless.
     context.outbox.later(call.id, () => resolveCard(context, call.id));
     return held.map((heldCall) => expired(heldCall.call, REASONS.undelivered));
   }
@@ -90,9 +90,9 @@ async function postCard(
 }
 
 /**
- * Posts the card and adds it to the pending ones. It is on record before it is posted, so that a crash at any moment leaves either nothing in
- * the channel or a record to find it by; and its time starts when Discord has confirmed it. Where Discord confirms nothing, the record stays:
- * the card may be there all the same, and is looked for later. Discord's refusal is certain.
+ * Posts the card and adds it to the pending ones. It is recorded before it is posted, so that after a crash there is either nothing in the channel or a record
+ * to find it by. Its time starts when Discord has confirmed it. Without a confirmation the record stays: the card may exist nevertheless, and is searched for
+ * later. A refusal by Discord is certain.
  */
 async function deliver(
   { cards, records, clock, signal }: ConfirmContext,
@@ -118,7 +118,7 @@ async function deliver(
     if (isRefusal(error)) await records.delete(callId);
     throw error;
   });
-  // A task says how long it can wait for its member; in a conversation the guild's setting holds.
+  // A task says how long it can wait for its member; in a conversation the guild's setting applies.
   const waitMs = Math.min(session?.decideWithinMs ?? rules.timeLimit * 1_000, LONGEST_WAIT_MS);
   const expiresAt = clock.now() + waitMs;
   await records.change(callId, { messageId, expiresAt });
@@ -130,8 +130,8 @@ async function deliver(
 }
 
 /**
- * Adds 👍, then 👎. Where Discord refuses although the permissions are there, the card gets buttons instead and says so. The card waits for a
- * decision in any case: the member can react by themselves. Never rejects.
+ * Adds 👍, then 👎. When Discord refuses although the permissions exist, the card gets buttons instead and says so. The card waits for a decision in any case,
+ * since the member can add reactions themselves. Never rejects.
  */
 async function addReactions(
   { cards, records, outbox, clock, signal, log }: ConfirmContext,
@@ -149,7 +149,7 @@ async function addReactions(
   }
 
   async function offerButtons(): Promise<void> {
-    // Decided, timed out or deleted while they were being added: then they are not needed any more.
+    // Decided, timed out or deleted meanwhile: then they are not needed any more.
     if (!cards.has(card)) return;
     card.state = { ...card.state, reactionsRefused: true };
     const { content, components } = card.draw(card.state);
@@ -160,7 +160,7 @@ async function addReactions(
   }
 }
 
-/** Where a card goes, or the permission that is missing for it. */
+/** The channel of a card, or the permission that is missing for it. */
 type Place =
   | { readonly channel: SendableChannels; missing(...wanted: readonly PermissionsString[]): PermissionsString[] }
   | { readonly blockedBy: PermissionsString };
@@ -176,7 +176,7 @@ async function findPlaceFor(client: Client, channelId: string): Promise<Place> {
   return blockedBy === undefined ? { channel, missing } : { blockedBy };
 }
 
-/** The permission that a refusal to post says is missing; the cache may be behind what Discord knows. */
+/** The missing permission according to Discord's refusal; the cache may be out of date. */
 function missingPermission(error: unknown): PermissionsString | undefined {
   const code = isRefusal(error) ? error.code : undefined;
   const { MissingAccess, MissingPermissions, UnknownChannel } = RESTJSONErrorCodes;

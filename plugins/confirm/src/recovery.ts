@@ -5,9 +5,7 @@ import { type Answer, answerFromLedger, endCard, endingFromLedger, fetchReaction
 import type { CardRecord } from './pending-cards.js';
 import { type Ending, inert, lineOf, showsVerdict } from './render.js';
 
-/*
- * Brings cards that no call of this process waits for to the state that the ledger knows: done, not run, or unknown.
- */
+/* Updates cards that no call of this process waits for to the ledger's state: done, not run, or unknown. */
 
 /** A record whose message was found. */
 type PostedRecord = CardRecord & { readonly messageId: string };
@@ -22,12 +20,12 @@ interface CallOnCard {
 
 const IN_PROGRESS: ReadonlySet<LedgerEntry['state']> = new Set(['proposed', 'pending', 'approved', 'executing']);
 
-/** Every card of an earlier run, one after another. What Discord does not take yet is left to the outbox. */
+/** Every card of an earlier run, one after another. Updates that Discord does not accept yet are left to the outbox. */
 export async function recoverCards(context: ConfirmContext): Promise<void> {
   const { cards, records, outbox, client, signal } = context;
   const left: (readonly [callId: string, record: CardRecord])[] = [];
   for await (const [callId, record] of records.all()) {
-    // With several processes, each looks after its own guilds.
+    // With several processes, each handles its own guilds.
     if (record.guildId === null || client.guilds.cache.has(record.guildId)) left.push([callId, record]);
   }
   const own = new Set(cards.all().map((card) => card.callId));
@@ -38,8 +36,8 @@ export async function recoverCards(context: ConfirmContext): Promise<void> {
 }
 
 /**
- * One card of this run whose call has ended without it, where it is on record: posts the answer unless that was posted before, and edits the card.
- * @throws what Discord failed with
+ * One card of this run whose call has ended without it, if it is recorded: posts the answer unless that was posted before, and edits the card.
+ * @throws Discord's error
  */
 export async function resolveCard(context: ConfirmContext, callId: string): Promise<void> {
   for await (const [id, record] of context.records.all()) {
@@ -47,7 +45,7 @@ export async function resolveCard(context: ConfirmContext, callId: string): Prom
   }
 }
 
-/** @param otherwise how a call ends of which the ledger does not say it; found out from the member's reaction where absent */
+/** @param otherwise how a call ends when the ledger does not say it; found out from the member's reaction when absent */
 async function resolveRecord(
   context: ConfirmContext,
   callId: string,
@@ -60,7 +58,7 @@ async function resolveRecord(
   for (const one of [{ callId, sentence, cancelled }, ...also]) {
     calls.push({ ...one, row: await ledger.get(one.callId) });
   }
-  // Open in this process: the call that waits ends it.
+  // Pending in this process: the waiting call ends it.
   if (calls.some(({ row }) => row !== undefined && IN_PROGRESS.has(row.state))) return;
   const channel = await findSendable(context.client, record.channelId);
   if (channel !== undefined) {
@@ -88,7 +86,7 @@ async function showEnding(
   }
   for (const { callId, ...answer } of answersTo(calls, endings)) {
     const options = { callId, userId, replyTo: messageId, sentAfter: messageId };
-    // Where it cannot be posted any more, the card itself still says it.
+    // When it cannot be posted any more, the card itself still shows it.
     await unlessUnreachable(sendAnswer(context, channel, answer, options));
   }
   const [ending = 'over', ...others] = endings;
@@ -106,13 +104,13 @@ async function endingAfterRestart(
   if (row?.decidedBy !== undefined) return 'pressed';
   const choice = await fetchReaction(channel, messageId, userId);
   if (choice !== undefined) return choice === 'approve' ? 'pressed' : 'cancelled';
-  // It was cut short, however late it is by now: while the bot is away no member can decide.
+  // Interrupted, however late it is by now: while the bot is away no member can decide.
   return 'restarted';
 }
 
 /**
- * The answers to the calls of a card that an earlier process left; none where the card itself says it all. Of several calls that ended
- * differently each is named.
+ * The answers to the calls of a card that an earlier process left; none when the card itself shows everything. Of several calls with different outcomes each is
+ * named.
  */
 function answersTo(
   calls: readonly CallOnCard[],
@@ -133,10 +131,10 @@ function answersTo(
   return [...(lines.length === 0 ? [] : [{ callId: first.callId, text: lines.join('\n') }]), ...alone];
 }
 
-/** How far back a card is looked for whose delivery was never confirmed. */
+/** How far back the history is searched for a card that was never confirmed. */
 const LOOKED_THROUGH = 100;
 
-/** A card whose delivery was not confirmed: the bot's own message with that very text, since then, that is no other card. */
+/** A card without a confirmation: the bot's own message with exactly this text, since then, that is no other card. */
 async function findCard(
   { cards, records, client }: ConfirmContext,
   channel: SendableChannels,

@@ -9,19 +9,19 @@ const STYLES: Readonly<Record<Style, (sheet: Sheet) => string>> = {
 
 /** Discord's limit for a message, in UTF-16 units. */
 const MESSAGE_LIMIT = 2000;
-/** How far texts are cut, step by step, until the card fits. */
+/** Lengths to which texts are cut, step by step, until the card fits. */
 const CUTS = [400, 150, 50, 15];
 
 const ARGUMENTS_FILE = 'arguments.json';
 
 export interface Drawing {
   readonly content: string;
-  /** Set when the card cannot show everything: it says so, and this file goes along. */
+  /** Set when the card cannot show everything: it says so, and this file is attached. */
   readonly file: { readonly name: string; readonly json: string } | undefined;
 }
 
 /**
- * Draws the card of a call. It always fits into a message, and so does it with how it ended; what does not fit goes into a file in full.
+ * Renders the card of a call. It always fits in a message, also with its ending; text that does not fit is in an attached file in full.
  * @param notes lines that explain the card itself, such as a missing permission
  */
 export function drawCard(
@@ -30,7 +30,7 @@ export function drawCard(
   input: Readonly<Record<string, unknown>>,
   notes: readonly string[] = [],
 ): Drawing {
-  // Nothing longer than a message fits into one: cutting there spares drawing it all, and cannot make it fit.
+  // A text longer than a message can never fit: cutting it here saves rendering it.
   const whole = STYLES[style]({ card, longest: MESSAGE_LIMIT, notes });
   if (fits(whole)) return { content: whole, file: undefined };
   const file = { name: ARGUMENTS_FILE, json: jsonOf(input) };
@@ -46,12 +46,12 @@ export function drawCard(
   return { content: STYLES[style]({ card: bare, longest: 15, notes: withNote }), file };
 }
 
-/** Whether a card fits into a message, however it ends. */
+/** Whether a card fits in a message, however it ends. */
 function fits(content: string): boolean {
   return longestEnded(content) <= MESSAGE_LIMIT;
 }
 
-/** Readable JSON in which nothing is hidden: invisible characters are written as `\uXXXX`, which means the same. */
+/** Readable JSON without hidden characters: invisible ones are written as `\uXXXX`, which means the same. */
 function jsonOf(input: Readonly<Record<string, unknown>>): string {
   return JSON.stringify(input, null, 2).replace(
     /(?!\n)[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu,
@@ -117,7 +117,7 @@ function identifier(name: string): string {
   return /^[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*$/.test(name) ? name : inert(name);
 }
 
-/** What a style draws: a call's card, how long a text may be, and lines that explain the card itself. */
+/** The input of a style: a call's card, the maximum length of a text, and lines that explain the card itself. */
 interface Sheet {
   readonly card: CallCard;
   /** In characters, for the sentence and for each value. */
@@ -128,18 +128,18 @@ interface Sheet {
 /** Calls on one card, in the order in which they run. */
 interface Together {
   readonly cards: readonly CallCard[];
-  /** Places in the list of those that the member leaves out. */
+  /** Indexes of those that the member leaves out. */
   readonly excluded: ReadonlySet<number>;
   /** Lines that explain the card itself. */
   readonly notes: readonly string[];
 }
 
-/** Draws several calls as one card with a line each. */
+/** Renders several calls as one card with a line for each. */
 export function drawTogether(style: Style, together: Together): string {
   return LISTS[style](together);
 }
 
-/** Whether one card has room for all of them in full, whatever is left out. */
+/** Whether one card can show all of them in full, whichever are left out. */
 export function fitsTogether(style: Style, { cards, notes }: Pick<Together, 'cards' | 'notes'>): boolean {
   return fits(drawTogether(style, { cards, notes, excluded: new Set(cards.keys()) }));
 }
@@ -194,7 +194,7 @@ function proseFields({ fields }: CallCard, isSentence: boolean): string {
     .join('; ');
 }
 
-/** No value may pass for another argument. */
+/** No value may look like another argument. */
 function onOneLine(prose: string): string {
   return /[;:]/.test(prose) ? JSON.stringify(prose) : prose;
 }
@@ -213,7 +213,7 @@ function countOf({ cards, excluded }: Together): string {
     : t('{left} of {count}', { left: cards.length - excluded.size, count: cards.length });
 }
 
-/** How a card ends that can no longer be decided, or whose decision was not answered before the bot was restarted. */
+/** The ending of a card that can no longer be decided, or whose decision was not answered before the bot was restarted. */
 export type Ending = (typeof ENDINGS)[number];
 
 const ENDINGS = [
@@ -252,10 +252,10 @@ const endingLines = (): Readonly<Record<Ending, string>> => ({
   ),
 });
 
-/** Of these the call ran, or may have: the card stays readable. */
+/** For these the call ran, or may have run: the card stays readable. */
 const RAN: ReadonlySet<Ending> = new Set<Ending>(['done', 'failed', 'unknown', 'partly']);
 
-/** Whether a card that ends so also says who decided it. */
+/** Whether the card with this ending also says who decided it. */
 export const showsVerdict = (ending: Ending): boolean => RAN.has(ending);
 
 export const lineOf = (ending: Ending): string => endingLines()[ending];
@@ -269,8 +269,8 @@ export interface Verdict {
 }
 
 /**
- * The card with how it ended below it; struck through line by line when nothing was run. It loses its buttons, by which models' contexts know a card,
- * so it is marked as a notice.
+ * The card with its ending below it; struck through line by line when nothing ran. It loses its buttons, by which models' contexts recognise a card, so it is
+ * marked as a notice.
  */
 export function ended(content: string, ending: Ending, verdict?: Verdict): string {
   const decided = verdict === undefined ? [] : [verdictLine(verdict)];
@@ -299,23 +299,23 @@ function struckThrough(content: string): string {
 const LONGEST_ID = '9'.repeat(20);
 const LATEST_MS = 9_999_999_999_999;
 
-/** How long a card can become, in UTF-16 units. */
+/** The maximum length of a card, in UTF-16 units. */
 export function longestEnded(content: string): number {
   const verdict = { approved: true, userId: LONGEST_ID, at: LATEST_MS };
   const lengths = ENDINGS.map((ending) => ended(content, ending, RAN.has(ending) ? verdict : undefined).length);
   return Math.max(...lengths, decided(content, { ...verdict, approved: false }).length);
 }
 
-/** Text inside a card: nothing hidden, always one line, and no markup but mentions of channels. */
+/** Text inside a card: no hidden characters, one line, and no markup except mentions of channels. */
 export function inert(text: string): string {
   const parts = text.split(CHANNEL_MENTION);
   return parts.map((part, n) => (n % 2 === 1 ? part : plainText(visible(part)))).join('');
 }
 
-/** The one piece of markup that stays: it notifies no one, and each client names the channel only to those who may see it. */
+/** The only markup that stays: it notifies no one, and each client shows the channel's name only to those who may see it. */
 const CHANNEL_MENTION = /(<#\d{17,20}>)/;
 
-/** Cuts at a character, never inside one, and says how much there is. */
+/** Cuts between characters, and says how long the text is. */
 export function shorten(text: string, longest: number): string {
   if (text.length <= longest) return text;
   const characters = [...text];
@@ -336,7 +336,7 @@ function proseOf(value: unknown): string {
   return value.map((item) => (plain ? String(item) : literalOf(item))).join(', ');
 }
 
-/** Whether the item can stand in a list without quotes and still be told from its neighbours. */
+/** Whether the item can be listed without quotes and still be distinguished from its neighbours. */
 function isOneWordOfAList(item: string): boolean {
   return item.trim() === item && item !== '' && item !== t('None') && !item.includes(',');
 }

@@ -1,17 +1,17 @@
 import { type Access, type CommandContext, t, UserError } from '@cinnabar/sdk';
 import { GuildMember } from 'discord.js';
 
-/** What is filled into a custom command's text: data only. */
+/** The values for a custom command's placeholders: data only. */
 const PLACE = /\{(\d{1,2}|[a-z]+)(?::([a-zA-Z]+))?(?:\.([a-z_]+))?\}/gu;
 const LONGEST = 4_000;
-/** Words of what was typed that can be referred to. */
+/** Words of the typed arguments that placeholders can refer to. */
 const MOST_ARGUMENTS = 20;
 
 type Fields = Readonly<Record<string, string | undefined>>;
 
 /**
- * The text of a custom command with its places filled in: `{0}`, `{1:int}`, `{rest}`, `{author.mention}`, `{channel.name}`, `{server}`. A place that
- * is not known stays as it is. What is filled in is not looked through for places again.
+ * The text of a custom command with its placeholders replaced: `{0}`, `{1:int}`, `{rest}`, `{author.mention}`, `{channel.name}`, `{server}`. An unknown
+ * placeholder is kept. Inserted text is not searched for placeholders again.
  * @throws UserError when an argument is missing or of another kind
  */
 export async function fillAnswer(

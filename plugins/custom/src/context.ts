@@ -21,12 +21,12 @@ export const settings = {
 const customCommand = z.object({
   name: z.string(),
   answers: z.array(z.string()),
-  /** Which of several answers is given. */
+  /** How one of several answers is chosen. */
   order: z.enum(['random', 'turn']).default('random'),
   cooldownSeconds: z.number().int().min(0).default(0),
-  /** Empty when they asked to be forgotten. */
+  /** Empty when they had their data deleted. */
   authorId: z.string(),
-  /** Whether it was made by a member who is no moderator: then its words are theirs. */
+  /** Whether it was created by a member who is not a moderator: then its text belongs to them. */
   isByMember: z.boolean().default(false),
   madeAt: z.number(),
 });
@@ -34,7 +34,7 @@ export type CustomCommand = z.output<typeof customCommand>;
 
 const alias = z.object({
   name: z.string(),
-  /** What it stands for, without a prefix. */
+  /** The line that it stands for, without a prefix. */
   text: z.string(),
   authorId: z.string(),
   isByMember: z.boolean().default(false),
@@ -49,7 +49,7 @@ export interface Authored {
   isByMember: boolean;
 }
 
-/** A moderator's belongs to the server and stays without the name; a member's own words go. */
+/** A moderator's command belongs to the server and stays without the name; a member's own text is deleted. */
 function withoutAuthor(part: Authored & { answers?: string[]; text?: string }): void {
   part.authorId = '';
   if (!part.isByMember) return;
@@ -74,7 +74,7 @@ export const collections = {
 
 export const inject = { access: Access, clock: Clock, commands: Commands, random: Random } as const;
 
-/** Who may create commands and aliases: as the setting says. */
+/** Who may create commands and aliases, according to the setting. */
 export const creating = (settings: CustomContext['settings']): AccessPolicy => ({
   where: 'guild',
   tierFrom: async ({ guildId }) => (await settings.guild(guildId).get()).creators,

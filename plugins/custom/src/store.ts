@@ -30,13 +30,13 @@ const NONE: Made = { commands: new Map(), aliases: new Map() };
 
 export type CustomStore = ReturnType<typeof createCustomStore>;
 
-/** The custom commands and aliases of all guilds, in memory; written before they hold. */
+/** The custom commands and aliases of all guilds, in memory; written before they take effect. */
 export function createCustomStore(context: CustomContext) {
   const { collections, services, settings, log } = context;
   const made = new Map<string, Made>();
   /** Serializes creations, so that two members cannot take the same name at once. */
   const creations = createKeyedMutex();
-  /** Which answer of a command comes next. */
+  /** The next answer of a command. */
   const turns = new Map<string, number>();
   const loaded = load();
   loaded.catch((error: unknown) => log.error('the custom commands could not be read', { error }));
@@ -61,7 +61,7 @@ export function createCustomStore(context: CustomContext) {
     });
   }
 
-  /** The one there was where nothing of it has changed that the host shows or counts. */
+  /** The existing one when nothing changed that the host shows or counts. */
   function entryOf(guildId: string, command: CustomCommand, before: Made): GuildCommand {
     const known = before.commands.get(command.name);
     if (known !== undefined && known.cooldownSeconds === command.cooldownSeconds) return known.entry;
@@ -99,7 +99,7 @@ export function createCustomStore(context: CustomContext) {
     },
   };
 
-  /** Whether the actor is a moderator at least: such may change what others have made. */
+  /** Whether the actor is at least a moderator, who may change what others have created. */
   const isModerator = async (actor: Actor) =>
     TIERS.indexOf(await services.access.tierOf(actor)) >= TIERS.indexOf('mod');
 
@@ -199,7 +199,7 @@ export function createCustomStore(context: CustomContext) {
         [...all].sort((a, b) => (a.name < b.name ? -1 : 1));
       return { commands: byName(commands.values()), aliases: byName(aliases.values()) };
     },
-    /** Whether a command of a plugin has taken the name since. */
+    /** Whether a plugin's command has taken the name since. */
     isHidden: (name: string) => services.commands.has(name),
     create: async (actor: Actor, name: string, answer: string): Promise<CustomCommand> => {
       await loaded;
@@ -242,11 +242,11 @@ export function createCustomStore(context: CustomContext) {
   };
 }
 
-/** A leftover entry under a free name has lost its text with its author's data, and would hide the new command from editors. */
+/** A left-over entry under a free name has lost its text with its author's data, and would hide the new command from editors. */
 const withoutName = <T extends { readonly name: string }>(all: readonly T[], name: string): T[] =>
   all.filter((one) => one.name !== name);
 
-/** `{0}`, `{1}` … are the words that were typed after the alias; those that it does not name follow, and all of them where it names none. */
+/** `{0}`, `{1}` … are the words after the alias; words that are not referred to are appended. */
 export function expandAlias(text: string, rest: string): string {
   const words = rest.match(/"[^"]*"|\S+/gu) ?? [];
   let named = 0;
@@ -265,7 +265,7 @@ function guildOf({ guildId }: Actor): string {
 
 function checkText(text: string, most: number): string {
   const trimmed = text.trim();
-  // A pair of quotes is how nothing is written.
+  // An empty text is written as a pair of quotes.
   if (/^["'“”„]*$/u.test(trimmed)) throw new UserError(t('It has to say something.'));
   if (trimmed.length > most) throw new UserError(t('That is too long: at most {most} characters.', { most }));
   return trimmed;
@@ -326,7 +326,7 @@ function problemOf(name: string, count: number, most: number): string | undefine
   return count >= most ? `there are ${most} already` : undefined;
 }
 
-/** Aliases of Red's Alias cog. What they stand for is written with the names that commands have here, as far as it begins with one that is known. */
+/** Aliases of Red's Alias cog. Their lines are translated to the names of commands here, if they begin with a known command. */
 const aliases = redImporter({
   from: 'Alias',
   data: z.strictObject({
@@ -353,11 +353,11 @@ const aliases = redImporter({
   },
 });
 
-/** @param here the line as it is typed here, where it begins with a command that is known */
+/** @param here the line as it is typed here, when it begins with a known command */
 function takenAs(what: string, text: string, here: string | undefined): string {
   if (here === undefined) return `${what}, as it stands: see whether there is such a command here`;
   return here === text ? what : `${what}: ${here} here`;
 }
 
-/** What is taken over from Red-DiscordBot. */
+/** Data that can be imported from Red-DiscordBot. */
 export const importers = [commands, aliases];

@@ -22,10 +22,10 @@ export const textField = z
   .max(20_000)
   .describe('Text, in Markdown; over 2,000 characters it becomes several messages');
 
-/** A channel as the caller named it. */
+/** A channel as the caller gave it. */
 export interface ChannelReference {
   readonly channelId: string;
-  /** The guild in a link, `null` for a direct message; `undefined` when the channel is given otherwise. */
+  /** The guild in a link, `null` for a direct message; `undefined` when the channel was not given as a link. */
   readonly guildId?: string | null;
 }
 
@@ -50,7 +50,7 @@ export function readChannel(text: string): ChannelReference {
   );
 }
 
-/** A message by id in the channel named beside it, or by link: then the link says which channel. @throws UserError */
+/** A message by id in the given channel, or by link, which contains the channel. @throws UserError */
 export function readMessage(channel: string, message: string): MessageReference {
   const given = message.trim();
   if (ID.test(given)) return { channel: readChannel(channel), messageId: given };
@@ -79,7 +79,7 @@ const BY_NAME: ReadonlyMap<string, bigint> = new Map(
 
 export const permissionsField = z.array(z.string().max(60)).max(60);
 
-/** Permissions by name, in any of the usual spellings: `ManageMessages`, `MANAGE_MESSAGES`, "Manage Messages". @throws UserError */
+/** Permissions by name, in any usual spelling: `ManageMessages`, `MANAGE_MESSAGES`, "Manage Messages". @throws UserError */
 export function readPermissions(names: readonly string[]): Readonly<PermissionsBitField> {
   const unknown = names.filter((name) => !BY_NAME.has(plain(name)));
   if (unknown.length > 0) {

@@ -11,16 +11,16 @@ import {
 import type { PermissionsString } from 'discord.js';
 import type { Caller } from './settings.js';
 
-/** What `run` of a tool gets: the call, and through which tool it came. */
+/** The arguments of a tool's `run`: the call, and the tool that was called. */
 export interface Call extends ToolContext, Caller {}
 
 type DiscordTool<S extends ToolInput, O> = Omit<ToolDefinition<S, O>, 'run'> & {
-  /** What the member and the bot both need, in the place of the call. */
+  /** The permissions that member and bot both need, in the place of the call. */
   readonly permissions?: readonly PermissionsString[];
   run(input: z.output<S>, call: Call): O | Promise<O>;
 };
 
-/** Labels of arguments on cards: written here, and not made from their names, so that they can be translated. */
+/** Labels of arguments on cards: written here, and not derived from their names, so that they can be translated. */
 const LABELS = {
   after: 'After',
   allow: 'Permissions to allow',
@@ -76,7 +76,7 @@ const LABELS = {
   webhookToken: 'Webhook Token',
 } as const;
 
-/** A tool whose refusals by Discord reach the caller as sentences. `run` stands before `present`, which takes its result. */
+/** A tool that turns Discord's refusals into sentences for the caller. `run` is before `present`, whose type depends on its result. */
 export function discordTool<S extends ToolInput, O>({
   permissions,
   ...definition
@@ -91,7 +91,7 @@ export function discordTool<S extends ToolInput, O>({
   };
 }
 
-/** What was created, changed or deleted. */
+/** The created, changed or deleted object. */
 export interface Named {
   readonly id: string;
   readonly name: string;
@@ -99,7 +99,7 @@ export interface Named {
 
 export const namedOf = ({ id, name }: Named): Named => ({ id, name });
 
-/** How a tool presents that it creates something whose name is the argument `field`. */
+/** The presentation of a tool that creates something whose name is the argument `field`. */
 export function presentCreate<Field extends string>(
   kind: 'text' | 'voice' | 'forum' | 'category' | 'role',
   action: string,
@@ -126,7 +126,7 @@ export function presentCreate<Field extends string>(
   };
 }
 
-/** How a tool presents that it changes something; `target` says which in the question. */
+/** The presentation of a tool that changes something; `target` names it in the question. */
 export function presentChange<Input>(
   kind: 'channel' | 'category' | 'role',
   action: string,
@@ -150,7 +150,7 @@ export function presentChange<Input>(
   };
 }
 
-/** How a tool presents that it deletes something, of channels and threads with all that is in them. */
+/** The presentation of a tool that deletes something; of channels and threads with their content. */
 export function presentDelete<Input>(
   kind: 'channel' | 'thread' | 'category' | 'role',
   action: string,

@@ -18,7 +18,7 @@ export default definePlugin({
     version: '0.1.0',
     description: 'Discord as tools for models and agents, within the rights of who asks',
     host: '^0.1.0',
-    // The second one keeps the emoji of servers known, which are named in reactions.
+    // The second one keeps the cache of servers' emoji up to date, which reactions name.
     intents: ['Guilds', 'GuildExpressions'],
     permissions: [
       'ViewChannel',

@@ -10,9 +10,9 @@ export interface MessageView {
   readonly createdAt: string;
   readonly editedAt?: string;
   readonly content: string;
-  /** Set on a notice of a bot (a receipt, the answer to a command), whose text is not shown. */
+  /** Set on a bot's notice (a receipt, the answer to a command), whose text is not shown. */
   readonly notice?: true;
-  /** Set on a dot message, which is meant for people only: its text is not shown. */
+  /** Set on a dot message, which is for people only: its text is not shown. */
   readonly aside?: true;
   /** The text of a forwarded message. */
   readonly forwarded?: string;
@@ -96,25 +96,25 @@ export function viewMessage(message: Message): MessageView {
 }
 
 function kindOf({ webhookId, author, applicationId }: Message): MessageView['author']['kind'] {
-  // An application's answer to a command carries its id as a webhook's, too.
+  // An application's answer to a command has its id as a webhook id, too.
   if (webhookId !== null && webhookId !== applicationId) return 'webhook';
   return author.bot ? 'bot' : 'user';
 }
 
 /**
- * Messages as text for people and models. Every line that a member wrote is behind `> `, so that it cannot pose as a line of the result, such
- * as the heading of another message.
+ * Messages as text for people and models. Every line written by a member starts with `> `, so that it cannot imitate a line of the result, such as the heading
+ * of another message.
  */
 export function messagesText(messages: readonly MessageView[]): string {
   return messages.map(messageText).join('\n\n');
 }
 
-/** Left for the heading and the note of a result. */
+/** Space for the heading and the note of a result. */
 const HEADING_LENGTH = 600;
 
 /**
- * As many of the messages, in their order, as fit into a result of `most` characters: from the end (the newest of messages that are oldest first)
- * or from the beginning. At least one.
+ * As many of the messages, in order, as fit in a result of `most` characters: from the end (the newest when the oldest is first) or from the beginning. At
+ * least one.
  */
 export function fitting(
   messages: readonly MessageView[],
@@ -176,7 +176,7 @@ function heading(message: MessageView): string {
   return facts.join(' · ');
 }
 
-/** Everything that may be displayed as a line break. */
+/** All characters that may be displayed as a line break. */
 const LINE_END = /\r\n|[\n\r\v\f\x85\u2028\u2029]/g;
 
 export function quoted(text: string): string {
@@ -191,7 +191,7 @@ function embedText({ title, description, url, fields }: MessageView['embeds'][nu
   return parts.filter((part) => part !== null && part !== '').join('\n');
 }
 
-/** The type is set by the sender's application, to any text. */
+/** The sender's application sets the type, to any text. */
 function typeText(type: string | null): string {
   return type?.match(/^[\w.+-]+\/[\w.+-]+/)?.[0] ?? t('unknown type');
 }

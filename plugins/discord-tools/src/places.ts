@@ -28,9 +28,9 @@ import {
 } from 'discord.js';
 import { type ChannelReference, readChannel, readId, readMessage } from './arguments.js';
 
-/*
- * The place where a call takes effect. For a channel that does not exist it is one that no member reaches, so that the host refuses both
- * with the same sentence: a refusal must not reveal whether the channel exists.
+/**
+ * The place where a call takes effect. For a channel that does not exist it is one that no member can reach, so that the host refuses both with the same
+ * sentence: a refusal must not reveal whether the channel exists.
  */
 
 export async function channelPlace(client: Client, channel: string): Promise<Place> {
@@ -45,7 +45,7 @@ export function guildPlace(guild: string): Place {
   return { guildId: readId(guild, 'server') };
 }
 
-/** A new channel takes effect in its category, or else in the guild. */
+/** A new channel takes effect in its category, otherwise in the guild. */
 export async function categoryPlace(client: Client, guild: string, category: string | undefined): Promise<Place> {
   const whole = guildPlace(guild);
   if (category === undefined) return whole;
@@ -68,7 +68,7 @@ export function placeOf(channel: Channel): Place {
   return { guildId: channel.isDMBased() ? null : channel.guildId, channelId: channel.id };
 }
 
-/** `undefined` for one that does not exist, or not for the bot. */
+/** `undefined` for one that does not exist, or that the bot cannot see. */
 export async function findChannel(client: Client, channelId: string): Promise<Channel | undefined> {
   const known = client.channels.cache.get(channelId);
   if (known !== undefined) return known;
@@ -87,12 +87,12 @@ async function referencePlace(client: Client, reference: ChannelReference): Prom
   return reference.guildId === undefined || reference.guildId === place.guildId ? place : nowhere(reference);
 }
 
-/** A place that no member reaches. */
+/** A place that no member can reach. */
 const nowhere = ({ channelId }: ChannelReference): Place => ({ guildId: null, channelId: `${channelId}?` });
 
-/*
- * The objects that a call names, once the host has decided on its place. Each function throws a `UserError` when the object is of another
- * kind, or has been deleted since.
+/**
+ * The objects that a call names, resolved after the host has decided on its place. Each function throws a `UserError` when the object is of another kind, or
+ * was deleted since.
  */
 
 export const unreachableChannel = () => new UserError(t('There is no channel with that id that I can reach.'));
@@ -105,7 +105,7 @@ export async function channelOf(client: Client, text: string): Promise<Channel> 
   return channel;
 }
 
-/** A channel in which messages are: text, voice, thread, direct message. */
+/** A channel with messages: text, voice, thread, direct message. */
 export type ReadableChannel = Exclude<TextBasedChannel, PartialGroupDMChannel>;
 
 export async function readableChannel(client: Client, text: string): Promise<ReadableChannel> {
@@ -121,7 +121,7 @@ export async function sendableChannel(
   return channel;
 }
 
-/** The message, fetched anew from Discord. */
+/** The message, fetched from Discord. */
 export async function messageOf(client: Client, channel: string, message: string): Promise<Message> {
   const reference = readMessage(channel, message);
   const readable = await readableChannel(client, reference.channel.channelId);
@@ -177,7 +177,7 @@ export function guildOf(client: Client, text: string): Guild {
   return guild;
 }
 
-/** The member, fetched anew from Discord. */
+/** The member, fetched from Discord. */
 export async function memberOf(guild: Guild, text: string): Promise<GuildMember> {
   const member = await unlessUnreachable(guild.members.fetch({ user: readId(text, 'user'), force: true }));
   if (member === undefined) throw new UserError(t('There is no member with that id here.'));
@@ -190,7 +190,7 @@ export function roleOf(guild: Guild, text: string): Role {
   return role;
 }
 
-/** Runs a listing of members, which Discord refuses to applications without the intent. @throws UserError */
+/** Runs a request for lists of members, which Discord refuses without the intent. @throws UserError */
 export async function listingMembers<T>(listed: Promise<T>): Promise<T> {
   try {
     return await listed;
@@ -223,7 +223,7 @@ export function messageSources(client: Client, messages: readonly Located[]): re
 /** The source of a channel or thread that a tool lists. */
 export function channelSource(client: Client, channelId: string): ToolSource {
   const channel: Channel | undefined = client.channels.cache.get(channelId);
-  // The channel is gone: no member can reach it.
+  // The channel was deleted: no member can reach it.
   return channel === undefined ? { guildId: null, channelId } : placeOf(channel);
 }
 
@@ -233,12 +233,12 @@ export function channelText(channel: Channel): string {
   return `#${plainText(visible(channel.name))}`;
 }
 
-/** A channel in a sentence on a card, as a mention: other members read the card, too, and each client shows the name to those who may see it. */
+/** A channel in a sentence on a card, as a mention: other members read the card, too, and each client shows the name only to those who may see it. */
 export function channelInSentence(client: Client, text: string): string {
   return named(client, text, () => readChannel(text));
 }
 
-/** The same for the channel of a message, which is the link's where the message is given as a link. */
+/** The same for the channel of a message, taken from the link when the message is given as a link. */
 export function messageChannelInSentence(client: Client, channel: string, message: string): string {
   return named(client, channel, () => readMessage(channel, message).channel);
 }

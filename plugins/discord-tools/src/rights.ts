@@ -13,7 +13,7 @@ import { type Caller, type Context, PLUGIN } from './settings.js';
 /** The permissions to read the messages of a channel. */
 export const READING = ['ViewChannel', 'ReadMessageHistory'] as const satisfies readonly PermissionsString[];
 
-/** Whether the caller may do something in a place, beside what the tool's own policy demands: the decision is the host's. */
+/** Whether the caller may do something in a place, in addition to the tool's own policy: the host decides. */
 export async function may(
   { access }: Context,
   { actor, tool }: Caller,
@@ -52,7 +52,7 @@ export async function channelsWith(
   const { client } = context;
   const allowed: GuildBasedChannel[] = [];
   for (const channel of channels) {
-    // What the bot itself cannot see costs no decision.
+    // A channel that the bot cannot see costs no decision.
     if (client.user === null || channel.permissionsFor(client.user)?.has(VIEW) !== true) continue;
     const at = { guildId: channel.guildId, channelId: channel.id };
     if (await may(context, caller, at, permissions, permissions)) allowed.push(channel);
@@ -63,8 +63,8 @@ export async function channelsWith(
 const VIEW = PermissionsBitField.Flags.ViewChannel;
 
 /**
- * A guild of which the caller sees at least one channel, with the channels that they see: for tools that search or list a whole guild. An
- * agent that was granted some of its channels gets those.
+ * A guild of which the caller sees at least one channel, with the channels that they see: for tools that search or list a whole guild. An agent with grants for
+ * some of its channels gets those.
  * @throws UserError the same for a guild that does not exist and for one that is out of reach
  */
 export async function seenGuild(
@@ -74,7 +74,7 @@ export async function seenGuild(
   permissions: readonly PermissionsString[] = ['ViewChannel'],
 ): Promise<{ readonly guild: Guild; readonly channels: readonly GuildBasedChannel[] }> {
   if (guild === undefined || !(await maySee(context, caller, guild))) throw unreachableGuild();
-  // Threads are in the cache as well, though not all of them.
+  // Threads are in the cache as well, but not all of them.
   const own = guild.channels.cache.filter((channel) => !channel.isThread());
   const channels = await channelsWith(context, caller, own.values(), permissions);
   if (channels.length === 0) throw unreachableGuild();
@@ -82,14 +82,14 @@ export async function seenGuild(
   return { guild, channels };
 }
 
-/** Whether the caller can see anything in a guild, at the cost of one decision: a member sees it or not. For an agent only its channels decide. */
+/** Whether the caller can see anything in a guild, at the cost of one decision. For an agent only its channels decide. */
 export async function maySee(context: Context, caller: Caller, { id }: Guild): Promise<boolean> {
   return caller.actor.identity !== undefined || may(context, caller, { guildId: id }, []);
 }
 
 /**
- * The host has checked the tool policy of the guild in which the call was made; this checks that of another guild, for a tool without a
- * `place` that reads there. @throws UserError
+ * The host has checked the tool policy of the guild of the call; this checks that of another guild, for a tool without a `place` that reads there. @throws
+ * UserError
  */
 export async function requireOpen({ policies }: Context, { actor, tool }: Caller, guild: Guild): Promise<void> {
   if (guild.id === actor.guildId) return;
@@ -97,7 +97,7 @@ export async function requireOpen({ policies }: Context, { actor, tool }: Caller
   if (policy === 'deny' || policy === 'confirm') throw unreachableGuild();
 }
 
-/** Who may change a thread: the member who started it or had it started, and moderators. @throws UserError */
+/** Checks who may change a thread: the member who started it or had it started, and moderators. @throws UserError */
 export async function requireThreadRights(context: Context, caller: Caller, thread: AnyThreadChannel): Promise<void> {
   const { id, ownerId } = thread;
   const isTheirs = ownerId === caller.actor.userId || (await context.sent.whose(id, id, caller.actor)) === 'own';
@@ -110,7 +110,7 @@ export async function requireUnlocked(context: Context, caller: Caller, channel:
   if (channel.isThread() && channel.locked === true) await demand(context, caller, placeOf(channel), 'ManageThreads');
 }
 
-/** @throws UserError when a role would stand at or above the requester or the bot */
+/** @throws UserError when a role would be at or above the highest role of the requester or the bot */
 export function requireBelow({ asking, bot }: Ranks, position: number): void {
   if (asking.guild.ownerId !== asking.id && position >= asking.roles.highest.position) {
     throw new UserError(t('A role can only be moved to below your highest role.'));
@@ -119,7 +119,7 @@ export function requireBelow({ asking, bot }: Ranks, position: number): void {
     throw new UserError(t('A role can only be moved to below my highest role.'));
 }
 
-/** Members give and take only permissions that they have. @throws UserError that names the missing ones */
+/** Members can grant and remove only permissions that they have. @throws UserError with the missing ones */
 export function requireHeld(held: Readonly<PermissionsBitField>, changed: Readonly<PermissionsBitField>): void {
   const missing = held.missing(changed);
   if (missing.length === 0) return;

@@ -35,13 +35,13 @@ type TextChannel = Exclude<SendableChannels, PartialGroupDMChannel>;
 
 interface Posted {
   readonly channelId: string;
-  /** All of them, in order: a long text is several. */
+  /** All of them, in order: a long text becomes several messages. */
   readonly messageIds: readonly string[];
 }
 
 /**
- * Sends a text as one message or several, under the agent's own name where it has one. The author of the message that it replies to is
- * pinged when they can see it.
+ * Sends a text as one or several messages, under the agent's own name when it has one. The author of the message that it replies to is pinged when they can see
+ * it.
  */
 export async function post(
   context: Context,
@@ -72,7 +72,7 @@ interface PostOptions {
   readonly options: MessageOptions;
   /** The message that the first of them replies to. */
   readonly replyTo?: Message | undefined;
-  /** The name and picture to send under; the bot's own without it. */
+  /** The name and picture of the sender; the bot's own without it. */
   readonly profile?: Profile | undefined;
 }
 
@@ -90,7 +90,7 @@ export async function postParts(
       const message = { content, ...reply, ...options };
       const once = { clock: context.clock, signal };
       return profile === undefined
-        ? // The requester waits for it: discord.js has repeated the request by itself.
+        ? // The requester waits for it, and discord.js has retried already.
           sendOnce(channel, message, `${key}:${index}`, { ...once, pausesMs: [] })
         : sendAs(channel, message, `${key}:${index}`, { ...once, profile });
     });
@@ -101,8 +101,8 @@ export async function postParts(
 }
 
 /**
- * @param sent gets the id of each message, also of those before one that fails
- * @throws UserError that lists which were sent when a later one fails
+ * @param sent called with the id of each message, also of those before a failed one
+ * @throws UserError with the messages that were sent when a later one fails
  */
 export async function sendInOrder(
   contents: readonly string[],
@@ -132,7 +132,7 @@ export async function sendInOrder(
   }
 }
 
-/** Checked before each step that changes or fetches something. @throws UserError once the call has been cancelled */
+/** Checked before each step that changes or fetches something. @throws UserError once the call was cancelled */
 export function stopWhenCancelled({ aborted }: AbortSignal): void {
   if (aborted) throw new UserError(t('It was cancelled on the way.'));
 }
@@ -148,8 +148,8 @@ export function idsText({ messageIds }: Pick<Posted, 'messageIds'>): string {
 const MESSAGE_LIMIT = 2000;
 
 /**
- * The text as messages that Discord takes, code fences unbroken, each with a line that says for whom it is sent: without the line the
- * member's words would look like the bot's own.
+ * The text as messages of valid length, with intact code fences, each with a line that says for whom it is sent: without the line the member's text would look
+ * like the bot's own.
  * @throws UserError for an empty text
  */
 export async function messagesFor(
@@ -173,7 +173,7 @@ export async function replyTarget(
   message: string,
 ): Promise<Message> {
   const reference = readMessage(channel.id, message);
-  // The refusal does not reveal whether the message exists: it is outside the place that was decided on.
+  // The refusal does not reveal whether the message exists, since it is outside the place of the decision.
   if (reference.channel.channelId !== channel.id)
     throw new UserError(t('A reply has to be in the same channel as its message.'));
   await demand(context, caller, placeOf(channel), 'ReadMessageHistory');
@@ -182,7 +182,7 @@ export async function replyTarget(
   return found;
 }
 
-/** Any of these lifts slow mode: https://support.discord.com/hc/en-us/articles/360016150952 */
+/** Each of these permissions lifts slow mode: https://support.discord.com/hc/en-us/articles/360016150952 */
 const EXEMPT = ['ManageMessages', 'ManageChannels'] as const;
 
 /** The bot bypasses slow mode, so it is enforced here for the requester. @throws UserError that says how long to wait */
@@ -199,14 +199,14 @@ async function requirePause(context: Context, caller: Caller, channel: Channel):
   );
 }
 
-/** How many messages of a channel are remembered. */
+/** Number of messages of a channel that are remembered. */
 const KEPT = 500;
 
-/** Without `userId` once the member had their data deleted: the words are still not the bot's own. */
+/** Without `userId` after the member had their data deleted: the text is still not the bot's own. */
 const entry = z.object({ id: z.string(), userId: z.string().optional(), identity: z.string().optional() });
 const schema = z.object({ messages: z.array(entry).default([]) });
 
-/** By channel, oldest first: what was sent with these tools, and for whom. */
+/** By channel, oldest first: messages that were sent with these tools, and for whom. */
 export const sentCollection = {
   scope: 'channel',
   schema,
@@ -228,9 +228,9 @@ export interface SentMessages {
   remember(channelId: string, ids: readonly string[], actor: Actor): Promise<void>;
   /** `own` when it was sent for the same person through the same agent. */
   whose(channelId: string, id: string, actor: Actor): Promise<'own' | 'others' | 'unknown'>;
-  /** The id of the latest message that was sent for a person there, through whatever agent. */
+  /** The id of the latest message that was sent for a person there, through any agent. */
   latestFor(channelId: string, person: Pick<Actor, 'userId'>): Promise<string | undefined>;
-  /** Of those that were not sent for an agent: its words are its own. */
+  /** Of those that were not sent for an agent, whose text is its own. */
   readonly originsOf: MessageOriginSource;
   forgetChannel(channelId: string): Promise<void>;
 }
@@ -241,7 +241,7 @@ export function createSentMessages(documents: SentCollection): SentMessages {
       if (ids.length === 0) return;
       const added = ids.map((id) => ({ id, userId, ...(identity === undefined ? {} : { identity }) }));
       await documents.of(channelId).update((draft) => {
-        // An edited message belongs to the member who edited it. It keeps its position: slow mode looks at the latest.
+        // An edited message belongs to the member who edited it. It keeps its position, since slow mode uses the latest.
         const byId = new Map([...draft.messages, ...added].map((message) => [message.id, message]));
         draft.messages = [...byId.values()].slice(-KEPT);
       });
@@ -273,7 +273,7 @@ interface MessageOptions {
   readonly flags?: MessageFlags.SuppressEmbeds;
 }
 
-/** Pings as in `mentionsIn`, none by a reply; previews of links only for those who may embed links there. */
+/** Pings as in `mentionsIn`, none by a reply; previews of links only for members who may embed links there. */
 export async function messageOptions(
   context: Context,
   caller: Caller,
@@ -285,7 +285,7 @@ export async function messageOptions(
   return { allowedMentions, ...(isShown ? {} : { flags: MessageFlags.SuppressEmbeds }) };
 }
 
-/** For one message no more people than this are looked up and pinged. */
+/** Maximum number of members that are looked up and pinged for one message. */
 const MOST_PEOPLE = 20;
 
 /** Discord's limit for each list of `allowed_mentions`. */
@@ -295,7 +295,7 @@ const PEOPLE = /<@!?(\d{1,20})>/g;
 
 const ROLES = /<@&(\d{1,20})>/g;
 
-/** Whom a text may ping: the people in it who can see the channel; @everyone and roles that are not mentionable only when the caller may. */
+/** Whom a text may ping: members in it who can see the channel; @everyone and roles that are not mentionable only when the caller may. */
 async function mentionsIn(
   context: Context,
   caller: Caller,
@@ -306,7 +306,7 @@ async function mentionsIn(
   const at = placeOf(channel);
   const mayMentionAll = /@everyone|@here|<@&/.test(text) && (await may(context, caller, at, ['MentionEveryone']));
   const named = idsIn(text, ROLES);
-  // In a private thread a mention adds every member who has the role.
+  // In a private thread, a mention of a role adds every member who has it.
   const isForAll =
     named.length > 0 &&
     (channel.type !== ChannelType.PrivateThread || (await may(context, caller, at, ['ManageThreads'])));
@@ -323,7 +323,7 @@ async function mentionsIn(
   };
 }
 
-/** Whether a user sees the channel. A mention adds them to a private thread, so there they must be in it already. */
+/** Whether a user can see the channel. A mention would add them to a private thread, so there they must be members already. */
 async function canSee(
   { access }: Context,
   { guildId, id: channelId }: GuildBasedChannel,

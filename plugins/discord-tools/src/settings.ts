@@ -16,7 +16,7 @@ import type { SentMessages } from './sending.js';
 
 export const PLUGIN = 'discord-tools';
 
-/** What every tool of the plugin works with. */
+/** The context of every tool of the plugin. */
 export interface Context {
   readonly client: Client;
   readonly access: Access;
@@ -25,11 +25,11 @@ export interface Context {
   readonly clock: Clock;
   readonly sent: SentMessages;
   readonly identities: Pick<Identities, 'profile'>;
-  /** The settings of a guild; of `null` those for direct messages. */
+  /** The settings of a guild; for `null` those of direct messages. */
   readonly settings: ToolSettings['guild'];
 }
 
-/** The member or agent that calls, and the tool that is called: the subject of an access decision. */
+/** The calling member or agent, and the called tool: the subject of an access decision. */
 export interface Caller {
   readonly actor: Actor;
   readonly tool: string;
@@ -58,7 +58,7 @@ export const settings = {
 
 type ToolSettings = Settings<typeof settings>;
 
-/** Offered with `offer: 'common'`. Each turn pays for the tools that it offers: all of them come to some 9,000 tokens. */
+/** Offered with `offer: 'common'`. Each turn pays for the tools that it offers: all of them take some 9,000 tokens. */
 const COMMON: ReadonlySet<string> = new Set([
   'discord_send',
   'discord_read_messages',
@@ -69,7 +69,7 @@ const COMMON: ReadonlySet<string> = new Set([
   'discord_create_thread',
 ]);
 
-/** The tools with which the bot sends the words of a member. */
+/** The tools with which the bot sends a member's text. */
 const SPEAKING: ReadonlySet<string> = new Set([
   'discord_send',
   'discord_edit_message',
@@ -78,7 +78,7 @@ const SPEAKING: ReadonlySet<string> = new Set([
   'discord_send_webhook_message',
 ]);
 
-/** The tool, offered to models where the guild's settings say so; in direct messages the common ones. Who may send by it, they say, too. */
+/** The tool, offered to models according to the guild's settings; in direct messages the common ones. The settings also say who may send with it. */
 export function bySettings(context: Context, definition: ToolDefinition): ToolDefinition {
   const isSpeaking = SPEAKING.has(definition.name);
   return {
@@ -92,7 +92,7 @@ export function bySettings(context: Context, definition: ToolDefinition): ToolDe
   };
 }
 
-/** From which tier on the bot sends messages for a member. An agent speaks for itself, as far as its grants go. */
+/** The lowest tier for which the bot sends messages. An agent writes for itself, within its grants. */
 async function speakersIn({ settings }: Context, { guildId, identity }: Actor): Promise<Tier | 'nobody'> {
   return guildId === null || identity !== undefined ? 'everyone' : (await settings(guildId).get()).speakFor;
 }

@@ -16,7 +16,7 @@ import type { GlobalSettings } from './settings.js';
 import { traitsOf } from './traits.js';
 import type { Vendor } from './vendors.js';
 
-/** What an attempt needs besides the request and the model. */
+/** The context of an attempt, other than the request and the model. */
 interface AttemptContext {
   readonly setup: Setup;
   readonly learned: Learned;
@@ -28,7 +28,7 @@ interface AttemptContext {
   readonly onText: ((piece: string) => void) | undefined;
 }
 
-/** One attempt within its time limit. What the model refuses each time is left out and sent again at once. */
+/** One attempt within its time limit. A parameter that the model refuses is left out and the request repeated at once. */
 export async function attemptOnce(candidate: Candidate, request: LlmRequest, parts: AttemptContext): Promise<Attempt> {
   const { setup, learned, bounds, log } = parts;
   const end = await within(bounds, async (signal) => {
@@ -39,7 +39,7 @@ export async function attemptOnce(candidate: Candidate, request: LlmRequest, par
       const range = outOfRange(call, candidate.vendor.definition);
       if (range !== undefined) return failed(range);
       parts.onStart(call.mode);
-      // What comes after the end of the attempt is dropped.
+      // Output after the end of the attempt is dropped.
       const onText = parts.onText;
       const listen = onText && ((piece: string) => (signal.aborted ? undefined : onText(piece)));
       const answered = await parts.bodies?.sending(candidate.provider, call, setup.settings.keepBodies);
@@ -53,15 +53,15 @@ export async function attemptOnce(candidate: Candidate, request: LlmRequest, par
   return end.done ? end.value : interrupted(end.why, bounds);
 }
 
-/** An attempt that was ended before its end. */
+/** An attempt that was aborted. */
 export function interrupted(why: Interruption, { timeoutMs }: Bounds): Attempt<never> {
   return { ok: false, failure: why === 'cancelled' ? CANCELLED : timedOut(timeoutMs) };
 }
 
-/** With less time than this, a model that does not answer is not thought to be down. */
+/** With less time than this, a model that does not answer does not count as failing. */
 const CONCLUSIVE_MS = 10_000;
 
-/** Bounds an attempt by its own time limit, and by the deadline of the whole request. */
+/** Limits an attempt by its own time limit, and by the deadline of the whole request. */
 export function boundsUntil(deadlineAt: number, { clock, timeoutMs, signals }: Bounds): Bounds {
   return { clock, timeoutMs: Math.max(0, Math.min(timeoutMs, deadlineAt - clock.now())), signals };
 }
@@ -82,7 +82,7 @@ function wasAsked(refused: Refusal, { mode, request, temperature, topP }: Provid
 
 const failed = (failure: Failure): Attempt => ({ ok: false, failure });
 
-/** A temperature that the provider does not have: said as such, never quietly another. */
+/** A temperature that the provider does not support is reported, and not changed silently. */
 function outOfRange({ temperature }: ProviderCall, { name, maxTemperature }: ProviderDefinition): Failure | undefined {
   if (temperature === undefined || (temperature >= 0 && temperature <= maxTemperature)) return undefined;
   const detail = `the temperature ${temperature} is out of range: ${name} takes 0 to ${maxTemperature}`;
@@ -93,7 +93,7 @@ function timedOut(timeoutMs: number): Failure {
   return { code: 'CINNABAR_LLM_TIMEOUT', params: { seconds: Math.round(timeoutMs / 100) / 10 }, retry: true };
 }
 
-/** A provider that asks for more patience than this is not waited for. */
+/** A provider that requests a longer delay than this is not waited for. */
 const LONGEST_WAIT_MS = 60_000;
 
 interface RetryRules {
@@ -101,7 +101,7 @@ interface RetryRules {
   readonly retries: number;
   /** The same before each repetition; longer only where the provider asks for it. */
   readonly retryDelayMs: number;
-  /** Nothing is begun that would have to wait until then. */
+  /** No repetition starts that would have to wait beyond this time. */
   readonly deadlineAt: number;
   readonly clock: Clock;
   readonly signals: readonly AbortSignal[];
@@ -149,8 +149,8 @@ interface Bounds {
 }
 
 /**
- * Runs a task until its end, its time limit or a cancellation, whichever comes first, and aborts the task's own signal in the latter
- * two. Does not wait for a task that takes its time to notice.
+ * Runs a task until its end, its time limit or a cancellation, whichever comes first, and aborts the task's own signal in the latter two. Does not wait until
+ * the task reacts.
  */
 export async function within<T>(
   { clock, timeoutMs, signals }: Bounds,
@@ -167,19 +167,19 @@ export async function within<T>(
   }
 }
 
-/** How requests are made at the moment: read anew for each one, so that a changed setting holds from the next request on. */
+/** The present configuration of requests: read for each one, so that a changed setting applies from the next request on. */
 export interface Setup {
   readonly settings: GlobalSettings;
   readonly routes: Routes;
   readonly providerFor: (connection: Connection) => Provider;
 }
 
-/** A model that could answer a request, and all that is known about it. */
+/** A model that could answer a request, and everything known about it. */
 export interface Candidate {
   readonly vendor: Vendor;
   readonly provider: Provider;
   readonly model: string;
-  /** Unique to model and vendor: for what is learned. */
+  /** Unique to model and vendor: the key of what was learned. */
   readonly name: string;
   readonly traits: ModelTraits;
 }
@@ -200,7 +200,7 @@ export function candidateFor(
   return { vendor, provider, model, name, traits: { ...traits, modes: modes.length === 0 ? ['chat'] : modes } };
 }
 
-/** Why a request that asks for prefill cannot have it; `undefined` when it can, or does not ask. */
+/** Why prefill is not possible for a request that asks for it; `undefined` when it is, or was not asked for. */
 function whyChat(request: LlmRequest, { traits, name }: Candidate, learned: Learned): string | undefined {
   if (request.mode !== 'prefill') return undefined;
   if (request.output !== undefined) return 'structured output needs chat';
@@ -221,7 +221,7 @@ function samplingOf(settings: GlobalSettings, name: string, request: LlmRequest,
   return { temperature: takes('temperature') ? temperature : undefined, topP: takes('topP') ? topP : undefined };
 }
 
-/** The parameters that were wanted, and left out since the model refuses them. */
+/** The requested parameters that were left out since the model refuses them. */
 export function omittedFor(
   { settings }: Setup,
   { name }: Candidate,
@@ -235,7 +235,7 @@ export function omittedFor(
     .map((parameter) => `${parameter} ${wanted[parameter]}`);
 }
 
-/** One attempt with everything decided that the request leaves open. */
+/** One attempt with all open parameters decided. */
 export function planCall(
   { settings }: Setup,
   candidate: Candidate,
@@ -262,15 +262,15 @@ export function planCall(
   };
 }
 
-/** What a model refuses, each time: it is asked once. */
+/** A parameter that a model always refuses is tried once. */
 export type Refusal = 'temperature' | 'topP' | 'sampling' | 'prefill' | 'assistantImages' | 'forcedTool';
 
-/** What has been found out about models by trying. */
+/** Facts about models that were learned by trying. */
 export interface Learned {
   refuses(model: string, what: Refusal): boolean;
-  /** @returns whether that is news */
+  /** @returns whether that is new */
   learn(model: string, what: Refusal): boolean;
-  /** Tells of a prefill that became chat, once for each model and reason. */
+  /** Reports once for each model and reason that prefill was replaced by chat. */
   noteChat(log: Logger, model: string, reason: string): void;
 }
 

@@ -1,29 +1,29 @@
 import { type Clock, type Logger, type Redaction, requestBodyText } from '@cinnabar/sdk';
 import type { Attempt, Provider, ProviderCall } from './providers/provider.js';
 
-/** A request as it was sent, and what came back. */
+/** A request as it was sent, and the response. */
 export interface KeptBody {
   /** ISO 8601, UTC. */
   readonly at: string;
   readonly provider: string;
   readonly model: string;
   readonly body: string;
-  /** `undefined` while nothing has come back. */
+  /** `undefined` until there is a response. */
   answer: string | undefined;
 }
 
-/** Shows whole requests to models: in the log at trace, and, where the owner wants that, the last ones in memory. Secrets are taken out. */
+/** Shows whole requests to models: in the log at level trace and, when the owner enables it, the last ones in memory. Secrets are removed. */
 export interface Bodies {
-  /** A request begins. What is shown of its attempts ends with the next `clear`, also of those that are still to come. */
+  /** A request begins. Its attempts are shown until the next `clear`, including pending ones. */
   begin(): RequestBodies;
   /** The newest first. */
   readonly kept: readonly KeptBody[];
   clear(): void;
 }
 
-/** Of one request, over all its attempts and models. */
+/** For one request, over all its attempts and models. */
 export interface RequestBodies {
-  /** An attempt is about to be sent. Call what it returns with what came back. Never throws. */
+  /** An attempt is about to be sent. Call the returned function with the response. Never throws. */
   sending(provider: Provider, call: ProviderCall, keep: boolean): Promise<(attempt: Attempt) => void>;
 }
 

@@ -7,15 +7,15 @@ import type { Vendor } from './vendors.js';
 /** One breaker for each model at each vendor, address and key: a fault of one model or key does not block the others. */
 export interface Breakers {
   for(vendor: Server, model: string): Breaker;
-  /** For status lines: `answers`, or which models do not. */
+  /** For status lines: `answers`, or the models that do not. */
   stateOf(vendor: Server): string;
-  /** Every model that was asked so far. */
+  /** Every model that was used so far. */
   list(): readonly { readonly vendor: string; readonly model: string; readonly breaker: Breaker }[];
 }
 
 type Server = Pick<Vendor, 'name' | 'source'>;
 
-/** More models than are in use: older ones belong to settings that have changed since. */
+/** More models than are in use: older ones belong to previous settings. */
 const MOST_KEPT = 500;
 
 interface Kept {
@@ -25,14 +25,14 @@ interface Kept {
   readonly breaker: Breaker;
 }
 
-/** @param onOpen called each time that one opens */
+/** @param onOpen called each time when a breaker opens */
 export function createBreakers(
   clock: Clock,
   log: Logger,
   onOpen: (vendor: string, model: string) => void = () => undefined,
 ): Breakers {
   const breakers = new LRUCache<string, Kept>({ max: MOST_KEPT });
-  // Another address is another server, another key another account. Keys stay in memory here, as they do with the provider.
+  // Another address is another server, another key another account. Keys are kept in memory here, as in the provider.
   const placeOf = ({ name, source }: Server) => `${name} ${JSON.stringify(source)}`;
   return {
     for(vendor, model) {
@@ -57,20 +57,20 @@ export function createBreakers(
 const ANSWERS = 'answers';
 const PAUSE_MS = 30_000;
 
-/** Keeps requests from a model that does not answer: they fail at once, and one probe at a time finds out when it is back. */
+/** Blocks requests to a model that does not answer: they fail at once, and one probe at a time finds out when it works again. */
 interface Breaker {
-  /** For status lines: `answers`, or what is the matter. */
+  /** For status lines: `answers`, or the problem. */
   readonly state: string;
   /** Whether it refuses requests, except a probe. */
   readonly isOpen: boolean;
-  /** Whether it would refuse a request now. */
+  /** Whether it would block a request now. */
   readonly refuses: boolean;
   run<R>(attempt: () => Promise<Attempt<R>>): Promise<Attempt<R>>;
 }
 
 /**
- * A vendor that answers, even if only to refuse or to ask for patience, is no failure.
- * @param onOpen called each time that it opens, also after a failed probe
+ * A vendor that answers, even with a refusal or a rate limit, is not failing.
+ * @param onOpen called each time when it opens, also after a failed probe
  */
 export function createBreaker(
   vendor: string,

@@ -28,7 +28,7 @@ import { environmentOf, settingsOf } from './settings.js';
 import { checkVendors, createModelMetrics, describeStatus } from './status.js';
 import { fileKeysOf, withVendorsOfFiles } from './vendors.js';
 
-/** The plugin with these providers. All that it says and takes of a provider follows from its definition. */
+/** The plugin with these providers. Everything about a provider follows from its definition. */
 export function llmPlugin(providers: readonly ProviderDefinition[]) {
   const fileKeys = fileKeysOf(providers);
   const titles = providers.filter(({ fromVendor }) => fromVendor !== undefined).map(({ title }) => title);
@@ -90,7 +90,7 @@ export function llmPlugin(providers: readonly ProviderDefinition[]) {
             ),
         }),
       );
-      // Members read a plain sentence; address, variable and the provider's words are the owner's.
+      // Members read a plain sentence; address, variable and the provider's message are for the owner.
       const tellOwner = (error: CinnabarError) => {
         if (error.code !== 'CINNABAR_LLM_REFUSED' && error.code !== 'CINNABAR_LLM_NOT_CONFIGURED') return;
         notices.alert({
@@ -100,7 +100,7 @@ export function llmPlugin(providers: readonly ProviderDefinition[]) {
         });
       };
       const bodies = createBodies(clock, services.redaction, log);
-      // Whose words are in a body is not known.
+      // It is not known whose messages a body contains.
       personalData({ forget: async () => bodies.clear() });
       let current: Llm['current'] = { provider: 'offline', model: 'offline' };
 
@@ -123,10 +123,10 @@ export function llmPlugin(providers: readonly ProviderDefinition[]) {
         }
       };
 
-      // A wrong configuration must not keep the plugin from starting: the owner needs its settings to mend it.
+      // A wrong configuration must not prevent the plugin's start: the owner needs its settings to correct it.
       const problem = await refresh();
       if (problem !== undefined) log.warn(problem);
-      // Status lines read `current` without waiting.
+      // Status lines read `current` synchronously.
       settingsChanged(refresh);
       defer(
         services.configuration.onChange(() => {

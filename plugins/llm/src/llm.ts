@@ -44,7 +44,7 @@ import { traitsOf } from './traits.js';
 interface ModelsDependencies {
   /** @throws CINNABAR_LLM_NOT_CONFIGURED */
   setup(): Promise<Setup>;
-  /** What answered or would answer, as last known. */
+  /** The source that answered or would answer, as last known. */
   readonly current: () => Llm['current'];
   readonly breakers: Breakers;
   readonly metrics?: ModelMetrics;
@@ -52,16 +52,16 @@ interface ModelsDependencies {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Called for every model that did not answer, with what only the owner should read. */
+  /** Called for every model that did not answer, with details that only the owner should read. */
   readonly onFailure?: (error: CinnabarError) => void;
   /** Aborts when the plugin stops. */
   readonly signal: AbortSignal;
 }
 
-/** How long a look at a vendor may take. */
+/** Time limit of a vendor's check. */
 const LOOK_MS = 5_000;
 
-/** Of the time that is left, what a model may take while there are others to ask. */
+/** The fraction of the remaining time that a model may use while there are others. */
 const FIRST_SHARE = 2 / 3;
 
 /** Failures that another model may not have. */
@@ -72,7 +72,7 @@ const ASK_ANOTHER: ReadonlySet<ErrorCode> = new Set([
   'CINNABAR_LLM_PAUSED',
 ]);
 
-/** The models: finds who answers, bounds each attempt, repeats what may be repeated, tries others, and checks what came back. */
+/** The models: selects them, limits each attempt, retries, tries fallbacks, and checks the answers. */
 export function createModels(parts: ModelsDependencies): UnmeteredLlm {
   const { clock, random, breakers } = parts;
   const learned = createLearned();
@@ -125,7 +125,7 @@ export function createModels(parts: ModelsDependencies): UnmeteredLlm {
       return attempt;
     }
     const reply = boundReply(request, attempt.reply, settings.maxAnswerBytes);
-    // What was answered is paid for, whether it can be read or not.
+    // An answer is paid for, whether it can be parsed or not.
     parts.metrics?.ended(candidate, startedMs, reply);
     const { name } = candidate.provider;
     const price = priceOf(setup, reply.model, learned);
@@ -151,7 +151,7 @@ export function createModels(parts: ModelsDependencies): UnmeteredLlm {
       let failed: Failure | undefined;
       for (const candidate of candidates(setup, request)) {
         const leftMs = endAt - clock.now();
-        // A model that hangs must leave the others time to answer.
+        // A model that hangs must leave time for the others.
         const deadlineAt = others > 0 ? clock.now() + leftMs * FIRST_SHARE : endAt;
         others -= 1;
         const outcome = await answer(request, candidate, { setup, listener, bodies, deadlineAt, onUse });
@@ -210,12 +210,12 @@ export function createModels(parts: ModelsDependencies): UnmeteredLlm {
     return vendorFinding(vendor, model, deadline.signal).finally(() => deadline.end());
   }
 
-  /** When the answer has to be there. One attempt may always take its own time limit, unless the caller has less. */
+  /** The deadline for the answer. One attempt may always use its own time limit, unless the caller has less time. */
   function endOf({ deadlineAt = Number.POSITIVE_INFINITY, timeoutMs }: LlmRequest, { settings }: Setup): number {
     return Math.min(deadlineAt, clock.now() + Math.max(settings.deadlineMs, timeoutMs ?? settings.timeoutMs));
   }
 
-  /** The model asked for, then the others; one that no vendor provides is passed over, but for the first. */
+  /** The requested model, then the fallbacks; a fallback that no vendor provides is skipped. */
   function* candidates(setup: Setup, request: Pick<LlmRequest, 'model' | 'fallbacks'>): Generator<Candidate> {
     const first = candidateFor(setup, request.model, learned);
     yield first;
@@ -240,7 +240,7 @@ export function createModels(parts: ModelsDependencies): UnmeteredLlm {
   }
 }
 
-/** Of the model that has answered, which may have a more exact name than the one that was asked for. */
+/** The model that has answered, whose name may be more exact than the requested one. */
 function priceOf(setup: Setup, model: string, learned: Learned): ModelPrice | undefined {
   try {
     return candidateFor(setup, model, learned).traits.price;
@@ -253,7 +253,7 @@ function toError({ code, params }: Failure): CinnabarError {
   return new CinnabarError(code, params);
 }
 
-/** Texts to vectors: as many requests as the vendor's limit asks for, one after another, each bounded and repeated like a completion's. */
+/** Texts to vectors: as many requests as the vendor's limit requires, one after another, each limited and retried like a completion's. */
 function createEmbeddings(
   parts: Pick<ModelsDependencies, 'setup' | 'breakers' | 'metrics' | 'clock' | 'log' | 'signal'>,
 ): Pick<UnmeteredLlm, 'embed' | 'embeddingModel'> {
@@ -314,7 +314,7 @@ async function askFor(
   return { ok: false, failure: unreadable('it is not one vector for each text') };
 }
 
-/** Vendors refuse empty texts: a blank one means as little. */
+/** Vendors refuse empty texts; a blank one is equivalent. */
 function batchesOf(texts: readonly string[], most = texts.length): readonly (readonly string[])[] {
   const sent = texts.map((text) => (text === '' ? ' ' : text));
   return Array.from({ length: Math.ceil(sent.length / Math.max(1, most)) }, (_, index) =>

@@ -262,7 +262,7 @@ async function createChannel(
   );
 }
 
-/** A category that the requester manages as well: a channel is not moved out of their reach. @throws UserError */
+/** A category that the requester manages as well, so that a channel is not moved out of their reach. @throws UserError */
 async function categoryToMoveTo(context: Context, call: Call, channel: GuildChannel, parentId: string) {
   const place = await channelPlace(context.client, parentId);
   if (place.guildId !== channel.guildId || !(await may(context, call, place, MANAGING, MANAGING))) {
@@ -357,7 +357,7 @@ export function channelPermissionTools(context: Context): readonly ToolDefinitio
 interface ManagedRole {
   readonly channel: GuildChannel | CategoryChannel;
   readonly role: Role;
-  /** What the requester may do there. */
+  /** The requester's permissions there. */
   readonly held: Readonly<PermissionsBitField>;
 }
 
@@ -368,7 +368,7 @@ async function managedRole({ client }: Context, actor: Actor, channelId: string,
     throw new UserError(t('Only channels and categories of a server have permissions.'));
   const role = roleOf(channel.guild, roleId);
   const ranks = await ranksIn(channel.guild, actor);
-  // Every member has the role @everyone, so it has no rank to be above.
+  // Every member has the role @everyone, so its position does not matter.
   if (role.id !== channel.guild.id) requireAboveRole(ranks, role);
   return { channel, role, held: channel.permissionsFor(ranks.asking) };
 }

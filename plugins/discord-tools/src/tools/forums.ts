@@ -319,7 +319,7 @@ function forumText({ id, name, topic, tags }: Forums['forums'][number]): string 
 
 interface Post {
   readonly post: ThreadView;
-  /** What it began with; missing when that was deleted. */
+  /** Its first message; missing when that was deleted. */
   readonly first?: MessageView;
   /** The latest answers, oldest first. */
   readonly latest: readonly MessageView[];
@@ -347,7 +347,7 @@ function tagData(forum: Forum, { name, moderated, emoji }: z.output<typeof tag>)
 interface TagView {
   readonly id: string;
   readonly name: string;
-  /** Only for who manages threads to put on a post. */
+  /** Only members who manage threads may add it to a post. */
   readonly moderated: boolean;
   readonly emoji: string | null;
 }
@@ -371,7 +371,7 @@ function tagsText(tags: readonly TagView[]): string {
     .join('\n');
 }
 
-/** Ids of the tags that were named. @throws UserError that lists what there is */
+/** Ids of the named tags. @throws UserError with the list of existing ones */
 async function tagIds(context: Context, caller: Caller, forum: Forum, names: readonly string[]): Promise<string[]> {
   const wanted = names.map((name) => {
     const tag = forum.availableTags.find(

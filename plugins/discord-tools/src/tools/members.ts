@@ -39,7 +39,7 @@ export function memberTools(context: Context): readonly ToolDefinition[] {
         const last = found.at(-1);
         return {
           members: found.map((member) => viewMember(member, clock.now())),
-          // There may be more, after this one.
+          // There may be more members after this one.
           next: found.length === limit ? last?.id : undefined,
         };
       },
@@ -137,7 +137,7 @@ interface TimeOut {
   readonly reason: string | undefined;
 }
 
-/** Sets when the time-out of a member ends; `null` ends it now. @throws UserError */
+/** Sets the end of a member's time-out; `null` ends it now. @throws UserError */
 async function setTimeOut(
   context: Context,
   caller: Caller,
@@ -163,9 +163,9 @@ interface MemberView {
   readonly displayName: string;
   readonly bot: boolean;
   readonly joinedAt: string | null;
-  /** The highest first. */
+  /** Highest first. */
   readonly roles: readonly { readonly id: string; readonly name: string }[];
-  /** Until when they are in time-out. */
+  /** The end of their time-out. */
   readonly timedOutUntil?: string;
 }
 

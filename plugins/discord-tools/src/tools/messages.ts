@@ -110,7 +110,7 @@ export function messageTools(context: Context): readonly ToolDefinition[] {
           ...(around === undefined ? {} : { around: idOf(around) }),
         });
         const all = [...found.values()].map(viewMessage).sort((one, other) => compareIds(one.id, other.id));
-        // After a message, what follows it comes first; otherwise the newest.
+        // With `after`, the oldest of the following messages come first; otherwise the newest.
         const messages = fitting(all, call.mostCharacters, after === undefined ? 'end' : 'beginning');
         const left = all.length - messages.length;
         return {
@@ -172,10 +172,10 @@ export function messageTools(context: Context): readonly ToolDefinition[] {
         const [text = '', ...more] = await messagesFor(context, call, message.guildId, content);
         if (more.length > 0) throw new UserError(t('The text has to fit into one message.'));
         const whose = await sent.whose(message.channelId, message.id, call.actor);
-        // Cards, answers and notices record what others decided: they are never rewritten.
+        // Cards, answers and notices record others' decisions: they are never rewritten.
         if (whose === 'unknown')
           throw new UserError(t('I only edit messages that were sent with discord_send, and not too long ago.'));
-        // A pinned message keeps the text that was pinned.
+        // The text of a pinned message must not change.
         if (message.pinned) throw new UserError(t('I do not edit pinned messages. Take it off the pins first.'));
         if (whose === 'others') await demand(context, call, placeOf(message.channel), 'ManageMessages');
         await editOwn(message, { content: text, ...(await messageOptions(context, call, message.channel, content)) });
@@ -204,7 +204,7 @@ export function messageTools(context: Context): readonly ToolDefinition[] {
       examples: ['delete message {messageId} in {channelId}', 'remove message {messageId} from {channelId}'],
       async run({ channelId, messageId, reason }, call) {
         const message = await messageOf(client, channelId, messageId);
-        // Members delete their own messages, and those that the bot sent for them.
+        // Members may delete their own messages, and those that the bot sent for them.
         const isTheirs =
           message.author.id === call.actor.userId ||
           (await sent.whose(message.channelId, message.id, call.actor)) === 'own';
@@ -214,7 +214,7 @@ export function messageTools(context: Context): readonly ToolDefinition[] {
           await deleteOwn(message);
           return messageAt(message);
         }
-        // Not `message.delete()`, which takes no reason.
+        // Not `message.delete()`, which accepts no reason.
         const options = { reason: auditReason(context.client, call.actor, reason) };
         await client.rest.delete(Routes.channelMessage(message.channelId, message.id), options);
         return messageAt(message);

@@ -67,7 +67,7 @@ export function reactionTools(context: Context): readonly ToolDefinition[] {
       place: ({ channelId, messageId }) => messagePlace(client, channelId, messageId),
       async run({ channelId, messageId, emojis }, call) {
         const message = await messageOf(client, channelId, messageId);
-        // All are checked first, so that a wrong one does not leave some of them behind.
+        // All are checked first, so that an invalid one does not leave only some of them added.
         const read = emojis.map((emoji) => readEmoji(client, message, emoji));
         for (const emoji of read) await requireUsable(context, call, message, emoji);
         for (const { key } of read) {
@@ -112,7 +112,7 @@ export function reactionTools(context: Context): readonly ToolDefinition[] {
         if (whose !== me && whose !== call.actor.userId) {
           await demand(context, call, placeOf(message.channel), 'ManageMessages');
         }
-        // Removing a reaction that is not there is no error.
+        // Removing a missing reaction is not an error.
         await reactionOf(message, readEmoji(client, message, emoji))?.users.remove(whose);
         return messageAt(message);
       },
@@ -165,13 +165,13 @@ export function reactionTools(context: Context): readonly ToolDefinition[] {
 }
 
 interface ReadEmoji {
-  /** As discord.js takes it: a Unicode emoji, or `name:id`. */
+  /** As discord.js expects it: a Unicode emoji, or `name:id`. */
   readonly key: string;
   /** Of a custom one. */
   readonly id: string | undefined;
 }
 
-/** Reads 👍, `<:name:id>`, `name:id`, an id, or the name of an emoji of the message's own server. @throws UserError */
+/** Parses 👍, `<:name:id>`, `name:id`, an id, or the name of an emoji of the message's own server. @throws UserError */
 function readEmoji(client: Client, message: Message, text: string): ReadEmoji {
   const given = text.trim();
   const own = message.guild?.emojis.cache.find(({ name }) => name === given.replace(/^:|:$/g, ''));
@@ -197,7 +197,7 @@ function parsed(text: string) {
   }
 }
 
-/** Emoji of other servers are for those who may use them here. @throws UserError */
+/** Emoji of other servers only for members who may use them here. @throws UserError */
 async function requireUsable(
   context: Context,
   caller: Caller,

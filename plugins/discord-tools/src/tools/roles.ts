@@ -171,7 +171,7 @@ interface MemberRoleTexts {
   success(member: string, role: string): string;
 }
 
-/** A tool that gives a role to a member, or takes it. */
+/** A tool that adds a role to a member, or removes it. */
 function memberRoleTool(
   context: Context,
   change: 'add' | 'remove',

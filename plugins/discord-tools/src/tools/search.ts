@@ -25,7 +25,7 @@ const LAST_ID = String(2n ** 63n);
 /** The length of the line above each result. */
 const CHANNEL_LINE = 60;
 
-/** The same as Discord's own search: https://discord.com/developers/docs/resources/message#search-guild-messages */
+/** Same order as Discord's own search: https://discord.com/developers/docs/resources/message#search-guild-messages */
 const HAS = ['link', 'embed', 'file', 'image', 'video', 'sound', 'sticker', 'poll', 'snapshot'] as const;
 
 const filterFields = {
@@ -153,7 +153,7 @@ const HAS_IT: Readonly<Record<(typeof HAS)[number], (message: Message) => boolea
   snapshot: ({ messageSnapshots }) => messageSnapshots.size > 0,
 };
 
-/** Whether a message fits, and how well: how often the words occur in it. `undefined` when it does not. */
+/** How often the words occur in a message; `undefined` when it does not match. */
 function createFilter(filter: Filter): (message: Message) => number | undefined {
   const words = wordsIn(filter.content ?? '');
   const author = filter.authorId === undefined ? undefined : readId(filter.authorId, 'user');
@@ -187,13 +187,13 @@ interface Found {
   readonly messages: readonly MessageView[];
   /** Whether there are, or may be, more. */
   readonly more: boolean;
-  /** The offset at which to go on, when not all results did fit. */
+  /** The offset of the next results, when not all fit. */
   readonly nextOffset?: number;
-  /** Set when the search ended before it had looked everywhere: the time that it came to, ISO 8601. */
+  /** Set when the search ended before it had searched everything: the time that it reached, ISO 8601. */
   readonly cutAt?: string;
 }
 
-/** The results that were asked for, as far as they fit. */
+/** The requested results that fit. */
 function pageOf(
   found: readonly { readonly message: Message }[],
   { offset, limit }: { readonly offset: number; readonly limit: number },
@@ -245,16 +245,16 @@ interface WalkOptions {
   readonly minId: string;
   /** Only messages before this one. */
   readonly maxId: string;
-  /** Asked before each page: `false` ends the walk. */
+  /** Called before each page: `false` ends the search. */
   goOn(): boolean;
 }
 
-/** One channel, as far as it has been read. */
+/** One channel, and how far it was read. */
 interface Source {
   readonly channel: ReadableChannel;
-  /** Read and not yet passed on, the next one first. */
+  /** Read and not passed on yet, the next one first. */
   read: Message[];
-  /** What has not been read lies beyond this id. */
+  /** The unread messages are beyond this id. */
   edge: string;
   end: boolean;
 }
@@ -262,8 +262,8 @@ interface Source {
 const PAGE = 100;
 
 /**
- * The messages of many channels as one row, newest (or oldest) first. A page is read only when its turn has come, so that the newest
- * messages of a large guild cost a few requests. Returns whether it came to the end.
+ * The messages of many channels merged, newest (or oldest) first. A page is read only when it is needed, so that the newest messages of a large guild cost a
+ * few requests. Returns whether the end was reached.
  */
 async function* walk(
   channels: readonly ReadableChannel[],
@@ -291,7 +291,7 @@ async function* walk(
   }
 }
 
-/** The source whose next message, or whose unread rest, comes first. */
+/** The source whose next message, or unread rest, is first. */
 function nextOf(sources: readonly Source[], newest: boolean): Source | undefined {
   let best: Source | undefined;
   for (const source of sources) {
@@ -316,7 +316,7 @@ async function readPage(source: Source, newest: boolean): Promise<void> {
   source.end = page.length < PAGE;
 }
 
-/** Nothing, where Discord no longer lets the bot read: one channel must not end the search. */
+/** Empty when Discord no longer allows the bot to read: one channel must not end the search. */
 async function readable(fetched: Promise<Collection<string, Message>>): Promise<Message[]> {
   try {
     return [...(await fetched).values()];

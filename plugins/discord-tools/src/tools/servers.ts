@@ -8,7 +8,7 @@ import { channelsWith, may, maySee, seenGuild } from '../rights.js';
 import { stopWhenCancelled } from '../sending.js';
 import type { Context } from '../settings.js';
 
-/** A bot may be in thousands, and asks Discord about each one whose member it does not know yet. */
+/** A bot may be in thousands of servers, and asks Discord about each one in whose cache the member is missing. */
 const MAX_MS = 10_000;
 
 export function serverTools(context: Context): readonly ToolDefinition[] {
@@ -83,7 +83,7 @@ interface ServerInfo {
   readonly name: string;
   /** In the order of the channel list. */
   readonly channels: readonly ChannelView[];
-  /** Of the server as a whole: not for an agent that was let into some of its channels. */
+  /** For the whole server: not for an agent that has grants for some of its channels. */
   readonly whole?: {
     readonly description: string | null;
     readonly ownerId: string;

@@ -58,7 +58,7 @@ export function threadTools(context: Context): readonly ToolDefinition[] {
         const about = { name, reason: auditReason(context.client, call.actor, reason) };
         const thread = await (from?.startThread(about) ?? startIn(channel, isPrivate, about));
         await sent.remember(thread.id, [thread.id], call.actor);
-        // The bot started it: without this the requester could not see it.
+        // The bot started it: otherwise the requester could not see it.
         if (isPrivate) await thread.members.add(call.actor.userId);
         const posted = message === undefined ? undefined : await post(context, call, thread, message);
         return { id: thread.id, name: thread.name, messageIds: posted?.messageIds ?? [] };
@@ -265,7 +265,7 @@ export async function threadsIn(
   const found: AnyThreadChannel[] = [...(await threads.fetchActive()).threads.values()];
   if (archived) {
     found.push(...(await threads.fetchArchived({ type: 'public', limit })).threads.values());
-    // Discord lists all private ones for members, and bots, with Manage Threads.
+    // Discord returns all private ones to members, and bots, with Manage Threads.
     if (
       !channel.isThreadOnly() &&
       (await may(context, caller, placeOf(channel), ['ManageThreads'], ['ManageThreads']))

@@ -21,7 +21,7 @@ import { may, requireUnlocked } from '../rights.js';
 import { idsText, messageOptions, messagesFor, sendInOrder } from '../sending.js';
 import type { Caller, Context } from '../settings.js';
 
-/** Also to send through one: a webhook speaks under any name. */
+/** Also to send through one, since a webhook can use any name. */
 const MANAGING_WEBHOOKS = ['ViewChannel', 'ManageWebhooks'] as const;
 const tokenField = z
   .string()
@@ -228,7 +228,7 @@ function viewWebhook({ id, name, channelId }: Webhook): WebhookView {
   return { id, name, channelId };
 }
 
-/** A webhook whose place the host has decided on. @throws UserError when it has gone, or the given token is not its own */
+/** A webhook whose place the host has decided on. @throws UserError when it was deleted, or the given token is wrong */
 async function webhookOf(client: Client, id: string, token: string | undefined): Promise<Webhook> {
   const webhook = await findWebhook(client, id);
   if (webhook === undefined) throw new UserError(t('There is no webhook with that id that I can reach.'));
@@ -247,8 +247,8 @@ const LONGEST_MS = 10_000;
 const TYPES: readonly string[] = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 
 /**
- * An image for Discord, from a data URI or an https address on the public internet. Redirects are not followed, and every address that a
- * name stands for is checked at the moment of the connection, so that nothing inside our own network can be asked.
+ * An image for Discord, from a data URI or an https address on the public internet. Redirects are not followed, and every address that a name resolves to is
+ * checked when connecting, so that nothing in our own network can be requested.
  * @throws UserError
  */
 async function fetchImage(source: string, signal: AbortSignal): Promise<Buffer> {
@@ -267,7 +267,7 @@ const notAnImage = () => new UserError(t('The avatar has to be a PNG, JPEG, GIF 
 const outOfReach = () => new UserError(t('The avatar could not be fetched from there.'));
 const tooLarge = () => new UserError(t('The avatar is too large: 2 MB at most.'));
 
-/** An address of the public internet that may be shown or handed on. @throws UserError */
+/** An address of the public internet that may be shown or passed on. @throws UserError */
 function readHttpsUrl(text: string): URL {
   const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
   if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') {

@@ -22,12 +22,15 @@ import {
   speak,
 } from '../transcript/turns.js';
 
-/** A conversation as one text that the model goes on with. */
+/** A conversation as one text that the model continues. */
 interface Script {
   readonly system: string;
   /** The list of tools; `undefined` when there are none. */
   readonly tools: string | undefined;
-  /** What is put into the model's mouth, in messages that end where an image does. The last text ends with the model's name, or with its own words where it goes on with them. */
+  /**
+   * The text before the model's continuation, in messages that end at an image. The last text ends with the model's name, or with its own text when it
+   * continues that.
+   */
   readonly messages: readonly (readonly Part[])[];
 }
 
@@ -35,8 +38,8 @@ const NO_RESULT = 'no result recorded';
 const GAP = '\n\n';
 
 /**
- * Prefill mode: `Alice: Hello`, a blank line, `Bob: Hi`, and so on to `Claude:`. Calls and results are lines
- * of the same text. An image ends a message of the prompt, and the text after it begins the next one.
+ * Prefill mode: `Alice: Hello`, a blank line, `Bob: Hi`, and so on to `Claude:`. Calls and results are lines of the same text. An image ends a message of the
+ * prompt, and the text after it begins the next one.
  */
 export function toScript(request: LlmRequest, imageRule: ImageRule): Script {
   const { self, labels } = castOf(request);
@@ -55,14 +58,14 @@ export function toScript(request: LlmRequest, imageRule: ImageRule): Script {
     else writeHeard(label, message);
     pages.mark(message.cacheControl);
   }
-  // The model goes on where its own last words end: there may be no space behind them.
+  // The model continues after its own last text: there may be no space behind it.
   if (request.goesOn !== true) pages.write(`${self}:`);
   return { system: prefillSystem(request, self), tools: toolList(request.tools ?? []), messages: pages.pages };
 
   function writeHeard(label: string, { content }: ParticipantMessage): void {
     let speaking = false;
     for (const block of content) {
-      // A result in a member's name answers no call: only the model calls tools.
+      // A result in a member's name is not an answer to a call: only the model calls tools.
       const part = showable(block, imageRule);
       if (part === undefined) continue;
       if (part.type === 'image') {
@@ -101,16 +104,16 @@ interface Pages {
   readonly pages: readonly (readonly Part[])[];
   /** A message begins. */
   begin(): void;
-  /** A paragraph of its own. */
+  /** A separate paragraph. */
   write(paragraph: string): void;
   /** Further lines of the same paragraph. */
   goOn(lines: string): void;
   show(image: Extract<Part, { type: 'image' }>): void;
-  /** Ends a cached prefix at the end of the message's words: the mark stands before its images, which belong to the same message. */
+  /** Ends a cached prefix at the end of the message's text: the mark is placed before its images, which belong to the same message. */
   mark(cache: CacheControl | undefined): void;
 }
 
-/** @param apart whether each paragraph is a part of its own, so that parts stay the same wherever the marks are */
+/** @param apart whether each paragraph is a separate part, so that parts stay the same wherever the marks are */
 function createPages(apart: boolean): Pages {
   const pages: GrowingPart[][] = [];
   let words: Extract<GrowingPart, { type: 'text' }> | undefined;
@@ -162,14 +165,14 @@ export function castOf({ messages, self }: Pick<LlmRequest, 'messages' | 'self'>
 /** The line that asks a model to go on with a text. */
 export const READ_ON = '<cmd>cat untitled.txt</cmd>';
 
-/** The list of tools, one a line. Descriptions come from anywhere: they stay on their line and inside the list. */
+/** The list of tools, one on each line. Descriptions are untrusted: they stay on their line and inside the list. */
 function toolList(tools: readonly ModelTool[]): string | undefined {
   if (tools.length === 0) return undefined;
   const lines = tools.map(({ name, description }) => `- ${callableName(name)}: ${bounded(oneLine(description))}`);
   return ['<tools>', ...lines, '</tools>'].join('\n');
 }
 
-/** The system prompt, and how the text is to be read and written. */
+/** The system prompt, and instructions for reading and writing the text. */
 function prefillSystem({ system = '', tools = [] }: LlmRequest, self: string): string {
   const form = [
     'The conversation is a text in which each message starts at the margin as `Name: text`.',
@@ -185,17 +188,17 @@ function toolNote(tools: readonly ModelTool[], self: string): string {
   return [
     `To use a tool, write \`${self}>[name]: {"argument": "value"}\` on a line of its own and stop.`,
     `Its result follows as \`${self}<[name]: result\`; never write that yourself. The arguments, as JSON Schema:`,
-    // Indented: a name and a colon at the margin would read as a speaker.
+    // Indented: a name and a colon at the margin would look like a speaker.
     ...tools.map(({ name, inputSchema }) => `  ${callableName(name)}: ${spacelessJson(withoutDialect(inputSchema))}`),
   ].join('\n');
 }
 
-/** JSON on one line, whatever a schema's own texts say. */
+/** JSON on one line, with any text inside the schema. */
 function spacelessJson(schema: ModelTool['inputSchema']): string {
   return JSON.stringify(schema).replace(/[\u0085\u2028\u2029]/g, ' ');
 }
 
-/** Of what a tool says of itself. */
+/** Maximum length of a tool's description. */
 const LONGEST_DESCRIPTION = 1_000;
 
 const bounded = (text: string) =>
@@ -210,13 +213,13 @@ function oneLine(text: string): string {
 
 const LINE_END = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/;
 
-/** Line ends that JSON leaves as they are. */
+/** Line ends that JSON does not escape. */
 const UNESCAPED_LINE_END = /[\u0085\u2028\u2029]/g;
 
-/** What reads as a speaker, a call or a result when it stands at the margin. */
+/** Text at the margin that looks like a speaker, a call or a result. */
 const LOOKS_LIKE_A_SPEAKER = /^\S[^:：︓﹕]*[:：︓﹕]/u;
 
-/** The model's own words. Its lines stay at the margin, as it wrote them, unless one would read as another speaker's. */
+/** The model's own text. Its lines stay at the margin, unless one would look like another speaker's. */
 function ownLine(label: string, text: string): string {
   const [first = '', ...more] = text.trim().split(LINE_END);
   const lines = more.map((line) => (LOOKS_LIKE_A_SPEAKER.test(line) ? `  ${line}` : line.trimEnd()));
@@ -244,9 +247,9 @@ function spacedJson(value: unknown): string {
 }
 
 /**
- * Where the model has to stop: where another speaker's line would begin, or a result. `Alice:` is looked for at the start
- * of a line only, so that a sentence may say it; sequences of that form that the caller gives mean the same.
- * @param atMost what the provider takes; the latest speakers are the likeliest
+ * The stop sequences: the beginning of another speaker's line, or of a result. `Alice:` counts only at the start of a line, so that a sentence may contain it;
+ * the caller's sequences of that form are treated the same.
+ * @param atMost the provider's maximum; the latest speakers are the most probable ones
  */
 export function prefillStops(request: LlmRequest, atMost: number): readonly string[] {
   const { self, labels } = castOf(request);
@@ -258,34 +261,33 @@ export function prefillStops(request: LlmRequest, atMost: number): readonly stri
   return [...new Set(all)].slice(0, atMost);
 }
 
-/** The caller's own, beside the names of speakers. */
+/** The caller's stop sequences, in addition to the names of speakers. */
 export function givenStops(request: LlmRequest): readonly string[] {
   const { self, labels } = castOf(request);
   const names = new Set([...labels.keys(), ...labels.values(), request.self, self].map((name) => `${name}:`));
   return (request.stopSequences ?? []).filter((stop) => stop.trim() !== '' && !names.has(stop.trim()));
 }
 
-/** What the model wrote, told apart. */
+/** The parts of the model's text. */
 interface ReadAnswer {
   readonly text: string;
   readonly calls: readonly (ToolUseContent | MalformedToolUseContent)[];
-  /** It went on as another speaker, or made up a result: what follows is left out. */
+  /** It continued as another speaker, or invented a result: the rest is left out. */
   readonly cut: boolean;
 }
 
 export interface AnswerReader {
   /** @param raw what followed the model's name */
   read(raw: string, idFor: () => string): ReadAnswer;
-  /** Whether a line that is not finished could still turn out to be a speaker's, a call or a result. */
+  /** Whether an unfinished line could still become a speaker's, a call or a result. */
   isUndecided(line: string): boolean;
 }
 
 const FENCE = /^\s{0,3}(```|~~~)/;
 
 /**
- * Reads answers to one request. A call is a line at the margin, outside code fences, in the model's own name: what it quotes of others
- * stands in its sentences, its fences or indented, and is never one. After a call only further calls count: anything else was written
- * without its result.
+ * Parses answers to one request. A call is a line at the margin, outside code fences, in the model's own name: quoted text in its sentences, fences or indented
+ * lines is never one. After a call only further calls count: other text was written without the call's result.
  */
 export function createAnswerReader(request: LlmRequest): AnswerReader {
   const { self, labels } = castOf(request);
@@ -295,7 +297,7 @@ export function createAnswerReader(request: LlmRequest): AnswerReader {
   const isForged = (line: string) => forgeries.some((opening) => line.startsWith(opening));
   const isCall = (line: string) => withTools && toolIn(line, call) !== undefined;
 
-  /** The name has been written for the model: an answer may go on with the arrow. */
+  /** The name was written for the model: an answer may continue with the arrow. */
   const toolAt = (line: string, at: number): WrittenTool | undefined => {
     if (!withTools) return undefined;
     return toolIn(line, call) ?? (at === 0 ? toolIn(line, '>[') : undefined);
@@ -318,7 +320,7 @@ export function createAnswerReader(request: LlmRequest): AnswerReader {
         if (tool === undefined && line.trim() !== '') break;
         const written = tool && readArguments(text, at + tool.length, (next) => isForged(next) || isCall(next));
         if (tool !== undefined && written !== undefined) calls.push(readToolCall(idFor(), tool.name, written.input));
-        // What follows the arguments on their line belongs to nothing.
+        // Text after the arguments on their line is ignored.
         at = endOfLine(text, written?.end ?? at) + 1;
       }
       return { text: text.slice(0, end).trimEnd(), calls, cut: isForged(text.slice(at)) };
@@ -326,7 +328,7 @@ export function createAnswerReader(request: LlmRequest): AnswerReader {
   };
 }
 
-/** Where the first line begins that is no word of the model's, outside code fences. */
+/** The start of the first line that is not the model's text, outside code fences. */
 function endOfWords(text: string, isOther: (line: string, at: number) => boolean): number {
   let fenced = false;
   for (let at = 0; at < text.length; at = endOfLine(text, at) + 1) {
@@ -342,7 +344,7 @@ export function contentOf({ text, calls }: ReadAnswer): LlmCompletion['content']
   return [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...calls];
 }
 
-/** The name in `Claude>[name]:`, and how much of the line that is. */
+/** The name in `Claude>[name]:`, and the length of that part. */
 interface WrittenTool {
   readonly name: string;
   readonly length: number;
@@ -356,7 +358,7 @@ function toolIn(line: string, opening: string): WrittenTool | undefined {
   return { name, length: close + 1 + (line[close + 1] === ':' ? 1 : 0) };
 }
 
-/** Some models begin with the name that has been written for them, or on a new line. */
+/** Some models repeat the name that was written for them, or begin on a new line. */
 function afterOwnName(raw: string, self: string): { readonly text: string; readonly atMargin: boolean } {
   const start = raw.trimStart();
   if (start.startsWith(`${self}:`)) return { text: start.slice(self.length + 1).trimStart(), atMargin: false };
@@ -364,8 +366,8 @@ function afterOwnName(raw: string, self: string): { readonly text: string; reado
 }
 
 /**
- * The arguments of a written call: a JSON object over as many lines as it takes, else the rest of the line.
- * @param isAnother whether a line begins something else, so that an object that is never closed ends before it
+ * The arguments of a written call: a JSON object over several lines, otherwise the rest of the line.
+ * @param isAnother whether a line begins something else, so that an unclosed object ends before it
  */
 function readArguments(
   text: string,
@@ -394,7 +396,7 @@ function endOfObject(text: string, start: number, isAnother: (line: string) => b
   return text.length;
 }
 
-/** Where the line that holds `from` ends: at its line break, or at the end of the text. */
+/** The end of the line that contains `from`: its line break, or the end of the text. */
 function endOfLine(text: string, from: number): number {
   const end = text.indexOf('\n', from);
   return end < 0 ? text.length : end;

@@ -15,47 +15,47 @@ import type { Attempt, EmbedCall, Failure, Mode, Provider, ProviderCall } from '
 /** Schemas by key. */
 type Shape = Readonly<Record<string, z.ZodType>>;
 
-/** Settings, environment or a vendor's configuration, with the keys of all providers: each takes its own. */
+/** Settings, environment or a vendor's configuration, with the keys of all providers: each one reads its own. */
 export type Values = Readonly<Record<string, unknown>>;
 
 /**
- * Everything about a provider, in the one place that its folder exports. The rest of the plugin goes over the list in `registry.ts` and names no
- * provider: settings, environment variables, vendors, routes, `!llm status` and errors follow from here.
+ * Everything about a provider, exported by its folder. The rest of the plugin uses the list in `registry.ts` and names no provider: settings, environment
+ * variables, vendors, routes, `!llm status` and errors follow from here.
  */
 export interface ProviderDefinition {
   /** As in the setting `provider` and in `vendors`. */
   readonly name: string;
-  /** As people write it: `OpenAI`. */
+  /** For display: `OpenAI`. */
   readonly title: string;
-  /** With the setting `provider` on `auto`, the one with the lowest number of those that are set up answers. */
+  /** With the setting `provider` on `auto`, the configured provider with the lowest number answers. */
   readonly autoRank: number;
-  /** Why `auto` has chosen it: for status lines. */
+  /** Why `auto` has chosen it, for status lines. */
   readonly because: string;
   /** Its own keys of the plugin's settings. */
   readonly settings: Shape;
   readonly environment: Shape;
-  /** Its own keys of a vendor's `config`, beside those that all have. */
+  /** Its own keys of a vendor's `config`, in addition to the common ones. */
   readonly vendorConfig: Shape;
-  /** Which of these say that a vendor is one of its, where `provider` is not given. */
+  /** Which of these identify a vendor as this provider's, when `provider` is not given. */
   readonly impliedBy: readonly string[];
-  /** Whether a vendor may have `headers` and `body` of its own. */
+  /** Whether a vendor may have its own `headers` and `body`. */
   readonly takesHeadersAndBody: boolean;
   readonly variables: ProviderVariables;
-  /** Whether it answers only with a key or an address. */
+  /** Whether it needs a key or an address. */
   readonly needsKey: boolean;
-  /** The one model that it has, whatever a request names. */
+  /** Its only model, whatever a request names. */
   readonly onlyModel?: string;
-  /** What a status says of it in place of address and key. */
+  /** Shown in a status instead of address and key. */
   readonly statusNote?: string;
-  /** The highest temperature that its API takes. */
+  /** The highest temperature that its API accepts. */
   readonly maxTemperature: number;
-  /** What is known of a model that it serves: modes, images, cache rules, prices. */
+  /** Facts about a model that it serves: modes, images, cache rules, prices. */
   familyOf(model: string): Family;
-  /** What settings and environment say of it. A setting wins over the variable of the same meaning. */
+  /** Its configuration in settings and environment. A setting takes precedence over the corresponding variable. */
   fromEnvironment(settings: Values, env: Values): EnvironmentSetup;
   /**
-   * What the configuration of one vendor says of it. A key of the environment goes only where the environment sends it: a vendor with an
-   * address of its own needs a key of its own, or none. Absent where there is nothing to connect to.
+   * Its configuration in one vendor. A key of the environment is sent only where the environment sends it: a vendor with its own address needs its own key, or
+   * none. Absent when there is nothing to connect to.
    */
   fromVendor?(config: VendorConfig, settings: Values, env: Values): VendorSetup;
 }
@@ -65,14 +65,14 @@ export interface ProviderVariables {
   readonly key?: string;
   readonly baseUrl?: string;
   readonly model?: string;
-  /** Where it is there, the provider has embeddings. */
+  /** Present when the provider has embeddings. */
   readonly embeddingModel?: string;
 }
 
 export interface EnvironmentSetup {
   /** Whether `auto` may choose it. */
   readonly isSetUp: boolean;
-  /** Why it cannot answer: what is missing or wrong. */
+  /** Why it cannot answer: the missing or wrong configuration. */
   readonly problem: string | undefined;
   /** The model that the environment names, or the provider's default. */
   readonly model: string | undefined;
@@ -82,12 +82,12 @@ export interface EnvironmentSetup {
   readonly connection: Connection;
 }
 
-/** `problem` goes behind `the vendor "NAME"`. */
+/** `problem` is appended to `the vendor "NAME"`. */
 export type VendorSetup =
   | { readonly problem: string }
   | { readonly problem: undefined; readonly connection: Connection };
 
-/** Where requests go, with everything that settings and environment leave open decided. */
+/** The destination of requests, after settings and environment were resolved. */
 export interface Source {
   readonly provider: string;
   /** `undefined` when the model runs within this process. */
@@ -97,14 +97,14 @@ export interface Source {
 /** A provider at one address with one key. */
 export interface Connection {
   readonly definition: ProviderDefinition;
-  /** Equal for equal settings. It holds keys and is shown and logged nowhere. */
+  /** Equal for equal settings. It contains keys and is never shown or logged. */
   readonly source: Source;
   readonly hasKey: boolean;
   /** What a status shows beside address and key: `['API', 'chat']`. */
   readonly details: readonly (readonly [name: string, value: string])[];
-  /** A request that costs nothing and is refused without a right key; absent where there is none. */
+  /** A request that costs nothing and is refused without a valid key; absent when there is none. */
   readonly listing?: Listing;
-  /** Makes the provider. Its SDK is loaded with the first request. */
+  /** Creates the provider. Its SDK is loaded with the first request. */
   open(services: { readonly clock: Clock; readonly random: Random }): Provider;
 }
 
@@ -116,13 +116,13 @@ export interface Listing {
 
 type ValuesOf<S extends Shape> = z.output<z.ZodObject<S>>;
 
-/** What a source is made of before the provider's defaults. */
+/** The configured values of a source, before the provider's defaults. */
 interface ConnectionSettings {
   readonly key?: string | undefined;
   readonly baseUrl?: string | undefined;
 }
 
-/** A provider with a server, an SDK and keys, as its folder writes it down. */
+/** A provider with a server, an SDK and keys, as its folder defines it. */
 interface ProviderSpec<
   Settings extends Shape,
   Env extends Shape,
@@ -143,17 +143,17 @@ interface ProviderSpec<
   readonly takesHeadersAndBody?: true;
   readonly variables: ProviderVariables & { readonly key: string; readonly baseUrl: string; readonly model: string };
   readonly defaultModel?: string;
-  /** What to set where there is no default model, for the sentence that says so: `a model that your account may use`. */
+  /** What to set when there is no default model, for the sentence that says so: `a model that your account may use`. */
   readonly missingModel?: string;
-  /** Whether it can do without key and address: it finds credentials by itself. */
+  /** Whether it can work without key and address, since it finds credentials itself. */
   readonly keyIsOptional?: true;
   partsOf(settings: ValuesOf<Settings>, env: ValuesOf<Env>): Parts;
   vendorParts(config: ValuesOf<typeof COMMON_VENDOR_CONFIG & Config>): Parts;
-  /** The parts of a vendor with a key or an address of its own, and what it may still take from the environment. */
+  /** The parts of a vendor with its own key or address, and those that it may still take from the environment. */
   completed?(own: Parts, outside: Parts): Parts;
   /** Whether `auto` may choose it; by default with a key or an address. */
   isSetUp?(parts: Parts, model: string | undefined): boolean;
-  /** What is wrong with the parts, if they are from the environment and if they are a vendor's. */
+  /** Problems of parts from the environment, and of a vendor's parts. */
   problemWith?(parts: Parts): { readonly environment?: string; readonly vendor?: string } | undefined;
   source(parts: Parts): Data;
   details?(source: Data): Connection['details'];
@@ -163,7 +163,7 @@ interface ProviderSpec<
   familyOf(model: string): Family;
 
   loadSdk(): Promise<Sdk>;
-  /** The SDK's client. Time limits and repetitions are the plugin's: the SDK's are switched off. */
+  /** The SDK's client. The plugin handles time limits and retries: the SDK's are switched off. */
   client(sdk: Sdk, source: Data): Client;
   modes(source: Data): readonly Mode[];
   send(client: Client, call: ProviderCall, context: SendContext<Data>): Promise<Attempt>;
@@ -171,15 +171,15 @@ interface ProviderSpec<
   /** How many texts one request for embeddings may hold. */
   readonly mostTexts?: number;
   embed?(client: Client, call: EmbedCall): Promise<Attempt<Embeddings>>;
-  /** Whom its errors are about. */
+  /** The account that its errors are about. */
   account(source: Data): Account;
-  /** Reads what the SDK has thrown. */
+  /** Parses an error of the SDK. */
   readError(error: unknown, sdk: Sdk): ReadError;
 }
 
 interface SendContext<Data> {
   readonly source: Data;
-  /** What an error within a stream becomes. */
+  /** The error for one within a stream. */
   explain(problem: HttpProblem): Failure;
 }
 
@@ -302,7 +302,7 @@ function openProvider<Data extends { readonly baseUrl: string }, Sdk, Client>(
   };
 }
 
-/** Loads something on first use and keeps it; tries again after a failure. */
+/** Loads something at the first use and keeps it; tries again after a failure. */
 function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loaded: Promise<T> | undefined;
   return () => {
@@ -319,7 +319,7 @@ function textIn(values: Values, name: string | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** The plugin bounds and repeats requests itself: for SDKs whose own time limit cannot be switched off. */
+/** The plugin limits and retries requests itself: for SDKs whose own time limit cannot be switched off. */
 export const NO_SDK_TIMEOUT_MS = 2_147_483_647;
 
 /** An http or https address, or nothing. */
@@ -341,7 +341,7 @@ export function isHttpUrl(value: string): boolean {
 /** The name of a model or region in an environment variable. */
 export const nameVariable = z.string().trim();
 
-/** A key in an environment variable. A header cannot carry anything else, and the error that would follow shows the key. */
+/** A key in an environment variable. Other characters are not allowed in a header, and the resulting error would show the key. */
 export const keyVariable = z
   .string()
   .trim()
@@ -352,14 +352,14 @@ export const keyVariable = z
 export const vendorSecret = z.string().trim().min(1).max(4000).meta({ secret: true });
 
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
-/** What the request itself says: a field of the same name would make another request of it. */
+/** Fields of the request itself: extra fields with these names would change it. */
 const OWN_FIELDS = ['model', 'messages', 'input', 'instructions', 'stream', 'stream_options', 'tools', 'store'];
 
-/** What every vendor's `config` may hold. `${NAME}` stands for the environment variable NAME. */
+/** The possible keys of every vendor's `config`. `${NAME}` stands for the environment variable NAME. */
 export const COMMON_VENDOR_CONFIG = {
   apiKey: vendorSecret.exactOptional(),
   baseUrl: z.string().trim().min(1).max(1000).exactOptional(),
-  /** Sent with each request to a compatible server, beside what the request itself needs. */
+  /** Sent with each request to a compatible server, in addition to the request's own headers. */
   headers: z
     .record(
       z.string().regex(HEADER_NAME, 'must be the name of a header'),
@@ -373,7 +373,7 @@ export const COMMON_VENDOR_CONFIG = {
     )
     .refine((value) => Object.keys(value).length <= 20, 'must be 20 headers at most')
     .exactOptional(),
-  /** Fields of the body for a compatible server; they win over the sampling parameters of a request. */
+  /** Fields of the body for a compatible server; they override the sampling parameters of a request. */
   body: z
     .record(z.string().min(1).max(100), z.json())
     .refine((value) => Object.keys(value).every((field) => !OWN_FIELDS.includes(field)), {

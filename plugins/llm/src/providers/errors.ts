@@ -2,7 +2,7 @@ import type { ErrorCode } from '@cinnabar/sdk';
 import type { Refusal } from '../attempt.js';
 import type { Failure } from './provider.js';
 
-/** What a provider's SDK tells of an error. */
+/** The contents of a provider's error. */
 export interface HttpProblem {
   /** `undefined` for an error inside a stream. */
   readonly status: number | undefined;
@@ -18,7 +18,7 @@ export interface Account {
   /** `OpenAI`, `Anthropic`. */
   readonly title: string;
   readonly keyVariable: string;
-  /** What must not be shown, wherever the provider repeats it. */
+  /** Secrets that must not be shown, even when the provider repeats them. */
   readonly secrets: readonly string[];
   readonly host: string;
   /** What may be wrong when the address does not exist. */
@@ -40,19 +40,19 @@ const OVERLOADED = new Set([
 const RATE_LIMITED = new Set(['rate_limit_error', 'rate_limit_exceeded', 'throttlingException']);
 const QUOTA_USED_UP = new Set(['insufficient_quota', 'billing_error', 'billing_not_active']);
 const RETRIED_STATUS = new Set([408, 409, 425]);
-/** What 400s say about a thing that the model never takes. */
+/** Messages of 400s about parameters that the model never accepts. */
 const REFUSED: readonly (readonly [Refusal, RegExp])[] = [
   ['prefill', /prefill|must end with a user message/i],
   ['assistantImages', /image.{0,30}not (permitted|allowed|supported).{0,30}assistant/i],
   ['forcedTool', /tool_choice|forc(ed|es|ing) tool/i],
-  // Of two that do not go together, the temperature stays.
+  // Of two that exclude each other, the temperature stays.
   ['topP', /top_?p/i],
   ['temperature', /temperature/i],
   ['sampling', /sampling/i],
 ];
 const MAX_DETAIL = 300;
 
-/** Sorts an error of a provider's API into what can be tried again and what cannot, with a sentence that holds no key. */
+/** Classifies an error of a provider's API as retryable or not, with a sentence that contains no key. */
 export function toFailure(problem: HttpProblem, account: Account, nowMs: number): Failure {
   const { status, kinds } = problem;
   const has = (names: ReadonlySet<string>) => kinds.some((kind) => names.has(kind));
@@ -66,7 +66,7 @@ export function toFailure(problem: HttpProblem, account: Account, nowMs: number)
     if ((status ?? 0) >= 500 || RETRIED_STATUS.has(status ?? 0)) return again('CINNABAR_LLM_UNAVAILABLE');
     if (status === undefined && has(OVERLOADED)) return again('CINNABAR_LLM_UNAVAILABLE');
   }
-  // The parameter that is named says more than the sentence, which may name others.
+  // The named parameter is more precise than the sentence, which may name others.
   const refuses = status === 400 ? (refusalIn(problem.param ?? '') ?? refusalIn(problem.message)) : undefined;
   return {
     code: 'CINNABAR_LLM_REFUSED',
@@ -81,15 +81,15 @@ function refusalIn(message: string): Refusal | undefined {
   return REFUSED.find(([, words]) => words.test(message))?.[0];
 }
 
-/** The connection broke, or was never there. */
+/** The connection was lost, or could not be established. */
 export const CONNECTION_LOST: Failure = { code: 'CINNABAR_LLM_UNAVAILABLE', params: {}, retry: true };
 
-/** The answer came, but not in the API's form. */
+/** There was an answer, but not in the API's format. */
 export function unreadable(detail: string): Failure {
   return { code: 'CINNABAR_LLM_MALFORMED', params: { detail }, retry: false };
 }
 
-/** Whether an error that no SDK has wrapped says that the connection broke. */
+/** Whether an error that no SDK has wrapped means that the connection was lost. */
 export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = [error, error.cause].map((one) => (one instanceof Error && 'code' in one ? String(one.code) : ''));
@@ -109,7 +109,7 @@ function describe(problem: HttpProblem, account: Account, quotaUsedUp: boolean):
   return said;
 }
 
-/** Takes keys out of a text, also where the provider shows only their ends. */
+/** Removes keys from a text, also when the provider shows only their ends. */
 function withoutSecrets(text: string, secrets: readonly string[]): string {
   const whole = secrets.filter(Boolean).reduce((rest, secret) => rest.replaceAll(secret, '(key)'), text);
   return whole.replace(/\b(sk|pk|xai|key|gsk)-[\w*.-]{6,}/gi, '(key)');
@@ -127,10 +127,10 @@ function readRetryAfter(headers: Headers | undefined, nowMs: number): number | u
 
 type ErrorClass<E> = abstract new (...parameters: never[]) => E;
 
-/** What an error of a provider's SDK says; `undefined` when it is none of the provider's. */
+/** The contents of a provider SDK's error; `undefined` for other errors. */
 export type ReadError = HttpProblem | 'connection lost' | undefined;
 
-/** Reads what the SDKs of OpenAI and Anthropic throw: their connection errors are API errors without an answer. */
+/** Parses errors of OpenAI's and Anthropic's SDKs: their connection errors are API errors without a response. */
 export function readSdkError<E extends Error>(
   error: unknown,
   sdk: {

@@ -6,7 +6,7 @@ import { checkToolCall, readToolCall } from '../json.js';
 import type { Attempt, ProviderCall, ProviderReply } from '../provider.js';
 import { type OutputForm, toMessagesParams } from './request.js';
 
-/** What is needed of a client: Bedrock's has it, too. */
+/** The needed part of a client: Bedrock's has it, too. */
 interface MessagesClient {
   readonly messages: Pick<Anthropic['messages'], 'create'>;
 }
@@ -26,7 +26,7 @@ export async function sendMessages(client: MessagesClient, call: ProviderCall): 
   if (cutAfterBytes !== undefined) {
     return { ok: true, reply: { ...toReply({ ...answer, stopReason: 'max_tokens' }, form), cutAfterBytes } };
   }
-  // The SDK ends quietly when the connection does; an answer has an end of its own.
+  // The SDK ends without an error when the connection is lost; a complete answer has its own end event.
   if (answer.stopReason === null) return { ok: false, failure: CONNECTION_LOST };
   return { ok: true, reply: toReply(answer, form) };
 }
@@ -53,7 +53,7 @@ function fromWhole({ content, stop_reason, usage, model }: Anthropic.Message): M
 function toReply(answer: MessagesAnswer, form: OutputForm): ProviderReply {
   const content = answer.blocks.map((block): LlmCompletion['content'][number] => {
     if (block.type === 'text') return block;
-    // The tool that stands for structured output is no call: its arguments are the answer.
+    // The tool that stands for structured output is not a call: its arguments are the answer.
     if (form.kind === 'tool' && block.name === form.tool.name) return { type: 'text', text: block.raw };
     return typeof block.input === 'object' && block.input !== null
       ? checkToolCall(block.id, block.name, block.input)
@@ -83,7 +83,7 @@ function toUsage(usage: Partial<Anthropic.Usage>): Usage {
   };
 }
 
-/** An answer of the Messages API, whether it came whole or in pieces. */
+/** An answer of the Messages API, whether it was streamed or not. */
 interface MessagesAnswer {
   readonly blocks: readonly AnswerBlock[];
   /** `null` when the stream ended before the answer did. */
@@ -92,7 +92,7 @@ interface MessagesAnswer {
   readonly model: string;
 }
 
-/** Thinking and whatever else the API may add is left out. */
+/** Thinking, and other content that the API may add, is left out. */
 type AnswerBlock =
   | { readonly type: 'text'; readonly text: string }
   | {
@@ -105,14 +105,14 @@ type AnswerBlock =
 
 type GrowingBlock = { type: 'text'; text: string } | { type: 'tool_use'; id: string; name: string; raw: string };
 
-/** What of an event becomes part of the answer. */
+/** The parts of an event that become part of the answer. */
 function textsOf(event: Anthropic.RawMessageStreamEvent): readonly string[] {
   if (event.type !== 'content_block_delta') return [];
   if (event.delta.type === 'text_delta') return [event.delta.text];
   return event.delta.type === 'input_json_delta' ? [event.delta.partial_json] : [];
 }
 
-/** Puts the pieces of a streamed answer together. The SDK's own helper throws on malformed tool arguments; here they stay text. */
+/** Combines the parts of a streamed answer. The SDK's own helper throws on malformed tool arguments; here they stay text. */
 async function collect(
   events: AsyncIterable<Anthropic.RawMessageStreamEvent>,
   onText?: (piece: string) => void,

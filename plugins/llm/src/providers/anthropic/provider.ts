@@ -60,13 +60,13 @@ export const ANTHROPIC = defineProvider({
 
 const MILLION = 1_000_000;
 const OLDER = 200_000;
-/** Prefill was taken away with version 4.6: such requests are a 400 since. */
+/** Prefill was removed with version 4.6: such requests are answered with 400 since. */
 const PREFILL = true;
 const NO_PREFILL = false;
 
 /**
- * Anthropic's models, wherever they are served: names on Bedrock hold these ones. Prices and the shortest cacheable prefixes are
- * those of the vendor's documentation in November 2026; where sources differ, the longer prefix stands here.
+ * Anthropic's models at any vendor: names on Bedrock contain these. Prices and the shortest cacheable prefixes are those of the vendor's documentation in
+ * November 2026; where sources differ, the longer prefix is used.
  */
 export const CLAUDE: readonly Family[] = [
   claude(/claude-(fable|mythos)-5-\d/, MILLION, 512, NO_PREFILL, price(10, 50, 0.025)),
@@ -88,17 +88,17 @@ export const CLAUDE: readonly Family[] = [
   claude(/claude-(sonnet-4|3(-[57])?-sonnet)(?!-[2-9](-|$))/, OLDER, 1024, PREFILL, price(3, 15)),
   claude(/claude-3-5-haiku/, OLDER, 2048, PREFILL, price(0.8, 4)),
   claude(/claude-3-haiku/, OLDER, 2048, PREFILL, price(0.25, 1.25)),
-  // Whatever is newer than this table.
+  // All models newer than this table.
   claude(/claude/, OLDER, 4096, NO_PREFILL, undefined),
 ];
 
-/** The same models on Bedrock, which keeps prefixes for an hour from version 4.5 on only. */
+/** The same models on Bedrock, which keeps prefixes for an hour only from version 4.5 on. */
 export function claudeOnBedrock(family: Family, model: string): Family {
   if (/claude-((opus|sonnet|haiku)-4-[5-9]|[a-z]+-[5-9])/.test(model.replaceAll('.', '-'))) return family;
   return { ...family, cache: { ...family.cache, ttls: ['5m'] } };
 }
 
-/** What a server that speaks Anthropic's API is taken for when it serves none of the vendor's models. */
+/** What is assumed of a server that speaks Anthropic's API and serves none of the vendor's models. */
 export const LIKE_CLAUDE: Family = claude(/^/, OLDER, 4096, undefined, undefined);
 
 function claude(
@@ -127,7 +127,7 @@ export type AnthropicSdk = Pick<
   'Anthropic' | 'APIError' | 'APIConnectionError' | 'APIUserAbortError'
 >;
 
-/** The SDK's client for one source. Neither the environment nor profiles on disk are read for credentials. */
+/** The SDK's client for one source. It reads no credentials from the environment or from profiles on the disk. */
 function createClient(sdk: AnthropicSdk, { baseUrl, key }: AnthropicSource): Anthropic {
   return new sdk.Anthropic({
     baseURL: baseUrl,

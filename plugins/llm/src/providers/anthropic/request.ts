@@ -13,7 +13,7 @@ import {
 import { isClosed, outputSchema, withoutDialect } from '../json.js';
 import type { ProviderCall } from '../provider.js';
 
-/** Older models take these; the SDK no longer names them. */
+/** Older models accept these; the SDK's types no longer contain them. */
 interface Sampling {
   readonly temperature?: number;
   readonly top_p?: number;
@@ -21,10 +21,10 @@ interface Sampling {
 type MessagesParams = Anthropic.MessageCreateParamsNonStreaming & Sampling;
 
 const IMAGE_LIMITS = { mediaTypes: COMMON_MEDIA_TYPES, protocols: ['https:'], maxBytes: 5 * 1024 * 1024 };
-/** The API demands a limit. Reasoning counts too, so this is twice a long answer. */
+/** The API requires a limit. Reasoning counts too, so this is twice a long answer. */
 const DEFAULT_MAX_TOKENS = 8192;
 
-/** What differs between the modes. */
+/** The differences between the modes. */
 interface Conversation {
   readonly system: string;
   readonly messages: readonly MarkedMessage[];
@@ -33,7 +33,7 @@ interface Conversation {
   readonly stops: readonly string[];
 }
 
-/** The request in the form of `POST /v1/messages`, and in which form structured output will come. */
+/** The body of `POST /v1/messages`, and the form in which structured output will arrive. */
 export function toMessagesParams(call: ProviderCall): { readonly params: MessagesParams; readonly form: OutputForm } {
   const { request, model, maxTokens, temperature, topP } = call;
   const images = imageRule(IMAGE_LIMITS, call.images);
@@ -82,7 +82,7 @@ function toTool({ name, description, inputSchema }: ModelTool): Anthropic.Tool {
   return { name, description, input_schema: { ...withoutDialect(inputSchema), type: 'object' } };
 }
 
-/** Calls in the history need their tools to be defined, also when none may be called now. */
+/** Calls in the history need the definitions of their tools, even when none may be called now. */
 function toolOptions(
   tools: readonly Anthropic.Tool[],
   turns: readonly Turn[],
@@ -109,7 +109,7 @@ function markLast(tools: readonly Anthropic.Tool[], breakpoint: Breakpoint | und
   );
 }
 
-/** The conversation as words in the model's mouth, with the list of tools in front. */
+/** The conversation as a prefilled text of the model, with the list of tools in front. */
 function toPrefill({ request, assistantImages }: ProviderCall, images: ImageRule): Conversation {
   const { system, tools, messages } = toScript(request, images);
   const user = (text: string, cache?: CacheControl): MarkedMessage => ({
@@ -133,7 +133,7 @@ function spoken(parts: readonly Part[]): MarkedMessage {
   return { role: 'assistant', blocks: parts.map((part) => ({ block: toBlock(part), cache: part.cache })) };
 }
 
-/** The API takes images in a user's message only. */
+/** The API accepts images in a user's message only. */
 function apart(parts: readonly Part[]): readonly MarkedMessage[] {
   const words = parts.filter((part) => part.type === 'text');
   const shown = parts.filter((part) => part.type === 'image');
@@ -143,7 +143,7 @@ function apart(parts: readonly Part[]): readonly MarkedMessage[] {
   ];
 }
 
-/** A content block, and the mark at its end. The API forbids none of these to be marked. */
+/** A content block, and the mark at its end. The API allows a mark on all of these. */
 interface MarkedBlock {
   readonly block:
     | Anthropic.TextBlockParam
@@ -222,7 +222,7 @@ function toSource({ type, data, mediaType }: ImageContent['source']): Anthropic.
   return { type: 'base64', data, media_type: toMediaType(mediaType.toLowerCase()) };
 }
 
-// The image rule has let no other type through.
+// The rules for images have excluded all other types.
 function toMediaType(mediaType: string): Anthropic.Base64ImageSource['media_type'] {
   return mediaType === 'image/png' || mediaType === 'image/gif' || mediaType === 'image/webp'
     ? mediaType
@@ -245,7 +245,7 @@ interface Breakpoints {
 }
 
 /**
- * The breakpoints that a model takes. Too many: the one behind the tools goes first, since the system prompt's covers it, then the
+ * The breakpoints that a model accepts. When there are too many, the one after the tools is dropped first, since the system prompt's includes it, then the
  * earliest. An hour's entry after one of five minutes, which the API refuses, is kept for five minutes, too.
  */
 function placeBreakpoints({ tools, system, blocks }: Marks, rules: ModelTraits['cache']): Breakpoints {
@@ -275,7 +275,7 @@ function keptPlaces(marks: readonly (CacheControl | undefined)[], rules: ModelTr
   return places.filter((place) => !dropped.has(place));
 }
 
-/** How structured output is asked for: as the API's own format where the schema fits it, else as a tool that must be called. */
+/** How structured output is requested: as the API's own format when it supports the schema, otherwise as a tool that must be called. */
 export type OutputForm =
   | { readonly kind: 'prose' }
   | { readonly kind: 'schema'; readonly format: Anthropic.JSONOutputFormat }
@@ -310,7 +310,7 @@ const UNSUPPORTED = new Set([
   'oneOf',
 ]);
 
-/** Keywords that the API's format refuses. A property may be called like one of them: then the tool is used, and nothing is lost. */
+/** Keywords that the API's format refuses. A property may have such a name: then the tool is used, which works as well. */
 function hasUnsupported(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(hasUnsupported);
   if (typeof value !== 'object' || value === null) return false;

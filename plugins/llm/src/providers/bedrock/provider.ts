@@ -9,7 +9,7 @@ import type { ProviderCall } from '../provider.js';
 interface BedrockSource {
   readonly region: string;
   readonly baseUrl: string;
-  /** Without them AWS's own chain is asked: profiles, roles. */
+  /** Without them AWS's default chain is used: profiles, roles. */
   readonly credentials?: {
     readonly accessKeyId: string;
     readonly secretAccessKey: string;
@@ -52,7 +52,7 @@ export const BEDROCK = defineProvider({
   },
   impliedBy: ['aws_access_key', 'aws_secret_key', 'aws_session_token', 'aws_region', 'accessKeyId'],
   keyIsOptional: true,
-  // Which models an account may use, and by which name, depends on its region.
+  // The models of an account, and their names, depend on its region.
   missingModel: 'a model or inference profile that your AWS account may use',
   partsOf: (settings, env): BedrockSettings => ({
     key: env.AWS_ACCESS_KEY_ID || undefined,
@@ -69,7 +69,7 @@ export const BEDROCK = defineProvider({
     baseUrl: config.baseUrl,
   }),
   completed: (own, { region }) => ({ ...own, region: own.region ?? region }),
-  // Credentials of AWS are there for many reasons: they alone choose nothing.
+  // AWS credentials exist for many reasons: their presence alone selects nothing.
   isSetUp: ({ baseUrl }, model) => baseUrl !== undefined || model !== undefined,
   problemWith({ key, secret }) {
     if ((key === undefined) === (secret === undefined)) return undefined;
@@ -113,7 +113,7 @@ interface BedrockSettings {
   readonly baseUrl?: string | undefined;
 }
 
-/** The SDK rewrites the body on its way out: this is what it hands to `fetch`, unsigned and unsent. */
+/** The SDK changes the body when sending: this is what it passes to `fetch`, unsigned and unsent. */
 async function bodyOf(call: ProviderCall, sdk: BedrockSdk, source: BedrockSource): Promise<unknown> {
   let body: unknown;
   const client = createClient(sdk, source, async (_url, init) => {
@@ -139,9 +139,9 @@ type BedrockSdk = Pick<typeof import('@anthropic-ai/bedrock-sdk'), 'AnthropicBed
   Pick<AnthropicSdk, 'APIError' | 'APIConnectionError' | 'APIUserAbortError'>;
 
 /**
- * The SDK's client for one source. Without credentials AWS's own chain is asked (profiles, roles), but not for a server outside AWS:
- * a proxy signs by itself.
- * @param unsent takes the requests instead of the network
+ * The SDK's client for one source. Without credentials AWS's default chain is used (profiles, roles), but not for a server outside AWS: a proxy signs by
+ * itself.
+ * @param unsent receives the requests instead of the network
  */
 function createClient(
   sdk: BedrockSdk,
