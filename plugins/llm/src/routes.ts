@@ -3,9 +3,9 @@ import type { ProviderDefinition } from './providers/definition.js';
 import type { Environment, GlobalSettings } from './settings.js';
 import { configuredVendor, notConfigured, type Vendor } from './vendors.js';
 
-/** Which vendor answers for which model. */
+/** Selects the vendor for a model. */
 export interface Routes {
-  /** What answers when a request names no model. */
+  /** The route of requests that name no model. */
   readonly model: string;
   /** Why: for status lines. */
   because(): string;
@@ -21,7 +21,7 @@ export interface Router {
   routes(settings: GlobalSettings, env: Environment): Promise<Routes>;
 }
 
-/** Keeps the patterns that it has read, as long as the settings stay the same. */
+/** Keeps the compiled patterns while the settings stay the same. */
 export function createRouter(providers: readonly ProviderDefinition[]): Router {
   let known: { readonly settings: string; readonly patterns: ReadonlyMap<string, readonly NamePattern[]> } | undefined;
 
@@ -73,7 +73,7 @@ export function createRouter(providers: readonly ProviderDefinition[]): Router {
 }
 
 /**
- * Who answers when no vendors are set up.
+ * The source when no vendors are configured.
  * @throws CINNABAR_LLM_NOT_CONFIGURED with the variable that is missing or wrong
  */
 function singleRoute(providers: readonly ProviderDefinition[], settings: GlobalSettings, env: Environment): Routes {
@@ -104,7 +104,7 @@ function notProvided(model: string, vendors: readonly string[]): Error {
   );
 }
 
-/** Who makes embeddings, with which model. */
+/** The source of embeddings, and its model. */
 interface EmbeddingRoute {
   readonly vendor: Vendor;
   readonly model: string;
@@ -115,8 +115,8 @@ function embedders(providers: readonly ProviderDefinition[]): readonly ProviderD
 }
 
 /**
- * Without vendors set up: who answers, if it has embeddings, else the first that does and has a key or an address. So a bot that
- * talks through Anthropic can remember through OpenAI.
+ * Without configured vendors: the answering provider if it has embeddings, otherwise the first one that does and has a key or an address. So a bot can use
+ * Anthropic for answers and OpenAI for embeddings.
  * @param wanted by a request; otherwise what the owner has named
  */
 function embeddingRoute(
@@ -136,7 +136,7 @@ function embeddingRoute(
   return undefined;
 }
 
-/** With vendors set up: the model that was named, of the vendor that provides it. */
+/** With configured vendors: the named model, from the vendor that provides it. */
 function vendorsEmbeddingRoute(
   providers: readonly ProviderDefinition[],
   settings: GlobalSettings,

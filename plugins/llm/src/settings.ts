@@ -3,7 +3,7 @@ import type { ProviderDefinition } from './providers/definition.js';
 import { MODEL_CORRECTION } from './traits.js';
 import { vendorsOf } from './vendors.js';
 
-/** The plugin's settings: its own, and those of each provider. All of it is the bot owner's: a guild chooses neither vendors nor keys. */
+/** The plugin's settings: its own, and those of each provider. Only the bot's owner sets them: guilds choose neither vendors nor keys. */
 export function settingsOf(providers: readonly ProviderDefinition[]) {
   const variables = providers.map((provider) => provider.variables);
   const withKeys = providers.filter(({ needsKey }) => needsKey).toSorted((a, b) => a.autoRank - b.autoRank);

@@ -196,7 +196,7 @@ async function checkVendor(vendor: Vendor, signal: AbortSignal): Promise<CheckRe
   return found[state]();
 }
 
-/** How a vendor stands, and the status or reason when it does not answer as it should. */
+/** A vendor's state, and the status or reason when it does not answer as expected. */
 async function stateOf(
   { listing }: Pick<Vendor, 'listing'>,
   signal: AbortSignal,
@@ -213,7 +213,7 @@ async function stateOf(
   }
 }
 
-/** For `diagnose`, which members read: whether a model's vendor is there and takes the key. Names no address. */
+/** For `diagnose`, which members read: whether a model's vendor can be reached and accepts the key. Names no address. */
 export async function vendorFinding(vendor: Vendor, model: string, signal: AbortSignal): Promise<CheckResult> {
   const { state } = await stateOf(vendor, signal);
   const values = { model, vendor: vendor.name };

@@ -2,12 +2,12 @@ import type { LlmCompletion, LlmRequest } from '@cinnabar/sdk';
 import { type AnswerReader, createAnswerReader, givenStops } from './prefill/script.js';
 import type { Mode } from './providers/provider.js';
 
-/** Calls `onText` with an answer as it comes in, over all attempts and models. */
+/** Calls `onText` with an answer as it arrives, over all attempts and models. */
 export interface Listener {
   /** An attempt begins. */
   begin(mode: Mode): void;
   push(piece: string): void;
-  /** The answer is complete: what was told is made to be exactly its text. */
+  /** The answer is complete: the passed text is corrected to exactly its text. */
   finish(content: LlmCompletion['content']): void;
 }
 
@@ -26,12 +26,12 @@ export function createListener(request: LlmRequest, onText: NonNullable<LlmReque
   };
 }
 
-/** Providers take only so many stop sequences: what stands behind another one must not be seen before it is taken away. */
+/** Providers accept a limited number of stop sequences: text after another one must not be shown before it is removed. */
 function untilStops(shown: Shown, stops: readonly string[] = []): Shown {
   return (raw) => shown(surelyBeforeStop(raw, stops));
 }
 
-/** What of an unfinished answer may be shown already: a beginning of what will be its text. */
+/** The part of an unfinished answer that may already be shown: a beginning of its final text. */
 type Shown = (raw: string) => string;
 
 /** In chat mode: everything, once it is clear that the answer does not start with the model's own name. */
@@ -44,7 +44,7 @@ function shownInChat(self: string): Shown {
   };
 }
 
-/** In prefill mode: up to the last line that can no longer turn out to be another speaker's, a call or a result. */
+/** In prefill mode: up to the last line that can no longer become another speaker's, a call or a result. */
 function shownInPrefill(reader: AnswerReader): Shown {
   return (raw) => {
     const lineStart = raw.lastIndexOf('\n') + 1;
@@ -55,10 +55,10 @@ function shownInPrefill(reader: AnswerReader): Shown {
 
 /** Passes the pieces of one answer on to the caller's `onText`. */
 interface PieceStream {
-  /** A new attempt begins: what came before does not count. */
+  /** A new attempt begins: earlier text is discarded. */
   restart(): void;
   push(piece: string): void;
-  /** Brings what has been passed on to exactly this text. */
+  /** Corrects the passed text to exactly this text. */
   finish(text: string): void;
 }
 
@@ -137,7 +137,7 @@ export function beginningOf(text: string, mostBytes: number): string {
     .replace(/\uFFFD+$/, '');
 }
 
-/** The content up to the first stop sequence; `undefined` when there is none: for what a provider does not take, or not so many of. */
+/** The content up to the first stop sequence; `undefined` when there is none: for sequences that a provider does not support. */
 export function untilStop(
   content: LlmCompletion['content'],
   stops: readonly string[],
@@ -153,9 +153,7 @@ export function untilStop(
   return undefined;
 }
 
-/**
- * What of a growing text is certain to stand before the first stop sequence: without an end that may turn out to be the beginning of one.
- */
+/** The part of a growing text that is certainly before the first stop sequence: without an end that may be the beginning of one. */
 function surelyBeforeStop(text: string, stops: readonly string[]): string {
   let end = text.length;
   for (const stop of stops) {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ProviderDefinition } from './providers/definition.js';
 
 /**
- * What is known of a model, the admin's corrections on top.
+ * The facts about a model, with the admin's corrections.
  * @param refusesPrefill whether the model has been seen to refuse it
  */
 export function traitsOf(
@@ -31,7 +31,7 @@ export function traitsOf(
   };
 }
 
-/** Where only input and output are given, the cache is taken to be free of charge and of use. */
+/** When only input and output prices are given, caching counts as free and useless. */
 function cachePrices(price: NonNullable<ReturnType<typeof correctionFor>['price']>) {
   const { input, cacheRead = input, cacheWrite5m = input, cacheWrite1h = cacheWrite5m } = price;
   return { cacheRead, cacheWrite5m, cacheWrite1h };
@@ -40,7 +40,7 @@ function cachePrices(price: NonNullable<ReturnType<typeof correctionFor>['price'
 const tokens = z.number().int().min(0).max(100_000_000);
 const dollars = z.number().min(0).max(100_000);
 
-/** What an admin may put right about a model: the table ages faster than the program. */
+/** Corrections by an admin: the table ages faster than the program. */
 export const MODEL_CORRECTION = z.strictObject({
   modes: z
     .array(z.enum(['chat', 'prefill']))
@@ -89,7 +89,7 @@ export interface Family {
   readonly images: boolean;
   readonly cache: ModelTraits['cache'];
   readonly price: ModelPrice | undefined;
-  /** Whether the model goes on with an answer that has been begun for it; `undefined` when only trying will tell. */
+  /** Whether the model continues a prefilled answer; `undefined` when only a trial will show it. */
   readonly prefill: boolean | undefined;
 }
 

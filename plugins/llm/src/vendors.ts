@@ -45,8 +45,8 @@ function connectable(providers: readonly ProviderDefinition[]): readonly Provide
 }
 
 /**
- * The settings together with the vendors of `shared.yaml` and of the bot's file. Where two have a vendor of one name, the narrower file
- * wins, and `!set llm vendors` over all files.
+ * The settings together with the vendors of `shared.yaml` and of the bot's file. When two define a vendor with the same name, the narrower file takes
+ * precedence, and `!set llm vendors` over all files.
  * @throws CINNABAR_LLM_NOT_CONFIGURED with file, line and key
  */
 export async function withVendorsOfFiles(

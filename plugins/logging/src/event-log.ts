@@ -17,7 +17,7 @@ import {
 } from '@cinnabar/sdk';
 import type { Guild, GuildBasedChannel, PartialUser, User } from 'discord.js';
 
-/** What is logged, by the setting that switches it and the one that gives it a channel of its own. */
+/** The kinds of entries, by the setting that switches each on and the one that gives it a separate channel. */
 export const KINDS = {
   edits: 'messageChannel',
   deletions: 'messageChannel',
@@ -58,9 +58,9 @@ export const inject = { access: Access, clock: Clock, languages: Languages, prov
 
 export type LoggingContext = PluginContext<typeof settings, Record<never, never>, typeof inject>;
 
-/** Entries that come together are sent together. */
+/** Entries within this time are sent together. */
 const BATCH_MS = 2_000;
-/** Of one log channel and batch; what is beyond is counted. */
+/** Maximum for one log channel and batch; further entries are only counted. */
 const MOST_ENTRIES = 100;
 
 export interface Entry {
@@ -82,7 +82,7 @@ interface LogPlace {
   add(entry: Entry): void;
 }
 
-/** Writes entries into the channels that a guild has chosen, in batches, so that a raid does not become a flood. */
+/** Writes entries to the channels that a guild has chosen, in batches, so that a raid does not flood them. */
 export function createEventLog({ client, settings, services, after, defer, log, signal }: LoggingContext) {
   const { clock, languages, provenance, random } = services;
   const batches = new Map<string, Batch>();
@@ -111,7 +111,7 @@ export function createEventLog({ client, settings, services, after, defer, log, 
       await languages.speak({ guildId: batch.guildId }, () => send(channelId, batch));
       failing.delete(channelId);
     } catch (error) {
-      // Once, until it works again: what happens on a server is no reason to fill the log.
+      // Logged once until it works again, so that one server cannot fill the log.
       if (!failing.has(channelId))
         log.warn('a log channel takes no entries', { channelId, error, refused: isRefusal(error) });
       failing.add(channelId);
@@ -131,8 +131,8 @@ export function createEventLog({ client, settings, services, after, defer, log, 
 
   return {
     /**
-     * Where a kind of entries goes; `undefined` where it is switched off.
-     * @param source the channel that it is about: nothing is logged of those that the guild ignores, nor of the log itself
+     * Where entries of a kind go; `undefined` when it is switched off.
+     * @param source the channel that the entry is about: channels that the guild ignores, and the log itself, are not logged
      */
     async placeOf(guild: Guild, kind: Kind, source?: GuildBasedChannel): Promise<LogPlace | undefined> {
       const chosen = await settings.guild(guild).get();
@@ -158,14 +158,14 @@ function isIgnored(channel: GuildBasedChannel, ignored: readonly string[]): bool
   return parents.some((id) => typeof id === 'string' && ignored.includes(id));
 }
 
-/** A text of a member in one line: nothing hidden, no markup, no longer than a few lines of a screen. */
+/** A member's text on one line: no hidden characters or markup, and limited to a few lines of a screen. */
 export function quoted(text: string, longest = 400): string {
   const characters = [...visible(text)];
   const shown = characters.length > longest ? `${characters.slice(0, longest).join('')}…` : characters.join('');
   return plainText(shown);
 }
 
-/** "alice (@alice)": a name stays readable when the member has left, and a mention leads to them while they are there. */
+/** "alice (@alice)": the name stays readable when the member has left, and the mention links to them before. */
 export function personText(user: User | PartialUser): string {
   return user.username === null ? `<@${user.id}>` : `**${plainText(visible(user.username))}** (<@${user.id}>)`;
 }

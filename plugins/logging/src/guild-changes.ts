@@ -13,7 +13,7 @@ import { type EventLog, type LoggingContext, personText, quoted } from './event-
 const ago = (at: number) => `<t:${Math.floor(at / 1_000)}:R>`;
 const mentions = (ids: readonly string[]) => ids.map((id) => `<@&${id}>`).join(', ');
 
-/** What of a member has changed. */
+/** The changes of a member. */
 interface Change {
   readonly userId: string;
   readonly added: readonly string[];
@@ -124,7 +124,7 @@ const textIn = (value: unknown): string | null => (typeof value === 'string' ? v
 
 /** Logs created, changed and deleted channels, and joins and leaves of voice channels. */
 export function logChannels({ on }: LoggingContext, eventLog: EventLog): void {
-  /** The name of a channel that not all readers of the log can see is not for them. */
+  /** The name of a channel is not shown when some readers of the log cannot see the channel. */
   const write = async (
     channel: NonThreadGuildBasedChannel,
     told: boolean,
@@ -143,7 +143,7 @@ export function logChannels({ on }: LoggingContext, eventLog: EventLog): void {
   on('channelCreate', (channel) => write(channel, false, (name) => t('➕ {name} was created.', { name })));
   on('channelDelete', (channel) => {
     if (channel.isDMBased()) return;
-    // The host can no longer look the channel up: only what @everyone could see is logged.
+    // The host cannot look up a deleted channel: only changes that @everyone could see are logged.
     return write(channel, isOpenToAll(channel), (name) => t('➖ {name} was deleted.', { name }));
   });
   on('channelUpdate', (before, now) => {
@@ -187,7 +187,7 @@ function voiceText(who: string, from: string | null, to: string | null): string 
   return t('🔀 {who} went from {from} to {to}.', { who, from: `<#${from}>`, to: `<#${to}>` });
 }
 
-/** What of a channel has changed, in words. */
+/** The changes of a channel, in words. */
 function changesOf(before: NonThreadGuildBasedChannel, now: NonThreadGuildBasedChannel): readonly string[] {
   const topics = [before, now].map((channel) => ('topic' in channel ? (channel.topic ?? '') : ''));
   const slow = [before, now].map((channel) => ('rateLimitPerUser' in channel ? (channel.rateLimitPerUser ?? 0) : 0));

@@ -2,7 +2,7 @@ import { compareIds, t, textFile, visible } from '@cinnabar/sdk';
 import { AuditLogEvent, type Guild, type GuildTextBasedChannel, type Message, type PartialMessage } from 'discord.js';
 import { type Entry, type EventLog, type LoggingContext, personText, quoted } from './event-log.js';
 
-/** Deletions of one channel that come within this time are one entry: a purge comes in several pieces. */
+/** Deletions in one channel within this time become one entry: a purge arrives in several parts. */
 const TOGETHER_MS = 3_000;
 /** Logs an edit at once. */
 const JUST_MS = 60_000;
@@ -20,17 +20,17 @@ interface Deletions {
   count: number;
 }
 
-/** Who did something, as Discord's audit log has it. */
+/** The author of an action according to Discord's audit log. */
 interface Author {
   readonly userId: string | null;
   readonly reason: string | null;
 }
 
-/** Logs what is edited and deleted. What a message said is known as long as discord.js has it in its memory. */
+/** Logs edits and deletions. The previous text is known while discord.js has the message in its cache. */
 export function logMessages({ on, settings, services, after, client }: LoggingContext, eventLog: EventLog): void {
   const { clock } = services;
   const waiting = new Map<string, Deletions>();
-  /** Who deleted several messages of a channel at once just now. */
+  /** The member who has just deleted several messages of a channel at once. */
   const authors = new Map<string, Author>();
   const isOwn = ({ author }: Deleted) => author?.id === client.user?.id;
   const isWanted = async (message: Deleted, guild: Guild) =>
@@ -39,7 +39,7 @@ export function logMessages({ on, settings, services, after, client }: LoggingCo
   on('messageUpdate', async (before, now) => {
     const { channel, guild } = now;
     if (guild === null || channel.isDMBased() || now.author?.bot === undefined) return;
-    // A link that gets its preview is no edit, nor is a pin on a message whose words before are not known.
+    // A new link preview is not an edit, and neither is a pin on a message whose previous text is not known.
     if (before.content === now.content || clock.now() - (now.editedTimestamp ?? 0) > JUST_MS) return;
     const place = await eventLog.placeOf(guild, 'edits', channel);
     if (place === undefined || !(await isWanted(now, guild))) return;
@@ -86,7 +86,7 @@ export function logMessages({ on, settings, services, after, client }: LoggingCo
     if (message.inGuild()) return collect([message], message.channel);
   });
   on('messageDeleteBulk', (messages, channel) => collect([...messages.values()], channel));
-  // Discord tells of it just before or after the deletion: in time for the same entry.
+  // Discord sends it just before or after the deletion: in time for the same entry.
   on('guildAuditLogEntryCreate', ({ action, targetId, executorId, reason }) => {
     if (action !== AuditLogEvent.MessageBulkDelete || targetId === null || authors.has(targetId)) return;
     authors.set(targetId, { userId: executorId, reason });

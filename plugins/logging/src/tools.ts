@@ -5,7 +5,7 @@ import { KINDS, type Kind, type LoggingContext } from './event-log.js';
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
 const ALL: readonly Kind[] = ['edits', 'deletions', 'joins', 'memberChanges', 'channels', 'voice'];
 
-/** What `!set logging` does for admins, in plain language: where what is logged, and whether. */
+/** What `!set logging` does for admins, as tools: which events are logged, and where. */
 export function registerTools({ tool, client, settings, services }: LoggingContext): void {
   const guildFor = ({ guildId }: Actor) =>
     requireGuild({ guild: (guildId === null ? undefined : client.guilds.cache.get(guildId)) ?? null });
@@ -42,7 +42,7 @@ export function registerTools({ tool, client, settings, services }: LoggingConte
   const placeFor = async (guild: Guild, typed: string, actor: Actor): Promise<string | undefined> => {
     if (typed.toLowerCase() === 'off') return undefined;
     const { id } = channelCalled(guild, typed);
-    // It shows what is said elsewhere: an admin chooses a place that they know.
+    // It shows messages from other channels: an admin chooses a channel that they know.
     if (!(await services.access.mayEnter(actor, { guildId: guild.id, channelId: id }, ['SendMessages'])))
       throw new UserError(t('You cannot write in that channel.'));
     const obstacle = await obstacleIn(guild, id);

@@ -152,7 +152,7 @@ const DAY_MS = 24 * 60 * 60_000;
 const DEFAULT_LIFE_MS = 90 * DAY_MS;
 const LONGEST_LIFE_MS = 366 * DAY_MS;
 
-/** `!mcp token …`: bearers with which a program acts as one member, in one channel. */
+/** `!mcp token …`: tokens with which a program acts as one member, in one channel. */
 export function tokenCommands(parts: TokenDependencies): Subgroup {
   const { tokens, onRevoked } = parts;
   return subgroup({
@@ -219,7 +219,7 @@ async function create(
   { userId, lifeMs, tools }: Wanted,
 ): Promise<unknown> {
   const { actor } = context;
-  // The bearer of the token is that member to every check: no member may make an admin of themselves.
+  // Every check treats the bearer of the token as that member, so no member may issue a token for more rights than their own.
   if (userId !== actor.userId && (await parts.access.tierOf(actor)) !== 'botOwner') {
     throw new UserError(t('Only the owner of the bot can make a token that acts as somebody else.'));
   }
@@ -272,7 +272,7 @@ function describe({ id, actor, tools, expiresAt }: Grant): string {
       });
 }
 
-/** Text of a server, shown as it is and nothing else. */
+/** Text from a server, displayed as plain text. */
 function inert(text: string): string {
   return plainText(visible(text));
 }

@@ -89,7 +89,7 @@ export default definePlugin({
 
     const servers = await openServers();
     const grants = createTokens(collections.tokens, clock);
-    /** A server of its own comes first: it is where callers were told to go. */
+    /** The endpoint's own server comes first: callers were told its address. */
     const url = () => server?.url ?? (services.web.url === undefined ? undefined : `${services.web.url}/mcp`);
     const agents = createAgentTokens({
       store: collections.agentTokens,
@@ -136,7 +136,7 @@ export default definePlugin({
       ],
     });
 
-    /** The protocol's library is large: who uses neither side of it does not pay for it. */
+    /** The protocol's library is large, so it is loaded only when one side of it is used. */
     async function openServers() {
       if (Object.keys(values.servers).length === 0) return undefined;
       const { createServers } = await import('./servers/servers.js');
@@ -164,7 +164,7 @@ export default definePlugin({
       return opened;
     }
 
-    /** When somebody calls, or when it has a server of its own. */
+    /** When a request arrives, or when it has its own server. */
     function openEndpoint(): Promise<Endpoint> {
       opened ??= import('./endpoint/server.js').then(({ createEndpoint }) =>
         createEndpoint({
@@ -184,7 +184,7 @@ export default definePlugin({
     async function openServer() {
       const address = parseListen(values.listen);
       if (address === undefined || address === 'off') return undefined;
-      // Of a cluster's processes one listens; the others tell where.
+      // In a cluster one process listens; the others only name its address.
       if (!services.host.isFirst) return { url: `${urlOf(address, address.port)}/mcp` };
       const { startServer } = await import('./endpoint/server.js');
       const { hosts, origins } = values;

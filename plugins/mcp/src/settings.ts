@@ -3,7 +3,7 @@ import { parseListen, RESULT_CHARACTERS, TIERS, t, z } from '@cinnabar/sdk';
 const NAME = /^[a-z][a-z0-9_-]{0,23}$/;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
-/** Names under which nothing but a secret is sent. */
+/** Names of headers and variables that contain only secrets. */
 const SECRET = /token|secret|passw|api[_-]?key|authorization|cookie|credential/i;
 const REFERENCE = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/;
 
@@ -34,7 +34,7 @@ const serverSchema = z
     oauth: oauthSchema.optional(),
     /** Who may use its tools. A server can reach files and accounts of the bot's owner, so by default only the owner. */
     tier: z.enum(TIERS).default('botOwner'),
-    /** The least risk of its tools. What a server says of itself can only raise it, unless the owner takes its word: `hints`. */
+    /** The minimum risk of its tools. A server's own hints can only raise it, unless the owner trusts them: `hints`. */
     risk: z.enum(['hints', 'read', 'write', 'destructive']).default('write'),
     /** By the server's own name of a tool. */
     tools: z
@@ -78,7 +78,7 @@ const serverSchema = z
   });
 export type ServerSettings = z.output<typeof serverSchema>;
 
-/** All of it is the bot owner's: programs are started with the rights of the bot. */
+/** Only the bot's owner sets them: programs are started with the rights of the bot. */
 export const GLOBAL_SETTINGS = z.object({
   servers: z
     .record(

@@ -22,22 +22,22 @@ import { banOf, caseTag, evidenceOf, liftBan } from './evidence.js';
 import type { ModerationContext } from './settings.js';
 import type { TemporaryBans } from './temporary-bans.js';
 
-/** What came of an act. */
+/** The result of an action. */
 export interface ActResult {
   readonly done: ModerationCase;
-  /** Whether the member got a direct message; `undefined` where none was to be sent. */
+  /** Whether the member received a direct message; `undefined` when none was to be sent. */
   readonly told: boolean | undefined;
   readonly postProblem: PostProblem | undefined;
-  /** The points of the member's warnings that count, after a warning. */
+  /** The points of the member's active warnings, after a warning. */
   readonly points?: number;
-  /** What the guild's rule for these points did; a sentence where it could not. */
+  /** What the guild's rule for these points did; a sentence when it could not be carried out. */
   readonly followed?: ActResult | string;
 }
 
-/** Told of it, as long as the bot still shares the guild with them. */
+/** Notified, as long as the bot still shares the guild with them. */
 const TOLD: ReadonlySet<ModerationAct> = new Set(['warn', 'timeout', 'kick', 'ban', 'tempban', 'softban']);
 
-/** After these acts the bot may share no guild with the member, so the notice is sent before. For all others it is sent afterwards. */
+/** After these actions the bot may share no guild with the member, so the notice is sent before. For all others it is sent afterwards. */
 const PARTING: ReadonlySet<ModerationAct> = new Set(['kick', 'ban', 'tempban', 'softban']);
 
 const DAY_S = 86_400;
@@ -45,8 +45,8 @@ const DAY_S = 86_400;
 const LONGEST_AUDIT_REASON = 512;
 
 /**
- * Carries out acts on members. Each is written down as a case before it is done at Discord, and is done there at most once: what a stop of the bot
- * leaves open is looked up, never repeated.
+ * Carries out actions on members. Each is recorded as a case before it is done at Discord, and is done there at most once: what was interrupted by a stop of
+ * the bot is looked up, never repeated.
  */
 export function createActs(context: ModerationContext, cases: Cases, caseLog: CaseLog, temporaryBans: TemporaryBans) {
   const { client, settings, services, log } = context;
@@ -61,7 +61,7 @@ export function createActs(context: ModerationContext, cases: Cases, caseLog: Ca
     const { warnPoints } = await settings.guild(guildId).get();
     return {
       act,
-      // A warning is the record itself: nothing is done at Discord.
+      // A warning consists of the record: nothing is done at Discord.
       state: act === 'warn' ? 'done' : 'pending',
       userId: user.id,
       userName: user.username,
@@ -95,7 +95,7 @@ export function createActs(context: ModerationContext, cases: Cases, caseLog: Ca
     }
   };
 
-  /** The act itself, at Discord. */
+  /** The action itself, at Discord. */
   const carryOut = async (one: ModerationCase, ask: Ask, { guild, user, member }: Target): Promise<void> => {
     const reason = auditText(one, ask.actor);
     const { banDeleteDays } = await settings.guild(guild).get();
@@ -119,7 +119,7 @@ export function createActs(context: ModerationContext, cases: Cases, caseLog: Ca
         return;
       case 'ban':
       case 'tempban':
-        // A temporary ban that is made to stay is there already.
+        // A temporary ban that becomes permanent exists already.
         if ((await banOf(guild, user.id)) === undefined)
           await guild.bans.create(user, { reason, deleteMessageSeconds });
         return;
@@ -128,7 +128,7 @@ export function createActs(context: ModerationContext, cases: Cases, caseLog: Ca
     }
   };
 
-  /** Writes how an act ended. */
+  /** Records the result of an action. */
   const settle = async (guildId: string, one: ModerationCase, state: ModerationCase['state'], note?: string) =>
     (await cases.change(guildId, one.number, (draft) => {
       draft.state = state;
@@ -138,7 +138,7 @@ export function createActs(context: ModerationContext, cases: Cases, caseLog: Ca
   /** What a failed request to Discord means for its case. @throws UserError */
   const failed = async (error: unknown, one: ModerationCase, guild: Guild): Promise<ModerationCase> => {
     const sentence = refusalSentence(error) ?? t('Discord could not be reached.');
-    // Of a softban the first of two steps may have been taken.
+    // For a softban, the first of two steps may have been carried out.
     const isPlain = isRefusal(error) && one.act !== 'softban';
     const found = isPlain ? 'not done' : await evidenceOf(guild, one, clock.now()).catch(() => 'unclear' as const);
     if (found === 'done') return settle(guild.id, one, 'done');
@@ -157,7 +157,7 @@ export function createActs(context: ModerationContext, cases: Cases, caseLog: Ca
     });
   };
 
-  /** What has to happen once a case is done: earlier cases end, it is posted, it ends by itself, warnings lead on. */
+  /** What follows when a case is done: earlier cases end, it is posted, it ends by itself, and warnings may cause further actions. */
   const conclude = async (
     guild: Guild,
     done: ModerationCase,
@@ -185,7 +185,7 @@ export function createActs(context: ModerationContext, cases: Cases, caseLog: Ca
     }
   };
 
-  /** What the guild's rules say at the points that a member has with this warning. */
+  /** The action of the guild's rules for the points that a member has with this warning. */
   const escalate = async (guild: Guild, warning: ModerationCase): Promise<Pick<ActResult, 'points' | 'followed'>> => {
     const { userId = '', number, points: added = 0 } = warning;
     const rules = await settings.guild(guild).get();
@@ -223,7 +223,7 @@ export function createActs(context: ModerationContext, cases: Cases, caseLog: Ca
     return { told, ...(await conclude(guild, done)) };
   };
 
-  /** What became of an act that was under way when the bot stopped. */
+  /** The result of an action that was running when the bot stopped. */
   const lookUp = async (guild: Guild, one: ModerationCase): Promise<ModerationCase> => {
     const evidence = await evidenceOf(guild, one, clock.now());
     log.info('a case that was left open was looked up', { guildId: guild.id, number: one.number, evidence });
@@ -244,9 +244,9 @@ export function createActs(context: ModerationContext, cases: Cases, caseLog: Ca
 
   return {
     moderation,
-    /** Does it, one after another for one member. @throws UserError with what stands in the way */
+    /** Carries it out, one at a time for each member. @throws UserError with the obstacle */
     act: locked,
-    /** Refuses what `act` would refuse. @throws UserError */
+    /** Refuses everything that `act` would refuse. @throws UserError */
     check: async (ask: ModerationRequest): Promise<void> => void (await check(ask)),
     /** Finishes a case that an earlier run left open, from what Discord shows of it. */
     recover: (guild: Guild, one: ModerationCase): Promise<void> =>

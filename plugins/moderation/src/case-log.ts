@@ -12,10 +12,10 @@ import { caseText } from './case-text.js';
 import type { Cases } from './cases.js';
 import type { ModerationContext } from './settings.js';
 
-/** Why a case is not in the channel for cases: that is gone, Discord refused it, or could not be reached, so that it is posted at the next start. */
+/** Why a case is not in the channel for cases: the channel was deleted, Discord refused it, or could not be reached, so that it is posted at the next start. */
 export type PostProblem = 'gone' | 'refused' | 'later';
 
-/** Puts cases into the channel that a guild has chosen for them, and keeps what is there as the cases are. */
+/** Posts cases in the channel that a guild has chosen for them, and updates the posts. */
 export function createCaseLog({ client, settings, services, log, signal }: ModerationContext, cases: Cases) {
   const { clock, languages } = services;
 
@@ -24,7 +24,7 @@ export function createCaseLog({ client, settings, services, log, signal }: Moder
     if (channel === undefined) return;
     await channel.messages.edit(messageId, { content, allowedMentions: { parse: [] } }).catch((error: unknown) => {
       if (!isUnreachable(error)) throw error;
-      // A moderator deleted it, or shut the bot out: the record is the case.
+      // A moderator has deleted it, or removed the bot's access: only the record remains.
       log.info('the post of a case cannot be edited', { channelId, messageId });
     });
   };

@@ -10,7 +10,7 @@ import {
 import type { ActResult } from './acts.js';
 import type { PostProblem } from './case-log.js';
 
-/** "Warning", "Temporary ban": what an act is called. */
+/** "Warning", "Temporary ban": the name of an action. */
 function actName(act: ModerationAct): string {
   switch (act) {
     case 'warn':
@@ -35,11 +35,11 @@ function actName(act: ModerationAct): string {
 /** A moment as each reader's client shows it. */
 const moment = (at: number, style: 'f' | 'R' | 'd' = 'f') => `<t:${Math.floor(at / 1_000)}:${style}>`;
 
-/** What a member wrote, for a message: shown as it is, and no longer than `longest` characters there. */
+/** A member's text for a message: displayed as plain text, with at most `longest` characters. */
 function words(text: string, longest: number): string {
   let characters = [...visible(text)];
   let shown = plainText(characters.join(''));
-  // Markup is longer when it is shown as it is.
+  // Escaped markup is longer.
   while (shown.length > longest) {
     characters = characters.slice(0, Math.floor((characters.length * (longest - 1)) / shown.length));
     shown = `${plainText(characters.join(''))}…`;
@@ -47,7 +47,7 @@ function words(text: string, longest: number): string {
   return shown;
 }
 
-/** Together with the other lines of a case they fit into one message. */
+/** Together with the other lines of a case they fit in one message. */
 const LONGEST = { name: 80, reason: 1_000, removed: 400, note: 200 } as const;
 
 function memberText({ userId, userName }: ModerationCase): string {
@@ -63,7 +63,7 @@ function moderatorText({ moderatorId, origin }: ModerationCase): string {
   return t('not known');
 }
 
-/** What became of the act, where that is not simply that it was done. */
+/** The result of the action, unless it was simply done. */
 function stateText({ state, endedAt, removed, act }: ModerationCase): string | undefined {
   if (removed !== undefined) {
     const by = removed.byUserId === undefined ? '' : ` (<@${removed.byUserId}>)`;
@@ -77,7 +77,7 @@ function stateText({ state, endedAt, removed, act }: ModerationCase): string | u
   return undefined;
 }
 
-/** A case in full: what `!case` shows, and what is posted in the channel of cases. */
+/** A complete case: what `!case` shows, and what is posted in the channel of cases. */
 export function caseText(one: ModerationCase): string {
   const { number, act, at, until, points, reason, because, note, editedBy } = one;
   const duration = until === undefined ? undefined : formatDuration(until - at);
@@ -116,7 +116,7 @@ export function caseLine(one: ModerationCase): string {
   return `**${number}** · ${actName(act)} · ${who} · ${moment(at, 'd')}${facts.length === 0 ? '' : ` · ${facts.join(' · ')}`}`;
 }
 
-/** What a member reads in a direct message. @param guildName of the guild in which it was done */
+/** The text of a direct message to a member. @param guildName of the guild in which it was done */
 export function memberNotice({ act, reason, until, points }: ModerationCase, guildName: string): string {
   const guild = nameText(guildName);
   const head = () => {
@@ -145,7 +145,7 @@ export function memberNotice({ act, reason, until, points }: ModerationCase, gui
   ].join('\n');
 }
 
-/** What is said of an act that was done: to the moderator, and to a model. */
+/** The text about a completed action: for the moderator, and for a model. */
 export function actText(result: ActResult): string {
   const { done, told, postProblem, points, followed } = result;
   return [

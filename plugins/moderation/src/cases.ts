@@ -2,7 +2,7 @@ import { createKeyedMutex, type ModerationCase, maxEntries } from '@cinnabar/sdk
 import { LRUCache } from 'lru-cache';
 import { type GuildSettings, type ModerationContext, parseThreshold, type Threshold } from './settings.js';
 
-/** Cases in one document: a write costs that document. */
+/** Cases in one document: each write rewrites that document. */
 const BLOCK = 50;
 /** Guilds whose index of members is kept in memory. */
 const INDEXED_GUILDS = 500;
@@ -11,7 +11,7 @@ type NewCase = Omit<ModerationCase, 'number'>;
 /** The numbers of the cases about each member, rising. */
 type Index = Map<string, number[]>;
 
-/** The record of a guild: cases by their numbers, which rise by one and are never used again. */
+/** The record of a guild: cases by increasing numbers, which are never used again. */
 export function createCases({
   collections,
   settings,
@@ -35,7 +35,7 @@ export function createCases({
     const { last, open } = await collections.ledgers.of(guildId).get();
     for (let block = blockOf(Math.max(1, last)); block >= 0; block -= 1) {
       const cases = await read(guildId, block);
-      // What is older than an empty block was deleted, but for open cases.
+      // Everything older than an empty block was deleted, except open cases.
       if (cases.length === 0 && block < blockOf(last)) {
         const older = open.map(blockOf).filter((other) => other < block);
         for (const kept of [...new Set(older)].sort((one, other) => other - one)) {
@@ -74,14 +74,14 @@ export function createCases({
     else await document(guildId, block).set({ guildId, cases: kept });
     indexes.delete(guildId);
   };
-  /** Open cases stay until they are closed: something is left to be done about them. */
+  /** Open cases stay until they are closed: something remains to be done about them. */
   const removeOld = async (guildId: string, newest: number, open: readonly number[]) => {
     for (let block = await newestOld(newest); block >= 0 && (await read(guildId, block)).length > 0; block -= 1) {
       await keepIn(guildId, block, ({ number }) => open.includes(number));
     }
   };
 
-  /** The last number that was given: the ledger's, or that of a case that was written just before the bot was stopped. */
+  /** The last assigned number: the ledger's, or that of a case that was written just before the bot was stopped. */
   const lastNumber = async (guildId: string, known: number): Promise<number> => {
     const newest = (await read(guildId, blockOf(known + 1))).at(-1)?.number ?? 0;
     return Math.max(known, newest);
@@ -92,7 +92,7 @@ export function createCases({
     const number = (await lastNumber(guildId, (await ledger.get()).last)) + 1;
     const added: ModerationCase = { ...draft, number };
     begun.add(`${guildId}-${number}`);
-    // The ledger comes first: a case that it does not call open would not be finished after a crash.
+    // The ledger is written first: a case that it does not list as open would not be finished after a crash.
     const { open } = await ledger.update((draft) => {
       draft.open.push(number);
     });
@@ -127,11 +127,11 @@ export function createCases({
   return {
     find,
     newestFirst,
-    /** Writes a case down under the next number. It is open until `close`. */
+    /** Records a case under the next number. It is open until `close`. */
     open: (guildId: string, draft: NewCase): Promise<ModerationCase> => mutex.run(guildId, () => add(guildId, draft)),
     /**
-     * Writes down cases of the past under the next numbers, a document at a time.
-     * @param isOpen whether something is left to be done about a case
+     * Records past cases under the next numbers, a document at a time.
+     * @param isOpen whether something remains to be done about a case
      */
     addPast: (guildId: string, drafts: readonly NewCase[], isOpen: (draft: NewCase) => boolean): Promise<void> =>
       mutex.run(guildId, async () => {
@@ -150,7 +150,7 @@ export function createCases({
         });
         indexes.delete(guildId);
       }),
-    /** Changes a case; resolves with what it is then, once that is written. `undefined` when there is none. */
+    /** Changes a case; resolves with its new state, once that is written. `undefined` when there is none. */
     change(
       guildId: string,
       number: number,
@@ -185,7 +185,7 @@ export function createCases({
       }
       return found;
     },
-    /** The cases of all guilds that are not over, as the last run left them. */
+    /** The cases of all guilds that are not finished, as the last run left them. */
     async *unfinished(): AsyncGenerator<{ readonly guildId: string; readonly one: ModerationCase }> {
       for await (const [guildId, { open }] of collections.ledgers.entries()) {
         for (const number of open) {
@@ -214,8 +214,8 @@ export function createCases({
       return { ...(about.length === 0 ? {} : { cases: about }), ...(asModerator.length === 0 ? {} : { asModerator }) };
     },
     /**
-     * @param keeps whether a guild keeps cases without their words
-     * @param changed hears of each case about the person, as it is then
+     * @param keeps whether a guild keeps cases without their texts
+     * @param changed called with each case about the person after its change
      */
     async forget(
       userId: string,
@@ -249,7 +249,7 @@ function isInvolved({ userId, moderatorId, editedBy, removed }: ModerationCase, 
   return [userId, moderatorId, editedBy, removed?.byUserId].includes(person);
 }
 
-/** Takes a person out of a case. */
+/** Removes a person from a case. */
 function forgetPerson(draft: ModerationCase, person: string, keepsMember: boolean): void {
   if (draft.moderatorId === person) delete draft.moderatorId;
   if (draft.editedBy === person) delete draft.editedBy;
@@ -264,7 +264,7 @@ function forgetPerson(draft: ModerationCase, person: string, keepsMember: boolea
 
 type Rules = Pick<GuildSettings, 'warnActions' | 'warnExpiry'>;
 
-/** Whether the points of a warning count. */
+/** Whether the points of a warning are active. */
 export function counts(
   { act, state, removed, at }: ModerationCase,
   { warnExpiry }: Pick<Rules, 'warnExpiry'>,
@@ -273,12 +273,12 @@ export function counts(
   return act === 'warn' && state === 'done' && removed === undefined && (warnExpiry === 0 || at + warnExpiry > now);
 }
 
-/** The points of a member's warnings that count. */
+/** The active points of a member's warnings. */
 export function pointsOf(cases: readonly ModerationCase[], rules: Rules, now: number): number {
   return cases.reduce((sum, one) => sum + (counts(one, rules, now) ? (one.points ?? 0) : 0), 0);
 }
 
-/** The highest threshold that the points have reached now and had not before. */
+/** The highest threshold that the points have just reached. */
 export function crossedThreshold({ warnActions }: Rules, before: number, now: number): Threshold | undefined {
   return warnActions
     .flatMap((text) => parseThreshold(text) ?? [])

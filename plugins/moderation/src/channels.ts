@@ -19,11 +19,11 @@ import {
 import { type ModerationContext, PLUGIN } from './settings.js';
 
 const P = PermissionFlagsBits;
-/** What a locked channel takes from members. */
+/** The permissions that a locked channel removes from members. */
 const WRITING =
   P.SendMessages | P.SendMessagesInThreads | P.CreatePublicThreads | P.CreatePrivateThreads | P.AddReactions;
 const SPEAKING = WRITING | P.Connect | P.Speak;
-/** Whose roles keep what they can do in a channel while it is locked. */
+/** Roles with these permissions keep theirs in a locked channel. */
 const STAFF =
   P.Administrator |
   P.ManageGuild |
@@ -35,7 +35,7 @@ const STAFF =
 
 export const SLOWEST_MS = 21_600_000;
 
-/** An overwrite of a channel as it was; all zero where there was none. */
+/** A channel's previous overwrite; all zero when there was none. */
 interface Saved {
   readonly id: string;
   readonly type: number;
@@ -61,7 +61,7 @@ export function createChannelActs({ client, collections, services }: ModerationC
   const { access, clock, tierRoles } = services;
   const mutex = createKeyedMutex();
 
-  /** The moderator, and the bot, need the permissions in the channel itself, wherever they ask. @throws UserError */
+  /** The moderator, and the bot, need the permissions in that channel, wherever the command is given. @throws UserError */
   const requireIn = async (
     actor: Actor,
     name: string,
@@ -90,13 +90,13 @@ export function createChannelActs({ client, collections, services }: ModerationC
     });
   };
 
-  /** What a channel grants and denies to a role or a member. */
+  /** The permissions that a channel grants and denies to a role or a member. */
   const bitsOf = (channel: NonThreadGuildBasedChannel, id: string) => {
     const found = channel.permissionOverwrites.cache.get(id);
     return { allow: found?.allow.bitfield ?? 0n, deny: found?.deny.bitfield ?? 0n };
   };
 
-  /** What has to change so that members cannot write, in the order in which the bot itself never loses what it needs. */
+  /** The changes that keep members from writing, in an order in which the bot itself never loses permissions that it needs. */
   const changesFor = async (channel: NonThreadGuildBasedChannel, mask: bigint): Promise<readonly Overwrite[]> => {
     const { guild } = channel;
     const roles = new Set(
@@ -108,7 +108,7 @@ export function createChannelActs({ client, collections, services }: ModerationC
       ({ id, permissions, tags }) =>
         id !== guild.id && tags?.botId === undefined && isStaff(id) && !permissions.has(P.Administrator),
     );
-    // A moderator with an overwrite of their own can still write through their role.
+    // A moderator with a member overwrite can still write through their role.
     const opened = [...channel.permissionOverwrites.cache.values()].filter(
       ({ id, allow }) => id !== guild.id && id !== client.user?.id && allow.any(mask) && !isStaff(id),
     );
@@ -122,7 +122,7 @@ export function createChannelActs({ client, collections, services }: ModerationC
       },
       ...staff.map((role) => {
         const { allow, deny } = bitsOf(channel, role.id);
-        // What they can do there now: a lock opens nothing to them.
+        // Their present permissions there: a lock opens nothing for them.
         const held = channel.permissionsFor(role).bitfield;
         return { id: role.id, type: OverwriteType.Role, allow: allow | (mask & held & ~deny), deny };
       }),
@@ -152,7 +152,7 @@ export function createChannelActs({ client, collections, services }: ModerationC
     };
   };
 
-  /** Puts back what a lock has changed; repeating it does no harm. */
+  /** Restores what a lock has changed; repeating it does no harm. */
   const restore = async (channel: NonThreadGuildBasedChannel, lock: Lock, auditText: string) => {
     const mask = BigInt(lock.mask);
     // The bot's own last, so that it can finish.
@@ -176,7 +176,7 @@ export function createChannelActs({ client, collections, services }: ModerationC
       const seconds = Math.round(durationMs / 1_000);
       await withRefusalSentences(() => channel.setRateLimitPerUser(seconds, auditReason(client, actor, reason)));
     },
-    /** Lets only the staff write. What was there before is written down first. @throws UserError */
+    /** Allows only the staff to write. The previous state is recorded first. @throws UserError */
     lock: (actor: Actor, where: GuildBasedChannel, reason?: string): Promise<void> =>
       mutex.run(where.id, async () => {
         const channel = lockable(where);
@@ -210,7 +210,7 @@ export function createChannelActs({ client, collections, services }: ModerationC
           throw error;
         }
       }),
-    /** Puts back what the lock has changed; what was changed beside it since stays. @throws UserError */
+    /** Restores what the lock has changed; other changes since then stay. @throws UserError */
     unlock: (actor: Actor, where: GuildBasedChannel, reason?: string): Promise<void> =>
       mutex.run(where.id, async () => {
         const channel = lockable(where);

@@ -23,12 +23,12 @@ import {
 } from './settings.js';
 import type { TemporaryBans } from './temporary-bans.js';
 
-/** An act within this plugin: with the case of the warning that led to it. */
+/** An action within this plugin: with the case of the warning that caused it. */
 export interface Ask extends ModerationRequest {
   readonly because?: number;
 }
 
-/** Whom an act is about, as Discord has them now. */
+/** The target of an action, with Discord's current data. */
 export interface Target {
   readonly guild: Guild;
   readonly user: User;
@@ -48,7 +48,7 @@ function checkDuration(act: 'timeout' | 'tempban', durationMs: number | undefine
   );
 }
 
-/** Builds the check of everything for which an act would be refused: before a member confirms it, and again before it is done. */
+/** Builds the check of everything for which an action would be refused: before a member confirms it, and again before it is done. */
 export function createCheck({ client, settings, services }: ModerationContext, temporaryBans: TemporaryBans) {
   const { access, clock } = services;
 
@@ -102,12 +102,12 @@ export function createCheck({ client, settings, services }: ModerationContext, t
     const ban = await banOf(guild, user.id);
     if (act === 'unban' && ban === undefined) throw new UserError(t('{name} is not banned.', { name }));
     if (act === 'unban' || ban === undefined) return;
-    // What ends by itself can be made to stay.
+    // A temporary one can be made permanent.
     if (act === 'ban' && temporaryBans.of(guild.id, user.id) !== undefined) return;
     throw new UserError(t('{name} is banned already. `unban` lifts it.', { name }));
   };
 
-  /** Resolves with whom it is about. @throws UserError with what stands in the way */
+  /** Resolves with the target. @throws UserError with the obstacle */
   return async (ask: Ask): Promise<Target> => {
     const { act, guildId, userId, actor } = ask;
     const guild = client.guilds.cache.get(guildId);

@@ -27,10 +27,10 @@ const duration = option.duration().describe('How long, such as 10m, 2h or 7d');
 const number = z.int().min(1).describe('The number of the case');
 const page = z.int().min(1).max(1_000).default(1).describe('Which page of the list');
 
-/** After how many requests one sees how far a purge has come. */
+/** Number of requests after which the progress of a purge is shown. */
 const PROGRESS_EVERY = 5;
 
-/** Who may use the command of an act: the bot's own permission is checked with the act, which says what to do about it. */
+/** Who may use an action's command: the bot's own permission is checked with the action, which says how to fix it. */
 export const policyOf = (permission: PermissionsString): AccessPolicy => ({ ...MODERATORS, member: [permission] });
 
 /** Commands for acts on members. */
@@ -106,7 +106,7 @@ export function registerMemberCommands({ command }: ModerationContext, moderator
   act('unban', 'Lift a ban', { user, reason }, ['unban 80351110224678912']);
 }
 
-/** `ban @alice 2d spam` is meant for a while; it would ban for good. @throws UserError */
+/** `ban @alice 2d spam` means a temporary ban; it would ban permanently. @throws UserError */
 function requireNoDuration(reason = ''): void {
   const [first = ''] = reason.split(/\s/, 1);
   if (!/^\d/.test(first) || parseDuration(first) === undefined || first === '0') return;
@@ -188,7 +188,7 @@ export function registerCaseCommands({ command }: ModerationContext, moderator: 
 
 const PURGING = ['ManageMessages', 'ReadMessageHistory'] as const;
 
-/** Commands for what is said in a channel, and whether members may write there. */
+/** Commands for slow mode, locks and purges of a channel. */
 export function registerChannelCommands(context: ModerationContext, moderator: Moderator): void {
   const { command, component, services, settings } = context;
   const access: AccessPolicy = { ...MODERATORS, member: PURGING, bot: PURGING };
@@ -224,7 +224,7 @@ export function registerChannelCommands(context: ModerationContext, moderator: M
         ...flags,
         count,
         from: from?.id,
-        // What was there when the command was given.
+        // Messages that existed when the command was given.
         before: before === undefined ? ctx.message?.id : messageIdIn(before),
         after: after === undefined ? undefined : messageIdIn(after),
       };

@@ -5,11 +5,11 @@ import type { Cases } from './cases.js';
 import { LONGEST_REASON, type ModerationContext } from './settings.js';
 import type { TemporaryBans } from './temporary-bans.js';
 
-/** The audit reason of this bot's own acts that are cases already. */
+/** The audit reason of this bot's own actions that are cases already. */
 const OF_A_CASE = /^\[case \d+\]/;
-/** Who asked for an act that another plugin of this bot carried out: see `auditReason`. What follows are their words, which may look the same. */
+/** The requester of an action that another plugin of this bot carried out: see `auditReason`. Their text follows, which may look the same. */
 const ASKED_BY = /^asked by [^()]{1,40} \((\d{15,21})\)/;
-/** Entries that were seen, since Discord may tell of one twice. */
+/** Entries that were handled, since Discord may send one twice. */
 const REMEMBERED = 500;
 
 /** What an entry of the audit log did to a member. */
@@ -38,7 +38,7 @@ function actOf({ action, changes }: GuildAuditLogsEntry): Act | undefined {
   }
 }
 
-/** On whose account an entry is. */
+/** The member who caused an entry. */
 function authorOf(
   { action, executorId, reason }: GuildAuditLogsEntry,
   botId: string | undefined,
@@ -49,7 +49,7 @@ function authorOf(
   return { origin: own ? 'bot' : 'discord', ...(moderatorId === undefined ? {} : { moderatorId }) };
 }
 
-/** Makes cases of what moderators, and other bots, do to members in Discord itself. */
+/** Makes cases of actions on members by moderators, and other bots, in Discord itself. */
 export function recordDiscordActs(
   { on, settings, services, client }: ModerationContext,
   cases: Cases,
@@ -83,7 +83,7 @@ export function recordDiscordActs(
     if (userId === null || (executorId === client.user?.id && OF_A_CASE.test(reason ?? ''))) return;
     if (act.act === 'unban') await endTemporaryBan(guild.id, userId);
     if (!(await settings.guild(guild).get()).recordDiscordActs) return;
-    // After a crash the session goes on where its events were last acknowledged.
+    // After a crash the session continues where its events were last acknowledged.
     if ((await cases.ofMember(guild.id, userId)).some(({ entryId }) => entryId === entry.id)) return;
     const one = await cases.open(guild.id, await draftOf(entry, userId, act));
     if ((await caseLog.publish(guild.id, one)) !== 'later') await cases.close(guild.id, one.number);
@@ -104,6 +104,6 @@ export function recordDiscordActs(
     }
     await mutex.run(guild.id, () => record(entry, guild, act));
   });
-  // Without the right to read the audit log, this alone tells that a temporary ban was lifted by a moderator.
+  // Without access to the audit log, only this event shows that a moderator lifted a temporary ban.
   on('guildBanRemove', ({ guild, user }) => endTemporaryBan(guild.id, user.id));
 }

@@ -1,7 +1,7 @@
 import { isForbidden, isUnknown, type ModerationAct, type ModerationCase, unlessUnreachable } from '@cinnabar/sdk';
 import { AuditLogEvent, type Guild } from 'discord.js';
 
-/** By which the entry of an act in Discord's audit log, and a ban, are known to be those of a case. */
+/** Identifies the audit log entry, and the ban, of a case. */
 export const caseTag = (number: number) => `[case ${number}]`;
 
 /** The ban of a user; `undefined` when there is none. */
@@ -23,7 +23,7 @@ async function unlessUnknown<T>(request: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** What Discord shows of an act of which it is not known whether it was carried out. */
+/** What Discord shows about an action whose result is not known. */
 export type Evidence = 'done' | 'not done' | 'unclear';
 
 const ENTRIES: { readonly [K in ModerationAct]?: AuditLogEvent } = {
@@ -39,8 +39,8 @@ const ENTRIES: { readonly [K in ModerationAct]?: AuditLogEvent } = {
 const CLOSE_MS = 2_000;
 
 /**
- * Whether the act of a case was carried out, from what holds at Discord now and from its audit log, where the bot may read that. A softban whose
- * second step is missing is completed: that lifts a ban, and bans no one.
+ * Whether the action of a case was carried out, from the current state at Discord and its audit log, if the bot may read that. A softban without its second
+ * step is completed: that lifts a ban, and bans no one.
  */
 export async function evidenceOf(guild: Guild, one: ModerationCase, now: number): Promise<Evidence> {
   const { act, userId, number, at } = one;
@@ -64,7 +64,7 @@ async function evidenceOfBan(
   if (act === 'softban' && isOwn) await liftBan(guild, userId, caseTag(number));
   if (isOwn || entry === true) return 'done';
   if (ban !== undefined) return 'unclear';
-  // Without the audit log a ban that was lifted since looks like none; for a softban that is how it ends.
+  // Without the audit log, a ban that was lifted since looks like none; for a softban that is its normal end.
   return entry === undefined && act === 'softban' ? stillThere(guild, userId, at) : 'not done';
 }
 

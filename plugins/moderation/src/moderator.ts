@@ -20,12 +20,12 @@ import type { ChannelActs } from './channels.js';
 import { createDeleteMessages, type Found, findMessages, type Purged, type PurgeFilter } from './purge.js';
 import { LONGEST_REASON, type ModerationContext } from './settings.js';
 
-/** The bot's own messages of the last minutes are not purged: a card waits that long. */
+/** The bot's own messages of the last minutes are not purged: they may be cards. */
 const SPARED_MS = 5 * 60_000;
 /** Cases on one page of a list. */
 const LISTED = 20;
 
-/** What commands and tools share: one function for each thing that a moderator can do. */
+/** What commands and tools share: one function for each action of a moderator. */
 export function createModerator(
   context: ModerationContext,
   cases: Cases,
@@ -125,7 +125,7 @@ export function createModerator(
         ...(past === 0 ? [] : [t('{past, plural, one {# of them} other {# of them}} no longer counts.', { past })]),
       ].join('\n');
     },
-    /** Takes a warning back. @throws UserError */
+    /** Retracts a warning. @throws UserError */
     async removeWarning(actor: Actor, number: number, reason: string | undefined): Promise<string> {
       const guild = this.guildOf(actor);
       const { act, removed, userId } = await caseOf(guild.id, number);
@@ -139,7 +139,7 @@ export function createModerator(
       if (changed !== undefined) await caseLog.publish(guild.id, changed);
       return t('✓ The warning (case {number}) is taken back.', { number });
     },
-    /** Gives a case another reason, in the channel for cases, too. @throws UserError */
+    /** Changes a case's reason, also in the channel for cases. @throws UserError */
     async changeReason(actor: Actor, number: number, reason: string): Promise<string> {
       const guild = this.guildOf(actor);
       const { userId } = await caseOf(guild.id, number);
@@ -152,7 +152,7 @@ export function createModerator(
       if (changed !== undefined) await caseLog.publish(guild.id, changed);
       return t('✓ Case {number} has a new reason.', { number });
     },
-    /** The messages that a purge would delete. @param sparesOwn where the bot's card or answer is among the latest */
+    /** The messages that a purge would delete. @param sparesOwn whether the bot's card or answer is among the latest */
     findMessages(channel: GuildTextBasedChannel, filter: PurgeFilter, sparesOwn: boolean): Promise<Found> {
       if (!sparesOwn) return findMessages(channel, filter, context.signal);
       const spare = { authorId: channel.client.user.id, since: idAt(clock.now() - SPARED_MS) };
@@ -175,7 +175,7 @@ export function createModerator(
 }
 export type Moderator = ReturnType<typeof createModerator>;
 
-/** What came of a purge. */
+/** The result of a purge. */
 export function purgedText({ deleted, isStopped }: Purged, { isCut }: Pick<Found, 'isCut'>): string {
   return [
     t('✓ {deleted, plural, =0 {No message was} one {# message was} other {# messages were}} deleted.', { deleted }),

@@ -10,7 +10,7 @@ const MOST_READ = 5_000;
 const BULK_AGE_MS = 14 * 86_400_000 - 3_600_000;
 const LINK = /\bhttps?:\/\/\S/i;
 
-/** Which of the latest messages are to go. */
+/** Which of the latest messages are deleted. */
 export interface PurgeFilter {
   /** So many at most. */
   readonly count: number;
@@ -24,14 +24,14 @@ export interface PurgeFilter {
   readonly after?: string | undefined;
   /** Pinned ones, too. */
   readonly pinned?: boolean | undefined;
-  /** The bot's own latest messages stay: the card or the answer of this very purge is among them. */
+  /** The bot's latest messages stay: the card or answer of this purge is among them. */
   readonly spare?: { readonly authorId: string; readonly since: string } | undefined;
 }
 
 /** The messages that a filter has found, the newest first. */
 export interface Found {
   readonly ids: readonly string[];
-  /** Whether it has looked as far back as it does. */
+  /** Whether it has searched as far back as it can. */
   readonly isCut: boolean;
 }
 
@@ -59,7 +59,7 @@ function matches(message: Message, filter: PurgeFilter): boolean {
   return files !== true || message.attachments.size > 0;
 }
 
-/** Looks for messages from the newest on. */
+/** Searches from the newest message on. */
 export async function findMessages(
   channel: GuildTextBasedChannel,
   filter: PurgeFilter,
@@ -95,8 +95,8 @@ interface PurgeOptions {
 }
 
 /**
- * Deletes messages: together where Discord does that, one by one where they are older than two weeks. Those that are gone already count as
- * deleted. One at a time in a channel. @throws UserError while another is under way
+ * Deletes messages: in bulk when Discord allows it, one by one when they are older than two weeks. Messages that do not exist any more count as deleted. One at
+ * a time in a channel. @throws UserError while another purge runs
  */
 export type DeleteMessages = (channelId: string, ids: readonly string[], options: PurgeOptions) => Promise<Purged>;
 

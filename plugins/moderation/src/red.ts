@@ -11,7 +11,7 @@ import { type collections, type GuildSettings, LONGEST_REASON, parseThreshold, s
 
 type Context = ImportContext<typeof settings, typeof collections>;
 
-/** What Red's kinds of cases are here. Its mutes took away a role; they count as time-outs. */
+/** The counterparts of Red's kinds of cases. Its mutes removed a role; they count as time-outs. */
 const ACTS: Readonly<Record<string, ModerationAct>> = {
   ban: 'ban',
   hackban: 'ban',
@@ -93,10 +93,10 @@ function draftOf(
   };
 }
 
-/** Of users who had their data deleted, Red keeps a small number. */
+/** For users who had their data deleted, Red stores a small number. */
 const isUser = (user: string) => /^\d{15,22}$/.test(user);
 
-/** By what imported cases were called before. */
+/** The names that imported cases had before. */
 async function importedIn(
   record: ReturnType<typeof createCases>,
   guildId: string,
@@ -171,7 +171,7 @@ async function importWarnings(given: readonly RedWarning[], context: Context): P
       present(what);
       continue;
     }
-    // Red recorded it as a case, too, without its points.
+    // Red also recorded it as a case, without its points.
     const recorded = [...known.values()].find((one) => !used.has(one.number) && isRecordOf(one, warning));
     if (recorded === undefined) drafts.push(draftOfWarning(warning, key));
     else {
@@ -264,5 +264,5 @@ const choose = <K extends keyof GuildSettings>(key: K, value: GuildSettings[K], 
     context,
   );
 
-/** What is taken over from Red-DiscordBot. */
+/** Data that can be imported from Red-DiscordBot. */
 export const importers = [cases, warnings, mod];

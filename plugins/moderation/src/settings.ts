@@ -19,12 +19,12 @@ const DAY_MS = 86_400_000;
 /** Discord's limit. */
 export const LONGEST_TIMEOUT_MS = 28 * DAY_MS;
 export const LONGEST_TEMPBAN_MS = 5 * 365 * DAY_MS;
-/** What a case keeps of a reason; a message shows all of it, but for one full of markup. */
+/** The stored part of a reason; a message shows all of it, unless it contains much markup. */
 export const LONGEST_REASON = 1_000;
 /** What one command deletes at most. */
 export const MOST_PURGED = 1_000;
 
-/** What a moderator, and the bot, need for an act. */
+/** The permissions that a moderator, and the bot, need for an action. */
 export const NEEDED: Readonly<Record<ModerationAct, PermissionsString>> = {
   warn: 'ModerateMembers',
   timeout: 'ModerateMembers',
@@ -38,7 +38,7 @@ export const NEEDED: Readonly<Record<ModerationAct, PermissionsString>> = {
 
 const THRESHOLD = /^(\d{1,4}) (?:(timeout|tempban) (\S+)|(kick|ban))$/;
 
-/** What is done when a member's warnings reach so many points. */
+/** The action when a member's warnings reach this many points. */
 export interface Threshold {
   readonly points: number;
   readonly act: ModerationAct;
@@ -119,13 +119,13 @@ export const collections = {
     schema: z.object({ guildId: z.string(), cases: z.array(moderationCase) }),
     personal: 'handled',
   },
-  /** The number of a guild's last case, and the numbers of those that are not over: to be done, posted, or lifted. */
+  /** The number of a guild's last case, and the numbers of unfinished ones: to be done, posted, or lifted. */
   ledgers: {
     scope: 'guild',
     version: 1,
     schema: z.object({ last: z.int().default(0), open: z.array(z.int()).default([]) }),
   },
-  /** What a lock has changed in a channel, as it was before. */
+  /** The previous state of what a lock has changed in a channel. */
   locks: {
     scope: 'channel',
     version: 1,

@@ -6,7 +6,7 @@ import type { ModerationContext } from './settings.js';
 
 /** Waits no longer than this at a time: longer delays do not fit into a timer. */
 const LONGEST_WAIT_MS = 24 * 3_600_000;
-/** When Discord fails, and while the bot lacks the permission. */
+/** Delay when Discord fails, and while the bot lacks the permission. */
 const TRY_AGAIN_MS = 10 * 60_000;
 
 interface Waiting {
@@ -16,7 +16,7 @@ interface Waiting {
   due: number;
 }
 
-/** Lifts bans when their time is over. What waits is in the cases, so that a restart loses none. */
+/** Lifts bans when their time has ended. The cases contain everything, so that a restart loses none. */
 export function createTemporaryBans(
   { client, services, log, after, signal }: ModerationContext,
   cases: Cases,
@@ -55,7 +55,7 @@ export function createTemporaryBans(
     }
     if (one.userId === undefined) return end(guildId, one.number);
     const ban = await banOf(guild, one.userId);
-    // A ban that a moderator has made since is not this one's to lift.
+    // A ban that a moderator has made since is not lifted.
     if (ban?.reason?.startsWith(caseTag(one.number)) === true) {
       await liftBan(guild, one.userId, `${caseTag(one.number)} its time is over`);
     }
@@ -90,7 +90,7 @@ export function createTemporaryBans(
     /** The case of the temporary ban of a user that is not over. */
     of: (guildId: string, userId: string): ModerationCase | undefined =>
       [...waiting.values()].find((entry) => entry.guildId === guildId && entry.one.userId === userId)?.one,
-    /** Notes that it is over. */
+    /** Records that it has ended. */
     end,
   };
 }

@@ -29,7 +29,7 @@ function durationOf(text: string): number {
   return durationMs;
 }
 
-/** What the tools for acts on members take; each has some of it. */
+/** The arguments of the tools for actions on members; each has some of them. */
 interface ActInput {
   readonly member: string;
   readonly reason?: string | undefined;

@@ -38,21 +38,21 @@ export function findCharacter(members: readonly Character[], name: string): Char
   return members.find((member) => nameKey(member.name) === key);
 }
 
-/** What is said about a character: nothing of its gear where it is left out. */
+/** The description of a character: its gear stays unchanged when left out. */
 interface Said {
   readonly name: string;
   readonly role: string;
   readonly gear?: readonly string[] | undefined;
 }
 
-/** Adds a character, or changes what is said about the one of that name. @throws UserError when a limit is passed */
+/** Adds a character, or changes the description of the one with that name. @throws UserError when a limit is exceeded */
 export function withCharacter(members: readonly Character[], said: Said, addedBy?: string): Character[] {
   const present = findCharacter(members, said.name);
   const { role, gear = present?.gear ?? [] } = said;
   const character = {
     ...(addedBy === undefined ? {} : { addedBy }),
     ...present,
-    // Under its own name: a member who writes "jackie" does not mean to rename "Jackie".
+    // Its name stays: a member who writes "jackie" does not mean to rename "Jackie".
     name: present?.name ?? said.name,
     role,
     gear: [...gear],
@@ -133,7 +133,7 @@ function nearestName(name: string, names: readonly string[]): string | undefined
   return best !== undefined && best.away <= allowed ? best.candidate : undefined;
 }
 
-/** A typed text inside a message: nothing hidden, nothing taken for markup. */
+/** Typed text inside a message: no hidden characters, and no markup. */
 export function shown(text: string): string {
   return plainText(visible(text));
 }
@@ -194,12 +194,12 @@ export const collections = {
   guildParties: { scope: 'guild', schema: partySchema, version: 1, personal: addedByMembers },
 } as const;
 
-/** The party of an actor in a channel, and what to call it. */
+/** The party of an actor in a channel, and its name in sentences. */
 interface OwnedParty {
   readonly document: Document<Party>;
   /** Whose it is; that of a channel or a guild is shared. */
   readonly owner: Owner;
-  /** @throws UserError when another member has added the character, and the guild leaves it to them */
+  /** @throws UserError when another member has added the character, and the guild allows only them to change it */
   assertMayChange(name: string): Promise<void>;
 }
 export type Owner = 'user' | 'channel' | 'guild';
@@ -209,7 +209,7 @@ export const inject = { access: Access, llm: optional(Llm) };
 
 type PartyContext = PluginContext<typeof settings, typeof collections, typeof inject>;
 
-/** In a direct message it is always the user's own. The threads of a channel have the channel's party. */
+/** In a direct message it is always the user's own. The threads of a channel share the channel's party. */
 export function createPartyOf({ client, settings, collections: stored, services }: PartyContext): PartyOf {
   const placeOf = async ({ guildId, channelId, userId }: Actor, owner: Owner) => {
     if (guildId !== null && owner === 'guild') {

@@ -20,7 +20,7 @@ interface LootRequest {
 }
 
 interface Answer {
-  /** As the model gave it, to be quoted back at it. */
+  /** As the model wrote it, to be quoted back. */
   readonly text: string;
   readonly distribution: Distribution | undefined;
 }
@@ -28,7 +28,7 @@ interface Answer {
 const TRIES = 2;
 
 /**
- * Asks the model who gets what, and believes only an answer that can be verified; one that cannot is sent back once.
+ * Asks the model who gets what, and accepts only an answer that can be verified; an invalid one is returned to the model once.
  * @throws UserError a sentence for the member when the model fails
  */
 export function askForDistribution(llm: Llm, request: LootRequest): Promise<Distribution> {
@@ -139,7 +139,7 @@ function lootMessage(characters: readonly Character[], lootDescription: string):
   return said('Party', JSON.stringify(data, null, 2));
 }
 
-/** The second and last try: what the model said, and what was wrong with it. */
+/** The second and last attempt: the model's answer, and what was wrong with it. */
 function repairMessages(answer: string, problems: readonly string[]): ParticipantMessage[] {
   const complaint = ['That cannot be used:', ...problems.map((problem) => `- ${problem}`), 'Answer again, in full.'];
   return [said(QUARTERMASTER, answer), said('Party', complaint.join('\n'))];
@@ -152,7 +152,7 @@ function said(participant: string, text: string): ParticipantMessage {
 const MOST_ITEMS = 100;
 
 /**
- * What is wrong with a model's distribution, in sentences that the model can act on; none when it may be shown.
+ * The problems with a model's distribution, in sentences that the model can act on; none when it may be shown.
  * @param characters names of those who may receive something
  */
 export function findProblems(
@@ -195,19 +195,18 @@ function characterProblems({ assignments }: Distribution, characters: readonly s
   return [...unknown].map((name) => `"${name}" is not one of the characters who may receive something.`);
 }
 
-/** How far from a thing the words may stand that say how many there are. */
+/** Maximum distance between a thing and the words with its number. */
 const NEAR = 20;
 
 interface Traced {
   readonly problems: readonly string[];
-  /** What of the description the items account for. */
+  /** The part of the description that the items cover. */
   readonly claimed: readonly Span[];
 }
 
 /**
- * Checks that each item comes from the description and that all shares of a thing together are as much of it as the description says in
- * digits; of words for numbers it checks only that they are there.
- * Longer quotes claim their words first, so that "Rifle" cannot be taken out of "Assault Rifle" a second time.
+ * Checks that each item comes from the description and that all shares of a thing together are the number that the description gives in digits; for numbers in
+ * words it checks only that they are there. Longer quotes claim their words first, so that "Rifle" cannot be taken out of "Assault Rifle" a second time.
  * @param text the normalised description
  */
 function traceItems(text: string, items: Distribution['items']): Traced {
@@ -243,7 +242,7 @@ function byQuote(items: Distribution['items']): [quote: string, items: Distribut
   return [...groups].sort(([a], [b]) => b.length - a.length);
 }
 
-/** What the model says stands there for the number, unless it is digits: those are counted here. */
+/** The model's quotation of the number, unless it is in digits: those are counted here. */
 function numberWords(group: Distribution['items']): string {
   const words = normalise(group.find(({ number }) => number.trim() !== '')?.number ?? '');
   return /\d/.test(words) ? '' : words;
@@ -285,14 +284,14 @@ function stem(word: string): string {
 
 /** Captured, so that splitting keeps what was between the entries. */
 const SEPARATOR = /([,;&]|\band\b|\bplus\b)/u;
-/** "We got", "they found": what leads up to the loot. */
+/** "We got", "they found": words before the loot. */
 const LEAD_IN = /^.*?\b(?:got|found|looted|have|took|picked up|grabbed|scored|bought|received)\b/u;
 /** Words of a story or a request rather than of a list. */
 const STORY = /\b(?:from|who|what|then|we|i|they|should|please|share|split|distribute|was|were)\b/u;
 const LONGEST_ENTRY = 5;
 
 /**
- * Finds entries of a plain list ("Assault Rifle, Body Armor, …") that nothing accounts for. What reads like a story is left to the model.
+ * Finds entries of a plain list ("Assault Rifle, Body Armor, …") that are not covered. Texts that read like a story are left to the model.
  * @param text the normalised description
  */
 function missingEntries(text: string, claimed: readonly Span[], notLoot: readonly string[]): string[] {
@@ -326,8 +325,8 @@ const TRAILING = /^(?:\s?[x×]\s?(?<digits>\d{1,6})|\s?\((?<bracketed>\d{1,6})\)
 const ENDING = /(?:[x×]\s?(?<digits>\d{1,6})|\((?<bracketed>\d{1,6})\))$/u;
 
 /**
- * How many things a part of a description speaks of in digits: 2 for "2 SMGs", 3 for "Medkit x3"; `undefined` where there are none. What
- * words say ("a dozen") is for the model to read. The digits may be inside the part or right beside it.
+ * How many things a part of a description counts in digits: 2 for "2 SMGs", 3 for "Medkit x3"; `undefined` when there are none. Numbers in words ("a dozen")
+ * are left to the model. The digits may be inside the part or directly beside it.
  * @param text normalised: lower case, single spaces
  */
 function digitsAt(text: string, start: number, end: number): number | undefined {
@@ -344,7 +343,7 @@ interface Span {
   readonly end: number;
 }
 
-/** The form in which a description and what is quoted from it are compared. */
+/** The form in which a description and quotations from it are compared. */
 function normalise(text: string): string {
   return text.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
 }

@@ -98,11 +98,11 @@ interface Candidates {
   readonly characters: readonly Character[];
   /** Names as they are in the party. */
   readonly excluded: readonly string[];
-  /** Names that were to be excluded and that nobody has. */
+  /** Names that were to be excluded but that no character has. */
   readonly unknown: readonly string[];
 }
 
-/** @throws UserError when nobody is left to receive anything */
+/** @throws UserError when no character is left to receive anything */
 function candidatesOf(members: readonly Character[], exclude: readonly string[]): Candidates {
   if (members.length === 0) throw new UserError(t('There is nobody in the party yet, so nobody can get anything.'));
   const found = exclude.map((name) => findCharacter(members, name));
@@ -117,7 +117,7 @@ function candidatesOf(members: readonly Character[], exclude: readonly string[])
 
 const LONGEST_REASON = 200;
 
-/** The recommendations as a list by character, then who and what was left out. */
+/** The recommendations as a list by character, then the recipients and what was left out. */
 function recommendationText(distribution: Distribution, candidates: Candidates): string {
   const lines = candidates.characters.map(({ name, role }) => {
     const things = distribution.assignments.filter(({ character }) => nameKey(character) === nameKey(name));

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const ARGUMENTS = z.record(z.string(), z.unknown());
 
-/** A tool call from the arguments as the model wrote them. What is not a JSON object is an outcome, not an exception. */
+/** A tool call from the arguments as the model wrote them. Arguments that are not a JSON object are an outcome, not an exception. */
 export function readToolCall(id: string, name: string, raw: string): ToolUseContent | MalformedToolUseContent {
   const malformed = (reason: string) => ({ type: 'malformed_tool_use' as const, id, name, raw, reason });
   // Servers send nothing at all for a tool without arguments.
@@ -55,7 +55,7 @@ const NODE = z.looseObject({
   $defs: z.record(z.string(), z.unknown()).default({}),
 });
 
-/** Whether every object in the schema names all its keys and demands them: what providers ask for before they guarantee the form. */
+/** Whether every object in the schema lists all its keys and requires them: the condition under which providers guarantee the format. */
 export function isClosed(schema: unknown): boolean {
   const node = NODE.safeParse(schema).data;
   if (node === undefined) return schema === undefined;

@@ -10,22 +10,22 @@ import type {
 } from '@cinnabar/sdk';
 import type { Refusal } from '../attempt.js';
 
-/** How a conversation is put to a model: as roles, or as one text that the model continues. */
+/** The form of a conversation for a model: roles, or one text that the model continues. */
 export type Mode = 'chat' | 'prefill';
 
-/** One attempt, with everything decided that the request leaves open. */
+/** One attempt with all open parameters decided. */
 export interface ProviderCall {
   readonly request: LlmRequest;
   readonly mode: Mode;
   readonly model: string;
   readonly maxTokens: number | undefined;
-  /** `undefined` when not wished, or when this model refuses it. */
+  /** `undefined` when not wanted, or when this model refuses it. */
   readonly temperature: number | undefined;
   readonly topP: number | undefined;
   readonly stream: boolean;
   /** Whether the model can see images. */
   readonly images: boolean;
-  /** In prefill: whether images may stand among the model's words; otherwise they come as a user's. */
+  /** In prefill: whether images may be part of the model's text; otherwise they are a user's. */
   readonly assistantImages: boolean;
   /** Whether the model can be made to call a certain tool; otherwise it is asked to. */
   readonly forceTool: boolean;
@@ -33,7 +33,7 @@ export interface ProviderCall {
   readonly cache: ModelTraits['cache'];
   /** How much of a streamed answer is read. */
   readonly maxBytes: number;
-  /** Wants the text as it comes in; what a provider gives is raw, as it comes. */
+  /** Called with the text as it arrives; a provider passes it on unchanged. */
   readonly onText?: (piece: string) => void;
   /** Ends the HTTP request at once. */
   readonly signal: AbortSignal;
@@ -43,13 +43,13 @@ export interface ProviderReply {
   readonly content: LlmCompletion['content'];
   readonly stopReason: StopReason;
   readonly usage: Usage;
-  /** Of an answer that was not read to its end: how much was. The usage is then what the provider had told until there, which may be nothing. */
+  /** How much was read of an answer that was not read to its end. The usage is then what the provider had reported by then, possibly nothing. */
   readonly cutAfterBytes?: number | undefined;
-  /** As the provider names it: may be more exact than what was asked for. */
+  /** The provider's name, which may be more exact than the requested one. */
   readonly model: string;
 }
 
-/** Why an attempt did not work, in the terms of the error it becomes if no other attempt does. */
+/** Why an attempt failed, as the error that results when no other attempt succeeds. */
 export interface Failure {
   readonly code: ErrorCode;
   readonly params: ErrorParams;
@@ -58,7 +58,7 @@ export interface Failure {
   /** How long the provider asks to wait. */
   readonly retryAfterMs?: number;
   readonly status?: number;
-  /** The model refuses this each time: without it the request would work. */
+  /** The model always refuses this parameter: without it the request would work. */
   readonly refuses?: Refusal;
   /** It says nothing about the model: there was hardly any time to answer. */
   readonly inconclusive?: true;
@@ -81,7 +81,7 @@ export interface Provider {
   /** That of its definition. */
   readonly name: string;
   readonly modes: readonly Mode[];
-  /** One attempt. What the provider says is wrong comes back as a failure; only defects of ours are thrown. */
+  /** One attempt. The provider's errors are returned as a failure; only our own defects are thrown. */
   send(call: ProviderCall): Promise<Attempt>;
   /** The body that `send` would send, or a promise of it. */
   render(call: ProviderCall): unknown;
@@ -91,7 +91,7 @@ export interface Provider {
   readonly mostTexts?: number;
 }
 
-/** What came as a list of numbers; what is none becomes `NaN`, which the check of the vector finds. */
+/** Values of a list of numbers; others become `NaN`, which the check of the vector finds. */
 export function toVector(values: readonly unknown[] | undefined): Float32Array {
   return Float32Array.from(values ?? [], (value) => (typeof value === 'number' ? value : Number.NaN));
 }

@@ -10,10 +10,10 @@ import type { Provider } from './provider.js';
 /** Every provider, in the order in which sentences name them. */
 export const PROVIDERS: readonly ProviderDefinition[] = [OPENAI, ANTHROPIC, GOOGLE, BEDROCK, OFFLINE];
 
-/** More connections than one bot uses: older ones are those of settings that have changed since. */
+/** More connections than one bot uses: older ones belong to previous settings. */
 const MOST_KEPT = 50;
 
-/** Opens connections: the same provider as long as the source is the same. */
+/** Opens connections: equal sources share one provider. */
 export function createProviders(clock: Clock, random: Random): (connection: Connection) => Provider {
   const kept = new Map<string, Provider>();
   return (connection) => {

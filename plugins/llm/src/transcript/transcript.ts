@@ -118,7 +118,7 @@ interface DraftAssistant {
 }
 type DraftTurn = DraftUser | DraftAssistant;
 
-/** Groups what is said into turns, in order, and collects results wherever they come. */
+/** Groups messages into turns, in order, and collects results in any position. */
 interface Draft {
   readonly turns: readonly DraftTurn[];
   hear(label: string, message: readonly Part[]): void;

@@ -1,6 +1,6 @@
 import { type CacheControl, type ContentBlock, type ImageContent, likenessOf } from '@cinnabar/sdk';
 
-/** A piece of what was said. `cache` marks where a provider may end a cached prefix. */
+/** A part of a message. `cache` marks where a provider may end a cached prefix. */
 export type Part = TextPart | ImagePart;
 interface TextPart {
   readonly type: 'text';
@@ -25,12 +25,12 @@ export interface CallResult {
   readonly isError: boolean;
 }
 
-/** What people said between two turns of the model: one or more speakers, named in the text. */
+/** Messages of people between two turns of the model: one or more speakers, named in the text. */
 interface UserTurn {
   readonly role: 'user';
   readonly parts: readonly Part[];
 }
-/** What the model said, then what it called. At least one of the two. */
+/** The model's text, then its calls. At least one of the two. */
 interface AssistantTurn {
   readonly role: 'assistant';
   readonly texts: readonly TextPart[];
@@ -91,8 +91,8 @@ export function showable(block: ContentBlock, rule: ImageRule): Part | undefined
 }
 
 /**
- * Adds one message to what people have said.
- * @param apart a part for each message; otherwise text runs on in one until an image or a cache mark ends it
+ * Adds one message of a person.
+ * @param apart a part for each message; otherwise text is appended until an image or a cache mark ends the part
  */
 export function addMessage(parts: GrowingPart[], label: string, message: readonly Part[], apart: boolean): void {
   const [first, ...more] = message;
@@ -140,8 +140,8 @@ export const COMMON_MEDIA_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'imag
 const LINE_END = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/;
 
 /**
- * A message as the model reads it: `Name: first line`, and every further line indented by two spaces. Only lines that start at
- * the margin name a speaker, and no text can reach the margin: what people type cannot become another speaker's words.
+ * A message as the model reads it: `Name: first line`, and every further line indented by two spaces. Only lines at the margin name a speaker, and no member's
+ * text can reach the margin, so it cannot imitate another speaker.
  */
 export function speak(label: string, text: string): string {
   return `${label}: ${indent(text)}`;

@@ -15,7 +15,7 @@ interface CallContext {
   readonly tools: Tools;
   readonly clock: Clock;
   readonly caller: Caller;
-  /** How long to wait for the decision on a call that was held. */
+  /** How long to wait for the decision on a held call. */
   readonly waitMs: number;
   /** The longest text of a result. */
   readonly mostCharacters: number;
@@ -26,7 +26,7 @@ interface CallContext {
 const BEAT_MS = 10_000;
 
 /**
- * Calls one of the host's tools as whom the token stands for, by the same way as every other call.
+ * Calls one of the host's tools as the token's actor, like every other call.
  * @throws McpError when there is no such tool for this token
  */
 export async function callHostTool(name: string, input: unknown, parts: CallContext): Promise<CallToolResult> {
@@ -51,12 +51,12 @@ export async function callHostTool(name: string, input: unknown, parts: CallCont
   }
 }
 
-/** Whether the token is for this tool. What its actor may is for the host to say. */
+/** Whether the token includes the tool. The host decides what its actor may do. */
 export function mayUse({ tools }: Caller, name: string): boolean {
   return tools.length === 0 || tools.includes(name);
 }
 
-/** How the call ended, or that it has not when the time is up or the client has gone. */
+/** How the call ended, or that it has not when the time is up or the client has disconnected. */
 async function settledWithin(outcome: DeferredOutcome, { clock, waitMs, signal }: CallContext): Promise<Outcome> {
   const end = await withinLimit(clock, waitMs, outcome.settled, signal);
   return end.inTime ? end.value : outcome;
@@ -116,7 +116,7 @@ type Send = (notification: {
 interface ProgressReporter {
   /** What the tool says. */
   report(progress: ToolProgress): void;
-  /** A sign of life when there is nothing else to say: it keeps the client from giving up. */
+  /** A heartbeat when there is nothing else to report: it keeps the client from giving up. */
   beat(message: string): void;
 }
 
@@ -130,13 +130,13 @@ export function createProgressReporter(progressToken: ProgressToken | undefined,
   const tell = (progress: number, more: { total?: number; message?: string }) => {
     if (progress <= last) return;
     last = progress;
-    // The client may have gone.
+    // The client may have disconnected.
     void send({ method: 'notifications/progress', params: { progressToken, progress, ...more } }).catch(
       () => undefined,
     );
   };
   return {
-    // Beats came first: what the tool counts is added to them.
+    // Heartbeats came first: the tool's own progress is added to them.
     report: ({ progress, total, message }) =>
       tell(beats + progress, {
         ...(total === undefined ? {} : { total: beats + total }),

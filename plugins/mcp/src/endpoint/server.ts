@@ -19,13 +19,13 @@ import { callHostTool, createProgressReporter, mayUse } from './call.js';
 
 interface Dependencies extends SessionDependencies {
   readonly requestsPerMinute: number;
-  /** Whom a bearer acts as. */
+  /** The actor for a token. */
   readonly verify: Verify;
   readonly log: Logger;
 }
 
 export interface Endpoint {
-  /** Answers whoever has a token. Never rejects. */
+  /** Handles requests with a valid token. Never rejects. */
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
   /** Ends the sessions of a token that was revoked. */
   closeOf(tokenId: string): Promise<void>;
@@ -35,13 +35,13 @@ export interface Endpoint {
 }
 
 const PATH = '/mcp';
-/** Guesses at tokens, of all callers together. */
+/** Limit of invalid tokens, for all callers together. */
 const FAILURES_PER_MINUTE = 60;
 const MINUTE_MS = 60_000;
-/** The tokens whose requests are counted. */
+/** Maximum number of tokens whose requests are counted. */
 const MAX_KEYS = 1_000;
 
-/** The host's tools over streamable HTTP, for every server that offers them. */
+/** The host's tools over streamable HTTP, for every server that serves them. */
 export function createEndpoint(parts: Dependencies): Endpoint {
   const { verify, log } = parts;
   const sessions = createSessions(parts);
@@ -82,7 +82,7 @@ interface ServerOptions {
   readonly log: Logger;
 }
 
-/** A server of the endpoint's own. */
+/** The endpoint's own server. */
 export interface EndpointServer {
   /** `http://127.0.0.1:8808/mcp` */
   readonly url: string;
@@ -132,7 +132,7 @@ interface Session {
   usedAt: number;
 }
 
-/** The open sessions. Each belongs to the token that opened it: another one cannot so much as see that it exists. */
+/** The open sessions. Each belongs to the token that opened it: no other token can find out that it exists. */
 interface Sessions {
   handle(request: IncomingMessage, response: ServerResponse, caller: Caller): Promise<void>;
   /** Ends the sessions of a token that was revoked. */
@@ -179,7 +179,7 @@ export function createSessions(parts: SessionDependencies): Sessions {
     async handle(request, response, caller) {
       const id = request.headers['mcp-session-id'];
       if (id === undefined) {
-        // Only a request to initialize is of use without a session: the transport answers any other one with 400.
+        // Without a session, only a request to initialize is valid: the transport answers others with 400.
         const transport = await open(caller);
         await transport.handleRequest(request, response);
         if (transport.sessionId === undefined) await transport.close();

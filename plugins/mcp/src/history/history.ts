@@ -28,7 +28,7 @@ interface HistoryDependencies {
 
 interface HistoryStore extends ToolHistory {
   record(place: CallPlace, use: RecordedUse): Promise<void>;
-  /** Lets go of what is in memory, of all channels by default: what is stored has changed. */
+  /** Removes the memory cache of all channels, or of one: the stored data have changed. */
   forgetCached(channelId?: string): void;
 }
 
@@ -40,13 +40,13 @@ interface Cached {
   readonly characters: number;
 }
 
-/** A window has a few hundred messages: more calls or text than this would not be of use to any mind. The newest are given. */
+/** A window has a few hundred messages: more calls or text than this would be useless. The newest are returned. */
 const LIMITS = { calls: 1_000, characters: 4_000_000 };
 const MOST_CHANNELS = 200;
-/** Of all channels together: results may be long. Those used longest ago go first. */
+/** Limit of all channels together, since results may be long. The least recently used are dropped first. */
 const MOST_CHARACTERS = 8_000_000;
 
-/** What channels' calls are, kept in memory from their first use on, and in journals. */
+/** The calls of channels, cached in memory from their first use on, and stored in journals. */
 export function createHistory({ journals, mutex, log }: HistoryDependencies): HistoryStore {
   const cache = new Map<string, Cached>();
 
@@ -95,7 +95,7 @@ export function createHistory({ journals, mutex, log }: HistoryDependencies): Hi
   };
 }
 
-/** Whether what is wanted begins before what is known. */
+/** Whether the wanted range begins before the known one. */
 function reachesFurther(wanted: string | undefined, known: string | undefined): boolean {
   if (known === undefined) return false;
   return wanted === undefined || compareIds(wanted, known) < 0;
@@ -179,7 +179,7 @@ async function readHour(
   return records;
 }
 
-/** Writes down every call that is over. A disk that fails costs the record, not the call. */
+/** Records every finished call. A disk failure loses the record, not the call. */
 export function createRecorder(history: HistoryStore, clock: Clock, log: Logger) {
   return async function record(call: SettledCall): Promise<void> {
     try {
@@ -217,7 +217,7 @@ function recordOf({ id, tool, input, actor, messageId, outcome }: SettledCall, n
   };
 }
 
-/** What was refused because it was no object is kept all the same. */
+/** Arguments that were refused because they were not an object are still recorded. */
 function asRecord(input: unknown): Readonly<Record<string, unknown>> {
   if (typeof input === 'object' && input !== null && !Array.isArray(input)) return { ...input };
   return input === undefined ? {} : { given: String(input).slice(0, 4_000) };
@@ -233,8 +233,8 @@ export function historyOf(
   { client, provenance }: { readonly client: Client; readonly provenance: Pick<Provenance, 'mayHave'> },
 ): PersonalData {
   /**
-   * What they may not read any more is not theirs because they asked for it once; nor is what a model wrote as arguments where they cannot read now what
-   * it had read there. An agent writes from all the places that it lives in, with their rights, and not to them.
+   * Calls with results that they cannot read any more are left out; so are arguments that a model wrote after reading there. An agent writes from all its
+   * places, with the member's rights but not to the member.
    */
   const asTheirs = async (use: RecordedUse, mayHaveWords: boolean, userId: string) => {
     const { call, result, timestamp } = use;
@@ -276,13 +276,13 @@ export function historyOf(
   };
 }
 
-/** The call as it stays when a member is forgotten; `undefined` for one of theirs. */
+/** The remaining part of a call when a member's data are deleted; `undefined` for their own calls. */
 function withoutWordsOf(userId: string, use: RecordedUse): RecordedUse | undefined {
   if (use.call.userId === userId) return undefined;
   return isOf(use.result.sources, userId) ? withoutWords(use) : use;
 }
 
-/** Another member's call stays; what it returned held words of the one who is forgotten. */
+/** Another member's call stays; its result contained text of the member whose data are deleted. */
 function withoutWords({ result, ...use }: RecordedUse): RecordedUse {
   return { ...use, result: { callId: result.callId, output: null, error: FORGOTTEN } };
 }

@@ -50,7 +50,7 @@ export const recordedUse: z.ZodType<RecordedUse> = z.object({
   timestamp: z.string(),
 });
 
-/** Whose calls they are: where they were asked for. */
+/** Where the calls were requested. */
 export interface CallPlace {
   readonly guildId: string | null;
   readonly channelId: string;
@@ -70,12 +70,12 @@ export interface HistoryJournals {
     channelId: string,
     hour: string,
   ): Promise<{ readonly records: readonly RecordedUse[]; readonly damaged: number }>;
-  /** Puts what `change` gives in the place of all that was recorded, and removes what is left besides of a journal that was written anew. */
+  /** Replaces all records by the result of `change`, and removes old copies of rewritten journals. */
   change(channelId: string, hour: string, change: (use: RecordedUse) => RecordedUse | undefined): Promise<void>;
   /** All hours of all channels. */
   list(): Promise<readonly RecordedHour[]>;
   erase(channelId: string, hour: string): Promise<void>;
-  /** Lets go of a channel's journal. */
+  /** Closes a channel's journal. */
   release(channelId: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -84,11 +84,11 @@ interface RecordedHour {
   readonly channelId: string;
   readonly hour: string;
   readonly bytes: number;
-  /** Whether this host has it to look after. */
+  /** Whether this host is responsible for it. */
   readonly isOwn: boolean;
 }
 
-/** A busy bot has more channels than a process may have files. */
+/** A busy bot has more channels than a process may open files. */
 const MOST_OPEN = 64;
 
 interface JournalDependencies {
@@ -96,7 +96,7 @@ interface JournalDependencies {
   /** The bot's user id, as far as it is known. */
   botId(): string;
   readonly clock: Pick<Clock, 'now'>;
-  /** Runs a task later, and takes it back when the plugin stops. */
+  /** Runs a task later, unless the plugin stops before. */
   after(delayMs: number, task: () => unknown): unknown;
 }
 

@@ -39,7 +39,7 @@ interface Registered {
 
 /** Keeps one server's tools registered in the host as the server lists them. */
 export interface Imported {
-  /** Registers what is new, takes back what is gone, and leaves alone what is the same. */
+  /** Registers new tools, removes deleted ones, and keeps unchanged ones. */
   update(tools: readonly ListedTool[]): Promise<void>;
   /** The host's name of each tool, with what it is. */
   list(): ReadonlyMap<string, ListedTool>;
@@ -113,7 +113,7 @@ function register(
 
 const RISKS = ['read', 'write', 'destructive'] as const;
 
-/** What the owner says; of the server's own word only what makes it worse, unless the owner takes its word. */
+/** The owner's settings; the server's own hints only raise the risk, unless the owner trusts them. */
 function riskOf({ name, risk: hint }: ListedTool, { risk, tools }: ServerSettings): Risk {
   const own = tools[name]?.risk;
   if (own !== undefined || risk === 'hints') return own ?? hint;
@@ -134,9 +134,9 @@ interface ToolCallContext {
   readonly check: CheckValue;
 }
 
-/** Without a limit that no progress moves, a server could keep a call for ever. */
+/** A total limit that progress does not extend: otherwise a server could keep a call forever. */
 const LONGEST_MS = 60 * 60_000;
-/** More than a timer of the SDK's own ever gets to: the limits here are on the host's clock. */
+/** Longer than the SDK's own timer can be: the limits here use the host's clock. */
 const FOREVER_MS = 2_147_483_647;
 const UNKNOWN_SESSION = 404;
 /** Few enough blocks to look at each: the SDK's own schema writes a complaint about each of thousands that do not fit. */
@@ -227,7 +227,7 @@ async function readWith(
   );
 }
 
-/** Members read that there was an error, and of which kind; its text may hold any page, path or key, and is in the log alone. */
+/** Members read only the kind of the error; its text may contain any page, path or key, and is in the log only. */
 function explain(error: unknown, connection: Connection, { server, tool, log }: ToolCallContext): Error {
   if (error instanceof McpError && error.code !== ErrorCode.ConnectionClosed) {
     log.warn('an MCP server refused a call', { server, tool, error });
@@ -243,7 +243,7 @@ function explain(error: unknown, connection: Connection, { server, tool, log }: 
         : t('The MCP server "{server}" answered with an error (HTTP {code}).', { server, code: error.code });
     return new UserError(sentence, { cause: error });
   }
-  // The session is gone, or the server is: the next call starts with a new one.
+  // The session or the server is gone: the next call starts a new one.
   connection.lose('it stopped answering');
   const detail = t(
     'The MCP server "{server}" stopped while this was running: it is not known whether it took effect.',
@@ -260,14 +260,14 @@ const CHECK_MS = 1_000;
 /** Checks in a worker, each server's in turn with the others'. @throws CinnabarError CINNABAR_WORKER_TIMEOUT and the like */
 export function checkIn(schemas: WorkerModule<typeof import('./schema.js')>, server: string): CheckValue {
   return async (schema, value) => {
-    // Anything that is an object fits, and most tools without arguments say no more than that.
+    // Any object is valid, which is all that most tools without arguments specify.
     if (Object.keys(schema).every((key) => key === 'type' || key === '$schema') && schema.type === 'object')
       return undefined;
     return schemas.run('problemWith', { schema, value }, { timeoutMs: CHECK_MS, group: `server ${server}` });
   };
 }
 
-/** A tool's input as the host wants it: any object, refused unless it fits the server's schema. */
+/** A tool's input for the host: any object, refused unless the server's schema accepts it. */
 function inputFor(schema: JsonSchema, check: CheckValue): ToolInput {
   return z.looseObject({}).superRefine(async (value, context) => {
     const problem = await check(schema, value).catch((error: unknown) => {

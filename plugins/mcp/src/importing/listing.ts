@@ -3,7 +3,7 @@ import { type Collection, type Risk, z } from '@cinnabar/sdk';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 
 const LONGEST_DESCRIPTION = 4_000;
-/** What a server sends as a schema is data from outside: it must fill neither the memory nor the window of a model. */
+/** A server's schema is untrusted data: it must fill neither the memory nor a model's context. */
 const MOST_SCHEMA_CHARS = 32_768;
 
 const listedTool = z.object({
@@ -15,17 +15,17 @@ const listedTool = z.object({
 /** A server's tool, with what the host needs to know of it. */
 export type ListedTool = z.output<typeof listedTool>;
 
-/** What servers offered when they last ran: so their tools are there before they are started. */
+/** The tools that servers offered when they last ran, so that they are available before the servers are started. */
 export const listings = {
   scope: 'global',
   version: 1,
   schema: z.object({
-    /** Of the settings with which it ran: a server that is configured otherwise may be another. */
+    /** Hash of the settings with which it ran: with other settings it may be another server. */
     fingerprint: z.string(),
     tools: z.array(listedTool),
-    /** Hashes of the tools that the owner has accepted, by name; also of those that it does not list at the moment. */
+    /** Hashes of the tools that the owner has accepted, by name; including tools that are not listed at the moment. */
     pins: z.record(z.string(), z.string()).default({}),
-    /** What it has changed or added since: not offered before the owner has accepted it. */
+    /** Tools that it has changed or added since: not offered until the owner has accepted them. */
     pending: z.array(listedTool).default([]),
   }),
 } as const;
@@ -33,7 +33,7 @@ export type Listings = Collection<z.output<typeof listings.schema>, 'global'>;
 
 interface Listed {
   readonly tools: readonly ListedTool[];
-  /** Names of tools that cannot be offered, since their schema is beyond all measure. */
+  /** Names of tools that cannot be offered, since their schema is too large. */
   readonly unusable: readonly string[];
 }
 
@@ -54,7 +54,7 @@ export function isUsable(schema: Readonly<Record<string, unknown>>): boolean {
   return JSON.stringify(schema).length <= MOST_SCHEMA_CHARS;
 }
 
-/** What the owner has accepted stays as it is: what differs from it, or is new, has to be accepted first. */
+/** Tools stay as the owner has accepted them: changed and new ones have to be accepted first. */
 export function withPins(
   pins: Readonly<Record<string, string>>,
   listed: readonly ListedTool[],
@@ -74,7 +74,10 @@ function hashOf({ name, description, risk, inputSchema }: ListedTool): string {
     .digest('hex');
 }
 
-/** What a server says of its own tool. One that says nothing may change things; MCP's own default for `destructiveHint` is for those that say so. */
+/**
+ * A server's hints about its own tool. Without hints, the tool counts as changing something; MCP's own default for `destructiveHint` applies to tools with
+ * hints.
+ */
 function riskOf(annotations: Tool['annotations']): Risk {
   if (annotations?.readOnlyHint === true) return 'read';
   return annotations?.destructiveHint === true ? 'destructive' : 'write';

@@ -1,7 +1,7 @@
 import type { ToolContent } from '@cinnabar/sdk';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 
-/** What came of a call, for models and people as text, and with what text cannot say. */
+/** The result of a call as text for models and people, and its media. */
 export interface ImportedResult {
   readonly text: string;
   readonly content: readonly ToolContent[];
@@ -12,7 +12,7 @@ const MOST_MEDIA_BYTES = 5 * 1024 * 1024;
 
 type Block = CallToolResult['content'][number];
 
-/** Takes a server's result apart, whatever kinds of content are in it, and keeps it within limits. */
+/** Converts a server's result of any content kinds, and limits its size. */
 export function readResult({ content, structuredContent }: CallToolResult): ImportedResult {
   const blocks = withinLimits(content.map(toContent));
   const said = blocks.map(describe).join('\n');
@@ -68,7 +68,7 @@ function withinLimits(blocks: readonly ToolContent[]): readonly ToolContent[] {
   });
 }
 
-/** One block as text: what is no text is said to be there. */
+/** One block as text: for other kinds, a note that they exist. */
 function describe(block: ToolContent): string {
   switch (block.type) {
     case 'text':
@@ -92,14 +92,14 @@ function bytesOf(block: ToolContent): number {
   return Math.floor((base64.length * 3) / 4);
 }
 
-/** How much text of one result is handed on: more would push everything else out of a model's window. */
+/** How much text of one result is passed on: more would displace everything else in a model's context. */
 const MOST_TEXT_BYTES = 100 * 1024;
 
 /** The text, or its beginning with a note that says how much is missing. */
 export function cutText(text: string, mostBytes = MOST_TEXT_BYTES): string {
   const bytes = Buffer.byteLength(text);
   if (bytes <= mostBytes) return text;
-  // A character that the cut went through is left out.
+  // A character that was cut in half is left out.
   const kept = Buffer.from(text)
     .subarray(0, mostBytes)
     .toString()

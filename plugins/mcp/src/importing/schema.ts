@@ -1,4 +1,4 @@
-/** Schemas of foreign servers, checked in a worker thread: references alone can make one take for ever. */
+/** Schemas of external servers, checked in a worker thread: references alone can make one run forever. */
 import { Ajv, type AnySchema, type CodeOptions, type ErrorObject, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
@@ -8,8 +8,8 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => string | undefined;
 
 /**
- * Patterns as RE2 reads them, in time that is in proportion to the text. Those that it cannot read (look-around, references back) are
- * the engine's own; what they may take is the worker's time limit.
+ * Patterns for RE2, in linear time. Those that it does not support (look-around, back-references) use the JavaScript engine; the worker's time limit applies to
+ * them.
  */
 const regExp: NonNullable<CodeOptions['regExp']> = Object.assign(
   (pattern: string, flags: string) => linear(pattern) ?? new RegExp(pattern, flags),
@@ -37,8 +37,8 @@ const MOST_COMPILED = 64;
 const compiled = new Map<string, Check | undefined>();
 
 /**
- * What is wrong with a value, or `undefined`. A schema without `$schema` is 2020-12, as MCP says; many servers still write draft 7 without
- * saying so, which is tried next. One that is neither checks nothing.
+ * The problem with a value, or `undefined`. A schema without `$schema` is 2020-12, as MCP says; many servers still use draft 7 without saying so, which is
+ * tried next. A schema that is neither accepts everything.
  */
 export function problemWith({ schema, value }: { readonly schema: JsonSchema; readonly value: unknown }) {
   const key = JSON.stringify(schema);
@@ -62,7 +62,7 @@ function compileWith(ajv: Ajv, schema: AnySchema): ValidateFunction | undefined 
   } catch {
     return undefined;
   } finally {
-    // It would be kept for ever, also when the server has long had another one.
+    // It would be kept forever, even after the server has replaced the schema.
     ajv.removeSchema(schema);
   }
 }

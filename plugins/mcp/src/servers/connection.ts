@@ -26,11 +26,11 @@ interface Dependencies {
   readonly version: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Gives up starting it. */
+  /** Aborts its start. */
   readonly signal: AbortSignal;
-  /** The server has gone, without being asked to. */
+  /** The server has ended unexpectedly. */
   readonly onGone: (why: string) => void;
-  /** The server says that its tools are others now. */
+  /** The server reports that its list of tools has changed. */
   readonly onToolsChanged: () => void;
 }
 
@@ -39,7 +39,7 @@ export interface Connection {
   tools(): Promise<readonly Tool[]>;
   /** What a tool says of its structured results, if anything; of the tools that `tools` has listed. */
   outputSchemaOf(tool: string): JsonSchema | undefined;
-  /** Marks it as of no more use, as when the session is unknown to the server. */
+  /** Marks the connection as unusable, for instance when the server does not know the session. */
   lose(why: string): void;
   close(): Promise<void>;
 }
@@ -56,7 +56,7 @@ const FOREVER_MS = 2_147_483_647;
 const LISTED = z.looseObject({ tools: z.array(z.unknown()).max(2_000), nextCursor: z.string().optional() });
 
 /**
- * Starts a server, or calls on one over HTTP, and agrees with it on the protocol.
+ * Starts a server, or connects to one over HTTP, and negotiates the protocol.
  * @throws UserError with a sentence about what went wrong
  */
 export async function connect(parts: Dependencies): Promise<Connection> {
@@ -88,7 +88,7 @@ export async function connect(parts: Dependencies): Promise<Connection> {
   const isWorthLogging = atMost(MOST_TROUBLES, clock);
   client.onerror = (error) => {
     if (isWorthLogging()) log.debug('trouble with an MCP server', { server: name, error });
-    // The SDK tries to pick up a broken stream, and says so when it gives up; requests would wait for ever.
+    // The SDK tries to resume a broken stream, and reports when it gives up; requests would wait forever.
     if (/maximum reconnection attempts/i.test(error.message)) lose('it cannot be reached any more');
   };
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => parts.onToolsChanged());
@@ -140,13 +140,13 @@ export async function connect(parts: Dependencies): Promise<Connection> {
       over = true;
       await wire.sayGoodbye();
       await client.close().catch(() => undefined);
-      // The protocol layer closes its transport without waiting for what it has to end.
+      // The protocol layer closes its transport without waiting for running requests.
       await wire.transport.close();
     },
   };
 }
 
-/** `true` for so many a minute: each line that is no message is a trouble of its own. */
+/** `true` for this many in a minute: each line that is not a message would be a separate log entry. */
 function atMost(most: number, clock: Clock): () => boolean {
   let since = clock.now();
   let count = 0;
@@ -165,12 +165,12 @@ function reasonOf(error: unknown, stderr: readonly string[]): string {
   return stderr.length === 0 ? message : `${message}; it said: ${stderr.join(' ⏎ ')}`;
 }
 
-/** What the client says it can do: nothing beside calling tools. */
+/** The client's capabilities: only calling tools. */
 const CAPABILITIES = {} as const;
 
 /**
- * Answers what servers ask of their clients. A member has asked for one tool call: neither their model nor their answers to forms are
- * the server's to use. A server that asks all the same hears a clear no, at once.
+ * Answers requests of servers to the client. A member has requested one tool call: the server may not use their model or ask them questions. Such requests are
+ * refused immediately.
  */
 function refuseRequests(client: Client): void {
   client.fallbackRequestHandler = async ({ method }) => {
@@ -228,7 +228,7 @@ function referencesIn(server: ServerSettings): readonly string[] {
 async function checkAddress(name: string, url: string, signal: AbortSignal): Promise<CheckResult> {
   const host = URL.canParse(url) ? new URL(url).host : url;
   try {
-    // Without a session a server refuses this; it answers, which is what is asked.
+    // Without a session a server refuses this; any answer shows that it can be reached.
     const { status } = await fetch(url, { redirect: 'manual', signal });
     if (status < 500) return { ok: true, text: t('The server {name} at {host} can be reached', { name, host }) };
     return {

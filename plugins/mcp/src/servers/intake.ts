@@ -7,11 +7,11 @@ export class IntakeError extends Error {
 
 /** Media of one result have at most 5 MB, which are 7 in base64. */
 const MOST_BYTES = 8 * 1024 * 1024;
-/** Values, keys and brackets of one message: reading very many of them takes the main thread seconds. */
+/** Values, keys and brackets of one message: parsing very many of them blocks the main thread for seconds. */
 const MOST_PARTS = 50_000;
 const MOST_BYTES_PER_MINUTE = 64 * 1024 * 1024;
 const MINUTE_MS = 60_000;
-/** What a message or an answer counts for at least, so that very many empty ones are too many. */
+/** Minimum size that a message or an answer counts, so that very many empty ones exceed the limit. */
 const LEAST = 4 * 1024;
 
 const CARRIAGE_RETURN = 0x0d;
@@ -29,7 +29,7 @@ KINDS[0x22] = QUOTE;
 KINDS[0x5c] = BACKSLASH;
 for (const character of '[{,:') KINDS[character.charCodeAt(0)] = STRUCTURE;
 
-/** Where a byte stands: outside of texts, in one, or behind a backslash in one. */
+/** The position of a byte: outside of strings, in one, or behind a backslash in one. */
 const OUTSIDE = 0;
 const IN_TEXT = 1;
 const ESCAPED = 2;
@@ -106,11 +106,11 @@ function createMessageCount(framing: Framing) {
       let ended = 0;
       let from = 0;
       if (lineBytes === 0) firstByte = chunk[0] ?? 0;
-      // Every byte is looked at, so this is the plainest of loops: with a call for each it takes twenty times as long.
+      // Runs for every byte, so it is a simple loop: with a call for each byte it takes twenty times as long.
       for (let at = 0; at < chunk.length; at += 1) {
         const kind = KINDS[chunk[at] ?? 0] ?? ORDINARY;
         if (kind === STRUCTURE && state === OUTSIDE) parts += 1;
-        // A text has no line feed in it: what a stray quote has opened ends there.
+        // A JSON string contains no line feed: an unmatched quote ends there.
         state = NEXT[state * KIND_COUNT + kind] ?? OUTSIDE;
         if (kind !== LINE_FEED) continue;
         lineBytes += at - from;
@@ -128,8 +128,7 @@ function createMessageCount(framing: Framing) {
 type Fetch = typeof globalThis.fetch;
 
 /**
- * `fetch` for one server, whose answers are checked as they come in: an endless body, or an event without an end, fails instead of filling
- * the memory.
+ * `fetch` for one server, whose answers are checked as they arrive: an endless body, or an event without an end, fails instead of filling the memory.
  * @param onFlood gets the error; the body fails with it, too
  */
 export function boundedFetch(intake: Intake, onFlood: (error: unknown) => void): Fetch {

@@ -5,17 +5,17 @@ import { rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** How long a server may take to end by itself, and then after the signal to end. */
+/** How long a server may take to end by itself, and then after the signal. */
 const LEAVE_MS = 500;
 const TERMINATE_MS = 2_000;
-/** How often processes are looked for that were started while others were being killed. */
+/** How often new processes are searched for that were started while others were being killed. */
 const MOST_ROUNDS = 20;
 const ROUND_MS = 20;
 
-/** On Windows a process has no group; there only the child itself is ended. */
+/** Windows has no process groups; there only the child itself is killed. */
 export const HAS_GROUPS = process.platform !== 'win32';
 
-/** Variable in the environment of a server, by which all that it starts is known. */
+/** Environment variable by which all processes started by a server are recognised. */
 const MARK = 'CINNABAR_MCP_PROCESS';
 const CGROUP = 'cinnabar-mcp-';
 
@@ -29,17 +29,17 @@ const CGROUP = 'cinnabar-mcp-';
 interface ProcessTree {
   /** To be added to the environment of the program. */
   readonly env: Readonly<Record<string, string>>;
-  /** To be called as soon as the program is started. */
+  /** Call it as soon as the program is started. */
   adopt(child: ChildProcess): void;
   /**
-   * Ends the program and what it has started: its input ends first, as MCP asks, then all are told to stop, then made to. Idempotent.
+   * Ends the program and its descendants: first its input is closed, as MCP requires, then all get a signal to end, then they are killed. Idempotent.
    * In real time, whatever the host's clock says: processes know no other.
    * https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#shutdown
    */
   end(): Promise<void>;
 }
 
-/** Trees that are alive, for a bot that ends without stopping its plugins. */
+/** Running trees, for a bot that ends without stopping its plugins. */
 const alive = new Set<() => void>();
 const endAll = () => {
   for (const kill of alive) kill();
@@ -74,7 +74,7 @@ export function createProcessTree(owner: string): ProcessTree {
 
     program.stdin?.end();
     await atMost(LEAVE_MS);
-    // Also when it has ended by itself: what it had started may not have.
+    // Also when it has ended by itself: its descendants may still run.
     kill('SIGTERM');
     await atMost(TERMINATE_MS);
     for (let round = 0; kill('SIGKILL') > 0 && round < MOST_ROUNDS; round += 1) await pause(ROUND_MS);
@@ -100,7 +100,7 @@ export function createProcessTree(owner: string): ProcessTree {
   };
 }
 
-/** Ends what an earlier run of the same bot has left behind: one that was killed could not. */
+/** Ends the processes that a killed earlier run of the same bot has left. */
 export async function endOrphans(owner: string): Promise<void> {
   for (const pid of strays((mark) => mark.startsWith(`${owner}-`), undefined)) signalOne(pid, 'SIGKILL');
   for (const cgroup of cgroupsBeginning(`${CGROUP}${owner}-`)) {
@@ -118,7 +118,7 @@ function signalOne(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Living processes that carry such a mark, and all that descend from those or from the server. Only Linux tells. */
+/** Running processes with such a mark, and all descendants of those or of the server. Available on Linux only. */
 function strays(isOurs: (mark: string) => boolean, root: number | undefined): readonly number[] {
   if (process.platform !== 'linux') return [];
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -132,7 +132,7 @@ function strays(isOurs: (mark: string) => boolean, root: number | undefined): re
     if (isOurs(markOf(name))) marked.push(pid);
   }
   const found = new Set(marked);
-  // A set may grow while one goes through it: so this reaches the youngest.
+  // A set may grow during its iteration, so this reaches all descendants.
   for (const pid of found) for (const born of children.get(pid) ?? []) found.add(born);
   if (root !== undefined) found.delete(root);
   return [...found];
@@ -153,7 +153,7 @@ function markOf(pid: string): string {
   return variable?.slice(MARK.length + 1) ?? '';
 }
 
-/** Empty for a process that is gone, or another user's. */
+/** Empty for a process that has ended, or belongs to another user. */
 function contentOf(pid: string, file: 'stat' | 'environ'): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1');

@@ -26,7 +26,7 @@ export interface ServersDependencies {
   readonly log: Logger;
   readonly listings: Listings;
   readonly tool: Registrar['tool'];
-  /** Tells the owners of the bot. */
+  /** Sends notices to the owners of the bot. */
   readonly alert: OwnerNotices['alert'];
   /** Checks values by the servers' schemas. */
   readonly schemas: WorkerModule<typeof import('../importing/schema.js')>;
@@ -36,20 +36,20 @@ export interface ServerReport extends SupervisorStatus {
   readonly name: string;
   readonly settings: ServerSettings;
   readonly tools: ReadonlyMap<string, ListedTool>;
-  /** Changed or added since the owner has accepted its tools. */
+  /** Changed or added since the owner has accepted the server's tools. */
   readonly pending: readonly ListedTool[];
 }
 
 /** The configured servers. */
 export interface Servers {
-  /** Offers the tools that are known from before; starts the servers of which nothing is known, in the background. */
+  /** Offers the tools that are stored from before; starts unknown servers in the background. */
   open(): Promise<void>;
   report(): readonly ServerReport[];
-  /** Resolves when no start and no reading of tools is under way. */
+  /** Resolves when no start and no listing of tools is running. */
   settled(): Promise<void>;
-  /** @throws UserError when there is none of that name, or it does not start */
+  /** @throws UserError when there is none with that name, or it does not start */
   restart(name: string): Promise<ServerReport>;
-  /** Offers what it has changed or added. @throws UserError when there is none of that name */
+  /** Offers the changed and added tools. @throws UserError when there is none with that name */
   accept(name: string): Promise<ServerReport>;
   stop(): Promise<void>;
 }
@@ -86,11 +86,11 @@ export function createServers(parts: ServersDependencies): Servers {
         if (unusable.length > 0) log.warn('tools with a schema that cannot be used', { server: name, tools: unusable });
         const fingerprint = fingerprintOf(settings);
         const before = await listings.of(name).find();
-        // What a server is that is configured anew, its owner has just decided.
+        // The owner has just configured this server, so its tools count as accepted.
         const known = before?.fingerprint === fingerprint ? before : undefined;
         const pins = known === undefined ? pinsOf(tools) : { ...pinsOf(known.tools), ...known.pins };
         const { offered, pending } = withPins(pins, tools);
-        // Kept before it is offered.
+        // Stored before it is offered.
         await listings.of(name).set({ fingerprint, pins, tools: [...offered], pending: [...pending] });
         await imported.update(offered);
         waiting.set(name, pending);
@@ -145,7 +145,7 @@ export function createServers(parts: ServersDependencies): Servers {
           waiting.set(name, known.pending);
           await imported.update(known.tools);
         }
-        // Said in the log by the supervisor, and in `!mcp list`.
+        // The supervisor reports it in the log and in `!mcp list`.
         else void supervisor.need().catch(() => undefined);
       }
     },
@@ -178,7 +178,7 @@ export function createServers(parts: ServersDependencies): Servers {
   };
 }
 
-/** Of what makes a server what it is, without the values of secrets: those are not in the settings. */
+/** Identifies a server, without the values of secrets: those are not in the settings. */
 function fingerprintOf({ command, args, env, cwd, url, headers, oauth }: ServerSettings): string {
   return createHash('sha256')
     .update(JSON.stringify([command, args, env, cwd, url, headers, oauth]))
@@ -200,18 +200,18 @@ interface Dependencies {
   readonly clock: Clock;
   readonly log: Logger;
   readonly connect: (onGone: (why: string) => void, signal: AbortSignal) => Promise<Connection>;
-  /** Told of each new connection before anyone may use it. */
+  /** Called with each new connection before it can be used. */
   readonly onUp: (connection: Connection) => Promise<void>;
 }
 
 /** Keeps one server running from its first use on. */
 export interface ServerSupervisor {
-  /** The running server; starts it when it was never needed before. @throws UserError when it is down, with when it is tried again */
+  /** The running server; starts it at the first use. @throws UserError when it is down, with the time of the next attempt */
   need(): Promise<Connection>;
-  /** Ends it if it runs and starts it, whatever the back-off says. @throws UserError */
+  /** Stops it if it runs and starts it, regardless of the back-off. @throws UserError */
   restart(): Promise<void>;
   status(): SupervisorStatus;
-  /** Resolves when no start is under way, however it ended. */
+  /** Resolves when no start is running, whatever its result. */
   settled(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -219,7 +219,7 @@ export interface ServerSupervisor {
 export function createSupervisor({ name, clock, log, connect, onUp }: Dependencies): ServerSupervisor {
   const backoff: Backoff = createBackoff(clock);
   let state: ServerState = 'not started';
-  /** For the owner: it may quote the server. */
+  /** For the owner: may quote the server. */
   let problem: string | undefined;
   let connection: Connection | undefined;
   let starting: Promise<Connection> | undefined;
@@ -318,7 +318,7 @@ export function createSupervisor({ name, clock, log, connect, onUp }: Dependenci
   };
 }
 
-/** For members: of which kind the trouble is, in words of the bot's own. */
+/** For members: the kind of the problem, in the bot's own words. */
 function plainly(problem = 'it was stopped'): string {
   const kind = /^it (?:was stopped|stopped|took longer than \d+ s to start|cannot be reached any more)/.exec(
     problem,
@@ -328,10 +328,10 @@ function plainly(problem = 'it was stopped'): string {
 
 const FIRST_MS = 1_000;
 const LONGEST_MS = 5 * 60_000;
-/** Who has run for so long is not in a loop of crashes. */
+/** A server that has run for this long is not crashing repeatedly. */
 const STABLE_MS = 60_000;
 
-/** How long to wait before each new start: 1 s, 2 s, 4 s … 5 min, from the beginning again once it has run for a minute. */
+/** The delay before each restart: 1 s, 2 s, 4 s … 5 min, reset after it has run for a minute. */
 interface Backoff {
   next(): number;
   succeeded(): void;

@@ -23,18 +23,18 @@ interface StdioOptions {
   readonly owner: string;
   readonly clock: Clock;
   readonly intake: Intake;
-  /** Gets the reason when the program sends more than it may. It is ended, too. */
+  /** Called with the reason when the program exceeds the limits, after which it is killed. */
   readonly onFlood: (error: unknown) => void;
-  /** Gets each line of the program's standard error. */
+  /** Called with each line of the program's standard error. */
   readonly onStderr: (line: string) => void;
 }
 
 const LINE_FEED = 0x0a;
 
 /**
- * Talks to a child process over its standard streams. The SDK's own transport takes a message of any length, at a cost that grows with its
- * square, and leaves what the child has started running when the child ends.
- * The child gets what is configured and harmless variables such as PATH: none of the bot's secrets.
+ * Communicates with a child process over its standard streams. The SDK's own transport accepts messages of any length, with quadratic cost, and does not end
+ * the child's descendants.
+ * The child gets its configured environment and harmless variables such as PATH: none of the bot's secrets.
  */
 function createStdioTransport(program: Program, { owner, clock, intake, onFlood, onStderr }: StdioOptions): Transport {
   const tree = createProcessTree(owner);
@@ -44,7 +44,7 @@ function createStdioTransport(program: Program, { owner, clock, intake, onFlood,
     try {
       transport.onmessage?.(deserializeMessage(line));
     } catch (error) {
-      // A line that is no message: servers print such things, and go on.
+      // A line that is not a message: servers print such lines and continue.
       transport.onerror?.(asError(error));
     }
   };
@@ -72,7 +72,7 @@ function createStdioTransport(program: Program, { owner, clock, intake, onFlood,
           transport.onerror?.(error);
         });
         started.once('exit', () => {
-          // It is gone, but what it has started may not be, and may hold its streams open.
+          // It has ended, but its descendants may still run, and keep its streams open.
           void tree.end();
         });
         started.once('close', () => transport.onclose?.());
@@ -92,7 +92,7 @@ function createStdioTransport(program: Program, { owner, clock, intake, onFlood,
   return transport;
 }
 
-/** Puts lines together from chunks. After more than a server may send, nothing is read any more. */
+/** Assembles lines from chunks. After the limit is exceeded, nothing more is read. */
 function createReceiver(intake: Intake, onLine: (line: string) => void, onFlood: (error: unknown) => void) {
   const check = intake.watch('line');
   let parts: Buffer[] = [];
@@ -126,10 +126,7 @@ const SECOND_MS = 1_000;
 const MOST_BYTES_PER_SECOND = 1024 * 1024;
 const MOST_LINES_PER_SECOND = 100;
 
-/**
- * Reads what a program prints beside its messages, line by line: lines are cut, and so many a second are handed on. A program that prints
- * faster than that has to wait.
- */
+/** Reads a program's other output line by line: lines are cut, and this many a second are passed on. A program that prints faster has to wait. */
 function readStderr(stream: Readable, clock: Clock, onLine: (line: string) => void): void {
   const decoder = new TextDecoder();
   let line = '';
@@ -178,15 +175,15 @@ interface Dependencies {
   readonly owner: string;
   readonly env: Readonly<Record<string, unknown>>;
   readonly clock: Clock;
-  /** Gets the reason when a server sends more than it may. */
+  /** Called with the reason when a server exceeds the limits. */
   readonly onFlood: (error: unknown) => void;
-  /** Gets what a server prints beside its messages. */
+  /** Called with a server's output other than messages. */
   readonly onStderr: (line: string) => void;
 }
 
 interface Wire {
   readonly transport: Transport;
-  /** Tells the server that the session is over, where there is a way to. Never rejects. */
+  /** Tells the server that the session has ended, if the protocol allows it. Never rejects. */
   sayGoodbye(): Promise<void>;
 }
 
@@ -220,8 +217,8 @@ export function createWire(settings: ServerSettings, { owner, env, clock, onFloo
 type Environment = Readonly<Record<string, unknown>>;
 
 /**
- * Lets the bot get its own access tokens at the server's authorization server: OAuth without a person, by client credentials. They are
- * shown to the configured issuer alone, whatever the server says: https://modelcontextprotocol.io/extensions/auth/oauth-client-credentials
+ * Lets the bot get its own access tokens at the server's authorization server: OAuth without a person, by client credentials. These are sent only to the
+ * configured issuer, whatever the server says: https://modelcontextprotocol.io/extensions/auth/oauth-client-credentials
  * @throws UserError when a variable that the settings refer to is not set
  */
 function createAuthorization({ oauth }: ServerSettings, env: Environment): OAuthClientProvider | undefined {
@@ -237,7 +234,7 @@ function createAuthorization({ oauth }: ServerSettings, env: Environment): OAuth
     const clientSecret = resolveReferences(oauth.clientSecret ?? '', env);
     return new ClientCredentialsProvider({ ...known, clientSecret });
   }
-  // A variable in a .env file is one line: the breaks of a PEM file are written as \n there.
+  // A variable in a .env file has one line: line breaks of a PEM file are written as \n there.
   const privateKey = resolveReferences(oauth.privateKey, env).replaceAll('\\n', '\n');
   return new PrivateKeyJwtProvider({ ...known, privateKey, algorithm });
 }
@@ -245,8 +242,8 @@ function createAuthorization({ oauth }: ServerSettings, env: Environment): OAuth
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /**
- * Puts the values of environment variables in place of `${NAME}`. Done when a server is started, so that a secret is in no setting.
- * @throws UserError naming the variable that is not set
+ * Replaces `${NAME}` by the values of environment variables. Done when a server is started, so that no secret is in a setting.
+ * @throws UserError with the variable that is not set
  */
 function resolveReferences(text: string, env: Environment): string {
   return text.replace(REFERENCE, (_, name: string) => {

@@ -10,12 +10,12 @@ import {
 } from '@cinnabar/sdk';
 
 const token = z.object({
-  /** For people, to name it by. */
+  /** A name for people. */
   id: z.string(),
   /** SHA-256 of the secret, hex. */
   hash: z.string(),
   guildId: z.string().nullable(),
-  /** Where cards of its calls are shown. */
+  /** Where cards of its calls are posted. */
   channelId: z.string(),
   /** Only these tools; empty: all that the member may use. */
   tools: z.array(z.string()),
@@ -25,7 +25,7 @@ const token = z.object({
 });
 type StoredToken = z.output<typeof token>;
 
-/** A document for each member that tokens act as: so a member's export and deletion cover them. */
+/** One document for each member that tokens act as, so that a member's export and deletion include them. */
 export const tokens = {
   scope: 'user',
   version: 1,
@@ -34,7 +34,7 @@ export const tokens = {
 } as const;
 type TokenStore = Collection<z.output<typeof tokens.schema>, 'user'>;
 
-/** A token as it may be shown and used: without its secret. */
+/** A token for display and use: without its secret. */
 export interface Grant {
   readonly id: string;
   readonly actor: Actor;
@@ -44,22 +44,22 @@ export interface Grant {
 }
 
 export interface Tokens {
-  /** Resolves with the token itself, which is kept nowhere. */
+  /** Resolves with the token itself, which is not stored. */
   create(request: {
     readonly actor: Actor;
     readonly tools: readonly string[];
     readonly createdBy: string;
     readonly expiresAt?: number;
   }): Promise<{ readonly grant: Grant; readonly bearer: string }>;
-  /** Whom a bearer acts as; `undefined` when it is not valid, or not any more. */
+  /** The actor for a bearer; `undefined` when it is not valid (any more). */
   verify(bearer: string): Promise<Grant | undefined>;
   /** Of a guild (`null`: of direct messages). */
   list(guildId: string | null): Promise<readonly Grant[]>;
-  /** `false` when there is none of that id in the guild. */
+  /** `false` when the guild has none with that id. */
   revoke(guildId: string | null, id: string): Promise<boolean>;
 }
 
-/** Says whose it is, so that it is found without a search; the rest is a secret of 256 bits. */
+/** Identifies the member, so that it is found without a search; the rest is a secret of 256 bits. */
 const BEARER = /^cinnabar_mcp_(\d{1,20})-([0-9a-f]{8})-([\w-]{43})$/;
 const MOST_PER_MEMBER = 50;
 
@@ -88,7 +88,7 @@ export function createTokens(store: TokenStore, clock: Clock): Tokens {
         ...(expiresAt === undefined ? {} : { expiresAt }),
       };
       await store.of(userId).update((draft) => {
-        // What has expired is of no use to anyone; and no member needs more than so many.
+        // Expired tokens are useless, and no member needs more than this.
         const live = draft.tokens.filter((one) => !isOver(one, clock.now()));
         draft.tokens = [...live, stored].slice(-MOST_PER_MEMBER);
       });
@@ -120,7 +120,7 @@ function grantOf(userId: string, { id, guildId, channelId, tools, createdBy, exp
   return { id, actor: { userId, guildId, channelId }, tools, createdBy, expiresAt };
 }
 
-/** A token's secret part: 256 random bits, so nothing slower than SHA-256 is needed to keep it. */
+/** A token's secret part: 256 random bits, so a hash faster than a password hash is enough. */
 const newSecret = () => randomBytes(32).toString('base64url');
 
 /** Names a token for people, and finds it. */
@@ -132,13 +132,13 @@ function isSameHash(one: string, other: string): boolean {
   return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 }
 
-/** Whom a bearer acts as. */
+/** The actor for a bearer. */
 export interface Caller {
-  /** Of the token: its sessions and its rate belong to it. */
+  /** The token's id: sessions and rate limits belong to it. */
   readonly id: string;
   /** Only these tools; empty: all that the actor may use. */
   readonly tools: readonly string[];
-  /** Asked for each request, since an agent may have been sent away meanwhile: then there is none. */
+  /** Called for each request, since an agent may have been removed meanwhile: then there is none. */
   actor(): Promise<Actor | undefined>;
 }
 
@@ -165,14 +165,14 @@ interface Dependencies {
 
 const AGENT_BEARER = /^cinnabar_agent_([0-9a-f]{8})-([\w-]{43})$/;
 
-/** Bearers of agents: each stands for an identity, and for whatever that is granted at the moment. */
+/** Bearers of agents: each stands for an identity and its current grants. */
 export function createAgentTokens({ store, identities, clock, url, closeOf }: Dependencies): {
   readonly endpoint: McpEndpoint;
   readonly verify: Verify;
-  /** Ends the bearers of identities that are gone: who gets the name next must not find them valid. */
+  /** Revokes the bearers of deleted identities: they must not be valid for the next identity with the name. */
   sweep(): Promise<void>;
 } {
-  // Two who issue at once, or one who revokes meanwhile, must not leave a bearer that is on no record.
+  // Serialised, so that concurrent changes leave no unrecorded bearer.
   const changes = createKeyedMutex();
   const tokensOf = async (identity: string) => {
     const ids: string[] = [];

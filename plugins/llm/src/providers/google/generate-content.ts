@@ -42,7 +42,7 @@ const IMAGE_LIMITS = {
   maxBytes: 15 * 1024 * 1024,
 };
 const MAX_STOPS = 5;
-/** What the vendor documents for calls whose signature is not at hand; newer models refuse calls without one. */
+/** The vendor's documented placeholder for calls without a known signature; newer models refuse calls without one. */
 const NO_SIGNATURE = 'skip_thought_signature_validator';
 
 export function toGeminiBody(call: ProviderCall): GeminiBody {
@@ -87,7 +87,7 @@ function toContents(turn: Turn, names: ReadonlyMap<string, string>, signed: bool
   return [{ role: 'model', parts: [...(words === '' ? [] : [{ text: words }]), ...calls] }];
 }
 
-/** A response holds data only: images follow in a message of their own. */
+/** A response contains data only: images follow in a separate message. */
 function toResponses(results: readonly CallResult[], names: ReadonlyMap<string, string>): readonly Content[] {
   const images = results.flatMap(({ parts }) => parts.filter((part) => part.type === 'image'));
   const responses = results.map(({ id, parts, isError }): GeminiPart => {
@@ -123,7 +123,7 @@ export interface GeminiAnswer {
   readonly model: string | undefined;
 }
 
-/** What of a piece becomes part of the answer. */
+/** The parts of a chunk that become part of the answer. */
 export function textsOf({ candidates }: GenerateContentResponse): readonly (string | undefined)[] {
   return (candidates?.[0]?.content?.parts ?? []).map(({ text }) => text);
 }
@@ -182,7 +182,7 @@ export function toReply(
   };
 }
 
-/** The API drops a call that it could not read, and says so. */
+/** The API drops a call that it could not parse, and says so. */
 function malformedCall(raw: string): Answered[number] {
   return {
     type: 'malformed_tool_use',

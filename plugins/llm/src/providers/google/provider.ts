@@ -83,7 +83,7 @@ const GEMINI: readonly Family[] = [
   gemini(/gemini-[3-9]/, 4096, undefined),
 ];
 
-/** Older models cache nothing by themselves. */
+/** Older models do not cache automatically. */
 const LIKE_GEMINI: Family = { ...gemini(/^/, 0, undefined), cache: NO_CACHE };
 
 function gemini(names: RegExp, minTokens: number, modelPrice: ModelPrice | undefined): Family {
@@ -107,7 +107,7 @@ async function generate(client: GoogleGenAI, call: ProviderCall): Promise<Attemp
 
 function finished(call: ProviderCall, answer: GeminiAnswer): Attempt {
   if (answer.finishReason === undefined) {
-    // An answer has an end of its own, also where a stream simply stops.
+    // An answer has its own end event, also when a stream simply stops.
     return { ok: false, failure: call.stream ? CONNECTION_LOST : unreadable('it is not an answer of the Gemini API') };
   }
   return { ok: true, reply: toReply(answer, call.model) };
@@ -130,15 +130,15 @@ function toParams(model: string, body: GeminiBody, abortSignal: AbortSignal): Ge
   };
 }
 
-/** What the SDK throws, without a class of its own, when a stream breaks off within an event. */
+/** What the SDK throws, without a separate class, when a stream is interrupted within an event. */
 function isCutShort(error: unknown): boolean {
   return error instanceof Error && error.message.includes('Incomplete JSON segment');
 }
 
-/** The API does not count the tokens of embeddings; of most languages they have about this length. */
+/** The API does not count the tokens of embeddings; in most languages this is about their number. */
 const CHARACTERS_PER_TOKEN = 4;
 
-/** `batchEmbedContents`. Each text is a content of its own: as bare texts, some models would make one vector of all. */
+/** `batchEmbedContents`. Each text is a separate content: as bare texts, some models would make one vector of all. */
 async function sendEmbeddings(client: GoogleGenAI, call: EmbedCall): Promise<Attempt<Embeddings>> {
   const { model, texts, signal } = call;
   const answer = await client.models.embedContent({
@@ -153,7 +153,7 @@ async function sendEmbeddings(client: GoogleGenAI, call: EmbedCall): Promise<Att
 
 type GoogleSdk = Pick<typeof import('@google/genai'), 'GoogleGenAI' | 'ApiError'>;
 
-/** The SDK's client for one source: the Gemini API, never Vertex, and without a key of the environment. */
+/** The SDK's client for one source: the Gemini API, never Vertex, and without a key from the environment. */
 function createClient(sdk: GoogleSdk, { baseUrl, key }: GoogleSource): GoogleGenAI {
   const withoutKey: typeof fetch = (input, init) => {
     const headers = new Headers(init?.headers);

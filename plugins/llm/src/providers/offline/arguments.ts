@@ -21,7 +21,7 @@ const SCHEMA = z.looseObject({
   required: z.array(z.string()).default([]),
 });
 
-/** The arguments that the slots' texts give, or the slot whose text may mean something else. */
+/** The arguments from the slots' texts, or the slot whose text is ambiguous. */
 type Filled =
   | { readonly ok: true; readonly input: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly slot: string; readonly text: string };
@@ -114,7 +114,7 @@ function readValue(property: Property, said: SlotText): unknown {
   }
 }
 
-/** The choice that was meant: the same but for case, or one letter off. */
+/** The choice that was meant: equal except for case, or one different letter. */
 function choose(choices: readonly unknown[], text: string): unknown {
   const said = text.toLowerCase();
   const same = choices.find((choice) => String(choice).toLowerCase() === said);
@@ -131,7 +131,7 @@ function readBoolean(text: string): boolean | undefined {
   return /^(no|false|off|nope)$/i.test(text) ? false : undefined;
 }
 
-/** A string with room for more than a name or an id is text: whatever is said belongs to it. */
+/** A string that is longer than a name or an id is free text: all words belong to it. */
 function isLongText({ maxLength }: Property): boolean {
   return maxLength !== undefined && maxLength > LONGEST_NAME;
 }
@@ -151,10 +151,10 @@ function readItems(items: Property, texts: readonly string[]): readonly unknown[
   return values.length === 0 || values.includes(undefined) ? undefined : values;
 }
 
-/** What was said in a slot's place. */
+/** The text in a slot's place. */
 export interface SlotText {
   readonly text: string;
-  /** It was written in quotes: one thing, whatever is in it. */
+  /** It was quoted: one value, with any content. */
   readonly quoted: boolean;
 }
 
@@ -168,13 +168,13 @@ const BRACKETS = new Map([
   [']', '['],
   ['}', '{'],
 ]);
-/** Words by which a second thing, an exception or a second sentence begins. */
+/** Words that begin a second item, an exception or a second sentence. */
 const MORE_THAN_ONE =
   /(?:^|\s)(?:and|or|nor|but|not|no|never|without|except|excluding|plus|minus|instead|also|then|than|if|unless|because|while|who|which|that|is|are|isn['’]?t|aren['’]?t|n['’]t)(?=\s|$)/iu;
 const MOST_WORDS = 6;
 
 /**
- * Takes from what was said only what cannot belong to the value: quotes around the whole and the end of the sentence.
+ * Removes only what cannot belong to the value: quotes around the whole and the end of the sentence.
  * @param bracketed whether brackets around the whole belong to the example, not to the value
  */
 export function slotText(said: string, bracketed: boolean): SlotText {
@@ -205,7 +205,7 @@ function unwrapped(text: string, bracketed: boolean): SlotText | undefined {
   return inner.trim() === inner ? { text: inner, quoted: false } : undefined;
 }
 
-/** Whether it can be taken for one name, id or word. What might be two, or have a condition, cannot. */
+/** Whether it can be one name, id or word, and not two or a condition. */
 function isOneThing({ text, quoted }: SlotText): boolean {
   if (text === '' || !isBalanced(text)) return false;
   if (quoted) return true;

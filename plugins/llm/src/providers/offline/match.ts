@@ -21,7 +21,7 @@ export interface Match {
   readonly score: number;
 }
 
-/** An example that fits but for what stands in one slot's place: it may be more than one thing, or another one. */
+/** An example that matches except for one slot's text, which may be several values or another one. */
 export interface Doubt {
   readonly example: string;
   readonly slot: string;
@@ -30,9 +30,9 @@ export interface Doubt {
 }
 
 interface Reading {
-  /** The tools whose examples fit equally well, the best reading of each. Empty when none fits; more than one is ambiguous. */
+  /** The tools whose examples match equally well, with the best reading of each. Empty when none matches; more than one is ambiguous. */
   readonly matches: readonly Match[];
-  /** The best of what nearly fits, where nothing does. */
+  /** The best near match, when nothing matches. */
   readonly doubt: Doubt | undefined;
 }
 
@@ -40,10 +40,10 @@ interface Reading {
 const EQUAL_WITHIN = 0.25;
 const COST_WEIGHT = 2;
 const SMALL_WORD_WEIGHT = 0.25;
-/** No request that an example describes is longer; what is, is prose. */
+/** Longer texts are prose: no example describes a request of this length. */
 const MAX_WORDS = 1000;
 
-/** Reads an utterance as an example of one of the tools. What it could misunderstand, it does not understand. */
+/** Parses an utterance as an example of one of the tools. An ambiguous utterance counts as not understood. */
 export function readUtterance(said: string, self: string, tools: readonly ModelTool[]): Reading {
   const words = withoutFrame(splitWords(said), self);
   if (words.length === 0 || words.length > MAX_WORDS) return { matches: [], doubt: undefined };
@@ -91,7 +91,7 @@ function textsOf(
   );
 }
 
-/** With the signs that are written together with its first and last word: "(3+4)". */
+/** With the signs next to its first and last word: "(3+4)". */
 function saidIn(
   { from, to }: { readonly from: number; readonly to: number },
   said: string,
@@ -111,7 +111,7 @@ function weightOf(template: readonly Element[]): number {
     .reduce<number>((sum, weight) => sum + weight, 0);
 }
 
-/** Takes the model's own name, a mention of it and politeness off both ends. */
+/** Removes the model's own name, a mention of it and polite words from both ends. */
 function withoutFrame(words: readonly Word[], self: string): readonly Word[] {
   const own = splitWords(self);
   const mentions = [`<@${self}>`, `@${self}`].map((mention) => mention.toLowerCase());
@@ -144,7 +144,7 @@ interface Slot {
   readonly kind: 'slot';
   readonly name: string;
   readonly numeric: boolean;
-  /** It takes text of any length: whatever is said belongs to it. */
+  /** It accepts text of any length: all words belong to it. */
   readonly long: boolean;
   readonly afterBreak: boolean;
   /** The example has it in brackets, which are not part of the value. */
@@ -183,14 +183,14 @@ function readTemplate(example: string, shape: Pick<InputShape, 'isNumeric' | 'is
   });
 }
 
-/** Whether its own words say enough: an example made of slots, small words and fillers would match anything. */
+/** Whether its literal words are specific enough: an example of only slots, small words and fillers would match anything. */
 function isTellingEnough(template: readonly Element[]): boolean {
   const telling = template.filter((element) => element.kind === 'literal' && isTelling(element.form)).length;
   const open = template.filter((element) => element.kind === 'slot' && !element.numeric && !element.long).length;
   return telling > 0 && telling >= open;
 }
 
-/** Whether a person would have to know an id to say it. */
+/** Whether a person would have to know an id. */
 export function needsId(example: string): boolean {
   return /\{(?:\w*_)?id\}|\{\w*Id\}/.test(example);
 }
@@ -220,8 +220,8 @@ interface Step {
 const IMPOSSIBLE: Step = { cost: Number.POSITIVE_INFINITY, move: NONE };
 
 /**
- * The cheapest way to read `words` as an utterance of `template`: an edit distance over words in which slots take one word or more.
- * Time grows with the product of the two lengths, whatever the words are.
+ * The cheapest alignment of `words` with `template`: an edit distance over words in which slots take one word or more.
+ * Time grows with the product of the two lengths, for any words.
  */
 function align(template: readonly Element[], words: readonly Word[]): Alignment | undefined {
   const literals = template.filter((element) => element.kind === 'literal');
@@ -263,10 +263,10 @@ function bestStep(
   const left = row[column - 1] ?? Number.POSITIVE_INFINITY;
   if (element.kind === 'slot') {
     if (word === undefined || (element.numeric && !isNumber(word.form))) return IMPOSSIBLE;
-    // Between two slots something has to say where the first one ends.
+    // Between two slots, a word has to show where the first one ends.
     const misplaced = before?.kind === 'slot' && !isMarked(element, before, word);
     const starts = { cost: misplaced ? Number.POSITIVE_INFINITY : diagonal, move: SLOT_STARTS };
-    // Going on is preferred: then the slot before ends as early as it can.
+    // Continuing is preferred: then the previous slot ends as early as possible.
     return element.numeric || left > starts.cost ? starts : { cost: left, move: SLOT_GOES_ON };
   }
   const missing = { cost: (above[column] ?? Number.POSITIVE_INFINITY) + costOfMissing(element), move: MISSING };

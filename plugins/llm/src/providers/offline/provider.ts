@@ -13,8 +13,8 @@ import type { Provider, ProviderReply } from '../provider.js';
 import { type Doubt, type Match, needsId, readable, readUtterance } from './match.js';
 
 /**
- * A model that needs no key and no network. It reads the last thing said to it as one of the offered tools' examples; after a
- * tool's result it repeats that result; otherwise it says what it is and what it can do.
+ * A model that needs no key and no network. It parses the last message as one of the offered tools' examples; after a tool's result it repeats that result;
+ * otherwise it explains what it is and what it can do.
  */
 export function createOfflineProvider(random: Random): Provider {
   return {
@@ -47,7 +47,7 @@ function answer(request: LlmRequest, random: Random): ProviderReply {
   return { ...say(''), content: [call], stopReason: 'tool_use' };
 }
 
-/** Texts of the results that the conversation ends in. */
+/** Texts of the results at the end of the conversation. */
 function tailResults(messages: readonly ParticipantMessage[]): readonly string[] {
   const lastOther = messages.findLastIndex(({ content }) => !content.some((block) => block.type === 'tool_result'));
   return messages
@@ -78,7 +78,7 @@ function isBlank(block: ContentBlock): boolean {
 
 const MAX_EXAMPLES = 6;
 
-/** What it can do, when it has understood nothing. What a person cannot say without knowing an id is left out, however many tools there are. */
+/** What it can do, when it has not understood a message. Examples that need an id are left out. */
 function explainYourself(tools: readonly ModelTool[]): string {
   const examples = tools.flatMap((tool) =>
     (tool.examples ?? [])
@@ -99,7 +99,7 @@ function explainYourself(tools: readonly ModelTool[]): string {
   ].join('\n');
 }
 
-/** Why it did nothing, where a sentence nearly fits. */
+/** Why it did nothing, when an example nearly matches. */
 function explainDoubt({ example, slot, text }: Doubt): string {
   const name = readable(`{${slot}}`);
   return [

@@ -32,7 +32,7 @@ export async function sendChat(
   if (cutAfterBytes !== undefined) {
     return { ok: true, reply: { ...toReply({ ...answer, finishReason: 'length' }), cutAfterBytes } };
   }
-  // The SDK ends quietly when the connection does; an answer has an end of its own.
+  // The SDK ends without an error when the connection is lost; a complete answer has its own end event.
   if (answer.finishReason === null) return { ok: false, failure: CONNECTION_LOST };
   return { ok: true, reply: toReply(answer) };
 }
@@ -97,7 +97,7 @@ const MAX_STOPS = 4;
 
 /**
  * The request in the form of `POST /chat/completions`.
- * @param genuine whether it goes to OpenAI itself, whose newer models know the token limit by another name than everybody else
+ * @param genuine whether it goes to OpenAI itself, whose newer models use another name for the token limit than all others
  */
 function toChatParams(call: ProviderCall, genuine: boolean): Params {
   const { request, model, maxTokens, temperature, topP } = call;
@@ -133,7 +133,7 @@ function toChat({ request, images }: ProviderCall): Conversation {
   };
 }
 
-/** The conversation as the beginning of the answer, for servers that go on with it. Images have no place there. */
+/** The conversation as the beginning of the answer, for servers that continue it. Images are not possible there. */
 function toPrefill({ request }: ProviderCall): Conversation {
   const { system, tools, messages } = toScript(request, () => 'this form of conversation has no place for it');
   const user = (content: string): Message => ({ role: 'user', content });
@@ -178,7 +178,7 @@ function toToolMessages({ results }: ResultsTurn): readonly Message[] {
   return [...messages, { role: 'user', content: [note, ...images.map(toPart)] }];
 }
 
-// Plain text stays a plain string: some compatible servers take nothing else.
+// Plain text stays a plain string: some compatible servers accept nothing else.
 function toContent(parts: readonly Part[]): string | UserPart[] {
   return parts.every((part) => part.type === 'text') ? textOf(parts) : joinTexts(parts).map(toPart);
 }
@@ -212,7 +212,7 @@ interface ChatAnswer {
   readonly model: string;
 }
 
-/** What of a piece becomes part of the answer. */
+/** The parts of a chunk that become part of the answer. */
 function textsOf({ choices }: Chunk): readonly (string | null | undefined)[] {
   const delta = choices?.[0]?.delta;
   return [delta?.content, delta?.refusal, ...(delta?.tool_calls ?? []).map((call) => call.function?.arguments)];

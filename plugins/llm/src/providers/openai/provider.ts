@@ -23,7 +23,7 @@ interface OpenAiSource {
   readonly api: z.output<typeof APIS>;
   readonly baseUrl: string;
   readonly key?: string;
-  /** Secrets: shown and logged nowhere. */
+  /** Secrets: never shown or logged. */
   readonly headers?: VendorConfig['headers'];
   readonly body?: VendorConfig['body'];
 }
@@ -88,7 +88,7 @@ export const OPENAI = defineProvider({
 
   loadSdk: (): Promise<OpenAiSdk> => import('openai'),
   client: createClient,
-  // A server of one's own may go on with the last message; the setting models says so.
+  // The operator's own server may support prefill; the setting `models` says so.
   modes: (source) => (source.api === 'chat' && !isGenuine(source) ? ['chat', 'prefill'] : ['chat']),
   send: (client, call, { source, explain }) =>
     source.api === 'chat'
@@ -113,7 +113,7 @@ function isGenuine({ baseUrl }: OpenAiSource): boolean {
   return new URL(baseUrl).host === 'api.openai.com';
 }
 
-/** Prefixes from 1,024 tokens on are cached in steps of 128 without being asked. */
+/** Prefixes of at least 1,024 tokens are cached automatically in steps of 128. */
 const AUTOMATIC: ModelTraits['cache'] = {
   kind: 'automatic',
   breakpoints: 0,
@@ -148,7 +148,7 @@ const GPT: readonly Family[] = [
   gpt(/^text-embedding-3-large/, 8_191, price(0.13, 0.13, 0)),
 ];
 
-/** A compatible server's model, of which nothing is known but that the API lets images through. */
+/** A compatible server's model: nothing is known except that the API accepts images. */
 const LIKE_GPT: Family = { ...gpt(/^/, 32_768, undefined), cache: NO_CACHE };
 
 function gpt(names: RegExp, contextTokens: number, modelPrice: ModelPrice | undefined): Family {

@@ -63,7 +63,7 @@ export async function sendResponses(
     const usage = { inputTokens: 0, outputTokens: 0 };
     return { ok: true, reply: { content, stopReason: 'max_tokens', usage, cutAfterBytes, model: call.model } };
   }
-  // The SDK ends quietly when the connection does; an answer has an end of its own.
+  // The SDK ends without an error when the connection is lost; a complete answer has its own end event.
   return { ok: false, failure: CONNECTION_LOST };
 }
 
