@@ -8,6 +8,7 @@ import {
   mayRefer,
   retryDiscord,
   sendOnce,
+  sleep,
   t,
   z,
 } from '@cinnabar/sdk';
@@ -24,6 +25,7 @@ import { ANSWER_PAUSES_MS } from '../commands/answers.js';
 import type { LanguageService } from '../languages/languages.js';
 import type { Database } from '../storage/drivers/postgres/database.js';
 import type { WriteLease } from '../storage/drivers/postgres/writer.js';
+import type { Lease } from './assignment.js';
 
 /** An event with a request by a member: a message, or an interaction. */
 export interface Claimed {
@@ -83,12 +85,15 @@ export interface SharedClaims extends Claims {
 
 /** Discord does not resend an event that is older than this. */
 const KEPT = "interval '1 day'";
+/** After a claim that the database could not take. */
+const RETRY_MS = 500;
 /** Interval in which old claims are deleted: a group may stay with one process for months. */
 const SWEPT_AFTER = 200;
 
 export function createClaims(
   database: Pick<Database, 'schema' | 'query' | 'writer'>,
-  lease: WriteLease,
+  lease: WriteLease & Pick<Lease, 'lost'>,
+  clock: Clock,
   log: Logger,
 ): SharedClaims {
   const claims = `${database.schema}.claims`;
@@ -98,7 +103,7 @@ export function createClaims(
   const old = `old AS (DELETE FROM ${claims} USING fence WHERE group_number = ${lease.group} AND claimed_at < now() - ${KEPT}), `;
   let untilSwept = SWEPT_AFTER;
 
-  /** @returns `undefined` while the database is unreachable: no other process can take the group over then either */
+  /** @returns `undefined` where the database is unreachable: what only reads is answered all the same */
   const begin = async ({ id, guildId, channelId, userId, interactionToken }: Claimed): Promise<boolean | undefined> => {
     untilSwept = untilSwept === 0 ? SWEPT_AFTER : untilSwept - 1;
     try {
@@ -125,26 +130,40 @@ export function createClaims(
     }
   };
 
+  /** The claim that could not be made at first: a member who has heard nothing hears from the next holder, which knows of claims alone. */
+  const beginLater = async (asked: Claimed, hasHeard: AbortSignal): Promise<boolean | undefined> => {
+    while ((await sleep(clock, RETRY_MS, hasHeard)) && !lease.lost.aborted) {
+      const isOwn = await begin(asked);
+      if (isOwn !== undefined) return isOwn;
+    }
+    return undefined;
+  };
+  const follows = (reading: Promise<unknown>) => {
+    beginning.add(reading);
+    const over = () => beginning.delete(reading);
+    reading.then(over, over);
+  };
+
   return {
     finish,
     async run(asked, task) {
       // Claims of one channel are made in the order of its messages.
-      const begins = mutex.run(asked.channelId ?? asked.userId, () => begin(asked));
-      beginning.add(begins);
-      const isOwn = await begins.finally(() => beginning.delete(begins));
-      if (isOwn === false) return;
+      const first = mutex.run(asked.channelId ?? asked.userId, () => begin(asked));
+      const hasHeard = new AbortController();
+      const claimed = first.then((isOwn) => isOwn ?? beginLater(asked, hasHeard.signal));
+      follows(claimed);
+      if ((await first) === false) return;
       let answered: Answered = 'answered';
       try {
         answered = await task();
       } finally {
-        if (isOwn === true && answered === 'answered') await finish(asked);
+        if (answered === 'answered') {
+          hasHeard.abort();
+          if ((await claimed.catch(() => undefined)) === true) await finish(asked);
+        }
       }
     },
-    follows(reading) {
-      beginning.add(reading);
-      const over = () => beginning.delete(reading);
-      reading.then(over, over);
-    },
+    follows,
     async begun() {
       await Promise.allSettled(beginning);
       // The work that follows a read.

@@ -125,7 +125,7 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
       dataDir: join(config.dataDir, folder),
       logDir: join(config.logDir, folder),
     };
-    const claims = createClaims(database, lease, log);
+    const claims = createClaims(database, lease, clock, log);
     const { reuse, giveBack } = definitions.borrow();
     const host = createHost({
       ...common,

@@ -218,8 +218,10 @@ export async function sendOnce(
 
   function saysTheSame({ content, embeds, attachments, reference }: Message): boolean {
     const repliesTo = message.reply?.messageReference;
+    const repliesToId = typeof repliesTo === 'object' ? repliesTo.id : repliesTo;
     return (
-      (typeof repliesTo !== 'string' || reference === null || reference.messageId === repliesTo) &&
+      // Discord makes it no reply when the message that it answers is gone.
+      (repliesToId === undefined || reference === null || reference.messageId === repliesToId) &&
       content === (message.content ?? '').trim() &&
       // Discord adds embeds of its own for links.
       embeds.length >= (message.embeds?.length ?? 0) &&

@@ -93,8 +93,9 @@ export async function measureCosts(server: TestServer): Promise<Measured> {
 
 async function measure(database: Database): Promise<Measured> {
   const clock = createSystemClock();
-  const lease = { group: 0, token: 1n, isHeld: () => true, held: async () => undefined };
-  const claims = createClaims(database, lease, NO_LOG);
+  const lost = new AbortController().signal;
+  const lease = { group: 0, token: 1n, isHeld: () => true, held: async () => undefined, lost };
+  const claims = createClaims(database, lease, clock, NO_LOG);
   const store = createSessionStore(database, lease, SHARD_COUNT, { begun: async () => undefined });
   const driver = database.driver({ lease, partition: EVERYTHING });
   const limits = createSharedLimits(database, clock);

@@ -115,8 +115,9 @@ interface Group {
 /** @returns ends it */
 function playGroup({ group, traffic, database, server, time, chance, limits, commands }: Group): () => void {
   const { groups, shards, guilds, eventsPerShard } = traffic;
-  const lease = { group, token: 1n, isHeld: () => true, held: async () => undefined };
-  const claims = createClaims(database, lease, NO_LOG);
+  const lost = new AbortController().signal;
+  const lease = { group, token: 1n, isHeld: () => true, held: async () => undefined, lost };
+  const claims = createClaims(database, lease, time, NO_LOG);
   const store = createSessionStore(database, lease, shards, claims);
   const ready = Promise.resolve();
   const recorder = createSessionRecorder({ store, ready, ownId: () => BOT, clock: time, log: NO_LOG });

@@ -1,6 +1,8 @@
 import { createSystemClock } from '@cinnabar/core';
 import { createClaims } from '@cinnabar/core/internal/cluster/claims';
+import { DatabaseError } from '@cinnabar/core/internal/storage/drivers/postgres/connection';
 import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
+import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { recordingLogger } from '../../support/logs.js';
 import { describePostgres, testDatabase } from '../../support/postgres.js';
@@ -28,16 +30,20 @@ function slowDatabase() {
   };
 }
 
+const heldLease = () => ({
+  group: 0,
+  token: 1n,
+  isHeld: () => true,
+  held: async () => undefined,
+  lost: new AbortController().signal,
+});
+
 const asked = { id: '1574453574199410712', guildId: '1', channelId: '2', userId: '3' };
 
 describe('claims', () => {
   it('of what waits until its server is known are made before it counts as begun', async () => {
     const { order, goOn, database } = slowDatabase();
-    const claims = createClaims(
-      database,
-      { group: 0, token: 1n, isHeld: () => true, held: async () => undefined },
-      recordingLogger(),
-    );
+    const claims = createClaims(database, heldLease(), createManualClock(), recordingLogger());
     let known: () => void = () => undefined;
     const reading = new Promise<void>((resolve) => {
       known = resolve;
@@ -49,6 +55,32 @@ describe('claims', () => {
     goOn();
     await begun;
     expect(order.slice(0, 2)).to.deep.equal(['claimed', 'begun']);
+  });
+
+  it('that the database could not take are made later where the member has heard nothing yet', async () => {
+    const clock = createManualClock();
+    const order: string[] = [];
+    const write = async (changes: string) => {
+      if (order.length === 0) {
+        order.push('failed');
+        throw new DatabaseError('DATABASE_AWAY', new Error('connection terminated'));
+      }
+      order.push(changes.includes('INSERT') ? 'claimed' : 'finished');
+      return '1';
+    };
+    const database = {
+      schema: 'cinnabar',
+      query: async () => [],
+      writer: () => ({ write, transaction: () => Promise.reject(new Error('nothing here is a transaction')) }),
+    };
+    const lease = heldLease();
+    const claims = createClaims(database, lease, clock, recordingLogger());
+    const running = claims.run(asked, () => 'unanswered');
+    const begun = claims.begun().then(() => order.push('begun'));
+    await running;
+    await clock.advance(10_000);
+    await begun;
+    expect(order).to.deep.equal(['failed', 'claimed', 'begun']);
   });
 });
 
@@ -64,8 +96,8 @@ describePostgres('claims in PostgreSQL', () => {
         `INSERT INTO ${place.schema}.claims (id, group_number, token, user_id, claimed_at)
            SELECT n, 0, 1, 3, now() - interval '25 hours' FROM generate_series(1, 10) AS n`,
       );
-      const lease = { group: 0, token: 1n, isHeld: () => true, held: async () => undefined };
-      const claims = createClaims(database, lease, log);
+      const lease = heldLease();
+      const claims = createClaims(database, lease, createSystemClock(), log);
       const ids = Array.from({ length: 300 }, (_, index) => String(BigInt(asked.id) + BigInt(index)));
       await Promise.all(ids.map((id) => claims.run({ ...asked, id, channelId: id }, () => 'answered')));
       const left = await place.query(

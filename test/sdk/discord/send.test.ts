@@ -80,6 +80,18 @@ describe('sending a message once', () => {
     expect(sent.id).to.equal(city.general.messages[2]?.id);
   });
 
+  it('takes no answer to another message for it, although both say the same', async () => {
+    const deaf = await city.login({ intents: ['Guilds'] });
+    const there = textChannel(deaf, city.general.id);
+    const [one, other] = [city.alice.say(city.general, '!word'), city.alice.say(city.general, '!word')];
+    await there.send({ content: 'hello', reply: { messageReference: one.id } });
+    city.discord.faults.rest.fail(503, { ...POST, times: ATTEMPTS_OF_ONE });
+    const messageReference = await there.messages.fetch(other.id);
+    await sendOnce(there, { content: 'hello', reply: { messageReference } }, 'a', { clock, pausesMs: [200_000] });
+    const answered = city.general.messages.flatMap(({ reference }) => reference?.messageId ?? []);
+    expect(answered).to.deep.equal([one.id, other.id]);
+  });
+
   it('looks again instead of repeating it once Discord may have forgotten the nonce', async () => {
     city.discord.faults.rest.fail(502, { ...POST, times: ATTEMPTS_OF_ONE, afterEffect: true });
     const sent = await sendOnce(channel(), { content: 'hello' }, 'a', { clock, pausesMs: [600_000] });
