@@ -27,11 +27,11 @@ const LONGEST_MEMORY = 1_000;
 
 const memory = z.object({ id: z.string() });
 
-/** Who the persona of a guild or channel is, what it remembers there, and what it did lately, under the same rules as `!persona`. */
+/** The persona of a guild or channel, its memories there, and its latest actions, under the same rules as `!persona`. */
 export function registerPage({ page }: Pick<Registrar, 'page'>, persona: PersonaContext): void {
   const { access, hub, memories, store, traces } = persona;
 
-  /** Where the page looks: a channel that the person may read, else the guild as a whole. */
+  /** The place of the page: a channel that the person may read, otherwise the guild as a whole. */
   const actorOf = async ({ actor, query: { channel } }: WebRequest): Promise<Actor> => {
     const { guildId } = actor;
     if (guildId === null || channel === undefined) return actor;

@@ -3,7 +3,7 @@ import type { PersonaContext } from './context.js';
 import { changeText, type PersonaCollections } from './state/persona-store.js';
 import { dropFreeTexts, dropItems, type Item, type StoredPersona } from './state/state.js';
 
-/** Everything that is kept of one member: what they said, what is remembered, the runs that they had a part in, what they changed. */
+/** All data about one member: their messages, memories about them, the runs that they took part in, their changes. */
 export function personalData(
   collections: PersonaCollections,
   { conversations, traces, memories, client, provenance }: PersonaContext,
@@ -34,17 +34,17 @@ export function personalData(
   };
 }
 
-/** Whether a member may still read where something came from: the persona may have put others' words into it. */
+/** Whether a member may still read the source of something: the persona may have included others' messages in it. */
 export type MayRead = (from: {
   readonly guildId?: string;
   readonly channelId?: string;
   readonly messageId?: string | null;
 }) => Promise<boolean>;
 
-/** Stands in the place of words that the member may not read any more. */
+/** Replaces texts that the member may not read any more. */
 const WITHHELD = null;
 
-/** What a persona's state holds that came from one member: goals and desires, and what they changed. */
+/** The parts of a persona's state that came from one member: goals and desires, and their changes. */
 async function exportFromStates(collections: PersonaCollections, userId: string, mayRead: MayRead): Promise<unknown> {
   const found: Record<string, unknown> = {};
   const told = (items: readonly Item[]) =>
@@ -78,7 +78,7 @@ async function exportFromStates(collections: PersonaCollections, userId: string,
   return found;
 }
 
-/** Takes it out: goals, desires, mood and other free texts that their words led to; other changes stay made, but cannot be undone any more. */
+/** Removes goals, desires, mood and other free texts that their messages led to; other changes stay, but cannot be undone any more. */
 async function forgetInStates(collections: PersonaCollections, userId: string): Promise<void> {
   const strip = (draft: StoredPersona) => {
     draft.history = draft.history.filter((revision) => revision.userId !== userId);

@@ -22,13 +22,13 @@ import { post } from './running/execute-action.js';
 import { runPersona } from './running/run.js';
 import { selfName } from './running/run-context.js';
 
-/** Whether a persona answers in a channel, and may therefore act there unasked. */
+/** Whether a persona answers in a channel, and may therefore act there without being asked. */
 async function answersIn(channel: SendableChannels, { frontDoor }: PersonaContext): Promise<boolean> {
   if (frontDoor === undefined || channel.isDMBased()) return false;
   return (await frontDoor.responderIn(channel.guild.id, channel.id)) === 'persona';
 }
 
-/** Runs a persona unasked: without tools and pings; errors only go to the log. */
+/** Runs a persona without a request: without tools and pings; errors only go to the log. */
 async function runUnasked(
   trigger: PersonaTrigger,
   channel: SendableChannels,
@@ -67,7 +67,7 @@ export async function tick(watchers: Watchers, persona: PersonaContext): Promise
   await overGuilds(watchers, persona, (guild, settings) => look(guild, settings, persona));
 }
 
-/** Listens for calls by name and for new members where a guild wants that, without waiting for the first round. */
+/** Subscribes to calls by name and to new members for guilds that want that, without waiting for the first round. */
 export const listen = (watchers: Watchers, persona: PersonaContext): Promise<void> =>
   overGuilds(watchers, persona, async () => undefined);
 
@@ -76,7 +76,7 @@ async function overGuilds(
   persona: PersonaContext,
   visitGuild: (guild: Guild, settings: PersonaSettings) => Promise<void>,
 ): Promise<void> {
-  // By default a persona does nothing of its own accord, so the many guilds without settings of their own are passed over.
+  // By default a persona does nothing without being asked, so guilds without settings are skipped.
   const waiting = (await persona.guildsWithSettings()).flatMap((id) => persona.client.guilds.cache.get(id) ?? []);
   let welcomes = false;
   let answers = false;
@@ -106,7 +106,7 @@ async function look(guild: Guild, settings: PersonaSettings, persona: PersonaCon
   if (await answersIn(home, persona)) await visit(guild.id, home, settings, persona);
 }
 
-/** Where the bot takes no notice of what is said, it says nothing by itself. */
+/** Where the bot ignores messages, it also says nothing by itself. */
 function isIgnored(guildId: string, home: SendableChannels, { access, client }: PersonaContext) {
   return access.ignores({ userId: client.user?.id ?? '', guildId, channelId: home.id });
 }
@@ -132,7 +132,7 @@ async function visit(
   if (!state.due || !(await allowance.take(guildId, settings))) return;
   const content = `${state.evidence.length} memories to reflect on.`;
   await runUnasked({ type: 'self_reflection', content, at: clock.now() }, home, persona, state);
-  // Also when nothing came of it: the count starts anew.
+  // Also when it had no result: the count restarts.
   if ((await memories.reflection(place)).due) await memories.reflect(place, []);
 }
 
@@ -157,10 +157,10 @@ const [MINUTE_MS, HOUR_MS] = [60_000, 3_600_000];
 
 export type Allowance = ReturnType<typeof createAllowance>;
 
-/** What a persona may do in a guild without being asked. */
+/** Limits what a persona does in a guild without being asked. */
 export function createAllowance(collection: Collection<Initiative, 'guild'>, clock: Pick<Clock, 'now'>) {
   return {
-    /** Takes one run out of the day's budget. `false` when there is none, or the hours are quiet. Written before anything is done. */
+    /** Takes one run from the day's budget. `false` when it is used up, or during quiet hours. Written before the run. */
     async take(guildId: string, settings: PersonaSettings): Promise<boolean> {
       if (isQuietNow(settings, clock.now())) return false;
       const today = new Date(clock.now()).toISOString().slice(0, 10);
@@ -184,7 +184,7 @@ export function createAllowance(collection: Collection<Initiative, 'guild'>, clo
   };
 }
 
-/** A listener that costs nothing while no guild wants it. */
+/** A listener that costs nothing while no guild needs it. */
 interface Watcher {
   watch(isWanted: boolean): Promise<void>;
 }
@@ -238,12 +238,12 @@ export function noticeJoins({ on }: Pick<Registrar, 'on'>, persona: PersonaConte
   );
 }
 
-/** Notices what people think of what the persona has said. */
+/** Observes reactions to the persona's messages. */
 export function noticeReactions({ on }: Pick<Registrar, 'on'>, persona: PersonaContext): void {
   on('messageReactionAdd', async ({ message, emoji }, user) => {
     const { guildId, channelId, channel } = message;
     if (guildId === null || user.bot === true || !channel.isSendable()) return;
-    // Most reactions are to what people say: those cost no look at the settings.
+    // Most reactions are to people's messages: these need no settings.
     if (message.author != null && !isOwnMessage(message)) return;
     const settings = await persona.settingsFor(guildId);
     if (!settings.onReaction) return;
@@ -265,7 +265,7 @@ export function noticeReactions({ on }: Pick<Registrar, 'on'>, persona: PersonaC
   });
 }
 
-/** Answers messages that call the persona by its name, where a guild has chosen that and the persona answers. */
+/** Answers messages that call the persona by its name, when a guild has chosen that and the persona answers there. */
 export function answerToName({ on }: Pick<Registrar, 'on'>, persona: PersonaContext): Watcher {
   const look = async (message: Message) => {
     const { channel, client, guildId, author, content } = message;
@@ -281,7 +281,7 @@ export function answerToName({ on }: Pick<Registrar, 'on'>, persona: PersonaCont
   return createWatcher(() => on('messageCreate', look));
 }
 
-/** For `!why`: why the persona did not take up what was not said to the bot, by the settings as they are now. */
+/** For `!why`: why the persona did not answer a message that does not address the bot, by the present settings. */
 export function silenceOf(persona: PersonaContext): SilenceReasons {
   return async (message) => {
     const { channel, client, guildId, author, content } = message;
@@ -307,8 +307,8 @@ export function silenceOf(persona: PersonaContext): SilenceReasons {
 const PAUSE = String.raw`\s*(?:[,:;!?…—–،؛؟，、：；！？।]|\s-|\.*\s*$)`;
 
 /**
- * Whether a text addresses the persona, in any language: by its name set off at the beginning, after a word of greeting as well, or behind a comma at
- * the end; or by a question that begins with the name. A name within a sentence is talked of.
+ * Whether a text addresses the persona, in any language: by its name set off at the beginning, after a word of greeting as well, or after a comma at the end;
+ * or by a question that begins with the name. A name within a sentence does not address it.
  * @example callsBy('Judy', 'hallo Judy, bist du da?') // true
  */
 export function callsBy(name: string, text: string): boolean {

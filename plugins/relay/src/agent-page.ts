@@ -35,7 +35,7 @@ const withChannel = named.extend({ channel: z.string().optional() });
 const withTool = named.extend({ tool: z.string().min(1) });
 const policies = z.enum(['allow', 'confirm']);
 
-/** As whom an agent acts and how far it may go, with what `!relay grant`, `ungrant`, `rename`, `move` and `remove` do. */
+/** The identity and grants of an agent, with the actions of `!relay grant`, `ungrant`, `rename`, `move` and `remove`. */
 export function registerAgentPage({ page }: Pick<Registrar, 'page'>, relay: Relay): void {
   const { endpoint, identities, rosters, tools } = relay;
   const granting = (actor: Actor, agent: string, by: GrantChange) =>
@@ -323,7 +323,7 @@ function toolBlocks(
   ];
 }
 
-/** What it is called and where it answers, and its farewell. */
+/** Its name, where it answers, and its removal. */
 function nameBlocks({ name, avatar, channels }: GuildAgent, isDefault: boolean): readonly WebBlock[] {
   const input = { agent: name };
   return [

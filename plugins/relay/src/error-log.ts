@@ -29,8 +29,8 @@ type KeptError = Kept['entries'][number];
 export type ErrorLog = ReturnType<typeof createErrorLog>;
 
 /**
- * What went wrong in a guild lately, for its admins: the last fifty. Of the cause only its kind and its status are kept, never its message: that may quote what a member has written,
- * or a credential. The whole of it is in the host's log, which redacts.
+ * Recent errors of a guild, for its admins: the last fifty. Of the cause only its kind and status are stored, never its message, which may quote a member's
+ * text or a credential. The host's log has all of it, with secrets removed.
  */
 export function createErrorLog(errors: Collection<Kept, 'guild'>, clock: Clock) {
   return {

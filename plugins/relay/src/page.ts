@@ -11,10 +11,10 @@ const MOST_ERRORS = 50;
 /** With their tokens. */
 const ANSWERS = { page: 'accounts/answers' };
 
-/** How often the page shows the queue anew while somebody looks. */
+/** Interval in which the page refreshes the queue while it is open. */
 const LOOK_MS = 3_000;
 
-/** The agents of a guild: how they are doing, what waits for them, and what went wrong. */
+/** The agents of a guild: their state, their queued messages, and recent errors. */
 export function registerPage({ page, every }: Pick<Registrar, 'page' | 'every'>, relay: Relay): void {
   const { budget, errors, queue, rosters, settings } = relay;
   const empty = z.object({});
@@ -186,7 +186,7 @@ const LET_IN = (): WebBlock => ({
   submit: t('Let it in'),
 });
 
-/** A channel or category that somebody has chosen. @throws UserError when it is none of the guild, or one that they cannot see */
+/** A chosen channel or category. @throws UserError when it is not the guild's, or the person cannot see it */
 export async function channelIn({ access, client }: Relay, actor: Actor, channelId = ''): Promise<string> {
   const { guildId } = actor;
   const isHere = guildId !== null && client.guilds.cache.get(guildId)?.channels.cache.has(channelId) === true;

@@ -111,7 +111,7 @@ export const settings = {
 export type RelaySettings = Settings<typeof settings>;
 export type GuildRules = z.output<typeof settings.guild>;
 
-/** What holds in a guild; in direct messages, what the owner of the bot has set, and within that the person. */
+/** The settings in a guild; in direct messages, the bot owner's, limited further by the person's. */
 export async function rulesIn(
   all: Pick<RelaySettings, 'guild' | 'global' | 'user'>,
   guildId: string | null,
@@ -123,7 +123,7 @@ export async function rulesIn(
   const own = userId === null ? undefined : await all.user(userId).get();
   return {
     ...rules,
-    // What costs the owner's time and money, a person can only lower.
+    // A person can only lower limits of the owner's costs.
     agent_timeout: Math.min(own?.own_agent_timeout ?? Number.POSITIVE_INFINITY, owners.dm_agent_timeout),
     reply_thread_depth: Math.min(own?.own_reply_thread_depth ?? Number.POSITIVE_INFINITY, owners.dm_reply_thread_depth),
     whenSilent: own?.own_whenSilent ?? owners.dm_whenSilent,

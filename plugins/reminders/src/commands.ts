@@ -19,7 +19,7 @@ import type { Reminder, ReminderContext } from './context.js';
 import { discordTime, lineOf, type Order, type Reminders } from './store.js';
 import { LONGEST_TEXT } from './when.js';
 
-/** Offered where a member is asked; any other can be typed. */
+/** Suggested durations for another reminder; others can be typed. */
 const COMMON_ZONES = [
   'Europe/Berlin',
   'Europe/London',
@@ -118,7 +118,7 @@ export function registerCommands(context: ReminderContext, reminders: Reminders)
         async run(ctx) {
           const mine = await reminders.list(ctx.actor);
           if (mine.length === 0) return ctx.reply(t('You have no reminders. Set one with `remind in 2h tea`.'));
-          // By direct message set, by direct message read.
+          // Set by direct message, so read by direct message.
           const shown = mine.map((one) => (isHidden(one, ctx) ? { ...one, text: t('(set privately)') } : one));
           return ctx.reply(shown.map(lineOf).join('\n'));
         },
@@ -235,7 +235,7 @@ function zoneText(timeZone: string, moved: readonly Reminder[]): string {
       });
 }
 
-/** What is said of a reminder that was set. */
+/** The answer after a reminder was set. */
 function confirmation({ number, dueAt, repeat, channelId }: Reminder, here: string): string {
   const values = { number, when: discordTime(dueAt), left: discordTime(dueAt, 'R') };
   const where =
@@ -265,7 +265,7 @@ const setInput = z.object({
 const editInput = z.object({ number, when: when.optional(), about: about.optional() });
 const cancelInput = z.object({ number });
 
-/** The same acts for models, under the same rules: always the reminders of the member who asks. */
+/** The same actions for models, under the same rules: always the requester's own reminders. */
 export function registerTools({ tool }: Pick<Registrar, 'tool'>, reminders: Reminders): void {
   const set: ToolDefinition<typeof setInput, Reminder> = {
     name: 'set_reminder',

@@ -62,20 +62,20 @@ const repeat = z.discriminatedUnion('kind', [
 
 const reminder = z.object({
   userId: z.string(),
-  /** Among those of the member; what they call it by. */
+  /** Its number among the member's reminders. */
   number: z.number().int(),
   /** Where it was set; `null` for a direct message. */
   guildId: z.string().nullable(),
-  /** Where it goes; `null`: to the member by direct message. */
+  /** Its target channel; `null`: the member, by direct message. */
   channelId: z.string().nullable(),
   /** Where it was set, for when direct messages are closed. */
   setIn: z.string(),
   /** Whether others could read it when it was set. */
   isPublic: z.boolean(),
-  /** Whom it calls beside the member: a role, or (empty) the channel without a mention of the member. */
+  /** Who is mentioned in addition to the member: a role, or (empty) the channel without a mention of the member. */
   roleId: z.string().optional(),
   text: z.string(),
-  /** As the member said when. */
+  /** The time as the member wrote it. */
   said: z.string(),
   timeZone: z.string(),
   dueAt: z.number(),
@@ -83,7 +83,7 @@ const reminder = z.object({
   /** How often it has come. */
   times: z.number().int().default(0),
   setAt: z.number(),
-  /** When its message was begun to be sent: after a crash it is looked for, not sent again. */
+  /** When sending its message began: after a crash the message is searched for, not sent again. */
   sendingAt: z.number().optional(),
   /** Set once it was delivered; it stays for a while, for the buttons below it. */
   deliveredAt: z.number().optional(),
@@ -95,7 +95,7 @@ const reminder = z.object({
 export type Reminder = z.output<typeof reminder>;
 
 export const collections = {
-  /** Known everywhere: in direct messages a member sees those of all servers. */
+  /** Visible everywhere: in direct messages a member sees those of all servers. */
   reminders: { scope: 'global', version: 1, schema: reminder, personal: { by: 'userId' }, shared: true },
   /** Who has been asked for their time zone: once is enough. */
   asked: { scope: 'user', version: 1, schema: z.object({ zoneAskedAt: z.number().default(0) }) },

@@ -16,7 +16,7 @@ import type { Reminder, ReminderContext } from './context.js';
 import { discordTime, type Reminders } from './store.js';
 import { nextTime } from './when.js';
 
-/** From here on a reminder says that it is late. */
+/** Delay after which a reminder says that it is late. */
 const LATE_MS = 120_000;
 /** How long a delivered one is kept, for its buttons. */
 const KEPT_MS = 86_400_000;
@@ -65,7 +65,7 @@ export function registerDelivery(context: ReminderContext, reminders: Reminders)
     dueAt: ({ dueAt }) => dueAt,
     guildOf: ({ guildId }) => guildId,
     async run(due) {
-      // What is kept for its buttons only is deleted now.
+      // A reminder that was only kept for its buttons is deleted now.
       if (due.value.deliveredAt !== undefined) return;
       const { userId, guildId } = due.value;
       await languages.speak({ guildId, userId }, () => deliver(due));
@@ -78,7 +78,7 @@ export function registerDelivery(context: ReminderContext, reminders: Reminders)
     const isDelivered = await send(key, value, lateMs, begunAt);
     const { mostRepeats } = await settings.guild(value.guildId).get();
     await stored.of(key).update((draft) => {
-      // Its member has changed it meanwhile: then that holds.
+      // Its member has changed it meanwhile: the new version is used.
       const isMoved = draft.dueAt !== dueAt;
       delete draft.sendingAt;
       draft.times += 1;
@@ -86,7 +86,7 @@ export function registerDelivery(context: ReminderContext, reminders: Reminders)
       if (isMoved) return;
       const { repeat, times, failures, timeZone } = draft;
       if (repeat !== undefined && times < mostRepeats && failures < MOST_FAILURES) {
-        // What was missed several times while the bot was down comes once.
+        // Repetitions that were missed while the bot was down are delivered once.
         draft.dueAt = nextTime(
           repeat,
           Math.max(dueAt, repeat.kind === 'interval' ? dueAt + missed(repeat.everyMs) : clock.now()),
@@ -103,7 +103,7 @@ export function registerDelivery(context: ReminderContext, reminders: Reminders)
     }
   }
 
-  /** As it is due now: into a channel for others only as long as its member may do that, to themselves afterwards. */
+  /** The reminder as it is due now: in a channel for others only while its member may do that, afterwards to themselves. */
   async function asAllowed(reminder: Reminder): Promise<Reminder> {
     const { roleId, ...own } = reminder;
     if (roleId === undefined || (await mayCall(roleId, reminder))) return reminder;
@@ -133,7 +133,7 @@ export function registerDelivery(context: ReminderContext, reminders: Reminders)
         await sendOnce(channel, message, `reminder:${id}:${times}`, { clock, signal: context.signal, ...sentAfter });
         return true;
       } catch (error) {
-        // An earlier process may have sent it, and the channel's history cannot be read: it is not sent twice.
+        // An earlier process may have sent it, and the channel's history cannot be read: it is not sent again.
         if (begunAt !== undefined && isForbidden(error) && channel.isSendable()) return true;
         if (isUnreachable(error)) return false;
         throw error;
@@ -142,7 +142,7 @@ export function registerDelivery(context: ReminderContext, reminders: Reminders)
     const inChannel = async (at: string) => {
       const place = { guildId, channelId: at };
       const actor = { userId, guildId, channelId: at };
-      // A member in time-out, or shut out of the channel, does not speak there through the bot either.
+      // A member in a time-out, or without access to the channel, cannot post there through the bot either.
       if (guildId !== null && !(await access.mayEnter(actor, place, ['SendMessages']))) return undefined;
       return findSendable(client, at);
     };
@@ -159,7 +159,7 @@ export function registerDelivery(context: ReminderContext, reminders: Reminders)
       log.info('a reminder could not be delivered', { guildId, userId });
       return false;
     }
-    // Where others could not read it when it was set, they do not read it now.
+    // If others could not read it when it was set, they must not read it now.
     const closed = t('I cannot write you direct messages, so I say it here.');
     return attempt(await inChannel(setIn), [closed], isPublic);
   }

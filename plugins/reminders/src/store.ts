@@ -4,7 +4,7 @@ import { LONGEST_TEXT, nextTime, type Reading, readReminder, readWhen, tooLong, 
 
 export type Reminders = ReturnType<typeof createReminders>;
 
-/** What is to be set. */
+/** A new reminder. */
 export interface Order {
   /** When, and about what: `in 2h tea`. */
   readonly said: string;
@@ -40,7 +40,7 @@ export function createReminders(context: ReminderContext) {
     else known.set(id, knownOf(one));
   }
 
-  /** Those of a member that are still to come, the next first. Of one server they are not listed in another. */
+  /** A member's pending reminders, the next first. Those of one server are not listed in another. */
   async function list({
     userId,
     guildId,
@@ -73,7 +73,7 @@ export function createReminders(context: ReminderContext) {
   async function checkLimits({ userId, guildId }: Actor): Promise<void> {
     await loaded;
     const { mostPerMember, mostInServer } = await settings.guild(guildId).get();
-    // Whatever the server, one member cannot fill the bot: direct messages count with all of theirs.
+    // Limit over all servers, so that one member cannot fill the bot: direct messages count with all of theirs.
     const mine = (await list({ userId, guildId })).length;
     if (mine >= mostPerMember) {
       throw new UserError(t('You have {mine} reminders already; cancel one first: `reminder list`.', { mine }));
@@ -114,7 +114,7 @@ export function createReminders(context: ReminderContext) {
         isPublic,
       });
     },
-    /** Sets the same once more. What was said of its time says nothing of this one. */
+    /** Sets the same reminder again. The previous text about its time does not apply. */
     async snooze(reminder: Reminder, dueAt: number): Promise<Reminder & { readonly id: string }> {
       const { userId, guildId, setIn, text, timeZone, channelId, roleId, isPublic } = reminder;
       const actor: Actor = { userId, guildId, channelId: setIn };
@@ -148,8 +148,8 @@ export function createReminders(context: ReminderContext) {
       return one;
     },
     /**
-     * Sets the member's own time zone. The first one also holds for what was set before it was known: those times are read again.
-     * @returns the reminders that come at another time now, the next first
+     * Sets the member's own time zone. The first one also applies to reminders that were set before it was known: their times are parsed again.
+     * @returns the reminders whose time has changed, the next first
      */
     async chooseZone(userId: string, timeZone: string): Promise<readonly Reminder[]> {
       const { timeZone: before } = await settings.user(userId).get();
@@ -172,7 +172,7 @@ export function createReminders(context: ReminderContext) {
     },
   };
 
-  /** Reads the time of a reminder as it was said then, in another time zone. `undefined` when it does not depend on one, or has passed there. */
+  /** Parses the time of a reminder again, as it was written then, in another time zone. `undefined` when it does not depend on one, or has passed there. */
   async function reread(one: Reminder & { readonly id: string }, timeZone: string): Promise<Reminder | undefined> {
     const { shortestRepeatMinutes } = await settings.guild(one.guildId).get();
     const reading = { now: one.setAt, timeZone, shortestRepeatMs: shortestRepeatMinutes * 60_000 };

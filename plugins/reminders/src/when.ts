@@ -32,7 +32,7 @@ export interface Reading {
   readonly shortestRepeatMs: number;
 }
 
-/** A part of a text that says when. */
+/** A part of a text that contains a time. */
 interface Found extends When {
   readonly index: number;
   readonly length: number;
@@ -52,14 +52,14 @@ export async function readReminder(
   if (found === undefined) throw unreadable();
   const before = whole.slice(0, found.index).trim();
   const after = whole.slice(found.index + found.length).trim();
-  // In the middle of a sentence it stays: the rest alone would not be one.
+  // In the middle of a sentence it stays: the rest would not be a sentence.
   const text = (before === '' || /^[.!]?$/u.test(after) ? before + after : whole).replace(LEADING, '').trim();
   return { ...checked(found, reading), text, said: whole.slice(found.index, found.index + found.length) };
 }
 
 const LEADING = /^(?:[,:;–-]\s*)?(?:to|that|about|dass|daran,?\s*(?:dass)?|an|zu)\s+|^[,:;–-]\s*/iu;
 
-/** Reads a text that says when, and nothing else. @throws UserError */
+/** Parses a text that contains only a time. @throws UserError */
 export async function readWhen(said: string, reading: Reading): Promise<When> {
   const { text, ...when } = await readReminder(said, reading);
   if (text !== '') throw unreadable();
@@ -117,7 +117,7 @@ export function nextTime(repeat: Repeat, at: number, timeZone: string): number {
 
 // Durations and repetitions.
 
-/** Between words. Bounded: several without a bound beside each other take a time that grows with the cube of the spaces in a text. */
+/** Between words. The limit prevents matching in cubic time with many spaces. */
 const GAP = '\\s{0,4}';
 const MONTH = '(?:mo|months?|monate?n?)';
 const UNITS: readonly (readonly [pattern: string, ms: number])[] = [
@@ -232,7 +232,7 @@ function readEvery(text: string, { now, timeZone }: Reading): Found | undefined 
       : { kind: 'weekdays' as const, weekdays: weekdays.days, minutes };
   if (repeat === undefined) return undefined;
   const length = every.length + words.length + (repeat.kind === 'interval' ? 0 : time.length);
-  // The first of several days comes as soon as the time of day does.
+  // The first of several days is the one with the nearest time.
   const first =
     repeat.kind === 'days' ? { ...repeat, days: 1 } : repeat.kind === 'months' ? { ...repeat, months: 1 } : repeat;
   return { dueAt: nextTime(first, now, timeZone), repeat, isByClock: repeat.kind !== 'interval', index: 0, length };

@@ -95,13 +95,13 @@ export interface Recall {
   readonly query?: string | undefined;
   /** The member who asks: their memories are preferred where the query names no one. */
   readonly askedBy?: string | undefined;
-  /** Only what is about these. Whom the query names is preferred, never required. */
+  /** Only memories about these subjects. A person named in the query is preferred, never required. */
   readonly about?: readonly string[] | undefined;
-  /** Names of those present, for the query's sake: what memories tell of names is known already. */
+  /** Names of those present, for interpreting the query. */
   readonly people?: readonly Person[] | undefined;
   /** By default 5, at most 50. */
   readonly limit?: number | undefined;
-  /** Who pays when the query is embedded; without it, the bot. */
+  /** Charged when the query is embedded; without it, the bot. */
   readonly charge?: Charge | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -125,7 +125,7 @@ export interface Listing {
   readonly by?: string | undefined;
   /** Speaker or subject. */
   readonly of?: string | undefined;
-  /** Whether those come too that were superseded, say the same, or were set aside. */
+  /** Whether to include memories that were superseded, are duplicates, or were set aside. */
   readonly all?: boolean | undefined;
 }
 
@@ -153,7 +153,7 @@ export interface ReflectionState {
   readonly evidence: readonly Memory[];
 }
 
-/** Turns texts into vectors of one length, in their order; `undefined` where no provider does. */
+/** Turns texts into vectors of one length, in their order; `undefined` when no provider supports it. */
 export type Embed = (
   texts: readonly string[],
   charge: Charge,
@@ -166,14 +166,14 @@ export const isMember = (subject: string): boolean => /^\d{1,20}$/.test(subject)
 type Told = Pick<Memory, 'visibility' | 'channelId'>;
 
 /**
- * Whether a memory of the place's own file may be known there; other personas, guilds and direct messages have other files. What everyone could
- * read when it was said is known elsewhere only as long as they still can.
+ * Whether a memory of the place's own file may be used there; other personas, guilds and direct messages have other files. A memory that everyone could read
+ * when it was said may be used elsewhere only while everyone there still can.
  */
 export function isVisible({ visibility, channelId }: Told, place: Pick<Place, 'channelId' | 'isOpen'>): boolean {
   return channelId === place.channelId || (visibility === 'guild' && place.isOpen?.(channelId) !== false);
 }
 
-/** Whether everyone who may know the other may know the one. */
+/** Whether all readers of the other are among those of the one. */
 export function covers(one: Told, other: Told): boolean {
   return one.visibility === 'guild' || (other.visibility !== 'guild' && one.channelId === other.channelId);
 }

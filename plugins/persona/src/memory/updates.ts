@@ -14,17 +14,17 @@ import { exactlyNamedIn, People } from './words.js';
 
 const MAX_TEXT = 2_000;
 const MAX_LABEL = 100;
-/** A member who says the same thing daily does not fill the memory with it. */
+/** Limit, so that a member who repeats something daily does not fill the memory with it. */
 const MOST_DUPLICATES = 8;
 const HOUR_MS = 3_600_000;
 /** Per hour since it was last recalled. */
 const DECAY = 0.995;
-/** What does not stand is history: the first to be forgotten. */
+/** Superseded memories are history: they are removed first. */
 const HISTORY_WORTH = 0.1;
-/** A little more at a time than is necessary, so that not every addition has to look for what to forget. */
+/** Slightly more than necessary at a time, so that not every addition has to select what to remove. */
 const MORE = 0.01;
 
-/** Fills in what a new memory leaves open. Links to others are for `planAdd` to make. */
+/** Fills in the defaults of a new memory. `planAdd` sets links to others. */
 export function compose(given: NewMemory, index: MemoryIndex, id: string, now: number): Memory {
   const { place, speaker } = given;
   const text = tidy(given.text, MAX_TEXT);
@@ -53,7 +53,7 @@ export function compose(given: NewMemory, index: MemoryIndex, id: string, now: n
   };
 }
 
-/** Whom a text is about where that is not given: the one person whom it names, otherwise the speaker. */
+/** The subject of a text when it is not given: the only person whom it names, otherwise the speaker. */
 function subjectOf({ text, speaker, speakerName, people = [] }: NewMemory, index: MemoryIndex): string {
   const present = People.of([...people, { userId: speaker, names: speakerName === undefined ? [] : [speakerName] }]);
   const [only, ...others] = exactlyNamedIn(text, present, index.people);
@@ -67,7 +67,7 @@ export function inRange(importance: number): number {
   return Number.isFinite(importance) ? Math.min(10, Math.max(1, Math.round(importance))) : 3;
 }
 
-/** What adding a memory comes to; nothing is changed yet. */
+/** The result of adding a memory, before it is applied. */
 interface Addition extends Change {
   readonly outcome: Added['outcome'];
   readonly put: readonly Memory[];
@@ -75,8 +75,8 @@ interface Addition extends Change {
 }
 
 /**
- * Adds a memory in the place of those that it supersedes, as far as its audience covers theirs, and except that a member's own
- * word stands against what others say. What is known word for word, from the same speaker to the same audience, is kept as its further source.
+ * Adds a memory instead of those that it supersedes, if its audience includes theirs; a member's own statement is not superseded by others. A memory with the
+ * same words, speaker and audience becomes a further source.
  */
 export function planAdd(index: MemoryIndex, memory: Memory, supersedes: readonly string[] = []): Addition {
   const replaced = supersedes
@@ -90,7 +90,7 @@ export function planAdd(index: MemoryIndex, memory: Memory, supersedes: readonly
   return same === undefined ? { outcome: 'added', put, replaced } : planKnown(index, memory, same);
 }
 
-/** The later of the two speaks for both, and for all that said the same before. */
+/** The later of the two represents both, and all earlier duplicates. */
 function planKnown(index: MemoryIndex, memory: Memory, same: Memory): Addition {
   const drop = tooMany(index, same);
   if (!isLater(memory, same)) {
@@ -124,7 +124,7 @@ function tooMany(index: MemoryIndex, memory: Memory): readonly string[] {
   return duplicates.length < MOST_DUPLICATES || oldest === undefined ? [] : [oldest.id];
 }
 
-/** What rests on a memory rests on what that rests on, too: a message that is deleted takes all of it along. */
+/** A memory also depends on the evidence of its evidence: deleting a message deletes all of them. */
 export function evidenceOf(memory: Memory): readonly Evidence[] {
   const { id, messageId, channelId, speaker, subject, evidence } = memory;
   const people = [...new Set([speaker, subject])].filter(isMember);
@@ -132,8 +132,8 @@ export function evidenceOf(memory: Memory): readonly Evidence[] {
 }
 
 /**
- * Takes memories back as though they had never been said. What rests on them goes with them; what they took the place of stands again, unless
- * something else that stays has taken its place as well; and of those that said the same, the latest speaks for all.
+ * Removes memories as though they had never been said. Memories that depend on them are removed, too; superseded ones become active again, unless another
+ * remaining memory supersedes them as well; of duplicates, the latest represents all.
  */
 export function retract(index: MemoryIndex, ids: Iterable<string>): Change {
   const going = withResting(index, ids);
@@ -187,7 +187,7 @@ function mergeRevived(index: MemoryIndex, going: ReadonlySet<string>, changed: M
   }
 }
 
-/** Deletes a memory and all that it took the place of, so that nothing older comes up in its stead. */
+/** Deletes a memory and all that it superseded, so that no older version becomes active instead. */
 export function removeWhole(index: MemoryIndex, id: string): Change {
   return retract(index, [id, ...historyOf(index, id)]);
 }
@@ -221,7 +221,7 @@ function closure(ids: readonly string[], next: (id: string) => readonly Memory[]
 export const recencyOf = ({ lastAccess }: Memory, now: number): number =>
   DECAY ** (Math.max(0, now - lastAccess) / HOUR_MS);
 
-/** What has to go when there is more than fits: the least important of what was not recalled for longest. */
+/** Selects memories to remove when there are too many: the least important ones of those not recalled for longest. */
 export function forgetLeast(index: MemoryIndex, capacity: number, now: number): Change | undefined {
   if (index.size <= capacity) return undefined;
   const count = index.size - capacity + Math.floor(capacity * MORE);
@@ -231,6 +231,6 @@ export function forgetLeast(index: MemoryIndex, capacity: number, now: number): 
     .map((memory) => ({ id: memory.id, worth: worth(memory) }))
     .sort((one, other) => one.worth - other.worth)
     .slice(0, count);
-  // What it took the place of must not come back.
+  // Memories that it superseded must not become active again.
   return { drop: [...new Set(least.flatMap(({ id }) => [id, ...historyOf(index, id)]))] };
 }

@@ -15,7 +15,7 @@ const UNSPACED_GRAM = 2;
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 
-/** A text as it is compared: without case, accents and compatibility forms. */
+/** The form of a text for comparisons: without case, accents and compatibility forms. */
 export function folded(text: string): string {
   // By way of the upper case, ß becomes ss.
   return text.normalize('NFKD').replaceAll(ACCENTS, '').normalize('NFC').toUpperCase().toLowerCase();
@@ -27,8 +27,8 @@ export function wordsOf(text: string): readonly string[] {
 }
 
 /**
- * What a text is found by: its words, and the groups of letters in them. The groups match inflected and compound words of any language without
- * a stemmer, and a long word counts more than a short one, because it has more of them.
+ * The search terms of a text: its words, and groups of letters in them. The groups match inflected and compound words of any language without a stemmer, and a
+ * long word counts more than a short one, because it has more of them.
  */
 export function termsOf(text: string): readonly string[] {
   return runsOf(text).flatMap((run) =>
@@ -49,7 +49,7 @@ function groupsOf(word: string, size: number): readonly string[] {
   return Array.from({ length: word.length - size + 1 }, (_, at) => word.slice(at, at + size));
 }
 
-/** By so many letters a word may be longer or shorter in another case: Anna, Annas, Анна, Анны. */
+/** How many letters longer or shorter another form of a name may be: Anna, Annas, Анна, Анны. */
 const ENDING = 2;
 const LEAST_STEM = 3;
 
@@ -166,7 +166,7 @@ const LOCALES =
     ' ',
   );
 const DAY_MS = 86_400_000;
-/** So many words from the month its year may stand: "May 8th, 2023", "8 de mayo de 2023". */
+/** Maximum distance in words between a month and its year: "May 8th, 2023", "8 de mayo de 2023". */
 const NEAR = 3;
 const RELATIVE = [
   ['day', 0],
@@ -189,7 +189,7 @@ export function timesIn(text: string, now: number): ((at: number) => boolean) | 
 }
 
 /**
- * A month has a number beside it or a capital within a sentence: "May I" is none. Without a year it is the latest one.
+ * A month has a number beside it, or a capital within a sentence: the "May" in "May I" is not one. Without a year the latest such month is meant.
  * @example `May 2023`, `8 мая 2023`, `2023年5月`
  */
 function monthsIn(text: string, now: number): readonly Span[] {

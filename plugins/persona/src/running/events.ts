@@ -79,7 +79,7 @@ export function createRunEvents(
     ...createEmitter(emit),
     /** All so far. */
     events,
-    /** Holds events back until `flush`, so that those of actions that run at the same time come one action after another. */
+    /** Holds events back until `flush`, so that those of concurrent actions are emitted one action after another. */
     buffered() {
       const waiting: EventContent[] = [];
       return { ...createEmitter((content) => waiting.push(content)), flush: () => waiting.splice(0).forEach(emit) };
@@ -119,11 +119,11 @@ const trace = z.object({
     .array(
       z.object({
         sessionId: z.string(),
-        /** Whose words led to it. */
+        /** The members whose messages led to it. */
         askedBy: z.string().nullable().default(null),
-        /** Of whose words it may speak. */
+        /** The members whose messages it may contain. */
         userIds: z.array(z.string()),
-        /** What it had read, and what the memories were learned from that it had in mind. */
+        /** The messages that it had read, and those from which its memories were learned. */
         messageIds: z.array(z.string()),
         memoryIds: z.array(z.string()).default([]),
         events: z.array(event),
@@ -165,7 +165,7 @@ export function createTraceStore(collection: Collection<Trace, 'channel'>) {
     /** Those that had read one of these messages. */
     forgetMessages: (channelId: string, messageIds: readonly string[]): Promise<void> =>
       drop(channelId, (run) => run.messageIds.some((id) => messageIds.includes(id))),
-    /** Those of any channel that had one of these messages or memories in mind. Looks through everything: for what is rare. */
+    /** The runs of all channels that used one of these messages or memories. Searches everything, so it is only for rare events. */
     async forgetEverywhere({
       messageIds = [],
       memoryIds = [],
@@ -186,7 +186,7 @@ export function createTraceStore(collection: Collection<Trace, 'channel'>) {
     forgetRun: (channelId: string, sessionId: string): Promise<void> =>
       drop(channelId, (run) => run.sessionId === sessionId),
     clear: (channelId: string): Promise<void> => collection.of(channelId).delete(),
-    /** Runs that answered a member; without words where that member may not read the channel any more. */
+    /** Runs that answered a member; without texts when that member may not read the channel any more. */
     async export(userId: string, mayRead: MayRead): Promise<unknown> {
       const found: Record<string, unknown> = {};
       for await (const [channelId, { runs }] of collection.entries()) {
@@ -197,7 +197,7 @@ export function createTraceStore(collection: Collection<Trace, 'channel'>) {
       }
       return found;
     },
-    /** Runs that may speak of a member's words. */
+    /** Runs that may contain a member's text. */
     async forget(userId: string): Promise<void> {
       for await (const [channelId] of collection.entries())
         await drop(channelId, ({ userIds }) => userIds.includes(userId));
@@ -210,7 +210,7 @@ export const thoughtThreads = { scope: 'channel', version: 1, schema: z.object({
 
 type Threads = Collection<{ threadId: string }, 'channel'>;
 
-/** Shows thoughts in a thread, where a guild has chosen that. @returns stops it */
+/** Shows thoughts in a thread, when a guild has chosen that. @returns a function that stops this */
 export function showThoughts(threads: Threads, persona: PersonaContext): () => void {
   const { background, hub, languages, settingsFor, client, signal } = persona;
   const inOrder = createKeyedMutex();

@@ -26,21 +26,21 @@ export type ActionOutcome =
   | {
       readonly kind: 'done';
       readonly completed: CompletedAction;
-      /** The repetition that its first words would have been. */
+      /** The repetition that its first text would have been. */
       readonly insteadOf?: RepetitionPattern | undefined;
     }
-  /** It is over for this action; the run goes on. */
+  /** This action has ended; the run continues. */
   | { readonly kind: 'failed'; readonly completed: CompletedAction }
   | { readonly kind: 'end' }
   | { readonly kind: 'repetition'; readonly pattern: RepetitionPattern }
   | { readonly kind: 'bound'; readonly message: string };
 
-/** With fewer actions nothing can have gone round yet. */
+/** With fewer actions there cannot be a loop yet. */
 const LEAST_FOR_LOOPS = 2;
-/** For so long the same words to one person are a repetition; later, people say good night again. */
+/** How long the same words to one person count as a repetition; later, they may be said again. */
 const LATELY_MS = 10 * 60_000;
 
-/** Executes one action: looks for repetition, gets its result, carries it out, emits its events. @throws when the run was cancelled */
+/** Executes one action: checks for repetition, gets its result, carries it out, emits its events. @throws when the run was cancelled */
 export async function executeAction(
   planned: PlannedAction,
   toolId: string,
@@ -89,7 +89,7 @@ async function perform(planned: PlannedAction, active: ActiveRun): Promise<Actio
   }
 }
 
-/** What the plan has written already, where that can still be right; otherwise what the model says now. */
+/** The text in the plan, if it can still be right; otherwise the model is asked now. */
 async function resultOf(planned: PlannedAction, active: ActiveRun): Promise<Answer<PreparedAction>> {
   const { action, result } = planned;
   const isEmpty = Object.keys(action.result.shape).length === 0;
@@ -100,8 +100,8 @@ async function resultOf(planned: PlannedAction, active: ActiveRun): Promise<Answ
 }
 
 /**
- * The same in other words, or a word on having said it already: a question gets an answer each time. `undefined` where that repeats something,
- * too, and where the run has said something already.
+ * The same in other words, or a remark that it was said already, so that every question is answered. `undefined` when that is a repetition, too, and when the
+ * run has said something already.
  */
 async function reworded(
   planned: PlannedAction,
@@ -144,8 +144,8 @@ function repetitionIn({ words }: PreparedAction, active: ActiveRun): RepetitionP
 }
 
 /**
- * What the persona must not say again, oldest first: its words of this run, and what it lately said to the person it answers; where it answers
- * no one, all that it said in the channel.
+ * Texts that the persona must not repeat, oldest first: those of this run, and its latest ones to the person it answers; without such a person, all of its
+ * texts in the channel.
  */
 function saidIn({ context, sender, clock }: ActiveRun): readonly string[] {
   const { lines, speaker } = context.run;
@@ -191,7 +191,7 @@ export function isCancelled(error: unknown): boolean {
   return error instanceof CinnabarError && error.code === 'CINNABAR_LLM_CANCELLED';
 }
 
-/** More of a persona at once is not read. */
+/** Maximum length of one text. */
 const MOST_MESSAGES = 4;
 
 /** Sends one text to a channel. @param onSent called with each of its messages as it has been sent: a later one may fail */
@@ -212,7 +212,7 @@ interface PostOptions {
   readonly limits?: TextLimits | undefined;
 }
 
-/** Posts without a turn; under the bot's own name it pings no one. */
+/** Posts without a turn; pings no one when it uses the bot's own name. */
 export function post(
   channel: SendableChannels,
   { clock, random }: Pick<PersonaContext, 'clock' | 'random'>,
@@ -235,7 +235,7 @@ export function post(
 const messagesOf = (text: string, { messages, characters }: TextLimits = TEXT_LIMITS) =>
   answerMessages(text, { limits: { characters, messages: Math.min(messages, MOST_MESSAGES) } });
 
-/** Under its own name and picture where the guild wants that; an answer to a slash command has to be the bot's own. */
+/** Under its own name and picture when the guild wants that; an answer to a slash command always has the bot's name. */
 function senderFor({ run, settings }: RunContext, triggered: TriggerContext, persona: PersonaContext): SendText {
   const { channel, trigger, send, limits } = triggered;
   const messageId = 'messageId' in trigger ? trigger.messageId : undefined;
@@ -247,7 +247,7 @@ function senderFor({ run, settings }: RunContext, triggered: TriggerContext, per
 
 export type MessageSender = ReturnType<typeof createMessageSender>;
 
-/** Sends what a persona says in the course of a run, and keeps it in the conversation. */
+/** Sends the persona's texts during a run, and adds them to the conversation. */
 export function createMessageSender(context: RunContext, triggered: TriggerContext, persona: PersonaContext) {
   const { place, self, speaker } = context.run;
   const send = senderFor(context, triggered, persona);
@@ -270,7 +270,7 @@ export function createMessageSender(context: RunContext, triggered: TriggerConte
         await send(text, (message) => void sent.push(message));
         said = text;
       } finally {
-        // What could be said has been said, also where the rest of it failed.
+        // The first part was sent, even if a later part failed.
         if (sent.length > 0) await keep(said || sent.map(({ content }) => content).join('\n'), sent);
       }
     },

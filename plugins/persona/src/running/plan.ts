@@ -17,7 +17,7 @@ const step = z.object({
 /** An action that is planned. */
 type Step = z.output<typeof step>;
 
-/** What a planner answers. Names and results are looked at later: one that is wrong must not spoil the others. */
+/** A planner's answer. Names and results are validated later: an invalid one must not affect the others. */
 const planSchema = z.object({
   reasoning: z.string().default('').describe('Why this sequence, in a sentence or two'),
   actions: z.array(step).describe('In the order in which to carry them out; empty to do nothing'),
@@ -25,11 +25,11 @@ const planSchema = z.object({
 });
 type Plan = z.output<typeof planSchema>;
 
-/** Asks what to do about what has happened. One call plans several actions, and may carry their results. */
+/** Asks the model what to do about the trigger. One call plans several actions, and may contain their results. */
 const askForPlan = (active: ActiveRun): Promise<Answer<Plan>> =>
   ask(active, 'plan', QUESTIONS[active.context.run.trigger.type]);
 
-/** Asks what to do beside, now that some of it is done. */
+/** Asks for further actions after some were carried out. */
 const askForExtension = (active: ActiveRun): Promise<Answer<Plan>> =>
   ask(
     active,
@@ -57,13 +57,13 @@ const QUESTIONS: Readonly<Record<PersonaTrigger['type'], string>> = {
 export interface PlannedAction {
   readonly action: Action;
   readonly context: string;
-  /** As the plan has it; looked at when the action's turn comes. */
+  /** From the plan; validated when the action's turn comes. */
   readonly result: unknown;
 }
 
 interface Sequence {
   readonly planned: readonly PlannedAction[];
-  /** Names of what there is no action for. */
+  /** Names without an action. */
   readonly dropped: readonly string[];
   /** How many were left out because there were too many. */
   readonly surplus: number;
@@ -73,8 +73,7 @@ const MAX_NAMED = 5;
 const MAX_CONTEXT = 2_000;
 
 /**
- * What a plan comes to: chains written out, unknown names dropped, no more than `most`, nothing after the end, each action after those that it
- * depends on.
+ * The actions of a plan: sequences expanded, unknown names removed, no more than `most`, nothing after the end, each action after its dependencies.
  * @param completed names of what has been carried out already
  */
 export function toSequence(
@@ -111,7 +110,7 @@ function untilEnd(planned: readonly PlannedAction[]): readonly PlannedAction[] {
   return end < 0 ? planned : planned.slice(0, end + 1);
 }
 
-/** Stable: an action moves back only as far as it must. Where actions wait for one another, the plan's order holds. */
+/** Stable: an action moves back only as far as necessary. For circular dependencies the plan's order is kept. */
 function inOrder(planned: readonly PlannedAction[], completed: readonly string[]): readonly PlannedAction[] {
   const ordered: PlannedAction[] = [];
   const done = new Set(completed);
@@ -120,7 +119,7 @@ function inOrder(planned: readonly PlannedAction[], completed: readonly string[]
     const waiting = new Set(left.map(({ action }) => action.name));
     const isReady = ({ action }: PlannedAction) =>
       action.after.every((name) => name === action.name || done.has(name) || !waiting.has(name));
-    // The end stays the end.
+    // The end action stays last.
     const next = left.find((one) => isReady(one) && (one.action.kind !== 'end' || left.length === 1)) ?? left[0];
     if (next === undefined) break;
     ordered.push(next);
@@ -130,7 +129,7 @@ function inOrder(planned: readonly PlannedAction[], completed: readonly string[]
   return ordered;
 }
 
-/** The next actions: one, or several neighbours that may be carried out at the same time. */
+/** The next actions: one, or several adjacent ones that may run concurrently. */
 export function nextBatch(planned: readonly PlannedAction[]): readonly PlannedAction[] {
   const batch: PlannedAction[] = [];
   for (const one of planned) {
@@ -154,11 +153,11 @@ interface PlanExecution {
   /** Whether the plan may be extended, and how often that was asked. */
   extensible: boolean;
   checks: number;
-  /** An action had a result that could not be known: what the plan has written for later actions is void. */
+  /** An action had an unpredictable result: texts that the plan contains for later actions are invalid. */
   stale: boolean;
   /** It wanted to speak and could not. */
   wordless: boolean;
-  /** What it was stopped from repeating. */
+  /** The repetition that was prevented. */
   repeated: RepetitionPattern | undefined;
 }
 
@@ -195,7 +194,7 @@ function startExecution(plan: Plan, active: ActiveRun): PlanExecution {
   return { queue, extensible: plan.can_extend, checks: 0, stale: false, wordless: false, repeated: undefined };
 }
 
-/** Executes the next batch. Returns why the run has to stop, if it has. */
+/** Executes the next batch. Returns the reason to stop the run, if there is one. */
 async function executeNext(execution: PlanExecution, active: ActiveRun): Promise<Stop | undefined> {
   const { context, events, completed, sender } = active;
   const { maxActions } = context.settings;
@@ -209,7 +208,7 @@ async function executeNext(execution: PlanExecution, active: ActiveRun): Promise
   const stops = outcomes.map((outcome, index) => recordOutcome(outcome, batch[index], execution, active));
   const stop = stops.find((one) => one !== undefined);
   if (stop === 'repetition' && execution.repeated?.kind === 'loop' && sender.texts.length === 0) {
-    // Thinking in circles is no reason to leave a question without an answer.
+    // A loop must not leave a question without an answer.
     const speech = execution.queue.slice(batch.length).filter(({ action }) => action.kind === 'speech');
     if (speech.length === 0) return stop;
     Object.assign(execution, { queue: speech, extensible: false });
@@ -239,7 +238,7 @@ async function executeBatch(batch: readonly PlannedAction[], active: ActiveRun):
   });
 }
 
-/** Notes how an action ended. Returns why the run has to stop, if it has. */
+/** Records how an action ended. Returns the reason to stop the run, if there is one. */
 function recordOutcome(
   outcome: ActionOutcome,
   planned: PlannedAction | undefined,
@@ -267,18 +266,18 @@ function recordOutcome(
   }
 }
 
-/** The plan left the thought open: what it has written for afterwards was written without it. */
+/** The plan had no text for the thought: texts for later actions were written without it. */
 function isNewThought(planned: PlannedAction | undefined): boolean {
   return planned?.action.kind === 'thought' && (planned.result === undefined || planned.result === null);
 }
 
-/** Asks whether the plan should go on, while it may. */
+/** Asks whether the plan should be extended, if that is still allowed. */
 async function extend(execution: PlanExecution, active: ActiveRun): Promise<void> {
   const { context, events } = active;
   if (!execution.extensible || execution.checks >= context.settings.maxExtensions) return;
   execution.checks += 1;
   const answer = await askForExtension(active);
-  // Without an answer, what was planned before can still go on as far as its results are there.
+  // Without an answer, the existing plan continues as far as its results are known.
   execution.extensible = answer.kind === 'answer' && answer.value.can_extend;
   if (answer.kind === 'malformed')
     events.system('plan_refused', t('an extension: {detail}', { detail: answer.detail }));
@@ -304,7 +303,7 @@ function sequence({ actions }: Plan, { repertoire, context, completed, events }:
   return planned;
 }
 
-/** For the person who was to be answered, where all that was left to say had been said: silence would be no answer. */
+/** For the person who was to be answered, when everything left to say was a repetition: silence would be no answer. */
 function saidAlready(execution: PlanExecution, { context }: ActiveRun): string | undefined {
   const { repeated, extensible } = execution;
   if (repeated === undefined) return undefined;

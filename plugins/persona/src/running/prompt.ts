@@ -24,8 +24,8 @@ import { type State, visibleTo } from '../state/state.js';
 import { type Attachments, happening, type RunContext, type TriggerContext } from './run-context.js';
 
 /**
- * Who the model is, in the persona's own voice. About as long as has proved itself (230 words): a character, a few don'ts, and leave to be silent.
- * What is particular to one persona is data, and stands in the situation.
+ * The system prompt, in the persona's own voice. A length of about 230 words has worked well: a character, a few prohibitions, and permission to be silent.
+ * Everything particular to one persona is data, and belongs to the situation.
  */
 function personaPrompt(self: string): string {
   return [
@@ -69,7 +69,7 @@ export function planningPrompt(self: string, { actions, chains, tools }: Reperto
   ].join('\n\n');
 }
 
-/** The planner's list of what can be done: each action with the context that it needs and the form of its result. */
+/** The planner's list of actions: each with the context that it needs and the format of its result. */
 function planningGuidance(actions: readonly Action[], chains: readonly PersonaChain[]): string {
   const names = new Set(actions.map(({ name }) => name));
   const lines = actions.flatMap(({ name, description, contextNeeded, result, after }) => [
@@ -86,7 +86,7 @@ function planningGuidance(actions: readonly Action[], chains: readonly PersonaCh
   return [...lines, ...(more.length === 0 ? [] : ['Chains, each one name for several actions:', ...more])].join('\n');
 }
 
-/** Of one tool's description, and of its parameters: foreign servers write what they like. */
+/** Maximum length of one tool's description, and of its parameters: external servers may write anything. */
 const LONGEST_DESCRIPTION = 600;
 const LONGEST_PARAMETERS = 4_000;
 
@@ -132,7 +132,7 @@ function kindOf({ type, anyOf, enum: values }: z.output<typeof FIELD>): string {
   return types.map((one) => (typeof one === 'string' ? one : 'value')).join(' | ');
 }
 
-/** The state as its persona reads it. In cards `{{char}}` is their character, and `{{user}}` the person it talks to. */
+/** The state as its persona reads it. In cards `{{char}}` is the character, and `{{user}}` the person it talks to. */
 function describeState(
   state: State,
   { self, speaker, audience }: RunContext['run'],
@@ -160,7 +160,7 @@ function describeState(
   return Object.fromEntries(Object.entries(written).filter(([, value]) => value.length > 0));
 }
 
-/** Writes everything particular to a moment of the run, from fresh state: blocks of data, and the question last. */
+/** Writes everything particular to a moment of the run, from the current state: blocks of data, and the question last. */
 export function createPromptContext(
   { run, settings, place, earlier, recalled, lore, attachments }: RunContext,
   { actor, before = [] }: TriggerContext,
@@ -169,7 +169,7 @@ export function createPromptContext(
 ): (question: string) => Promise<string> {
   const { self, names, lines, trigger, botId, reflection } = run;
   const withSelf = new Map([...names, [botId, self]]);
-  // Unasked, it says what everyone there may read.
+  // Without a request, its text is for everyone there.
   const mayShow = async (sources: readonly ToolSource[] | undefined) =>
     actor === undefined ? provenance.mayTell(sources, place) : provenance.mayShow(sources, [actor]);
   const statusOf = async (callId: string) => outcomeText(await ledger.get(callId), mayShow);
@@ -214,8 +214,8 @@ function describeMemory({ memory }: Recalled, names: ReadonlyMap<string, string>
 }
 
 /**
- * How a call stands that had to wait, by the host's ledger.
- * @param mayShow whether what came from there may be shown to who is answered now
+ * The state of a call that had to wait, from the host's ledger.
+ * @param mayShow whether content from there may be shown to the person who is answered now
  */
 async function outcomeText(
   entry: LedgerEntry | undefined,
@@ -242,7 +242,7 @@ async function outcomeText(
   }
 }
 
-/** How a question to the model ended. What the provider could not answer at all is thrown. */
+/** The result of a question to the model. Failures of the provider are thrown. */
 export type Answer<T> =
   | { readonly kind: 'answer'; readonly value: T }
   /** Also after it was asked to repair it. */
@@ -268,7 +268,7 @@ const SITUATION = 'Situation';
 /** Asks for structured output, within the run's bounds; an answer that does not fit may be repaired once. */
 export function createAsk({ run, charge, settings }: RunContext, bounds: Bounds, llm: Llm): Ask {
   const { self, signal } = run;
-  // Under its own name, it would be what the persona itself has said.
+  // Under its own name, it would count as the persona's own text.
   const participant = likenessOf(self) === likenessOf(SITUATION) ? 'Scene' : SITUATION;
   const once = async <S extends z.ZodObject>(question: Question<S>, repair: string): Promise<Answer<z.output<S>>> => {
     const refusal = bounds.callRefusal();

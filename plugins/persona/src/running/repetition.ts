@@ -9,11 +9,11 @@ export interface RepetitionPattern {
   readonly kind: 'exact' | 'template' | 'paraphrase' | 'loop';
   /** For the event and the log: "says again: …". */
   readonly sentence: string;
-  /** What it repeats. */
+  /** The text or action that it repeats. */
   readonly earlier: string;
 }
 
-/** What is compared of a text, in any language. */
+/** The compared features of a text, in any language. */
 interface Wording {
   readonly text: string;
   readonly words: readonly string[];
@@ -30,7 +30,7 @@ function wordingOf(text: string): Wording {
   return { text, words, distinct: new Set(words), numbers: words.filter(hasDigit).join(' ') };
 }
 
-/** People say texts this short time and again: "Thanks!", "good night everyone". In words. */
+/** Texts this short are repeated normally: "Thanks!", "good night everyone". In words. */
 const SHORT = 3;
 /** How far back counts as having just said it, in messages. */
 const RECENTLY_SAID = 20;
@@ -70,7 +70,7 @@ const LEAST_FIXED = 5;
 const FIXED = 0.65;
 const LONGEST_SLOT = 4;
 
-/** Whether two texts are one sentence with other words in its slots. Slots that hold nothing but numbers are news, not a repetition. */
+/** Whether two texts are one sentence with other words in its slots. Slots that contain only numbers are new information, not a repetition. */
 function isSameTemplate(one: Wording, other: Wording, asked: ReadonlySet<string>): boolean {
   const longest = Math.max(one.words.length, other.words.length);
   const least = Math.max(LEAST_FIXED, FIXED * longest);
@@ -88,7 +88,7 @@ function isSameTemplate(one: Wording, other: Wording, asked: ReadonlySet<string>
 const LEAST_DISTINCT = 6;
 const SAME_WORDS = 0.7;
 
-/** Whether both have the same words, whatever the order. Other numbers make a difference, and so do words that were asked for. */
+/** Whether both have the same words in any order. Different numbers make a difference, and so do words that were asked for. */
 function isParaphrase(one: Wording, other: Wording, asked: ReadonlySet<string> = new Set()): boolean {
   if (one.numbers !== other.numbers || Math.min(one.distinct.size, other.distinct.size) < LEAST_DISTINCT) return false;
   if ([...one.distinct].some((word) => asked.has(word) && !other.distinct.has(word))) return false;
@@ -98,8 +98,8 @@ function isParaphrase(one: Wording, other: Wording, asked: ReadonlySet<string> =
 const SAME_ORDER = 0.8;
 
 /**
- * Whether one word that was put into a sentence, or left out of it, is the difference: in every language that is how a sentence comes to say the
- * opposite. At its beginning or end such a word only fills it.
+ * Whether the difference is one word inserted into or removed from a sentence: in every language this may negate it. At the beginning or end such a word is
+ * only a filler.
  */
 function isTurned({ words }: Wording, { words: others }: Wording): boolean {
   const slots = slotsOf(words, others);
@@ -128,9 +128,9 @@ function slotsOf(one: readonly string[], other: readonly string[]) {
 /** An action, and what the planner wanted it to focus on. */
 type Purpose = Pick<CompletedAction, 'action' | 'context'>;
 
-/** What lies further back is no circle any more. */
+/** Earlier actions do not count as a loop any more. */
 const RECENT_ACTIONS = 5;
-/** As many of a kind in a row are thinking in circles, unless each is for something else. */
+/** This many actions of a kind in a row are a loop, unless each has another purpose. */
 const RUN = 3;
 const ALIKE = 0.5;
 
@@ -162,7 +162,7 @@ const loop = (sentence: string, { action, context }: Purpose): RepetitionPattern
   earlier: context || action,
 });
 
-/** In nearly the same words. Without a purpose, nothing can be said. */
+/** In nearly the same words. Without a purpose, nothing can be decided. */
 function isSamePurpose({ context }: Purpose, { context: wanted }: Purpose): boolean {
   if (context.trim() === '' || wanted.trim() === '') return false;
   const [one, other] = [wordingOf(context), wordingOf(wanted)];

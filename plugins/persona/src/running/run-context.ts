@@ -39,12 +39,12 @@ import type { Recall, Recalled, ReflectionState, Visibility } from '../memory/ty
 import { hasBook } from '../state/persona-store.js';
 import type { SendText } from './execute-action.js';
 
-/** What a persona runs on, with what it may do about it. */
+/** The reason for a run, and the means to react. */
 export interface TriggerContext {
   readonly trigger: PersonaTrigger;
   readonly channel: SendableChannels;
   readonly guildId: string | null;
-  /** For whom tools are used; `undefined` where the persona acts unasked. */
+  /** The member for whom tools are used; `undefined` when the persona acts without a request. */
   readonly actor: Actor | undefined;
   readonly tools: readonly ToolInfo[];
   readonly send: SendText;
@@ -53,12 +53,12 @@ export interface TriggerContext {
   /** The message that is answered. */
   readonly message: Message | null;
   readonly reflection?: ReflectionState | undefined;
-  /** What an earlier run has done about the same words, while a tool call had to wait. */
+  /** What an earlier run has done about the same message, while a tool call had to wait. */
   readonly before?: readonly CompletedAction[];
   readonly signal: AbortSignal;
 }
 
-/** The member whose words or deeds led to the run. */
+/** The member whose message or action led to the run. */
 function speakerIn(trigger: PersonaTrigger): PersonaContact | undefined {
   switch (trigger.type) {
     case 'user_input':
@@ -89,7 +89,7 @@ function withNamesOf(trigger: PersonaTrigger, names: ReadonlyMap<string, string>
   }
 }
 
-/** What has just happened, as data for the prompt. */
+/** The trigger as data for the prompt. */
 export function happening(trigger: PersonaTrigger): Readonly<Record<string, unknown>> {
   const { content } = trigger;
   switch (trigger.type) {
@@ -168,18 +168,18 @@ function heard(text: string, message: Message | null): string {
 
 /** What holds for a whole run. */
 export interface RunContext {
-  /** Who pays for the run. */
+  /** The account that is charged. */
   readonly charge: WorkCharge;
   readonly settings: PersonaSettings;
   readonly place: PersonaPlace;
   /** What was said before the lines, in short: oldest first. */
   readonly earlier: readonly string[];
   readonly recalled: readonly Recalled[];
-  /** What the persona's card has to say on what is being talked about. */
+  /** Matching entries of the persona's card. */
   readonly lore: readonly string[];
   /** What is attached to what is answered, and what that replies to. */
   readonly attachments: Attachments;
-  /** What every action knows; what it focuses on comes with its plan. */
+  /** The context of every action; its focus is in the plan. */
   readonly run: Omit<TurnRun, 'context' | 'completed' | 'say' | 'noteMemory' | 'noteCall'>;
 }
 
@@ -188,7 +188,7 @@ const MOST_QUERY = 1_000;
 const RELEVANT = 6;
 const OF_SPEAKER = 4;
 const LORE_MS = 2_000;
-/** So many lines are looked through for keys of the card's book. */
+/** Number of lines that are searched for keys of the card's book. */
 const LATEST = 6;
 
 /** Reads the conversation, the state and the memories. */
@@ -253,7 +253,7 @@ export async function readRunContext(
   };
 }
 
-/** What has to do with what was said, and what matters about the speaker, however little they said. */
+/** Memories related to the message, and important ones about the speaker, however few these are. */
 async function recall(about: Recall, { memories }: PersonaContext): Promise<readonly Recalled[]> {
   const { place, askedBy, signal } = about;
   const relevant = await memories.retrieve({ ...about, limit: RELEVANT });
@@ -282,13 +282,13 @@ async function loreFor(
   }
 }
 
-/** What a persona is called where it has no name of its own: as the bot is. */
+/** The name of a persona without its own name: the bot's. */
 export function selfName(own: string, channel: SendableChannels): string {
   const bot = channel.isDMBased() ? undefined : channel.guild.members.me?.displayName;
   return sanitizeName(own) || sanitizeName(bot ?? channel.client.user.displayName) || 'the bot';
 }
 
-/** What is said where every member may read is for the guild. */
+/** Messages that every member may read are visible in the whole guild. */
 function visibilityOf(channel: SendableChannels): Visibility {
   if (channel.isDMBased()) return 'dm';
   const { ViewChannel, ReadMessageHistory, Connect } = PermissionFlagsBits;

@@ -51,7 +51,7 @@ export interface ActiveRun extends Pick<PersonaContext, 'clock' | 'log'> {
   readonly sender: MessageSender;
   /** Grows as actions are completed. */
   readonly completed: CompletedAction[];
-  /** Memories that it had in mind, added or set aside. */
+  /** Memories that were used, added or set aside. */
   readonly memoryIds: Set<string>;
   /** The members of whom it added or set aside memories. */
   readonly userIds: Set<string>;
@@ -64,7 +64,7 @@ export interface ActiveRun extends Pick<PersonaContext, 'clock' | 'log'> {
 /** How a run ended, for its caller. */
 interface RunEnd {
   readonly spoke: boolean;
-  /** For the person who was to be answered and got no word, where that was not the persona's choice. */
+  /** For the person who was to be answered but got no text, when that was not the persona's choice. */
   readonly refusal: string | undefined;
 }
 
@@ -115,7 +115,7 @@ export async function runPersona(triggered: TriggerContext, persona: PersonaCont
       return await runWith(context, triggered, llm, deadline, persona);
     } finally {
       deadline.end();
-      // Of a run that broke off before its end, too, no reservation stays.
+      // When a run is interrupted, no reservation stays either.
       await llm.finishWork(charge);
     }
   });
@@ -188,7 +188,7 @@ function start(context: RunContext, triggered: TriggerContext, llm: Llm, persona
   };
 }
 
-/** What has been said and done stays; the rest is an event, or thrown for the caller to show. */
+/** Completed actions stay; the error becomes an event, or is thrown for the caller to show. */
 function brokenOff(
   error: unknown,
   { events, sender, context }: ActiveRun,
@@ -219,7 +219,7 @@ function chargeFor(
   };
 }
 
-/** Keeps what came of a run: the minutes, the receipt, the trace. What fails is logged; what was said stays said. */
+/** Stores the results of a run: the minutes, the receipt, the trace. Failures are logged; sent messages stay. */
 async function afterRun(active: ActiveRun, persona: PersonaContext): Promise<void> {
   const { context, events, memoryIds, userIds } = active;
   const { author, place, signal, sessionId } = context.run;
@@ -243,7 +243,7 @@ async function afterRun(active: ActiveRun, persona: PersonaContext): Promise<voi
       memoryIds: [...memoryIds],
       events: events.events,
     });
-    // What is edited or deleted from now on takes the trace along; what was meanwhile could not.
+    // From now on, edits and deletions also change the trace; those during the run could not.
     if (!(await isAsRead(context, persona))) await traces.forgetRun(channelId, sessionId);
   });
 }
@@ -253,7 +253,7 @@ async function isAsRead({ run, recalled }: RunContext, { conversations, memories
   return !known.includes(undefined) && (await conversations.stand(run.place.channelId, run.lines));
 }
 
-/** What the run had read, and what it had in mind was learned from. */
+/** The messages that the run had read, and those from which its memories were learned. */
 function* messageIdsIn({ run, recalled }: RunContext): Iterable<string> {
   for (const { messageIds } of run.lines) yield* messageIds;
   for (const { memory } of recalled) {
@@ -261,7 +261,7 @@ function* messageIdsIn({ run, recalled }: RunContext): Iterable<string> {
   }
 }
 
-/** Whose words a run may speak of. */
+/** The members whose messages a run may contain. */
 function* userIdsIn({ run, recalled }: RunContext): Iterable<string> {
   if (run.speaker !== undefined) yield run.speaker.userId;
   for (const { userId } of run.lines) if (userId !== null) yield userId;

@@ -31,7 +31,7 @@ export interface PersonaCollections {
   readonly channelPersonas: Collection<StoredPersona, 'channel'>;
 }
 
-/** Who changes a persona, and in what course. */
+/** Who changes a persona, and in which session. */
 export interface Author {
   /** Changes of one session are undone together. */
   readonly sessionId: string;
@@ -64,7 +64,7 @@ export function createPersonaStore(
   collections: PersonaCollections,
   { client, clock, conversations, memories, provenance, settingsFor }: Services,
 ) {
-  /** Whose the persona of a place is: the guild's, or a channel's. A thread has its parent's. */
+  /** The owner of the persona of a place: the guild, or a channel. A thread has its parent's. */
   const home = async ({ guildId, channelId }: PersonaPlace): Promise<Home> => {
     if (guildId !== null && (await settingsFor(guildId)).scope === 'guild') return { kind: 'guild', id: guildId };
     const channel = client.channels.cache.get(channelId);
@@ -102,10 +102,10 @@ export function createPersonaStore(
       draft.version += 1;
     });
 
-  /** Takes back what a revision did to the memories and conversations. Resolves with what it was, as far as it may be known there. */
+  /** Reverts the changes of a revision to memories and conversations. Resolves with a description, if it may be shown there. */
   const undoMemories = async (place: PersonaPlace, latest: Revision | undefined): Promise<readonly string[]> => {
     const what: string[] = [];
-    // Memories first: taking one back twice does no harm, forgetting to would.
+    // Memories first: reverting one twice does no harm, omitting it would.
     for (const { id, channelId, kind } of latest?.memories.toReversed() ?? []) {
       const there = await memoryPlace({ ...place, channelId });
       // In words only where it may be known here; not at all when it was deleted meanwhile.
@@ -124,7 +124,7 @@ export function createPersonaStore(
 
   return {
     home,
-    /** As it holds there. */
+    /** Its value in that place. */
     async read(place: PersonaPlace): Promise<StoredPersona> {
       const stored = await (await documentOf(place)).get();
       const { moodHours } = await settingsFor(place.guildId);
@@ -149,12 +149,12 @@ export function createPersonaStore(
       );
       return { ...stored, state: stateIn(stored.state, audienceAt(place)) };
     },
-    /** Notes what has been done to the memories, so that it can be undone with the rest. */
+    /** Records changes of memories, so that they can be undone together with others. */
     async note(place: PersonaPlace, author: Author, change: MemoryChange): Promise<void> {
       // What it says is kept in one place alone: there it can be deleted.
       await revise(place, author, '', (_draft, revision) => void revision.memories.push(change));
     },
-    /** Notes what a reset has put aside, so that it can be brought back. */
+    /** Records what a reset has set aside, so that it can be restored. */
     async noteReset(
       place: PersonaPlace,
       author: Author,
@@ -172,7 +172,7 @@ export function createPersonaStore(
         }
       });
     },
-    /** Takes the latest revision back, with what it did to the memories. Resolves with what it was, in words for people; `undefined` when there is none. */
+    /** Reverts the latest revision, including its changes of memories. Resolves with a description for people; `undefined` when there is none. */
     async undo(place: PersonaPlace): Promise<readonly string[] | undefined> {
       const document = await documentOf(place);
       const latest = (await document.get()).history.at(-1);
@@ -191,7 +191,7 @@ export function createPersonaStore(
         : latest.what.slice(0, 1).map(() => t('something of another channel'));
       return [...told, ...what];
     },
-    /** What came of these messages goes: goals and desires, and what is kept of them to be undone. */
+    /** Removes goals and desires that came from these messages, also from the undo history. */
     async forgetMessages(place: PersonaPlace, messageIds: readonly string[]): Promise<void> {
       const document = await documentOf(place);
       const stored = await document.find();

@@ -6,9 +6,9 @@ export const LIMITS = { name: 40, short: 400, description: 6_000, profile: 8_000
 
 const origin = z.object({
   channelId: z.string(),
-  /** When it is deleted or edited, what came of it goes. */
+  /** When it is deleted or edited, everything that came from it is removed. */
   messageId: z.string().nullable(),
-  /** Not everyone may read that channel: it is known there alone. */
+  /** Not everyone may read that channel: it may be used only there. */
   isPrivate: z.boolean(),
 });
 /** Where a persona came by something in talk. */
@@ -41,7 +41,7 @@ const mood = z.object({
   at: z.number().exactOptional(),
 });
 
-/** What a persona says of itself in words of its own, and changes as it goes along. */
+/** What a persona says about itself, and changes over time. */
 const FREE_TEXTS = ['mood', 'appearance', 'environment'] as const;
 type FreeText = (typeof FREE_TEXTS)[number];
 
@@ -137,7 +137,7 @@ export const storedPersona = z.object({
 });
 export type StoredPersona = z.output<typeof storedPersona>;
 
-/** Invisible control and format characters, without line feeds and tabs. */
+/** Invisible control and format characters, except line feeds and tabs. */
 const HIDDEN = /(?![\n\t\u200D])[\p{Cc}\p{Cf}\p{Cs}\p{Co}]/gu;
 
 /** What a model or a person wrote, fit to be kept: nothing invisible, no white space around it, not too long. */
@@ -160,7 +160,7 @@ export function addItem(items: Item[], given: Given, what: Wish): void {
   const { text, userId, at, origin = null } = given;
   if (visibleTo(items, at).some((item) => sameText(item.text, text)))
     throw new UserError(t('That is a {what, select, goal {goal} other {desire}} already.', { what }));
-  // What came of private talk elsewhere must not show here, not even by the room that it takes.
+  // Items from private conversations elsewhere must not become visible here, not even by counting towards the limit.
   if (visibleTo(items, at).length >= LIMITS.items) {
     throw new UserError(
       t(
@@ -186,7 +186,7 @@ export interface Audience {
   isOpen(channelId: string): boolean;
 }
 
-/** The items that the audience may know: what came of talk elsewhere only as long as everyone here may read that channel. */
+/** The items that the audience may know: those from elsewhere only while everyone here may read that channel. */
 export function visibleTo(items: readonly Item[], { channelId, isOpen }: Audience): readonly Item[] {
   return items.filter(
     ({ origin }) =>

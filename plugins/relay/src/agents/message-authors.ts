@@ -18,7 +18,7 @@ interface Recording {
   messageIds: readonly string[];
 }
 
-/** Knows the messages that agents write: in the past by channel, and those of a run while it is recorded. */
+/** Knows the messages that agents have written: earlier ones by channel, and those of a run while it is recorded. */
 export function createMessageAuthors(stored: Collection<z.output<typeof posts.schema>, 'channel'>) {
   const recordings = new Set<Recording>();
 

@@ -81,13 +81,13 @@ export interface PostingProblem {
   readonly text: string;
   /** What an admin can do about it. */
   readonly todo: string;
-  /** It was not granted the tool. It may be meant to answer with others, so events are delivered to it. */
+  /** The tool was not granted. The agent may be meant to answer with others, so events are still delivered. */
   readonly isUngranted?: true;
 }
 
 /**
- * Why an agent of a guild cannot post in a channel at the moment, although it was let in: its rights are those of the member who let it in, under
- * the policies of the server. `undefined` while it can.
+ * Why an agent of a guild cannot post in a granted channel at the moment: its rights are those of the member who granted the channel, under the server's
+ * policies. `undefined` while it can.
  */
 export async function postingProblem(
   guildId: string,
@@ -141,9 +141,9 @@ async function hasLeft(client: Client, guildId: string, userId: string): Promise
 export const noAnswer = (objection: string) => t('There will be no answer: {objection}.', { objection });
 
 /**
- * Cancels what is under way for agents that may not act any more in a guild, or in direct messages (`null`): their MCP sessions with the calls in
- * them, their runs at the Letta server, and their queued events. Members who asked get a message. Called after a command has changed a switch,
- * and periodically for changes that are made elsewhere.
+ * Cancels the work of agents that may not act any more in a guild, or in direct messages (`null`): their MCP sessions with the calls in them, their runs at the
+ * Letta server, and their queued events. Members who asked get a message. Called after a command has changed a switch, and periodically for changes that are
+ * made elsewhere.
  * @returns how many events were cancelled
  */
 export async function cancelForbidden(
@@ -154,7 +154,7 @@ export async function cancelForbidden(
     if (plugin === PLUGIN && (await identities.standing(id, guildId)) !== undefined) await endpoint?.cut(id);
   }
   let cancelled = 0;
-  // One event of each channel and agent stands for the others.
+  // One event for each channel and agent is checked for all.
   const pending = new Map(queue.pending(guildId).map((event) => [`${event.channelId} ${event.agent}`, event]));
   for (const event of pending.values()) {
     const objection = await permissions.objectionTo(event);
@@ -164,7 +164,7 @@ export async function cancelForbidden(
   return cancelled;
 }
 
-/** What an agent may do from the start: read, answer, react. Everything else an admin grants. */
+/** A new agent's permissions: read, answer, react. An admin grants everything else. */
 const FIRST_TOOLS = [
   'discord_read_messages',
   'discord_search_messages',
@@ -186,7 +186,7 @@ const DIRECT_TOOLS = [
 
 export const PLUGIN = 'relay';
 
-/** As whom a guild's agent acts. */
+/** The identity of a guild's agent. */
 export function guildIdentity(guildId: string, key: string): string {
   return `${PLUGIN}:${guildId}:${key}`;
 }
@@ -200,7 +200,7 @@ function allowed(tools: readonly string[]): IdentityGrant['tools'] {
   return Object.fromEntries(tools.map((name) => [name, 'allow' as const]));
 }
 
-/** The grant of an agent that answers one person's direct messages: that channel, and nothing else. */
+/** The grant of an agent that answers one person's direct messages: only that channel. */
 export function directGrant(userId: string, channelId: string): IdentityGrant {
   return { guildId: null, userId, channelId, channels: [channelId], tools: allowed(DIRECT_TOOLS) };
 }
@@ -233,12 +233,12 @@ export function directKey(ownerId: string | undefined): string {
   return ownerId === undefined ? 'direct' : `direct-${ownerId}`;
 }
 
-/** As whom the Letta server lists the tools. */
+/** The identity for which the Letta server lists the tools. */
 export const LISTER = `${PLUGIN}:listing`;
 
 const DISCORD = 'discord_';
 
-/** What a new agent may do: whatever only reads of Discord, answering, and reacting. Also tools that the host does not have yet. */
+/** A new agent's tools: those that only read, answering, and reacting. Also tools that the host does not have yet. */
 export function firstTools(tools: Tools): IdentityGrant['tools'] {
   const reading = tools.list().filter(({ name, risk }) => name.startsWith(DISCORD) && risk === 'read');
   return allowed([...new Set([...FIRST_TOOLS, ...reading.map(({ name }) => name)])]);
@@ -261,12 +261,12 @@ export async function assertLetIn(
   );
 }
 
-/** A channel, and what it belongs to: a thread's channel. What holds there holds here, unless the channel has its own. */
+/** A channel and its parent: for a thread its channel. The parent's settings apply unless the channel has its own. */
 export function placesOf(channel: Channel): readonly string[] {
   return channel.isThread() && channel.parentId !== null ? [channel.id, channel.parentId] : [channel.id];
 }
 
-/** The same, with the category: what an agent is let into, it is let into with everything below. */
+/** The same, with the category: a grant for a channel or category includes everything below it. */
 function containersOf(channel: GuildBasedChannel): readonly string[] {
   const parent = channel.isThread() ? channel.parent : channel;
   const ids = [channel.id, parent?.id, parent?.parentId];

@@ -11,7 +11,7 @@ import {
   saveGrant,
 } from './permissions.js';
 
-/** What reaches the agents from a channel: everything, what is said to them, that and digests, or nothing. */
+/** Which messages of a channel reach the agents: all, those that address them, these and digests, or none. */
 export const CHANNEL_MODES = ['always', 'mention', 'digest', 'off'] as const;
 export type ChannelMode = (typeof CHANNEL_MODES)[number];
 
@@ -20,7 +20,7 @@ const agent = z.object({
   agentId: z.string(),
   /** As admins wrote it; its key is the same in lower case. */
   name: z.string(),
-  /** Where it answers before others; everywhere else the default agent does. */
+  /** Where it answers in preference to others; everywhere else the default agent does. */
   channels: z.array(z.string()).default([]),
   /** Address of its picture; the bot's own where there is none. */
   avatar: z.string().optional(),
@@ -46,7 +46,7 @@ export type GuildAgent = Roster['agents'][string];
 
 export type Rosters = Awaited<ReturnType<typeof openRosters>>;
 
-/** Every guild's roster, in memory: a message that is for no agent costs one look-up. It follows what another process changes. */
+/** Every guild's roster, in memory, so that a message that is for no agent costs one look-up. It is updated when another process changes it. */
 export async function openRosters({ collections, defer, log }: RelayContext) {
   const { rosters: stored } = collections;
   const known = new Map<string, Roster>();
@@ -65,14 +65,14 @@ export async function openRosters({ collections, defer, log }: RelayContext) {
   );
   for await (const [guildId, roster] of stored.entries()) known.set(guildId, roster);
   return {
-    /** `undefined` where no admin has ever set anything up. */
+    /** `undefined` when no admin has configured agents. */
     of: (guildId: string): Roster | undefined => known.get(guildId),
     /** Where agents are switched on. */
     enabled(guildId: string | null): Roster | undefined {
       const roster = guildId === null ? undefined : known.get(guildId);
       return roster?.enabled === true ? roster : undefined;
     },
-    /** Written before it holds. */
+    /** Written before it takes effect. */
     async update(guildId: string, change: (draft: Roster) => unknown): Promise<Roster> {
       const roster = await stored.of(guildId).update(change);
       known.set(guildId, roster);
@@ -94,8 +94,8 @@ export interface Chosen {
 }
 
 /**
- * Which of a guild's agents a message is for: the one that it names, else the one of the channel, else the default.
- * @param places the channel, then the ones that it belongs to
+ * The agent of a guild that a message is for: the one that it names, otherwise that of the channel, otherwise the default.
+ * @param places the channel, then its parents
  */
 export function chooseAgent(roster: Roster, places: readonly string[], text: string): Chosen | undefined {
   return namedIn(roster, text) ?? ofChannel(roster, places) ?? byKey(roster, roster.defaultAgent);
@@ -150,7 +150,7 @@ function asAddress(name: string, isForBot: boolean): RegExp {
   return address;
 }
 
-/** Under which name and picture a guild's agents post: their own, where members have several to tell apart, or as the guild has set. */
+/** The name and picture under which a guild's agents post: their own, when members have several to distinguish, or as the guild has set. */
 export function createProfiles({ rosters, settings, client }: RelayStores): IdentityProfiles {
   return async ({ id }, guildId) => {
     const roster = rosters.enabled(guildId);
@@ -171,7 +171,7 @@ export interface Target {
   readonly identity: string;
   /** For people. */
   readonly name: string;
-  /** Whom it answers to: the member who caused the event, else who let the agent in. */
+  /** The member for whom it acts: the one who caused the event, otherwise the one who added the agent. */
   readonly userId: string | undefined;
   /** The channels that it has been let into. */
   readonly channels: IdentityGrant['channels'];
@@ -222,7 +222,7 @@ export async function grantConversation(
   await saveGrant(identities, identity, name, directGrant(event.userId, event.channelId));
 }
 
-/** What is stored of a person's direct messages. */
+/** The stored settings of a person's direct messages. */
 export const directs = {
   scope: 'user',
   version: 1,
@@ -254,7 +254,7 @@ export function createDmAgents({ collections: { directs: stored }, settings }: R
         else draft.agentId = agentId;
       });
     },
-    /** Notes that a person is asked for consent. @returns `true` the first time */
+    /** Records that a person is asked for consent. @returns `true` the first time */
     async noteAsked(userId: string): Promise<boolean> {
       let first = false;
       await stored.of(userId).update((draft) => {
@@ -272,8 +272,7 @@ export function createDmAgents({ collections: { directs: stored }, settings }: R
 }
 
 /**
- * The home that an agent has already. It has one home only: what it learns in a server must not be told in another, nor what it learns in direct
- * messages.
+ * The existing home of an agent. It has one home only: knowledge from a server must not be used in another, nor knowledge from direct messages.
  * @returns a clause for people, `undefined` when it has none
  */
 export async function homeOf(

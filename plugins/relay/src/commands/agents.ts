@@ -4,7 +4,7 @@ import { type GuildAgent, homeOf, type Roster } from '../agents/roster.js';
 import type { Relay } from '../context.js';
 import { ADMIN, agentNamed, agentOption, guildOf } from './options.js';
 
-/** As Letta makes them, and whatever a server of one's own may make. */
+/** Letta's ids, and other ids that a self-hosted server may have. */
 export const AGENT_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/;
 
@@ -103,7 +103,7 @@ interface NewAgent {
   readonly agentId: string;
   /** By default what the Letta server calls it. */
   readonly name: string | undefined;
-  /** Who lets it in, and answers for it. */
+  /** The admin who adds it, and is responsible for it. */
   readonly userId: string;
   /** Where its confirmations are asked for, and where it may read and answer if it has no `home`. */
   readonly channelId: string;
@@ -134,13 +134,13 @@ export async function letIn(relay: Relay, guildId: string, wanted: NewAgent): Pr
   const channels = grant?.channels ?? [];
   await saveGrant(identities, identity, name, {
     guildId,
-    // The admin who lets in another one under the same name is its new owner.
+    // An admin who adds another agent under the same name becomes its owner.
     userId,
     channelId,
     channels: channels === 'all' ? channels : [...new Set([...channels, where])],
     tools: grant?.tools ?? firstTools(tools),
   });
-  // A bearer that another agent has had is of no use to this one.
+  // The token of the previous agent is not valid for this one.
   if (before !== undefined && before.agentId !== agentId) await relay.endpoint?.revoke(identity);
   await rosters.update(guildId, (draft) => {
     const { channels: own = [], avatar } = draft.agents[key] ?? {};
@@ -177,7 +177,7 @@ async function nameAtServer(agentId: string, { letta }: Relay): Promise<string |
   return plain === '' ? undefined : plain;
 }
 
-/** The agent of that name stays the same one; a key that another name has taken is not used twice. */
+/** The agent with that name stays the same; a key that another name uses is not assigned twice. */
 function keyFor(name: string, agents: Roster['agents']): string {
   const wanted = name.toLowerCase();
   const known = Object.entries(agents).find(([, agent]) => agent.name.toLowerCase() === wanted)?.[0];
@@ -267,7 +267,7 @@ export async function portray(
 export async function sendAway(relay: Relay, guildId: string, name: string): Promise<string> {
   const { key, agent } = agentNamed(relay.rosters.of(guildId), name);
   const identity = guildIdentity(guildId, key);
-  // First its rights, so that a failure leaves it with less, never with more.
+  // Its rights first, so that a failure leaves it with fewer rights, never with more.
   await relay.identities.remove(identity);
   await relay.endpoint?.revoke(identity);
   await relay.rosters.update(guildId, (draft) => {

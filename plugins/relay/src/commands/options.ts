@@ -56,20 +56,20 @@ export function agentOption(rosters: Rosters) {
     .describe('Its name here; the default agent when left out');
 }
 
-/** A time that Discord shows in the reader's time zone: `f` in full, `R` relative. */
+/** A timestamp in the reader's time zone: `f` in full, `R` relative. */
 export function timestamp(at: number, style: 'f' | 'R'): string {
   return `<t:${Math.floor(at / 1000)}:${style}>`;
 }
 
-/** A text without effect as Markdown or as a mention, and with hidden characters shown. */
+/** A text as plain text, without Markdown and mentions, and with visible control characters. */
 export function inert(text: string): string {
   return plainText(visible(text));
 }
 
 /**
- * Runs a task with a temporary bearer that sees every tool of every agent of the relay. The Letta server keeps one list of tools for all of them,
- * and removes a tool that is missing from it from all: so one agent's bearer must not be used for it. The bearer's identity is in no channel, its
- * calls would wait for a 👍, and it is revoked when `task` has ended.
+ * Runs a task with a temporary token that sees every tool of every agent of the relay. The Letta server keeps one list of tools for all of them, and removes a
+ * tool that is missing in it from all agents: so one agent's token must not be used. The token's identity is in no channel, its calls would wait for a
+ * confirmation, and it is revoked when `task` has ended.
  * @param at who sets an agent up, and where
  */
 export async function whileListing<T>(

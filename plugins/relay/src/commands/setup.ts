@@ -43,7 +43,7 @@ export function setupCommand(relay: Relay): Subcommand {
 /** All agents share one registration at the Letta server, so they are set up one after another. */
 const settingUp = createKeyedMutex();
 
-/** Carries the steps out and says what came of each. */
+/** Runs the steps and reports the result of each. */
 export async function report(relay: Relay, ctx: CommandContext, place: Place): Promise<unknown> {
   await ctx.defer();
   const lines: string[] = [];
@@ -77,7 +77,7 @@ interface Step {
   readonly todo?: string;
 }
 
-/** Ends with the first step without which the next one cannot be. */
+/** Stops at the first failed step that the next ones need. */
 async function* setUp(relay: Relay, place: Place, channel: Channel, signal: AbortSignal): AsyncGenerator<Step> {
   if (place.guildId !== null) yield switchedOn(relay, place.guildId);
   yield await answersHere(relay, place, channel);
@@ -142,7 +142,7 @@ async function findAgent({ letta }: Relay, { agentId }: Place): Promise<Step> {
   }
 }
 
-/** What there is to know of this version before anything is registered. `undefined` when the server does not say which it is. */
+/** Facts about this version before anything is registered. `undefined` when the server does not report a version. */
 async function serverVersion({ letta }: Relay, url: string): Promise<Step | undefined> {
   const version = await (await letta.agents()).version().catch(() => undefined);
   if (version === undefined) return undefined;
@@ -239,7 +239,7 @@ function sentenceFor(error: unknown): string {
   return sentenceOf(error) ?? troubleOf(error).sentence;
 }
 
-/** The server keeps one list of the tools for all agents: what it drops from it, it takes from all of them. */
+/** The server keeps one list of the tools for all agents: a tool that it removes from the list is removed from all of them. */
 async function othersOf(relay: Relay, place: Place, dropped: readonly string[]): Promise<Step | undefined> {
   if (dropped.length === 0) return undefined;
   const { here, elsewhere } = await othersWith(dropped, relay, place);
@@ -275,7 +275,7 @@ async function testConnection(relay: Relay, place: Place, channelId: string, sig
   };
 }
 
-/** @returns `undefined` when it has posted, else what it did instead */
+/** @returns `undefined` when it has posted, otherwise what it did instead */
 async function postingTest(
   { letta, authors, random }: Relay,
   { agentId, identity, guildId, userId }: Place,

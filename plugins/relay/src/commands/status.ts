@@ -232,7 +232,7 @@ function kindOf({ mentions, client, channel }: Message): EventKind {
   return channel.isThread() && channel.ownerId === client.user.id ? 'thread' : 'message';
 }
 
-/** What has to be right for what is said to the bot to reach an agent of the server, beside that one lives there. */
+/** What must be right for messages to the bot to reach an agent of the server, in addition to the agent's existence. */
 export function createDiagnosis(relay: Relay): Diagnosis {
   const { budget, client, rosters } = relay;
   return async ({ actor: { guildId, channelId }, kind, name }) => {
@@ -278,7 +278,7 @@ function ofRoster(roster: Roster, places: readonly string[]): readonly CheckResu
     : [];
 }
 
-/** Whether any agent is served: an open circuit keeps what is said waiting. */
+/** Whether any agent is served: an open circuit breaker keeps messages waiting. */
 async function ofServer({ agents }: Roster, { breakers, clock, letta }: Relay): Promise<readonly CheckResult[]> {
   const waits = await Promise.all(
     Object.values(agents).map(

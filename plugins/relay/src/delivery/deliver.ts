@@ -19,7 +19,7 @@ import { type GuildRules, rulesIn } from '../settings.js';
 import { postAt } from './notices.js';
 
 /**
- * Brings a batch to its agent. Everything that can go wrong is a `Delivery`: it never throws.
+ * Delivers a batch to its agent. Every failure is a `Delivery`: it never throws.
  * @param key the same at every attempt for the same batch; the server gets it, too, so that the agent never answers twice
  */
 export type Deliver = (batch: Batch, key: string, signal: AbortSignal) => Promise<Delivery>;
@@ -31,7 +31,7 @@ export function createDeliver(core: RelayCore, connected: Promise<unknown>): Del
   const directMutex = createKeyedMutex();
   const deliver: Deliver = async (batch, key, signal) => {
     await connected;
-    // Switched off, sent away or not wanted any more while it waited; or never let in where it happened.
+    // The agent was switched off or removed while it waited, or never had access to the channel.
     const objection = await core.permissions.objectionTo(batch[0]);
     if (objection !== undefined) return refuse(batch, objection);
     const target = await targetOf(batch[0], core);
@@ -55,7 +55,7 @@ export function createDeliver(core: RelayCore, connected: Promise<unknown>): Del
       return { status: 'failed', retry: false, sentence, error };
     }
   };
-  // What is said to people of it, that is: prompts are English.
+  // Sentences about it are for people; prompts are English.
   return (batch, key, signal) => {
     const [{ guildId, userId }] = batch;
     return core.languages.speak({ guildId, userId: userId ?? undefined }, () => attempt(batch, key, signal));
@@ -77,7 +77,7 @@ async function isGranted({ channels }: Target, { channelId }: RelayEvent, client
   return channel !== null && isLetInto(channels, channel);
 }
 
-/** Why the agent could not post, where a member waits for its reply. */
+/** Why the agent could not post, when a member waits for its reply. */
 async function replyProblem({ name }: Target, batch: Batch, core: RelayCore): Promise<string | undefined> {
   const [{ guildId, channelId, agent: key }] = batch;
   if (guildId === null || !batch.some(needsReply)) return undefined;
@@ -90,7 +90,7 @@ function cannotPost(name: string, { text }: PostingProblem): string {
   return t('`{name}` cannot post here at the moment, because {text}', { name, text });
 }
 
-/** What a refused post comes to: with what keeps the agent from posting, where that is known, because asking again would not help. */
+/** The outcome of a refused post: with what prevents the agent from posting, if that is known, because another attempt would not help. */
 async function postRefused(
   { name }: Target,
   [{ guildId, channelId, agent: key }]: Batch,
@@ -135,7 +135,7 @@ async function runAgent(
     const hasWritten = (since: number) => authors.hasWritten(channelId, batch[0].agent, since);
     const end = await agents.converse({ agentId: target.agentId, text, key, timeoutMs, place, hasWritten }, signal);
     const tools = end.tools.map(({ name }) => name);
-    // Before a restart it may have posted, unseen by this process.
+    // Before a restart it may have posted without this process knowing.
     const posted =
       recording.messageIds().length > 0 || end.tools.some(({ name, ok }) => name === 'discord_send' && ok === true);
     log.info('a batch was delivered to an agent', { key, channelId, agent: target.name, status: end.status, tools });
@@ -192,7 +192,7 @@ function showTyping(channelId: string, signal: AbortSignal, { client, clock, log
 }
 
 /**
- * Posts the last words of an agent that has posted nothing, where the setting says so.
+ * Posts the last text of an agent that has posted nothing, when the setting says so.
  * @returns the ids of the messages; `undefined` when Discord refuses them
  */
 async function postLastWords(
@@ -231,7 +231,7 @@ function hasTriedToPost({ tools }: Answered): boolean {
   return tools.findLast(({ name }) => name === 'discord_send')?.ok === false;
 }
 
-/** Counts what a delivery cost for the budgets, and keeps it for `!why` and `!cost`. */
+/** Counts a delivery's usage for the budgets, and stores it for `!why` and `!cost`. */
 async function recordReceipt(
   target: Target,
   batch: Batch,

@@ -20,7 +20,7 @@ import { troubleOf } from '../letta/errors.js';
 import type { Failure } from '../queue/attempts.js';
 import type { Drop, RelayQueue } from '../queue/queue.js';
 
-/** Keeps a failure for `relay errors`; where the agent has posted nothing, each member who waits for a reply gets a notice, once. */
+/** Records a failure for `relay errors`; when the agent has posted nothing, each member who waits for a reply gets one notice. */
 export async function onFailed({ events, sentence, error, posted }: Failure, core: RelayCore): Promise<void> {
   const { client, errors, notices, log, clock } = core;
   const [{ guildId, channelId, agent }] = events;
@@ -43,7 +43,7 @@ export async function onFailed({ events, sentence, error, posted }: Failure, cor
   }
 }
 
-/** What only the owner of the bot can mend; members get a plainer sentence. */
+/** Problems that only the owner of the bot can fix; members get a simpler sentence. */
 function reasonForOwner(error: unknown): (() => string) | undefined {
   if (error instanceof OperatorError) return () => operatorSentenceOf(error) ?? error.message;
   const isRefused = troubleOf(error).kind === 'unauthorised';
@@ -74,7 +74,7 @@ const MOST_MEMBERS = 10_000;
 
 export type OutageNotices = ReturnType<typeof createOutageNotices>;
 
-/** Tells members that their message waits for an agent that does not answer at the moment: each once in ten minutes. */
+/** Tells members that their message waits for an agent that does not answer at the moment: each member once in ten minutes. */
 export function createOutageNotices(core: RelayCore, queue: RelayQueue) {
   const { breakers, languages, letta, rosters, clock, log } = core;
   const notified = new Map<string, number>();
@@ -124,7 +124,7 @@ const NONCE_KEPT_MS = 2 * 60_000;
 interface PostOptions {
   readonly client: Client;
   readonly clock: Clock;
-  /** Whether it is a notice of the bot, as against an agent's words. */
+  /** Whether it is a notice of the bot, or an agent's text. */
   readonly notice?: boolean;
   /** The name and picture of the agent whose words they are; the bot's own without it. */
   readonly profile?: Profile | undefined;

@@ -1,7 +1,7 @@
 import type { PersonalData } from '@cinnabar/sdk';
 import type { Relay } from '../context.js';
 
-/** What happens in Discord that is delivered to an agent. */
+/** An event in Discord that is delivered to an agent. */
 export type EventKind =
   | 'mention'
   | 'reply'
@@ -38,7 +38,7 @@ export interface ChainLink {
   readonly isBot: boolean;
 }
 
-/** Everything that the prompt says, as it was when the event happened: plain data, kept until the agent has been told. */
+/** Everything in the prompt, as it was when the event happened: plain data, kept until the agent has received it. */
 export interface EventFacts {
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
@@ -59,7 +59,7 @@ export interface EventFacts {
   readonly attachments: readonly { readonly name: string; readonly url: string; readonly contentType: string | null }[];
 }
 
-/** Something that is to be delivered to an agent, from when it is taken until it has ended. */
+/** An event that is to be delivered to an agent, from its acceptance to its end. */
 export interface RelayEvent {
   /** Of the message where there is one, so that the same message is taken once; unique in the host. */
   readonly id: string;
@@ -79,7 +79,7 @@ export type Batch = readonly [RelayEvent, ...RelayEvent[]];
 /** How a delivery ended. */
 export type Delivery =
   | { readonly status: 'done'; readonly posted: boolean; readonly tokens: number; readonly steps: number }
-  /** May be tried again with the same idempotency id. `error` is for the log. */
+  /** May be retried with the same idempotency id. `error` is for the log. */
   | {
       readonly status: 'failed';
       readonly retry: boolean;
@@ -91,10 +91,10 @@ export type Delivery =
       readonly posted?: boolean;
     };
 
-/** The reason with which an attempt is aborted whose agent may not act any more: its run is cancelled at the server, and not taken up again. */
+/** The reason with which an attempt is aborted when its agent may not act any more: its run is cancelled at the server, and not resumed. */
 export const SWITCHED_OFF = new Error('the agent was switched off');
 
-/** Whether its author addressed the agent, and so waits for an answer, or for the reason why there is none. */
+/** Whether its author addressed the agent, and so waits for an answer or a reason. */
 export function needsReply({ kind }: RelayEvent): boolean {
   return kind === 'mention' || kind === 'reply' || kind === 'dm' || kind === 'thread';
 }
@@ -108,14 +108,14 @@ export function personalData({ queue }: Relay): PersonalData {
   };
 }
 
-/** Whether an event holds a person's words, or is about something that they did. */
+/** Whether an event contains a person's text, or is about an action of theirs. */
 export function concerns({ userId, facts }: RelayEvent, person: string): boolean {
   const isTheirs = ({ authorId }: { readonly authorId: string }) => authorId === person;
   if (userId === person || facts.author?.id === person) return true;
   return facts.chain.some(isTheirs) || facts.lines?.some(isTheirs) === true;
 }
 
-/** The event without a person's words: `undefined` when it is theirs; another member's event loses their lines and messages. */
+/** The event without a person's data: `undefined` when it is theirs; another member's event loses their lines and messages. */
 export function without(event: RelayEvent, person: string): RelayEvent | undefined {
   const { userId, facts } = event;
   if (userId === person || facts.author?.id === person) return undefined;

@@ -18,7 +18,7 @@ import { turnEvent } from '../events/message-event.js';
 import { rulesIn } from '../settings.js';
 
 /**
- * Takes a turn for an agent: resolves once it is in the queue's journal.
+ * Accepts a turn for an agent: resolves once it is in the queue's journal.
  * @throws UserError when no agent will receive it, with the reason
  */
 export async function respond(turn: Turn, consentButton: ComponentHandle, relay: Relay): Promise<void> {
@@ -84,7 +84,7 @@ async function grantedIn(channel: Turn['channel'], guildId: string, roster: Rost
   return granted.length === 0 ? roster : { ...roster, agents: Object.fromEntries(granted) };
 }
 
-/** The agent that the text names, else the author of the message that is replied to, else the channel's, else the default, else the only one. */
+/** The agent that the text names, otherwise the author of the message that is replied to, otherwise the channel's, the default, or the only one. */
 async function chosenFor(
   { text, channel, message }: Turn,
   roster: Roster,

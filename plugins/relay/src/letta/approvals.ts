@@ -27,7 +27,7 @@ import {
 const MOST_LOSSES = 3;
 const NOT_ASKED: ApprovalDecision = { approve: false, reason: 'Nobody could be asked.' };
 
-/** Has the agent's requests decided, sends the decisions, and reads the run to its end. */
+/** Requests decisions for the agent's calls, sends them, and reads the run to its end. */
 export async function decide(context: PromptContext, asked: boolean): Promise<Next> {
   const { client, server, store, state, prompt, deadline, decisions, clock } = context;
   const calls = state.waiting;
@@ -50,7 +50,7 @@ export async function decide(context: PromptContext, asked: boolean): Promise<Ne
     context.losses += 1;
     const { retry, kind, runId } = troubleOf(error);
     if (kind === 'busy') await waitForBlocker(context, runId);
-    // It may have arrived, or the request was decided elsewhere: the server knows.
+    // It may have arrived, or the request was decided elsewhere: the server has the current state.
     const mayBeThere = retry || kind === 'refused' || kind === 'nothing-pending';
     return mayBeThere && context.losses <= MOST_LOSSES ? { do: 'recover' } : { do: 'fail', error };
   }
@@ -84,7 +84,7 @@ function aborted(signal: AbortSignal): Promise<ApprovalDecision> {
 /** How long each agent may take with a denial. */
 const PATIENCE_MS = 60_000;
 
-/** Denies what an earlier process has left open. What cannot be sent now stays open, and is found by the agent's next prompt. */
+/** Denies requests that an earlier process has left open. Denials that cannot be sent now stay open, and are found by the agent's next prompt. */
 export async function recoverApprovals(parts: PromptServices, connect: Connect): Promise<number> {
   const open = new Map<string, AskedApproval[]>();
   for await (const [, asked] of parts.store.lettaAsked.entries()) {
@@ -138,7 +138,7 @@ export async function denyOrphans(context: PromptContext): Promise<void> {
   const known = await Promise.all(calls.map(({ callId }) => store.lettaAsked.of(callId).find()));
   const decision = known.some((asked) => asked !== undefined) ? RESTARTED : ORPHANED;
   const answer = answerTo(calls, agentId, () => decision);
-  // What the agent makes of it belongs to a prompt that is long over.
+  // The agent's reaction belongs to a prompt that has ended long ago.
   for await (const _ of await openStream(client, server, agentId, answer, deadline.signal));
   await Promise.all(calls.map(({ callId }) => store.lettaAsked.of(callId).delete()));
 }
@@ -286,7 +286,7 @@ export const approveTool: ToolDefinition<typeof input, { readonly approved: true
   risk: 'destructive',
   policy: 'confirm',
   internal: true,
-  // To approve the same call twice is to approve it.
+  // Approving the same call twice has the same effect.
   idempotent: true,
   present: {
     sentence: ({ agent, tool }) => t("I'll let the agent {agent} use its tool {tool}", { agent, tool }),

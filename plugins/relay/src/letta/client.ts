@@ -119,7 +119,7 @@ export function createKnownTools(connect: Connect, clock: Clock, log: Logger) {
       const tools = await toolsAt(await connect(), agentId);
       return new Set(tools.flatMap(({ name }) => (typeof name === 'string' ? [name] : [])));
     } catch (error) {
-      // A prompt without hints is better than none. It is asked again for the next one.
+      // A prompt without hints is better than none. The next one asks again.
       log.warn("the agent's tools are not known", { agentId, error });
       known.delete(agentId);
       return new Set();
@@ -142,7 +142,7 @@ export function createKnownTools(connect: Connect, clock: Clock, log: Logger) {
 }
 
 export const POLL_MS = 1_000;
-/** Streams outlive any request: how long one may take is the deadline's business. */
+/** Streams have no time limit: the deadline limits a request. */
 const STREAM_TIMEOUT_MS = 2 * 60 * 60_000;
 
 /** Resolves with the run once it is over, however it ended. @throws what asking for it comes to; an error when the signal aborts */
@@ -263,7 +263,7 @@ export interface RunMark {
   readonly isDead?: true;
 }
 
-/** A run that was cancelled, and may be in its last step. */
+/** A cancelled run, which may be in its last step. */
 interface CancelledRun extends RunMark {
   /** When the server took what it was about, in milliseconds since the Unix epoch. */
   readonly since: number;
@@ -280,7 +280,7 @@ export function createServerFindings(): ServerFindings {
   };
 }
 
-/** Whether the server itself lets only one run after another work with an agent, and knows a message that comes again. */
+/** Whether the server itself lets only one run at a time work with an agent, and recognises a repeated message. */
 export function serializes({ background, conversations }: ServerFindings): boolean {
   return background && conversations;
 }

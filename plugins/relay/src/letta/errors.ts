@@ -1,15 +1,15 @@
 import { t, z } from '@cinnabar/sdk';
 
-/** What can go wrong with a server of agents. */
+/** Kinds of errors of an agent server. */
 type TroubleKind =
   | 'unauthorised'
   | 'unknown-agent'
   | 'refused'
-  /** The agent waits for an approval, and takes nothing else. */
+  /** The agent waits for an approval, and accepts nothing else. */
   | 'pending-approval'
   /** A decision about a call that does not wait for one, or not any more. */
   | 'nothing-pending'
-  /** It works on something else. */
+  /** The agent is busy. */
   | 'busy'
   /** It has no background runs. */
   | 'no-background'
@@ -86,7 +86,7 @@ const FAILURES: ReadonlySet<string> = new Set([
   'context_window_overflow_in_system_prompt',
 ]);
 
-/** Whether nothing listens at the server's address: the server may have been killed, or only what stands before it. */
+/** Whether nothing listens at the server's address: the server may have been killed, or only its proxy. */
 export function isConnectionRefused(error: unknown): boolean {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
     if ('code' in cause && cause.code === 'ECONNREFUSED') return true;

@@ -31,7 +31,7 @@ const MOST_READ = 100;
 
 export type Digests = Awaited<ReturnType<typeof openDigests>>;
 
-/** Gathers what is said in channels whose mode is `digest`, and sends the summaries. */
+/** Collects messages in channels whose mode is `digest`, and sends the summaries. */
 export async function openDigests(relay: Relay) {
   const { rosters, settings, clock, client, log } = relay;
   const { digests: stored } = relay.collections;
@@ -55,7 +55,7 @@ export async function openDigests(relay: Relay) {
     // What is said from here on belongs to the next one.
     gathering.delete(channelId);
     const digest = chosen === undefined ? undefined : await digestOf(channel, chosen.key, open, clock.now());
-    // Queued before it is forgotten: the queue recognises a digest that is sent again after a crash.
+    // Queued before its entry is deleted: the queue recognises a digest that is sent again after a crash.
     if (digest !== undefined) await enqueue(digest, relay);
     // Where something was said meanwhile, the next one has been noted in its place.
     if (!gathering.has(channelId)) await forget(channelId);
@@ -65,7 +65,7 @@ export async function openDigests(relay: Relay) {
       await send(channelId, open);
     } catch (error) {
       log.warn('a digest was not sent', { channelId, error });
-      // Over the budget, or the queue is full: the digest is given up. Other errors may pass.
+      // Over the budget, or the queue is full: the digest is dropped. Other errors may be temporary.
       if (error instanceof UserError) await forget(channelId);
       else gathering.set(channelId, open);
     }

@@ -18,8 +18,8 @@ import { rulesIn } from '../settings.js';
 import type { Digests } from './digests.js';
 
 /**
- * Hands messages in that are for an agent without being addressed to the bot: by mode, by its name, and the first in a thread of the bot. Where no
- * agents are switched on, a message costs one look-up.
+ * Hands in messages that are for an agent without addressing the bot: by mode, by its name, and the first in a thread of the bot. Where no agents are enabled,
+ * a message costs one look-up.
  */
 export function listenForMessages(relay: Relay, frontDoor: FrontDoor, digests: Digests): void {
   const { on, client, clock, commands, rosters, settings, ownThreads, whySilent } = relay;
@@ -53,13 +53,13 @@ export function listenForMessages(relay: Relay, frontDoor: FrontDoor, digests: D
     const roster = rosters.enabled(message.guildId);
     if (roster === undefined || !message.inGuild() || !isByMember(message)) return undefined;
     const botId = client.user?.id ?? '';
-    // The front door hands these in.
+    // `ai` handles these.
     if (message.mentions.users.has(botId) || repliesToOwn(message)) return undefined;
     return mayConcernAgents(message, roster, botId) ? route(message, roster) : undefined;
   });
 }
 
-/** Why a message that is not said to the bot was not brought to an agent, by the settings as they are now. */
+/** Why a message that does not address the bot was not delivered to an agent, by the present settings. */
 function silenceReasons(
   mode: ReturnType<typeof modeOf>,
   isNamed: boolean,

@@ -2,8 +2,8 @@ import { visible } from '@cinnabar/sdk';
 import type { AuthorFacts, Batch, ChainLink, EventKind, RelayEvent } from '../events/event.js';
 
 /**
- * The prompt for a batch, as it is sent: sections parted by an empty line. Nothing that a member has written
- * or is called can make a line that passes for one of its own.
+ * The prompt for a batch, as it is sent: sections separated by an empty line. No text or name of a member can produce a line that looks like one of the
+ * prompt's own.
  */
 export function renderPrompt(batch: Batch, options: Guidance): string {
   const reader: Reader = { readable: options.tools.has('discord_read_messages') };
@@ -194,7 +194,7 @@ function authorOf({ facts: { author } }: RelayEvent): AuthorFacts {
   return author ?? { id: 'unknown', username: 'somebody', displayName: 'somebody', roles: [], isBot: false };
 }
 
-/** All that there is to tell of an event. */
+/** All information about an event. */
 function toldOf({ facts: { content, lines = [] } }: RelayEvent): string {
   return [content, ...lines.map(({ text }) => text)].filter((line) => line !== '').join('\n');
 }
@@ -327,7 +327,7 @@ function linesOf(text: string): readonly string[] {
   return text.split(LINE_END).map(shown);
 }
 
-/** Hidden characters carry orders to models that people cannot see. */
+/** Hidden characters could contain instructions to models that people cannot see. */
 function shown(line: string): string {
   return line
     .split(HARMLESS)

@@ -114,8 +114,8 @@ interface Candidate {
 }
 
 /**
- * The oldest event comes first, and with it what follows for the same agent, up to the first event for another one. Only an agent that is not ready
- * is passed over, with all its events: so each agent gets a channel's events in order, and none waits for another that does not answer.
+ * The oldest event comes first, followed by those for the same agent, up to the first event for another one. Only an agent that is not ready is skipped, with
+ * all its events: so each agent gets a channel's events in order, and none waits for another that does not answer.
  * @returns `none` when nothing may be delivered before `until`, in milliseconds since the Unix epoch
  */
 function nextBatch(
@@ -181,14 +181,14 @@ function createBreakerWaits(limitMs: number) {
   };
 }
 
-/** Events that were not delivered, or not to the end, and are not tried again. */
+/** Events that were not delivered, or not completely, and are not tried again. */
 export interface Failure {
   readonly events: Batch;
   /** For the members. */
   readonly sentence: string;
   /** For the log. */
   readonly error: unknown;
-  /** Whether the agent has posted something all the same: then members need no notice. */
+  /** Whether the agent has posted something nevertheless: then members need no notice. */
   readonly posted: boolean;
 }
 
@@ -215,7 +215,7 @@ export function createAttempts({ state, write, deliver, clock, random, log, onFa
   const batchOf = (channelId: string, key: string) =>
     state.channel(channelId)?.inFlight.find((batch) => batch.key === key);
 
-  /** An unexpected error is a failure that may pass. */
+  /** An unexpected error counts as a temporary failure. */
   const tryToDeliver = async (events: Batch, key: string, { signal }: AbortController): Promise<Delivery> => {
     try {
       const delivery = await withAbortGrace(clock, GRACE_MS, deliver(events, key, signal), signal);
@@ -266,8 +266,8 @@ export function createAttempts({ state, write, deliver, clock, random, log, onFa
       return running;
     },
     /**
-     * Delivers a batch once, and writes how it ended. A failure that may be tried again stays in the state with its next time. The outcome of an
-     * aborted attempt is unknown: its batch stays as it is.
+     * Delivers a batch once, and records the outcome. A temporary failure stays in the state with its next time. The outcome of an aborted attempt is unknown:
+     * its batch is not changed.
      * @returns whether the batch has ended
      */
     async attempt(channelId: string, next: NextBatch, breaker: CircuitBreaker, limitMs: number): Promise<boolean> {
@@ -362,7 +362,7 @@ export function createBreakers(clock: Clock, log: Logger, onOpen: (agent: string
   };
 }
 
-/** An agent that answers, even if only to refuse, is no failure. */
+/** An agent that answers, even with a refusal, is not failing. */
 function verdictOf(delivery: Delivery): 'success' | 'failure' {
   return delivery.status === 'failed' && delivery.retry ? 'failure' : 'success';
 }

@@ -1,6 +1,6 @@
 import { type Clock, createFairScheduler, type FairBounds, type Logger } from '@cinnabar/sdk';
 
-/** What a channel that has been served needs next. */
+/** What a channel needs after it was served. */
 export type ServeResult =
   | { readonly is: 'again' }
   /** An attempt was made; there may be more. */
@@ -10,7 +10,7 @@ export type ServeResult =
   /** It has no events. */
   | { readonly is: 'idle' };
 
-/** A fault of the queue that the watchdog has put right. */
+/** A fault of the queue that the watchdog has corrected. */
 export interface Stall {
   readonly channelId: string;
   readonly problem: 'no worker' | 'not woken' | 'attempt does not end';
@@ -46,7 +46,7 @@ interface WorkerSlot {
 
 /** When a channel is served again after an error of the host, such as settings that cannot be read. */
 const AFTER_ERROR_MS = 5_000;
-/** How often the watchdog checks; also the longest that a channel waits to be woken before it is served all the same. */
+/** Interval of the watchdog; also the maximum time that a channel waits to be woken. */
 const WATCH_MS = 60_000;
 const nothing = () => undefined;
 
@@ -177,7 +177,7 @@ export function createDispatcher(options: DispatcherOptions) {
   };
 
   return {
-    /** Something has changed for the channel: it is served, now or as soon as it is not being served any more. */
+    /** Something has changed for the channel: it is served now, or after the current attempt. */
     wake(channelId: string): void {
       if (stopped) return;
       const slot = ensureSlot(channelId);

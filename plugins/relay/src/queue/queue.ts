@@ -5,7 +5,7 @@ import { type Breakers, createAttempts, createServeChannel, type Failure } from 
 import { createDispatcher, type Stall } from './dispatcher.js';
 import { type ChannelQueue, createQueueState, type QueueRecord, type QueueState, type QueueStore } from './state.js';
 
-/** What may hold back a channel's or a guild's events. Read for each decision, so that a changed setting takes effect at once. */
+/** Settings that may delay a channel's or a guild's events. Read for each decision, so that a changed setting takes effect at once. */
 export interface QueueRules {
   /** Least time between two batches of a channel. */
   readonly rateLimitMs: number;
@@ -45,7 +45,7 @@ export interface RelayQueueOptions {
 /** What the parts of the queue work with. */
 export interface QueueContext extends RelayQueueOptions {
   readonly state: QueueState;
-  /** Applies a record to the state at once. Resolves when it is on the disk; nothing may follow from it before. */
+  /** Applies a record to the state at once. Resolves when it is on the disk; nothing may depend on it before. */
   readonly write: (record: QueueRecord) => Promise<void>;
   /** Aborts when the queue stops. */
   readonly signal: AbortSignal;
@@ -126,7 +126,7 @@ export async function openRelayQueue(options: RelayQueueOptions) {
       dispatcher.wake(event.channelId);
       return result;
     },
-    /** What waits and what runs in a guild (`null`: in direct messages), by channel. */
+    /** Waiting and running events in a guild (`null`: in direct messages), by channel. */
     async status(guildId: string | null) {
       const channels = channelsOf(guildId);
       const waiting = channels.flatMap((channel) => {
@@ -138,7 +138,7 @@ export async function openRelayQueue(options: RelayQueueOptions) {
         const running = attempts.running.get(channelId);
         return running === undefined ? [] : [{ channelId, agent: running.agent, since: running.since }];
       });
-      /** Refused or given up because too many waited, since the bot was started. */
+      /** Number of events that were refused or dropped because too many waited, since the bot was started. */
       const dropped = drops.total(guildId);
       // What is reported as waiting must be there after a power cut.
       await lastWrite;
@@ -147,7 +147,7 @@ export async function openRelayQueue(options: RelayQueueOptions) {
     /** Over all guilds and direct messages: events in the queue, and channels with a running attempt. */
     totals: () => ({ events: events().length, sending: attempts.running.size }),
     /**
-     * Drops what waits; running attempts go on, and an event whose `enqueue` has not resolved may be taken afterwards.
+     * Drops waiting events; running attempts continue, and an event whose `enqueue` has not resolved may be accepted afterwards.
      * @returns how many, once that is on the disk
      */
     async clear(guildId: string | null): Promise<number> {
@@ -168,7 +168,7 @@ export async function openRelayQueue(options: RelayQueueOptions) {
     busyGuilds: (): ReadonlySet<string | null> =>
       new Set([...attempts.running.keys()].flatMap((channelId) => state.channel(channelId)?.guildId ?? [null])),
     /**
-     * Gives up what waits in a channel for an agent, and aborts a running attempt there with `reason`. Members who wait for a reply get `sentence`.
+     * Drops a channel's waiting events for an agent, and aborts a running attempt there with `reason`. Members who wait for a reply get `sentence`.
      * @returns how many events
      */
     async cancel(channelId: string, agent: string, sentence: string, reason: Error): Promise<number> {
@@ -184,7 +184,7 @@ export async function openRelayQueue(options: RelayQueueOptions) {
       dispatcher.wake(channelId);
       return waiting.length + batches.flatMap(({ entries }) => entries).length;
     },
-    /** A setting has changed: channels that were held back are looked at again. */
+    /** A setting has changed: delayed channels are checked again. */
     wake: () => dispatcher.wakeAll(),
     /** Everything of one person, for their export. */
     of: async (userId: string) => events().filter((event) => concerns(event, userId)),

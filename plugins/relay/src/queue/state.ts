@@ -1,7 +1,7 @@
 import { type Clock, type Journal, type JournalDefinition, type Logger, z } from '@cinnabar/sdk';
 import type { EventKind, RelayEvent } from '../events/event.js';
 
-/** An event that was taken and has not ended. */
+/** An accepted event that has not ended. */
 export interface QueuedEvent {
   /** Its number among all that this queue has taken. */
   readonly n: number;
@@ -10,7 +10,7 @@ export interface QueuedEvent {
   readonly event: RelayEvent;
 }
 
-/** Events that are delivered together, from the first attempt on: the same ones, under the same key, until they have ended. */
+/** Events that are delivered together, from the first attempt on: always the same events, under the same key, until they have ended. */
 export interface InFlightBatch {
   readonly key: string;
   readonly entries: readonly QueuedEvent[];
@@ -37,7 +37,7 @@ const KNOWN_AT_MOST = 2_000;
 
 export type QueueState = ReturnType<typeof createQueueState>;
 
-/** Everything that the queue holds: the result of its records. */
+/** The complete state of the queue: the result of its records. */
 export function createQueueState() {
   const channels = new Map<string, ChannelQueue>();
   const live = new Map<number, QueuedEvent>();
@@ -230,7 +230,7 @@ const event: z.ZodType<RelayEvent> = z.looseObject({
 const numbers = z.array(z.number().int().nonnegative());
 
 export const queueRecord = z.discriminatedUnion('is', [
-  /** An event was taken, as the `n`th of this journal. `at` is when, in milliseconds since the Unix epoch. */
+  /** An event was accepted, as the `n`th of this journal. `at` is when, in milliseconds since the Unix epoch. */
   z.object({ is: z.literal('taken'), n: z.number().int().nonnegative(), at: z.number(), event }),
   /** The events `of` are about to be delivered together, under `key`, for the `attempt`th time, after so many failures. */
   z.object({
@@ -242,11 +242,11 @@ export const queueRecord = z.discriminatedUnion('is', [
     /** Whether the agent has posted something at an earlier attempt. */
     posted: z.boolean().optional(),
   }),
-  /** The batch `key` has ended, well or not. */
+  /** The batch `key` has ended, with or without success. */
   z.object({ is: z.literal('ended'), key: z.string() }),
-  /** Taken, and not to be delivered any more. */
+  /** Accepted, but not to be delivered any more. */
   z.object({ is: z.literal('dropped'), of: numbers }),
-  /** Ids of events that have ended and are not to be taken again, oldest first. */
+  /** Ids of events that have ended and must not be accepted again, oldest first. */
   z.object({ is: z.literal('known'), ids: z.array(z.string()) }),
 ]);
 
@@ -282,8 +282,8 @@ interface Open {
 }
 
 /**
- * The queue's journal. It is synced with every batch of records: not against a killed process (what it has written is the kernel's) but against
- * a power cut, after which a batch that was sent could come back as unsent, and be sent under another key.
+ * The queue's journal. It is synced with every batch of records, because of power cuts: otherwise a batch that was sent could come back as unsent, and be sent
+ * under another key. (A killed process loses nothing that it has written.)
  */
 export function createQueueJournal(
   openJournal: (definition: JournalDefinition<QueueRecord>) => Journal<QueueRecord>,

@@ -61,7 +61,7 @@ async function take(context: PromptContext, chunk: LettaStreamingResponse): Prom
   }
 }
 
-/** The run goes on without a listener: with its id it can be found again. */
+/** The run continues without a listener: it can be found again by its id. */
 function lost(context: PromptContext, error: unknown): Next {
   context.losses += 1;
   if (context.losses > 3) return { do: 'fail', error };
@@ -90,7 +90,7 @@ export interface WaitingCall {
   readonly input: string;
 }
 
-/** What was heard of an agent about one prompt, over all its runs. */
+/** The received output of an agent for one prompt, over all its runs. */
 export interface StreamState {
   readonly texts: string[];
   /** By the call's id. */
@@ -118,7 +118,7 @@ export function createStreamState(): StreamState {
   };
 }
 
-/** Takes in a chunk of a stream, or a message of the history. @returns what happened; nothing for what is of no interest */
+/** Adds a chunk of a stream, or a message of the history. @returns the event; nothing for irrelevant chunks */
 export function applyChunk(state: StreamState, chunk: LettaStreamingResponse | Message): readonly AgentEvent[] {
   if ('run_id' in chunk && typeof chunk.run_id === 'string') begins(state, chunk.run_id);
   if ('seq_id' in chunk && typeof chunk.seq_id === 'number')
@@ -219,7 +219,7 @@ function textOf(content: AssistantMessage['content']): string {
   return typeof content === 'string' ? content : content.map(({ text }) => text).join('\n');
 }
 
-/** For how long a server takes an agent for busy with a run at most, although the run may take longer. */
+/** The maximum time for which a server considers an agent busy with a run, although the run may take longer. */
 const LOCKED_MS = 5 * 60_000;
 
 /**
@@ -283,9 +283,9 @@ async function waitForStep(context: PromptContext, mark: RunMark): Promise<void>
   }
 }
 
-/*
- * A server that was killed shows its runs as under way for ever, and so does one whose run is only slow. What tells them apart is progress:
- * a run that stores no message for as long as an agent may work is dead.
+/**
+ * A server that was killed shows its runs as running forever, and so does one whose run is only slow. Progress distinguishes them: a run that stores no message
+ * for as long as an agent may work is dead.
  */
 
 /** Whether it is known that a run is dead, although the server shows it as under way. */
@@ -301,7 +301,7 @@ export function isDoubtful({ server, aliveAt }: PromptContext): boolean {
   return aliveAt < server.refusedAt;
 }
 
-/** Asks a run, again and again, until it is over, or has had the time that an agent may work: whether it has made progress meanwhile. */
+/** Polls a run until it has ended, or has had the time that an agent may work: then whether it has made progress. */
 export async function watchRun(context: PromptContext, runId: string): Promise<'over' | 'alive' | 'dead'> {
   const { client, server, clock, deadline } = context;
   const first = await markOf(context, runId);

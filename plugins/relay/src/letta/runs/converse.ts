@@ -36,7 +36,7 @@ export async function converse(
   const known = await document.find();
   if (known?.outcome !== undefined) return recalled(known.outcome);
   const { agentId, place, key } = prompt;
-  // An agent that was chosen anew since has never heard of it.
+  // An agent that was replaced since has never received it.
   const isKnown = known?.agentId === agentId;
   const record = isKnown ? known : await document.set(fresh(agentId, place, key, parts.clock.now()));
   const deadline = createDeadline(parts.clock, prompt.timeoutMs, stopped);
@@ -151,12 +151,12 @@ async function givenUp(context: PromptContext, sentence: string, error: unknown)
   return { ...outcome, retry: false, error };
 }
 
-/** What an error comes to: another attempt, where the agent has done nothing and the error may pass. */
+/** The outcome of an error: another attempt, when the agent has done nothing and the error may be temporary. */
 async function unanswered(context: PromptContext, error: unknown): Promise<Unanswered> {
   const { retry, retryAfterMs, sentence } = troubleOf(error);
   const isOver = isRunError(error);
   if (hasActed(context)) {
-    // It may have been answered all the same: the next attempt looks.
+    // It may have been answered nevertheless: the next attempt checks.
     if (retry && !isOver) return again(context, sentence, error, retryAfterMs);
     return givenUp(context, isOver ? stoppedBy(error) : sentence, error);
   }
@@ -170,9 +170,8 @@ async function unanswered(context: PromptContext, error: unknown): Promise<Unans
 }
 
 /**
- * The time is over, the agent may not act any more, or the bot stops. In the first two cases it is cancelled at the server. One that is at work
- * when the bot stops
- * goes on: it could not be held up in the middle of a step, and the next process takes its run up.
+ * The time is over, the agent may not act any more, or the bot stops. In the first two cases the run is cancelled at the server. When the bot stops, the run
+ * continues, since it cannot be paused within a step; the next process resumes it.
  */
 async function interrupted(context: PromptContext): Promise<Conversed> {
   const { deadline, prompt } = context;

@@ -98,7 +98,7 @@ export interface ApprovalDecision {
   readonly reason?: string;
 }
 
-/** Asks people. What it throws is a denial. Aborted when the plugin stops: the request is then denied by the next process. */
+/** Requests a decision from people. An error is a denial. Aborted when the plugin stops: the next process then denies the request. */
 export type AskApproval = (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalDecision>;
 
 /** What all prompts to agents of a server share. */
@@ -139,14 +139,14 @@ export type Next =
   | { readonly do: 'reattach' }
   /** See what the server knows of it. */
   | { readonly do: 'recover' }
-  /** Have its requests for approval decided; `asked` is false for those of which nobody knows any more. */
+  /** Request decisions for its calls; `asked` is false for requests that no process knows any more. */
   | { readonly do: 'decide'; readonly asked: boolean }
   | { readonly do: 'end' }
   | { readonly do: 'fail'; readonly error: unknown }
-  /** For good, whatever the error: the agent has done something already. */
+  /** Permanently, whatever the error: the agent has done something already. */
   | { readonly do: 'give-up'; readonly error: unknown; readonly sentence: string };
 
-/** Whether the agent has done something that must not be done twice. */
+/** Whether the agent has done something that must not be repeated. */
 export function hasActed({ state, record }: PromptContext): boolean {
   return record.acted || state.tools.size > 0;
 }
@@ -244,7 +244,7 @@ const sent = {
   schema: sentSchema,
   personal: {
     by: 'place.userId',
-    /** That something was sent stays, without what the agent said. */
+    /** The fact that something was sent is kept, without the agent's text. */
     forget(sent: z.output<typeof sentSchema>) {
       sent.place.userId = null;
       if (sent.outcome?.status === 'done') sent.outcome.texts = [];

@@ -19,7 +19,7 @@ const REATTACH_MS = 500;
 /** An agent gets one prompt after another: since a prompt was sent there are its own runs, and few of others. */
 const MOST_RUNS = 50;
 
-/** Reads on where the connection was lost; where that cannot be, waits until the run is over. */
+/** Continues where the connection was lost; when that is not possible, waits until the run has ended. */
 export async function reattach(context: PromptContext): Promise<Next> {
   const { client, clock, server, state, deadline } = context;
   const { runId } = state;
@@ -79,7 +79,7 @@ function decides({ waiting }: StreamState, messages: readonly Message[]): boolea
   return waiting.some(({ callId }) => after.tools.has(callId));
 }
 
-/** Finds out what has become of a prompt that may have been sent: answered, under way, waiting for an approval, or never arrived. */
+/** Finds out what became of a prompt that may have been sent: answered, running, waiting for an approval, or never arrived. */
 export async function recoverRun(context: PromptContext): Promise<Next> {
   const { server, deadline } = context;
   const { runs, state, unknown } = await findRuns(context, deadline.signal);
@@ -116,7 +116,7 @@ async function evaluate(context: PromptContext, runs: readonly Run[], last: Run)
   return { do: 'end' };
 }
 
-/** The server knows nothing of it. An agent that was seen at work all the same is not made to do it twice. */
+/** The server does not know it. When the agent was seen working on it nevertheless, it is not repeated. */
 async function notThere(context: PromptContext): Promise<Next> {
   if (context.record.acted || (await hasWritten(context))) {
     return givenUp(new Error('the agent was at work, but the server has not kept it'));
