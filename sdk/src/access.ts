@@ -14,11 +14,11 @@ export const stricterTier = (one: Tier, other: Tier): Tier =>
 export interface AccessPolicy {
   /** The least tier that may use it; `everyone` by default. */
   readonly tier?: Tier;
-  /** The least tier in a direct message, where the tiers of a server have no meaning: by default `tier`, which only the bot's owner reaches there. */
+  /** The lowest tier in a direct message, where the tiers of a server do not apply: by default `tier`, which only the bot's owner has there. */
   readonly dmTier?: Tier;
   /**
-   * The least tier where a setting decides it, beside `tier`; `nobody` refuses everyone. It is asked for each decision, with the place where that
-   * takes effect, so that the explanation of a decision is the decision: a check inside `run` is none that `access explain` or `diagnose` can see.
+   * The lowest tier according to a setting, in addition to `tier`; `nobody` refuses everyone. Called for each decision, with the place where it takes effect,
+   * so that `access explain` and `diagnose` include it; they cannot see a check inside `run`.
    * @example access: { where: 'guild', tierFrom: async ({ guildId }) => (await settings.guild(guildId).get()).creators }
    */
   readonly tierFrom?: (actor: Actor) => Tier | 'nobody' | Promise<Tier | 'nobody'>;
@@ -30,44 +30,44 @@ export interface AccessPolicy {
   readonly where?: 'guild' | 'dm' | 'anywhere';
 }
 
-/** On whose behalf something happens: always a person in a place, also when a model or an outside agent asks. */
+/** The person on whose behalf something is done, and the place; also when a model or an external agent makes the request. */
 export interface Actor {
   readonly userId: string;
   /** `null` in a direct message. */
   readonly guildId: string | null;
   readonly channelId: string;
-  /** The id of the `Identity` under which an agent acts for the person: it narrows what they may, and is looked up anew each time. */
+  /** The id of the `Identity` under which an agent acts for the person: it limits what they may do, and is resolved again each time. */
   readonly identity?: string;
-  /** They may do no more than this tier may, whoever they are: so it is with a command that they gave by an alias of another member. */
+  /** Their tier counts as at most this one: for a command given by another member's alias. */
   readonly atMost?: Tier;
 }
 
-/** The `channelId` of an actor who is in no channel, as on a web page: permissions count guild-wide, and no rule about a channel applies. */
+/** The `channelId` of an actor who is in no channel, as on a web page: permissions are those of the guild, and no rule about a channel applies. */
 export const NO_CHANNEL = '0';
 
-/** Where something takes effect. Without a channel: the guild as a whole. */
+/** The place where something takes effect. Without a channel: the guild as a whole. */
 export interface Place {
   /** `null`: a direct message. */
   readonly guildId: string | null;
   readonly channelId?: string;
 }
 
-/** One rule that was looked at, and what it said. */
+/** The result of one rule. */
 export interface DecisionReason {
   /** A stable name, such as `plugin-enabled`, `tier`, `member-permissions`. */
   readonly rule: string;
   readonly allowed: boolean;
   /** A clause for people: "you need to be at least admin here; you are everyone". */
   readonly text: string;
-  /** Of one that refuses: what takes it away, in Markdown. Commands stand in backticks, without a prefix. */
+  /** For a refusal: how to remove it, in Markdown. Commands are in backticks, without a prefix. */
   readonly remedy?: string;
 }
 
 export interface Decision {
   readonly allowed: boolean;
-  /** Every rule looked at, in order; the denying ones explain a refusal. */
+  /** Every rule that was checked, in order; the denying ones explain a refusal. */
   readonly reasons: readonly DecisionReason[];
-  /** The bot ignores the actor or the place: such a refusal gets no answer that others could read. */
+  /** The bot ignores the actor or the place: such a refusal must get no public answer. */
   readonly ignored?: boolean;
 }
 
@@ -80,28 +80,31 @@ export interface AccessRequest {
   readonly plugin: string;
   readonly policy: AccessPolicy;
   /**
-   * Where it takes effect, when that is not where the actor is: then everything is decided for that place, and only a place within the
-   * actor's reach is one at all. That is their own guild; from a direct message every guild that they are in; for an identity what it was granted.
+   * The place where it takes effect, when that is not the actor's place: then everything is decided for that place, and only places within the actor's reach
+   * exist. These are: their own guild; from a direct message every guild that they are in; for an identity its grants.
    */
   readonly at?: Place;
 }
 
-/** The one authorization path. */
+/** The only authorization path. */
 export interface Access {
   decide(actor: Actor, request: AccessRequest): Promise<Decision>;
   /**
-   * Whether access rules about everything have the bot ignore the actor, or the place: blocked members, ignored channels, servers that the bot's
-   * owner does not serve. Listeners need not ask: the host hands them no message and no reaction of the ignored. At once where it is known.
+   * Whether access rules about everything make the bot ignore the actor or the place: blocked members, ignored channels, servers that the bot's owner does not
+   * serve. Listeners need not call it: the host passes them no messages and reactions of ignored members. Synchronous when it is known.
    */
   ignores(actor: Actor): boolean | Promise<boolean>;
   tierOf(actor: Actor): Promise<Tier>;
-  /** Ids of the bot's owners: configured ones, else the application's owner or team, once Discord has said so. None while Discord does not answer. */
+  /**
+   * Ids of the bot's owners: the configured ones, otherwise the application's owner or team, once Discord has returned them. Empty while Discord does not
+   * answer.
+   */
   owners(): Promise<readonly string[]>;
   /**
-   * Whether the actor can see what is said in a place now, and has these permissions there: for everything that shows people what others said
-   * outside of a tool with a `place`. Roles, membership of the guild and of private threads are asked of Discord, unless it tells of changes, and
-   * the answer is kept for a few seconds. Into a place beyond the actor's reach (see `AccessSubject.at`) no actor may go.
-   * @throws what discord.js throws while Discord cannot be asked: then nothing may be shown
+   * Whether the actor can see what is said in a place now, and has these permissions there: for code that shows people others' messages outside of a tool with
+   * a `place`. Roles and the membership of the guild and of private threads are requested from Discord, unless it sends changes, and cached for a few seconds.
+   * Places beyond the actor's reach (see `AccessSubject.at`) are always refused.
+   * @throws the error of discord.js while Discord cannot be reached: then nothing may be shown
    */
   mayEnter(actor: Actor, at: Place, permissions?: readonly PermissionsString[]): Promise<boolean>;
 }
@@ -109,25 +112,25 @@ export interface Access {
 export const Access = defineToken<Access>('cinnabar.access');
 
 /**
- * What an access rule is about. Parts of a command follow the rules of the command; commands and tools those of their plugin. Rules about
- * `everything` decide whether the bot takes any notice of a member or place at all.
+ * What an access rule is about. Parts of a command follow the rules of the command; commands and tools those of their plugin. Rules about `everything` decide
+ * whether the bot ignores a member or place.
  */
 export const RULE_TARGETS = ['everything', 'plugin', 'command', 'tool'] as const;
 /**
- * For whom, or where, an access rule holds, the most specific first: of several rules that apply, the first kind in this order decides. `guild`
- * (one server) and `guilds` (every server, but no direct message) are for the rules of the bot's owner.
+ * The subject of an access rule, the most specific kind first: of several rules that apply, the first kind in this order decides. `guild` (one server) and
+ * `guilds` (every server, but no direct message) are for the rules of the bot's owner.
  */
 export const RULE_SUBJECTS = ['user', 'role', 'channel', 'category', 'guild', 'guilds', 'everyone'] as const;
 
 /** The target of rules about everything. */
 export const EVERYTHING = { kind: 'everything', name: 'everything' } as const;
 
-/** Allows or denies something to a part of a guild's members, or in a part of its channels; by the bot's owner also in other guilds, or in all. */
+/** Allows or denies something to some of a guild's members, or in some of its channels; for rules of the bot's owner also in other guilds, or in all. */
 export interface AccessRule {
   readonly effect: 'allow' | 'deny';
   readonly target: {
     readonly kind: (typeof RULE_TARGETS)[number];
-    /** A plugin's id, a command's full name (`plugin reload`) or a tool's name; of everything, `everything`. */
+    /** A plugin's id, a command's full name (`plugin reload`) or a tool's name; for everything, `everything`. */
     readonly name: string;
   };
   readonly subject: {
@@ -154,44 +157,44 @@ const TARGET_WORDS: Readonly<Record<AccessRule['target']['kind'], (name: string)
   tool: (name) => t('the tool `{name}`', { name }),
 };
 
-/** What a rule is about, as a clause: the command `party add`. */
+/** The target of a rule, as a clause: the command `party add`. */
 export function textOfRuleTarget({ kind, name }: AccessRule['target']): string {
   return TARGET_WORDS[kind](inline(name));
 }
 
-/** Names come from files, too: none may end the code that it is shown in. */
+/** Names come from files, too: none may end the inline code that contains it. */
 const inline = (name: string) => name.replaceAll('`', 'ˋ');
 
-/** For whom, or where, a rule holds, as a clause with mentions: `for the role <@&…>`, `in <#…>`. */
+/** The subject of a rule, as a clause with mentions: `for the role <@&…>`, `in <#…>`. */
 export function textOfRuleSubject({ kind, id = '' }: AccessRule['subject']): string {
   return SUBJECT_WORDS[kind](id);
 }
 
 /**
- * The access rules of the guilds, and those of the bot's owner (`null`), which bind every guild and stand above its own. A `deny` refuses; an
- * `allow` admits a member whose tier is too low for a command or tool that asks for a moderator or an admin, and lifts nothing else: neither the
- * permissions of Discord that a member needs, nor what is for owners. An `allow` of everything only stands against denials of everything.
+ * The access rules of the guilds, and those of the bot's owner (`null`), which apply in every guild and override its own. A `deny` refuses. An `allow` admits a
+ * member whose tier is too low for a command or tool that requires a moderator or an admin, but it replaces neither Discord permissions nor ownership. An
+ * `allow` of everything only overrides denials of everything.
  */
 export interface AccessRules {
   list(guildId: string | null): Promise<readonly AccessRule[]>;
   /**
    * Adds a rule, in place of an earlier one for the same target and subject.
-   * @throws CINNABAR_SETTING_INVALID when there are too many rules, or a name or id cannot be one
+   * @throws CINNABAR_SETTING_INVALID when there are too many rules, or a name or id is invalid
    */
   set(guildId: string | null, rule: AccessRule): Promise<void>;
   /** Replaces all rules in one step. @throws CINNABAR_SETTING_INVALID: then nothing has changed */
   replace(guildId: string | null, rules: readonly AccessRule[]): Promise<void>;
   /**
-   * Replaces all rules by what `change` makes of them, with no other change in between.
+   * Replaces all rules by the result of `change`, atomically.
    * @throws CINNABAR_SETTING_INVALID: then nothing has changed
    */
   update(guildId: string | null, change: (rules: readonly AccessRule[]) => readonly AccessRule[]): Promise<void>;
-  /** Removes the rules that `matches` chooses. @returns those that were removed */
+  /** Removes the rules for which `matches` is true. @returns the removed ones */
   clear(guildId: string | null, matches: (rule: AccessRule) => boolean): Promise<readonly AccessRule[]>;
 }
 export const AccessRules = defineToken<AccessRules>('cinnabar.access-rules');
 
-/** The roles whose members are moderators or admins of a guild for the bot, beside those with the permissions of Discord. */
+/** The roles whose members are moderators or admins of a guild for the bot, in addition to members with Discord's permissions. */
 export interface TierRoles {
   list(guildId: string, tier: 'mod' | 'admin'): Promise<readonly string[]>;
   /** @returns whether it was not one before. @throws CINNABAR_SETTING_INVALID when the guild has too many; UserError for the role of everyone */

@@ -15,7 +15,7 @@ export interface BilledUsage {
   readonly cacheCreation1hTokens: number;
 }
 
-/** What model calls add up to: made by `billFor`. */
+/** The sum of model calls, made by `billFor`. */
 export interface Bill {
   readonly usage: BilledUsage;
   /** How many calls. */
@@ -24,43 +24,43 @@ export interface Bill {
   readonly cost: number | null;
 }
 
-/** What one piece of work of a mind (an answer, a step of a task, a thought that led to nothing) cost, and why it was done. */
+/** The cost of one piece of work of a responder (an answer, a step of a task, a thought without a result), and its reason. */
 export interface Receipt extends Bill {
-  /** Unique for the mind in the channel. Recorded again under the same id, it takes the place of the one before: only the difference is added to the sums. */
+  /** Unique for the responder in the channel. A receipt with the same id replaces the previous one: only the difference is added to the sums. */
   readonly id: string;
   /** Milliseconds since 1970. */
   readonly at: number;
   /** The responder or plugin that did it: `chat`, `persona`. */
   readonly mind: string;
-  /** For whom and where: it counts for this member, channel and guild. */
+  /** The member, channel and guild that it counts for. */
   readonly actor: Actor;
-  /** The bot's messages that it belongs to, so that `!why` can be asked by reply. Empty when nothing was said. */
+  /** The bot's messages that it belongs to, so that `!why` can be asked by reply. Empty when nothing was sent. */
   readonly messageIds: readonly string[];
   /** Why, in the first person, plain text: "I was mentioned". */
   readonly trigger: string;
-  /** As the provider names it; for an agent elsewhere, its name. */
+  /** The provider's name of the model; for an external agent, its name. */
   readonly model: string;
   readonly provider: string;
   readonly mode?: 'chat' | 'prefill' | undefined;
   readonly tools: readonly { readonly name: string; readonly outcome: string }[];
-  /** What the mind has to tell of how it came to it, plain text: "Read: 42 messages, about 950 tokens". What precedes the first colon is its heading. */
+  /** Details about the sources of the answer, plain text: "Read: 42 messages, about 950 tokens". The text before the first colon is the heading. */
   readonly details: readonly string[];
   /** Why the provider's cache was not used as expected. */
   readonly missCause?: string | undefined;
   /** Configuration that differs from the defaults: "maxImages, from config/shared.yaml:3". */
   readonly configured?: readonly string[] | undefined;
-  /** What could not be read, and whatever else there is to tell. */
+  /** What could not be read, and other notes. */
   readonly notes?: readonly string[] | undefined;
 }
 
-/** What something uses, or may use at most. */
+/** An amount that is used, or its maximum. */
 export interface Amount {
   readonly tokens: number;
   /** US dollars; `null` when a price is not known. */
   readonly usd: number | null;
 }
 
-/** What may be used in a day and in a calendar month (UTC). What is left out is not limited. */
+/** Limits for a day and for a calendar month (UTC). An amount that is left out is not limited. */
 export interface DayLimit {
   readonly tokensPerDay?: number | undefined;
   readonly usdPerDay?: number | undefined;
@@ -68,18 +68,18 @@ export interface DayLimit {
   readonly usdPerMonth?: number | undefined;
 }
 
-/** Limits on what all minds together use for a guild, in a channel, for a member of a guild. */
+/** Limits on the use by all responders together, for a guild, in a channel, for a member of a guild. */
 export interface BudgetLimits {
   readonly guild?: DayLimit | undefined;
   readonly channel?: DayLimit | undefined;
   readonly member?: DayLimit | undefined;
 }
 
-/** Room in the budgets that is held for one piece of work. */
+/** A reservation in the budgets for one piece of work. */
 export interface Reservation {
-  /** When it does not allow the work, nothing is held. `budgetRefusal` makes a sentence of it. */
+  /** When the work is refused, nothing is reserved. `budgetRefusal` makes a sentence of it. */
   readonly decision: Decision;
-  /** Gives the room back: the work has been recorded, or there is none. A second call does nothing. */
+  /** Releases the reservation: the work was recorded, or was not done. A second call does nothing. */
   release(): Promise<void>;
 }
 
@@ -88,11 +88,11 @@ export interface SentRequest {
   /** Of the piece of work that it belongs to: `Receipt.id`. */
   readonly receiptId: string;
   readonly charge: Charge;
-  /** How many requests of the same piece of work went before it. */
+  /** Number of previous requests of the same piece of work. */
   readonly index: number;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** What is asked first; `undefined` when that is not known. */
+  /** The question; `undefined` when it is not known. */
   readonly model: { readonly provider: string; readonly model: string } | undefined;
   readonly request: LlmRequest;
 }
@@ -103,24 +103,24 @@ export interface SentRequest {
  */
 export interface Accounts {
   /**
-   * Whether a budget of guild, channel or member is used up; the reasons say when it starts anew, and how it is raised.
-   * @param most what the work can use at most, where that is known
+   * Whether a budget of guild, channel or member is used up; the reasons say when the next period starts, and how to raise the budget.
+   * @param most the maximum use of the work, if known
    */
   check(actor: Actor, limits?: BudgetLimits, most?: Amount): Promise<Decision>;
   /**
-   * The same, and holds room until it is released: of pieces of work that run at the same time at most one can exceed a budget.
-   * A hold that is not released ends by itself after 15 minutes.
+   * The same, and makes a reservation until it is released: of concurrent pieces of work at most one can exceed a budget. A reservation that is not released
+   * ends after 15 minutes.
    * @param most what the work can use at most (`mostOf`)
    */
   reserve(actor: Actor, most: Amount, limits?: BudgetLimits): Promise<Reservation>;
-  /** Adds it to the sums of its day (UTC), and keeps it for `!why`. Resolves once it is written. */
+  /** Adds a receipt to the sums of its day (UTC), and stores it for `!why`. Resolves once it is written. */
   record(receipt: Receipt): Promise<void>;
   /**
-   * Keeps what a model is told, where the bot's owner wants that. Called with each completion that is asked for, in the order of a piece of work, while
-   * it is under way. Never rejects: an answer does not fail for it.
+   * Stores a request to a model, if the bot's owner wants that. Call it with each completion, in the order within a piece of work. Never rejects, so that an
+   * answer does not fail because of it.
    */
   keepRequest(sent: SentRequest): Promise<void>;
-  /** The channel's receipts that are kept, the newest first; of one mind when it is named. */
+  /** The stored receipts of the channel, newest first; of one responder when it is named. */
   receipts(channelId: string, mind?: string): Promise<readonly Receipt[]>;
 }
 export const Accounts = defineToken<Accounts>('cinnabar.accounts');
@@ -176,7 +176,7 @@ export function billFor(calls: readonly { readonly usage: Usage; readonly price:
   return { usage, calls: calls.length, cost };
 }
 
-/** What one call can use at most: the whole prompt written anew, and the longest answer. */
+/** The maximum use of one call: the whole prompt written to the cache, and the longest answer. */
 export function mostOf(promptTokens: number, maxTokens: number, price: ModelPrice | undefined): Amount {
   const usage = {
     inputTokens: 0,
@@ -198,7 +198,7 @@ export function formatCount(number: number): string {
   return Math.round(number).toLocaleString(currentLocale());
 }
 
-/** US dollars with two digits that say something: `$0.0031`, `$1.25`. */
+/** US dollars with two significant digits: `$0.0031`, `$1.25`. */
 export function formatUsd(usd: number): string {
   if (usd === 0) return '$0';
   return `$${usd >= 0.1 ? usd.toFixed(2) : usd.toPrecision(2)}`;
@@ -219,7 +219,7 @@ export function usageText(usage: BilledUsage): string {
     : t('{fresh} fresh, {written} written ({lasting} for an hour), {read} read, {output} output', values);
 }
 
-/** The small line under an answer, where that is configured. */
+/** The small line under an answer, when that is configured. */
 export function receiptLine({ usage, cost }: Pick<Receipt, 'usage' | 'cost'>): string {
   return `-# ${usageText(usage)} · ${cost === null ? t('price not known') : formatUsd(cost)}`;
 }

@@ -6,7 +6,7 @@ import { oneLine, visible } from './text/untrusted.js';
 import { defineToken } from './token.js';
 import type { Risk } from './tool-definition.js';
 
-/** What a plugin says of itself: read in a process of its own, before any of it runs in the bot's. */
+/** A plugin's declaration: read in a separate process, before any of its code runs in the bot's. */
 export interface PluginDeclaration {
   readonly id: string;
   readonly version: string;
@@ -20,17 +20,17 @@ export interface PluginDeclaration {
   readonly tools: readonly { readonly name: string; readonly risk: Risk }[];
   /** First words of its commands: `poll` for `poll start`. */
   readonly commands: readonly string[];
-  /** Why its `setup` could not be followed to the end: there may be more tools and commands. */
+  /** Why its `setup` was not completed in that process: there may be more tools and commands. */
   readonly incomplete?: string | undefined;
 }
 
-/** Something that a new version asks for and the one before it did not. */
+/** A requirement of a new version that the previous one did not have. */
 export type PluginWant =
   | { readonly kind: 'permission'; readonly name: PermissionsString }
   | { readonly kind: 'tool'; readonly name: string; readonly risk: Risk }
   | { readonly kind: 'intent' | 'variable' | 'host' | 'service'; readonly name: string };
 
-/** What would be installed, before it is. */
+/** A package before its installation. */
 export interface PluginOffer {
   readonly id: string;
   /** Of the npm package. */
@@ -42,9 +42,9 @@ export interface PluginOffer {
   /** `sha512-…` of the tarball, or of all files where there was none. */
   readonly integrity: string;
   readonly declared: PluginDeclaration;
-  /** Intents that the bot is not connected with, as far as that is known. */
+  /** Intents that the bot is not connected with, if that is known. */
   readonly missingIntents: readonly string[];
-  /** Commands that there are already: the plugin would not start. */
+  /** Commands that exist already: the plugin would not start. */
   readonly clashes: readonly string[];
   readonly dependencies: number;
   /** With its dependencies. */
@@ -55,24 +55,24 @@ export interface PluginOffer {
   readonly update?: { readonly from: string; readonly wants: readonly PluginWant[] };
 }
 
-/** A package that has been fetched and read, and waits for a yes. */
+/** A package that was downloaded and inspected, and waits for consent. */
 export interface PreparedPlugin {
   readonly offer: PluginOffer;
   /**
-   * Puts it into place. A plugin that cannot be started is not kept; of an update, the old version goes on.
+   * Installs it. A plugin that cannot be started is not kept; in case of an update, the old version continues.
    * @throws UserError or CinnabarError that says why
    */
   install(): Promise<InstalledPlugin>;
-  /** Removes what was fetched. Does nothing once it is installed. */
+  /** Removes the download. Does nothing once it is installed. */
   discard(): Promise<void>;
 }
 
-/** An installed plugin, as it is written down. */
+/** The record of an installed plugin. */
 export interface InstalledPlugin {
   readonly id: string;
   readonly packageName: string;
   readonly version: string;
-  /** What it is updated from: `dice2@^1.0.0`. */
+  /** The spec that it is updated from: `dice2@^1.0.0`. */
   readonly spec: string;
   readonly pinned: boolean;
   readonly integrity: string;
@@ -80,7 +80,7 @@ export interface InstalledPlugin {
   readonly problem?: string;
 }
 
-/** A newer version that there is. */
+/** An available newer version. */
 export interface PluginUpdate {
   readonly id: string;
   readonly from: string;
@@ -97,43 +97,43 @@ export interface ListedPlugin {
   readonly registry: string;
 }
 
-/** How far a long step has come: a sentence. Must not throw. */
+/** Reports the progress of a long step: a sentence. Must not throw. */
 export type OnStep = (sentence: string) => void;
 
-/** Plugins from elsewhere: each in a folder of its own below the bot's data. One change at a time. */
+/** Third-party plugins, each in a separate folder below the bot's data. One change at a time. */
 export interface PluginPackages {
   /**
-   * Fetches a package and reads what it declares. Nothing of it runs in the bot, and nothing changes.
+   * Downloads a package and reads its declaration. None of its code runs in the bot, and nothing is changed.
    * @param spec an id of a registry file, an npm package with or without a range, a tarball, a git repository, or a folder
    * @throws UserError that says why it is refused
    */
   prepare(spec: string, onStep?: OnStep): Promise<PreparedPlugin>;
   /**
    * The same for the newest version of an installed plugin; `undefined` when it is installed already.
-   * @param spec the id, or what it is to become: `dice2@2.0.0`
+   * @param spec the id, or the wanted version: `dice2@2.0.0`
    */
   prepareUpdate(spec: string, onStep?: OnStep): Promise<PreparedPlugin | undefined>;
   list(): Promise<readonly InstalledPlugin[]>;
-  /** Looks for newer versions. What cannot be looked up is a problem, as a sentence. */
+  /** Searches for newer versions. A failed search is a problem, as a sentence. */
   updates(): Promise<{ readonly updates: readonly PluginUpdate[]; readonly problems: readonly string[] }>;
-  /** Stops a plugin and removes its files. @param options.withData its settings and documents go, too */
+  /** Stops a plugin and removes its files. @param options.withData also removes its settings and documents */
   remove(id: string, options: { readonly withData: boolean }): Promise<void>;
   /** A pinned plugin is not updated. */
   pin(id: string, pinned: boolean): Promise<InstalledPlugin>;
-  /** Looks in the registry files for words in id and description; all that they list without words. */
+  /** Searches the registry files for words in id and description; without words, lists everything. */
   search(words: string): Promise<{ readonly found: readonly ListedPlugin[]; readonly problems: readonly string[] }>;
 }
 export const PluginPackages = defineToken<PluginPackages>('cinnabar.plugin-packages');
 
 /**
- * Whether an offer has to be agreed to: all but an update that asks for nothing beyond what was agreed to before. One whose declarations could not be
- * read to the end may ask for anything.
+ * Whether an offer needs consent: always, except for an update without additional requirements. A version whose declaration could not be read completely counts
+ * as requiring anything.
  */
 export function needsConsent({ update, declared }: PluginOffer): boolean {
   return update === undefined || update.wants.length > 0 || declared.incomplete !== undefined;
 }
 
-/** What is shown before a plugin is installed or updated, as lines of Markdown. */
+/** The text before a plugin is installed or updated, as lines of Markdown. */
 export function offerLines(offer: PluginOffer): readonly string[] {
   const { declared, update } = offer;
   const text = (value: string | undefined) => visible(oneLine(value ?? '')).slice(0, 300);
@@ -220,12 +220,12 @@ export interface BackupFile {
   readonly name: string;
   /** In milliseconds since 1970. */
   readonly createdAt: number;
-  /** Whether it was made on schedule: only such ones are ever pruned. */
+  /** Whether it was made on schedule: only such backups are pruned. */
   readonly scheduled: boolean;
   readonly bytes: number;
 }
 
-/** A backup that has been read from its first byte to its last. */
+/** A verified backup, which was read completely. */
 export interface VerifiedBackup extends BackupFile {
   readonly files: number;
   readonly withSecrets: boolean;
@@ -236,32 +236,32 @@ export interface VerifiedBackup extends BackupFile {
 }
 
 export interface BackupRequest {
-  /** Relative to the folder that the bot was started in; by default the folder `backups` of the bot's data. */
+  /** Relative to the working directory at the start of the bot; by default the folder `backups` of its data. */
   readonly folder?: string | undefined;
   /** Without it, secret settings and stored secrets are left out. */
   readonly withSecrets?: boolean;
   readonly scheduled?: boolean;
-  /** Hears of bytes read, and how many there are in all. */
+  /** Called with the number of bytes read, and their total. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
 /**
- * Backups of the bot's data while it runs. Each is what a power cut at one moment would have left, in one file with checksums that has been read
- * back before it counts. One at a time.
+ * Backups of the bot's data while it runs. Each is a consistent state at one moment, in one file with checksums that was read back before it counts. One at a
+ * time.
  */
 export interface Backups {
   /** @throws UserError for a folder that cannot be one of backups */
   create(request?: BackupRequest): Promise<VerifiedBackup>;
   /** This bot's backups, the newest first. */
   list(folder?: string): Promise<readonly BackupFile[]>;
-  /** @throws UserError that says what is wrong with it, or that there is none of that name */
+  /** @throws UserError that says what is wrong with it, or that there is none with that name */
   verify(name: string, folder?: string): Promise<VerifiedBackup>;
   /**
    * Verifies it, and reads it from its first byte.
-   * @throws UserError as `verify`, and for one with secrets: those never leave the machine by way of the bot
+   * @throws UserError as `verify`, and for one with secrets, which the bot never sends
    */
   open(name: string, folder?: string): Promise<VerifiedBackup & { read(): Readable }>;
-  /** Removes this bot's oldest scheduled backups until `keep` are left; others stay. @returns the names of those removed */
+  /** Removes this bot's oldest scheduled backups until `keep` are left; others stay. @returns the names of removed ones */
   prune(keep: number, folder?: string): Promise<readonly string[]>;
 }
 export const Backups = defineToken<Backups>('cinnabar.backups');
@@ -272,11 +272,11 @@ export interface SecretInfo {
   readonly description: string;
   /** Ids of the plugins that read it. */
   readonly plugins: readonly string[];
-  /** Where its value is from: the environment (or a `.env` file), which comes first, or the bot's own store; `undefined` when it is not set. */
+  /** Where its value comes from: the environment (or a `.env` file), which takes precedence, or the bot's own store; `undefined` when it is not set. */
   readonly source: 'environment' | 'stored' | undefined;
 }
 
-/** What became of a plugin whose environment has changed. */
+/** The state of a plugin after its environment has changed. */
 export interface ReloadOutcome {
   readonly plugin: string;
   /** Why it does not run with the new value. */
@@ -284,19 +284,19 @@ export interface ReloadOutcome {
 }
 
 /**
- * Secrets that the owner of the bot sets while it runs. They are kept in a file of the data that its user alone may read, fill in what the environment leaves
- * unset, and are taken out of all that is logged or recorded.
+ * Secrets that the owner of the bot sets while it runs. They are stored in a data file that only the bot's user may read, are used for variables that the
+ * environment does not set, and are removed from all logs and records.
  */
 export interface Secrets {
   list(): readonly SecretInfo[];
   /**
-   * Checks the value by the schemas of the plugins that read it, stores it, and loads those plugins anew.
+   * Validates the value with the schemas of the plugins that read it, stores it, and reloads those plugins.
    * @throws UserError when no plugin reads it, or when the environment sets it; CINNABAR_SETTING_INVALID, without the value
    */
   set(name: string, value: string): Promise<readonly ReloadOutcome[]>;
   /** @throws UserError when it is not stored */
   delete(name: string): Promise<readonly ReloadOutcome[]>;
-  /** Takes words out of all that is logged or recorded from now on, because they were typed where others could read them. */
+  /** Removes a text from all further logs and records, because it was typed where others could read it. */
   redact(words: string): void;
 }
 export const Secrets = defineToken<Secrets>('cinnabar.secrets');

@@ -1,6 +1,6 @@
 import { defineToken } from './token.js';
 
-/** Time as the host sees it. Plugins never read the wall clock themselves, so that tests and the console can move it. */
+/** The host's time. Plugins never read the system clock themselves, so that tests and the console can move time. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
@@ -8,7 +8,7 @@ export interface Clock {
   after(delayMs: number, task: () => void): () => void;
 }
 
-/** Sources of chance, injected so that a test can fix them. */
+/** Sources of randomness, injected so that a test can replace them. */
 export interface Random {
   /** At least 0, less than 1. */
   next(): number;
@@ -19,30 +19,30 @@ export interface Random {
 export const Clock = defineToken<Clock>('cinnabar.clock');
 export const Random = defineToken<Random>('cinnabar.random');
 
-/** A document whose time has come. */
+/** A document that is due. */
 export interface DueDocument<T> {
   /** As `Collection.entries` has it. */
   readonly key: string;
   readonly value: T;
   /** When it fell due, in milliseconds since 1970. */
   readonly dueAt: number;
-  /** How long ago that is: more than some seconds when the bot was down, the plugin was off in the guild, or an earlier attempt failed. */
+  /** How long ago that was: more than some seconds when the bot was down, the plugin was off in the guild, or an earlier attempt failed. */
   readonly lateMs: number;
-  /** 1 at first; of this process. */
+  /** Starts at 1; counted in this process. */
   readonly attempt: number;
 }
 
-/** What happens with the documents of a collection when they fall due. */
+/** How the documents of a collection are handled when they are due. */
 export interface ScheduleDefinition<T> {
   /** When it is due, in milliseconds since 1970; `undefined` when it is not planned. */
   dueAt(value: T): number | undefined;
   /** The guild that it belongs to: it waits while the plugin is off there, or the bot is not in it. Without it, documents belong to no guild. */
   guildOf?(value: T): string | null;
   /**
-   * Called for each document that is due, one after another for a key. When it resolves, the document is deleted, unless it has
-   * changed so that it is no longer due: for what repeats, save the next time. When it rejects, it is called again, after 30 s at first
-   * and then less and less often, up to every hour; and so it is when the process ended in the middle. What may not happen twice is
-   * therefore sent with `sendOnce`, or noted in the document before it is done.
+   * Called for each document that is due, one after another for a key. When it resolves, the document is deleted, unless it has changed so that it is no longer
+   * due: for what repeats, save the next time. When it rejects, it is called again, after 30 s at first and then with growing delays of up to an hour; also
+   * when the process ended during the call. So an effect that must not happen twice has to be sent with `sendOnce`, or recorded in the document before it is
+   * done.
    */
   run(due: DueDocument<T>): unknown;
 }

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { t } from './text/language.js';
 import { defineToken } from './token.js';
 
-/** A process of a cluster that was heard of a few seconds ago. */
+/** A process of a cluster with a recent heartbeat. */
 export interface ClusterProcess {
   readonly name: string;
   readonly version: string;
@@ -17,7 +17,7 @@ export interface ClusterProcess {
 /** A group of servers. */
 export interface ClusterGroup {
   readonly group: number;
-  /** Name of the process that holds it; `undefined` while nobody does. */
+  /** Name of the process that holds it; `undefined` while no process does. */
   readonly holder: string | undefined;
   /** Whether its holder has begun to serve it. */
   readonly isServed: boolean;
@@ -25,7 +25,7 @@ export interface ClusterGroup {
   readonly since: number | undefined;
   /** How long ago its lease was renewed: usually less than 2 seconds. */
   readonly renewedMsAgo: number | undefined;
-  /** Commands that were begun and are not finished. */
+  /** Number of commands that were begun and are not finished. */
   readonly underWay: number;
 }
 
@@ -40,7 +40,7 @@ export interface Takeover {
   readonly group: number;
   /** In milliseconds since 1970. */
   readonly at: number;
-  /** `undefined` where nobody knows its name any more. */
+  /** `undefined` when its name is not known any more. */
   readonly from: string | undefined;
   readonly to: string;
   readonly reason: TakeoverReason;
@@ -59,37 +59,37 @@ export interface Cluster {
 }
 export const Cluster = defineToken<Cluster>('cinnabar.cluster');
 
-/** What a plugin asks of its own runs in all processes that serve the bot. Where one process serves it, it asks itself. */
+/** A question that a plugin asks in all processes that serve the bot. With one process, it is answered there. */
 export interface QuestionDefinition<B, T> {
   /** Unique within the plugin: lower case letters, digits and `-`. */
   readonly name: string;
   /** Both are checked when they come from another process, which may run another version. */
   readonly input: z.ZodType<B>;
   readonly answer: z.ZodType<T>;
-  /** How long others are waited for. @default 10,000 */
+  /** Deadline for the answers of other processes. @default 10,000 */
   readonly deadlineMs?: number;
-  /** Answers for the servers that this process has in `client.guilds`. What it does is done at most once. @param signal aborts when the plugin stops */
+  /** Answers for the servers that this process has in `client.guilds`. Its effects happen at most once. @param signal aborts when the plugin stops */
   run(input: B, signal: AbortSignal): T | Promise<T>;
 }
 
 export interface Question<B, T> {
-  /** Asks all. @throws what the own `run` throws; others that do not answer are counted */
+  /** Asks all processes. @throws the errors of this process's `run`; other processes that do not answer are counted */
   everywhere(input: B): Promise<Answers<T>>;
   /**
-   * Asks the process that serves a server; `null`: the one that has what belongs to no server.
+   * Asks the process that serves a server; `null`: the one that handles everything without a server.
    * @throws what `run` throws, if it is a UserError or a CinnabarError; CINNABAR_CLUSTER_NO_ANSWER after the deadline: then it may have been done, or not
    */
   of(guildId: string | null, input: B): Promise<T>;
 }
 
 export interface Answers<T> {
-  /** The own one is the first. */
+  /** This process's answer is the first. */
   readonly answers: readonly T[];
   /** Parts of the bot that have not answered in time. */
   readonly missing: number;
 }
 
-/** What a list says that is not whole; empty when nothing is missing. */
+/** The note below an incomplete list; empty when nothing is missing. */
 export function missingSentences({ missing }: Pick<Answers<unknown>, 'missing'>): readonly string[] {
   return missing === 0 ? [] : [t('A part of me does not answer at the moment, so this is not everything.')];
 }

@@ -17,7 +17,7 @@ import { z } from 'zod';
 import type { AccessPolicy, Actor, Decision, DecisionReason, Tier } from './access.js';
 import { defineToken } from './token.js';
 
-/** Where a reply goes and how; a string is its content. */
+/** The target and form of a reply; a string is its content. */
 export type Reply = string | ReplyBody;
 export interface ReplyBody {
   readonly content?: string;
@@ -25,15 +25,15 @@ export interface ReplyBody {
   readonly components?: MessageReplyOptions['components'];
   readonly files?: MessageReplyOptions['files'];
   /**
-   * Whether the program speaks about itself: then no model reads it. By default what the manifest's `administrative` says for answers to
-   * commands; in a turn an answer is a mind's own word unless this is set.
+   * Whether the program writes about itself: then no model reads it. By default the manifest's `administrative` decides for answers to commands; in a turn an
+   * answer counts as the responder's own text unless this is set.
    */
   readonly notice?: boolean;
-  /** Only the caller sees it where Discord can do that (slash); by default the command's `ephemeral`. */
+  /** Only the caller sees it, if Discord supports that (slash); by default the command's `ephemeral`. */
   readonly ephemeral?: boolean;
 }
 
-/** What a command's `run` gets beside its options. Mentions in replies never ping anyone but the caller. */
+/** The context of a command's `run`. Mentions in replies never ping anyone but the caller. */
 export interface CommandContext {
   readonly name: string;
   readonly source: 'prefix' | 'slash';
@@ -48,13 +48,13 @@ export interface CommandContext {
   /** The prefix that was typed, or `/`. */
   readonly prefix: string;
   readonly signal: AbortSignal;
-  /** The first call answers, later ones follow up. Text over Discord's limit is split without breaking fences. */
+  /** The first call answers, later ones follow up. Long text is split without breaking fences. */
   reply(reply: Reply): Promise<Message>;
   /** For work of more than 2 s: shows that the bot is thinking. */
   defer(): Promise<void>;
   /**
-   * Checks a further policy, for a command that everyone may use and whose options ask for more. What a policy for admins admits is in the audit.
-   * @param name what rules of access call it; by default the command's name
+   * Checks a further policy, for a command that everyone may use and whose options ask for more. Uses under a policy for admins are recorded in the audit.
+   * @param name its name in access rules; by default the command's name
    * @throws CINNABAR_ACCESS_DENIED with the reasons
    * @example if (mood !== undefined) await ctx.requireAccess({ tier: 'admin' });
    */
@@ -84,28 +84,28 @@ interface CommandBase {
 export interface CommandDefinition<S extends OptionShape = OptionShape> extends CommandBase {
   readonly options?: S;
   readonly cooldown?: Cooldown;
-  /** Slash replies are seen by the caller alone. */
+  /** Only the caller sees slash replies. */
   readonly ephemeral?: boolean;
   readonly examples?: readonly string[];
-  /** Set for a command that changes something for all members although its policy admits everyone: each use is in the audit, as those of admins' commands are. */
+  /** Set for a command that changes something for all members although everyone may use it: the audit records each use, as for admins' commands. */
   readonly audited?: boolean;
-  /** Set where it only shows something: `!audit` leaves its uses out unless it is asked for all. A function decides by what was given, as it was typed. */
+  /** Set when it only reads: `!audit` leaves its uses out unless all are requested. A function decides by the typed values. */
   readonly reads?: boolean | ((given: Given) => boolean);
   /**
-   * Set where what follows the command's name may be a secret: the audit has the name alone. A function names the options whose values it withholds,
-   * by what was given for each option, as it was typed.
+   * Set when the text after the command's name may contain a secret: the audit then has only the name. A function returns the options whose values are left
+   * out, given the typed value of each option.
    */
   readonly withheld?: boolean | Withheld;
   run(context: CommandContext, options: OptionValues<S>): unknown;
 }
 
-/** Names the options of a use of a command that may hold a secret. */
+/** Returns the options of a use of a command that may contain a secret. */
 export type Withheld = (given: Given) => readonly string[];
 
-/** What was given for each option of a command, as it was typed. */
+/** The value of each option of a command, as it was typed. */
 export type Given = Readonly<Record<string, string | number | boolean>>;
 
-/** A command of commands: `!plugin list`. `access` applies to every one of them, beside its own. */
+/** A group of commands: `!plugin list`. `access` applies to every one of them, in addition to its own. */
 export interface GroupDefinition extends CommandBase {
   /** Made with `subcommand(…)`, or with `subgroup(…)` for one more level. */
   readonly commands: readonly (Subcommand | Subgroup)[];
@@ -121,7 +121,7 @@ export interface Subgroup extends Omit<GroupDefinition, 'commands'> {
   readonly commands: readonly Subcommand[];
 }
 
-/** What the command directory tells of one command, for help and for `ai`. */
+/** A command in the directory, for help and for `ai`. */
 export interface CommandInfo {
   readonly plugin: string;
   /** Full name, `plugin reload`. */
@@ -146,7 +146,7 @@ export interface CommandInfo {
 export interface ExplainedCommand {
   readonly command: CommandInfo;
   readonly decision: Decision;
-  /** Why it has to wait although the decision allows it: it was used too often. */
+  /** How long it has to wait although it is allowed: it was used too often. */
   readonly cooldown?: DecisionReason;
 }
 
@@ -155,7 +155,7 @@ export type SuggestionChoice = (guildId: string) => boolean | Promise<boolean>;
 
 /** The directory of commands. */
 export interface Commands {
-  /** What the actor may run in that place, by full name, sorted. */
+  /** The commands that the actor may run in that place, by full name, sorted. */
   visibleTo(actor: Actor): Promise<readonly CommandInfo[]>;
   /**
    * The full names of all commands, and of the groups around them, sorted.
@@ -163,8 +163,8 @@ export interface Commands {
    */
   names(guildId?: string): readonly string[];
   /**
-   * Ids of the plugins that have a command of this full name, or of a group with this name; where none has it, of the one that had it while it
-   * last ran in this process.
+   * Ids of the plugins that have a command of this full name, or of a group with this name; when none has it, that of the plugin that had it when it last ran
+   * in this process.
    */
   owners(name: string): readonly string[];
   /** Whether a plugin has a command or group of this name or alias (one word), switched on or not. */
@@ -174,12 +174,11 @@ export interface Commands {
    * @param name full name or alias; none has it: no entries
    */
   explain(actor: Actor, name: string): Promise<readonly ExplainedCommand[]>;
-  /** What a name that does not exist may have been meant for: what does here what a command of Red does, then the nearest names. */
+  /** Suggestions for an unknown name: the counterpart of a command of Red, then the nearest names. */
   similar(name: string, among: readonly Pick<CommandInfo, 'name'>[]): readonly string[];
   /**
-   * Says where commands that do not exist are answered with a suggestion; everywhere until then. The plugin that keeps the choices calls it; the
-   * last call counts.
-   * @returns takes it back
+   * Sets where unknown commands are answered with a suggestion; everywhere until then. The plugin that stores the choices calls it; the last call counts.
+   * @returns a function that removes it
    */
   suggestWhere(choice: SuggestionChoice): () => void;
   /** Whether this message runs a command (known, and enabled here): such a message is not also a turn. */
@@ -187,7 +186,7 @@ export interface Commands {
 }
 export const Commands = defineToken<Commands>('cinnabar.commands');
 
-/** A command that members have made for one guild. It is typed only: it is not in the slash menu. */
+/** A command that members have made for one guild. It is only available with a prefix, not in the slash menu. */
 export interface GuildCommand {
   /** As other commands' names. */
   readonly name: string;
@@ -197,24 +196,24 @@ export interface GuildCommand {
   run(context: CommandContext, text: string): unknown;
 }
 
-/** What an alias stands for. */
+/** The line of an alias. */
 export interface AliasExpansion {
   readonly text: string;
-  /** The tier that its maker had. Members who use it may do no more by it: they may not know what it stands for. */
+  /** The tier of the alias's creator. Its users may do no more than that, since they may not know the line. */
   readonly tier: Tier;
 }
 
 /**
- * The commands and aliases that members have made, by guild. They run as all others do: access rules name them, help lists them, the audit
- * records what was refused. Where a plugin has a command of the same name, that one runs. Asked for messages that begin with a prefix: answer from memory.
+ * The commands and aliases that members have made, by guild. They run like all others: access rules name them, help lists them, the audit records refusals. A
+ * plugin's command of the same name takes precedence. Called for messages that begin with a prefix: answer from memory.
  */
 export interface GuildCommands {
   /** The same object as long as the command stays the same. */
   find(guildId: string, name: string): GuildCommand | undefined;
   list(guildId: string): readonly GuildCommand[];
   /**
-   * What an alias stands for: words of another command, without a prefix. That command decides who may use it.
-   * @param rest what was typed after the alias: it has to be in what is returned, where it is to count
+   * The line of an alias: another command, without a prefix. That command decides who may use it.
+   * @param rest the text after the alias: it has to be part of the result, if it is used
    */
   expand?(guildId: string, name: string, rest: string): AliasExpansion | undefined;
 }
@@ -226,7 +225,7 @@ export function subcommand<const O extends OptionShape = Record<never, never>>(
   return {
     ...definition,
     kind: 'command',
-    // The router hands over exactly what this command's own schemas produced.
+    // The router passes exactly what this command's own schemas produced.
     run: (context, options) => definition.run(context, options as OptionValues<O>),
   };
 }
@@ -245,15 +244,15 @@ export interface ComponentDefinition {
   /** Unique in the plugin: letters, digits, `-` and `_`. */
   readonly name: string;
   readonly access?: AccessPolicy;
-  /** Whether the audit records each use; by default where its policy asks for a moderator or more. Switch it off for what only shows something. */
+  /** Whether the audit records each use; by default when its policy requires a moderator or more. Set it to `false` when it only reads. */
   readonly audited?: boolean;
-  /** `args` are what `customId(...args)` was given. They come back from Discord: treat them as a claim, not as a fact. */
+  /** `args` are the arguments of `customId(...args)`. They come back from Discord: do not trust them. */
   run(interaction: ComponentInteraction, args: readonly string[]): unknown;
 }
 
 /** A registered component. */
 export interface ComponentHandle {
-  /** The `custom_id` to put on the component; at most 100 characters in all. */
+  /** The `custom_id` for the component; at most 100 characters. */
   customId(...args: readonly string[]): string;
 }
 
@@ -261,11 +260,11 @@ export interface ComponentHandle {
 export type OptionShape = Readonly<Record<string, z.ZodType>>;
 export type OptionValues<S extends OptionShape> = { readonly [K in keyof S]: z.output<S[K]> };
 
-/** What `option.*` helpers attach to a schema, read by the parser, the slash builder and the help. */
+/** Properties that `option.*` helpers attach to a schema, for the parser, the slash builder and the help. */
 export interface OptionTraits {
-  /** How text or a slash value becomes the option's value; plain zod types need none. */
+  /** How text or a slash value becomes the option's value; plain zod types do not need this. */
   readonly kind?: 'user' | 'member' | 'role' | 'channel' | 'attachment' | 'duration' | 'rest';
-  /** For `channel`: which types may be chosen. */
+  /** For `channel`: the types that may be chosen. */
   readonly channelTypes?: readonly ChannelType[];
   /** Suggests values while the member types; at most 25 are shown. */
   readonly suggest?: Suggest;
@@ -280,7 +279,7 @@ export type Suggest = (
   where: { readonly guildId: string | null; readonly userId: string },
 ) => readonly Suggestion[] | Promise<readonly Suggestion[]>;
 
-/** Traits by schema instance. Weak: a schema that goes takes its traits along. */
+/** Traits by schema instance. Weak, so that they are freed with the schema. */
 export const optionTraits = z.registry<OptionTraits>();
 
 function entity<T extends { id: string }>(what: string, traits: OptionTraits): z.ZodType<T, T> {
@@ -306,7 +305,7 @@ export const option = {
   attachment: () => entity<Attachment>('file', { kind: 'attachment' }),
   /** `90s`, `10m`, `1h30m`, `2d`; the value is in milliseconds. */
   duration: () => z.number().int().nonnegative().register(optionTraits, { kind: 'duration' }),
-  /** Everything that is left of the line, spaces and quotes kept. Must be the last option. */
+  /** The rest of the line, with spaces and quotes. Must be the last option. */
   rest: () => z.string().min(1).register(optionTraits, { kind: 'rest' }),
   /** A text option with suggestions while typing. */
   suggested: (suggest: Suggest) => z.string().min(1).register(optionTraits, { suggest }),

@@ -23,8 +23,8 @@ import type { ResponderDefinition } from './turns.js';
 import type { WebPage, WebRoute } from './web.js';
 
 /**
- * What `setup` is handed. Every registration belongs to the plugin's scope, is labelled in `!plugin info`, and is taken back
- * in reverse order when the plugin stops; the returned disposer takes it back earlier.
+ * The argument of `setup`. Every registration belongs to the plugin's scope, is listed in `!plugin info`, and is removed in reverse order when the plugin
+ * stops; the returned disposer removes it earlier.
  * @example
  * // In a plugin of several files each function takes the plugin's own context:
  * export type AdminContext = PluginContext<typeof settings, typeof collections, typeof inject>;
@@ -41,7 +41,7 @@ export interface PluginContext<
   readonly env: z.output<E>;
 }
 
-/** A context whose types the host does not know: it built the parts from the plugin's own declarations. */
+/** A context whose types the host does not know: it built the parts from the plugin's declarations. */
 export interface ErasedContext extends Registrar {
   readonly settings: object;
   readonly collections: object;
@@ -50,7 +50,9 @@ export interface ErasedContext extends Registrar {
 }
 
 export interface ListenerOptions {
-  /** For what watches, and never answers: logs, moderation, a history. Messages and reactions reach it although the bot ignores their author or place. */
+  /**
+   * For listeners that observe and never answer: logs, moderation, a history. They get messages and reactions although the bot ignores their author or place.
+   */
   readonly hearsIgnored?: boolean;
 }
 
@@ -64,8 +66,8 @@ export interface Registrar {
   /** A button, select or modal. */
   component(definition: ComponentDefinition): ComponentHandle;
   /**
-   * A discord.js event. Guilds where the plugin is disabled never get here, nor do messages and reactions of members and in channels that the
-   * bot ignores (`Access.ignores`), unless `options` ask for them.
+   * A discord.js event. Events of guilds where the plugin is disabled are left out; so are messages and reactions of members and in channels that the bot
+   * ignores (`Access.ignores`), unless `options` include them.
    */
   on<K extends keyof ClientEvents>(
     event: K,
@@ -83,15 +85,15 @@ export interface Registrar {
   intercept(interceptor: Interceptor): Disposer;
   /** Offers a service under a token that the plugin declared in `provides`. */
   provide<T>(token: Token<T>, service: T): Disposer;
-  /** Exports and forgets what the collections do not declare; what either leaves out is nothing. */
+  /** Exports and deletes personal data outside of collections; a source without data contributes nothing. */
   personalData(data: Partial<PersonalData>): Disposer;
   /**
-   * Says whether the plugin is set up in a guild. Where it is not, `help` does not list it for members, and tells admins what to do.
+   * Checks whether the plugin is configured in a guild. Otherwise `help` does not list it for members, and tells admins what to do.
    * @example needsSetup(() => modelNeed(services.llm));
    */
   needsSetup(check: SetupCheck): Disposer;
   /**
-   * Tells `!diagnose` what keeps something of the plugin from working for a member, and what helps.
+   * Tells `!diagnose` why a feature of the plugin does not work for a member, and how to fix it.
    * @example
    * diagnose(async ({ actor, kind, name }) =>
    *   kind === 'plugin' || name === 'draw' ? modelFindings(services.llm, actor) : [],
@@ -104,8 +106,8 @@ export interface Registrar {
    */
   whySilent(reasons: SilenceReasons): Disposer;
   /**
-   * Runs after a change of the plugin's settings is saved, whatever made it, and before its author reads that it holds. Where several processes share the
-   * servers, it runs a little later in the others, too, unless the settings are of a server that is none of theirs.
+   * Called after any change of the plugin's settings is saved, and before its author gets the answer. When several processes share the servers, it is also
+   * called a little later in the others, except for settings of servers that they do not serve.
    * @example settingsChanged(async ({ scope, of }) => scope === 'guild' && watch(of));
    */
   settingsChanged(handler: (change: SettingsChange) => unknown): Disposer;
@@ -113,8 +115,8 @@ export interface Registrar {
   every(intervalMs: number, task: () => unknown): Disposer;
   after(delayMs: number, task: () => unknown): Disposer;
   /**
-   * Does something with each document of a collection when its time has come: a timer that outlives restarts. To plan, change or cancel, save or
-   * delete the document; what fell due while the bot was down comes after the start, late. Nothing runs before the bot is connected.
+   * Handles each document of a collection when it is due: a timer that survives restarts. Save or delete the document to plan, change or cancel it. Documents
+   * that became due while the bot was down are handled after the start. Nothing runs before the bot is connected.
    * @example
    * schedule(collections.bans, {
    *   dueAt: ({ until }) => until,
@@ -125,9 +127,8 @@ export interface Registrar {
    */
   schedule<T>(collection: Collection<T>, definition: ScheduleDefinition<T>): Disposer;
   /**
-   * A module whose functions run in the host's worker threads, with limits on time and memory: for documents from outside that are
-   * large, or that could be made to take for ever. Built and loaded when it is first used. It imports from `@cinnabar/sdk/worker`, which
-   * is small, rather than from `@cinnabar/sdk`.
+   * A module whose functions run in the host's worker threads, with limits on time and memory: for untrusted documents that are large, or could take forever.
+   * Built and loaded when it is first used. It imports from `@cinnabar/sdk/worker`, which is small, rather than from `@cinnabar/sdk`.
    * @param url relative to the plugin's entry file, which is what `import.meta.url` means in all of a plugin's files
    * @example
    * const pages = context.worker<typeof import('./pages.js')>(new URL('./pages.js', import.meta.url));
@@ -153,8 +154,8 @@ export interface Registrar {
    */
   journals(options?: JournalsOptions): Journals;
   /**
-   * Asks for what is known, or can be done, only where a server is served: a bot may run in several processes, each with some of its servers in
-   * `client.guilds`. Most plugins need none: events, commands, tools and pages come to the process of their server by themselves.
+   * A question that only the process that serves a server can answer: a bot may run in several processes, each with some of its servers in `client.guilds`.
+   * Most plugins need none: events, commands, tools and pages run in the process of their server.
    * @throws CINNABAR_NAME_INVALID, CINNABAR_NAME_TAKEN
    * @example
    * const sizes = context.question({
@@ -176,7 +177,7 @@ export interface Registrar {
   readonly log: Logger;
 }
 
-/** Takes a registration back. Safe to call more than once; resolves when nothing of it is left. */
+/** Removes a registration. May be called more than once; resolves when it is completely removed. */
 export type Disposer = () => Promise<void>;
 
 /** A cleanup that a plugin hands to `defer`. */
@@ -185,9 +186,9 @@ export type Cleanup = () => unknown;
 /** How a worker module's functions are called from the main thread. */
 export interface WorkerModule<M> {
   /**
-   * Runs an exported function of the module in a worker thread. Input and result are copied (structured clone): keep results small,
-   * since reading a large object back takes the main thread's time.
-   * @throws UserError as the function threw it
+   * Runs an exported function of the module in a worker thread. Input and result are copied (structured clone): keep results small, since deserialising a large
+   * object blocks the main thread.
+   * @throws UserError when the function threw one
    * @throws CinnabarError CINNABAR_WORKER_TIMEOUT, CINNABAR_WORKER_MEMORY, CINNABAR_WORKER_BUSY, CINNABAR_WORKER_FAILED
    */
   run<K extends WorkerFunctionName<M>>(
@@ -199,13 +200,13 @@ export interface WorkerModule<M> {
 
 export interface WorkerRunOptions {
   /**
-   * What the worker may use from when it begins with the input; 5,000 by default. Afterwards it is killed. On Linux this is processor time, so
-   * that a busy machine ends nothing that is in order, and ten times as much in real time; elsewhere it is real time.
+   * Time limit from the beginning of the work on the input; 5,000 by default. Afterwards the worker is killed. On Linux this is processor time, so that a busy
+   * machine does not end a valid job, and ten times as much real time; elsewhere it is real time.
    */
   readonly timeoutMs?: number;
-  /** Jobs of different groups take turns: a guild's id, or a user's. By default the plugin is one group. */
+  /** Jobs of different groups take turns: use a guild's id, or a user's. By default the plugin is one group. */
   readonly group?: string;
-  /** Gives up: a job that waits is taken out, one that runs is killed. */
+  /** Cancels the job: a waiting one is removed, a running one is killed. */
   readonly signal?: AbortSignal;
 }
 

@@ -20,14 +20,14 @@ export interface PluginDefinition<
   /** Named beside `C`, so that the parameters of functions in it (migrations, owners) have their types. */
   readonly collections?: C & CollectionDefinitions;
   readonly inject?: I;
-  /** The tokens that `setup` provides, known beforehand so that plugins start in the right order. */
+  /** The tokens that `setup` provides, declared in advance so that plugins start in the right order. */
   readonly provides?: readonly Token<unknown>[];
   readonly env?: E;
-  /** Top-level keys of the YAML files that the plugin reads, for editors and for the host, which claims them while the plugin runs. */
+  /** Top-level keys of the YAML files that the plugin reads, for editors and for the host, which accepts them while the plugin runs. */
   readonly configuration?: z.ZodObject;
-  /** What it takes over from other bots. */
+  /** Data that it imports from other bots. */
   readonly importers?: readonly ImporterDefinition<S, C>[];
-  /** What it keeps of a guild beside its settings, for `!server export` and `apply`: made by `guildFilePart`. */
+  /** Its data about a guild other than settings, for `!server export` and `apply`: made by `guildFilePart`. */
   readonly guildFile?: GuildFilePart<NoInfer<S>, NoInfer<C>>;
   /**
    * What `!doctor` and `cinnabar doctor` check of it: keys, addresses, servers.
@@ -35,20 +35,20 @@ export interface PluginDefinition<
    */
   checks?(context: CheckContext<S, E>): Promise<readonly CheckResult[]> | readonly CheckResult[];
   /**
-   * What members may say, and what a model should do then: `cinnabar eval` asks it, beside the examples of the tools.
+   * Example messages of members, and the expected tool calls, for `cinnabar eval`, in addition to the examples of the tools.
    * @example evaluations: [{ say: 'I need a number up to 6', tool: 'roll_die', input: { sides: 6 } }, { say: 'What is a die?' }],
    */
   readonly evaluations?: readonly Evaluation[];
-  /** The only entry. Everything it registers is taken back when the plugin stops. */
+  /** The only entry. Everything that it registers is removed when the plugin stops. */
   setup(context: PluginContext<S, C, I, E>): unknown;
 }
 
-/** One thing that a member may say, and what a model should do then. */
+/** An example message of a member, and the expected tool call. */
 export interface Evaluation {
   readonly say: string;
-  /** The plugin's tool that is right; left out where none is, and the model should only talk. */
+  /** The expected tool of the plugin; left out when the model should only answer with text. */
   readonly tool?: string;
-  /** Arguments that the call has to have; it may have others. */
+  /** Arguments that the call must contain; others are allowed. */
   readonly input?: Readonly<Record<string, unknown>>;
 }
 
@@ -131,7 +131,7 @@ function erased<S extends SettingsSchemas, C extends CollectionDefinitions>(
   };
 }
 
-/** What can be shown of a plugin before it runs. */
+/** The properties of a plugin that are known before it runs. */
 export interface Manifest {
   /** Lower case letters, digits and `-`, at most 32; unique in the host. */
   readonly id: string;
@@ -141,25 +141,28 @@ export interface Manifest {
   readonly author?: string;
   /** Semantic version range of hosts it runs on. */
   readonly host?: string;
-  /** Gateway intents that its listeners need; the bot asks Discord for the union of all. */
+  /** Gateway intents that its listeners require; the bot requests the union of all. */
   readonly intents?: readonly GatewayIntentsString[];
-  /** Intents of listeners that can do without: they hear something where another plugin, or the owner, has the bot ask for them. */
+  /** Optional intents: listeners get more events when another plugin, or the owner, makes the bot request them. */
   readonly optionalIntents?: readonly GatewayIntentsString[];
   /** Discord permissions that the bot needs for this plugin. */
   readonly permissions?: readonly PermissionsString[];
-  /** Hosts that it talks to, for people who decide whether to run it: `api.example.org`. Nothing enforces it. */
+  /** Hosts that it connects to, for people who decide whether to run it: `api.example.org`. This is not enforced. */
   readonly hosts?: readonly string[];
-  /** Set when tools must not run without it: where it is enabled but not running, every tool call is refused. */
+  /** Set when tools must not run without it: while it is enabled but not running, every tool call is refused. */
   readonly guard?: boolean;
   /** Off in a guild until an admin enables it; on by default. */
   readonly enabledByDefault?: boolean;
-  /** What it means for a guild to switch it off, where that is more than that its commands are gone: told, and asked about, before it is done. */
+  /** The consequence of switching it off in a guild, other than that its commands are missing: shown in the question before it is done. */
   readonly disabling?: string;
-  /** Set when its commands are about the bot itself (settings, costs, help): what they answer is a notice, which no model reads. */
+  /** Set when its commands are about the bot itself (settings, costs, help): their answers are notices, which no model reads. */
   readonly administrative?: boolean;
   /** Set when the bot could not be administered without it: it can be neither disabled in a guild nor unloaded. */
   readonly required?: boolean;
 }
 
-/** The environment variables that a plugin reads: validated at start, with errors that name the variable. Mark secrets with `.meta({ secret: true })`. A loose object gets them all: for variables whose names only the settings know. */
+/**
+ * The environment variables that a plugin reads: validated at start, with errors that name the variable. Mark secrets with `.meta({ secret: true })`. A loose
+ * object gets all variables, for those whose names are in the settings.
+ */
 export type EnvSchema = z.ZodObject;

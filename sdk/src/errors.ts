@@ -8,13 +8,13 @@ export interface CodedError {
   readonly sentence: string;
   /** What members read of an operator's error; without it, only that something went wrong. */
   readonly memberSentence: string | undefined;
-  /** Slots of words that the reader, or the model for them, has written: they are repeated as they are. */
+  /** Slots with text that the reader, or the model for them, has written: it is repeated unchanged. */
   readonly echoes: readonly string[];
 }
 
 /**
- * Every error the host can raise has a code, one sentence, and who may read it: an operator's names documents, paths, addresses or variables,
- * or what only an author can put right. `ERRORS.md` beside this package documents each; a test keeps the two the same.
+ * Every error the host can raise has a code, one sentence, and who may read it: an operator's error names documents, paths, addresses or variables, or
+ * something that only an author can fix. `ERRORS.md` beside this package documents each; a test keeps both equal.
  */
 export const ERRORS = {
   CINNABAR_CONFIG_INVALID: forOperators('The configuration is wrong: {detail}'),
@@ -129,7 +129,7 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 export type ErrorParams = Readonly<Record<string, string | number>>;
 
-/** An error with a stable `code`. Its `message` is the reason, for the log; `sentenceOf` has what a member may read. */
+/** An error with a stable `code`. Its `message` is the reason, for the log; `sentenceOf` returns what a member may read. */
 export class CinnabarError extends Error {
   readonly code: ErrorCode;
   readonly params: ErrorParams;
@@ -169,8 +169,8 @@ export class OperatorError extends Error {
 }
 
 /**
- * The sentence that a member may read of any thrown value, or `undefined` when there is none but that something went wrong.
- * @param reference to the log entry with the reason; it is shown where the reason is not for members
+ * The sentence that a member may read of any thrown value, or `undefined` when there is no specific one.
+ * @param reference to the log entry with the reason; shown when the reason is not for members
  */
 export function sentenceOf(error: unknown, reference?: string): string | undefined {
   const sentence = memberSentenceOf(error);
@@ -188,19 +188,19 @@ function memberSentenceOf(error: unknown): string | undefined {
   return template && fillTemplate(translated(template), withoutInternals(error.params, echoes));
 }
 
-/** Whether what members read of it keeps the reason from them: then the reason belongs into the log, under a reference. */
+/** Whether the sentence for members hides the reason: then the reason has to be logged, under a reference. */
 export function isForOperators(error: unknown): boolean {
   if (error instanceof CinnabarError) return ERRORS[error.code].audience === 'operator';
   return !(error instanceof UserError);
 }
 
-/** The reason for those who run the bot, in the current language; `undefined` for an error that is none of the program's own. For the log: `message`. */
+/** The reason for operators, in the current language; `undefined` for errors of other origin. For the log, use `message`. */
 export function operatorSentenceOf(error: unknown): string | undefined {
   if (error instanceof CinnabarError) return fillTemplate(translated(ERRORS[error.code].sentence), error.params);
   return error instanceof UserError || error instanceof OperatorError ? error.message : undefined;
 }
 
-/** What a member reads where the reason is in the log: with the reference by which the operator finds it there. */
+/** The sentence for a member when the reason is in the log: with the reference by which the operator finds it. */
 export function withReference(sentence: string, reference: string): string {
   return t('{sentence} It has been logged (reference `{reference}`).', { sentence, reference });
 }
@@ -213,7 +213,7 @@ function forOperators(sentence: string, memberSentence?: string): CodedError {
   return { audience: 'operator', sentence, memberSentence, echoes: [] };
 }
 
-/** What only an operator may read in a text: addresses with scheme, port or number, paths and documents, variables. */
+/** Parts of a text that only an operator may read: addresses with scheme, port or number, paths and documents, variables. */
 const INTERNALS: readonly RegExp[] = [
   /\b[a-z][a-z\d+.-]*:\/\//i,
   /\b\d{1,3}(?:\.\d{1,3}){3}\b/,
@@ -226,7 +226,7 @@ const INTERNALS: readonly RegExp[] = [
   /\b[A-Z][A-Z\d]*(?:_[A-Z\d]+)+\b/,
 ];
 
-/** The values with what they are not to tell kept back, whatever the code that threw the error has put into them. */
+/** The values without the parts that members may not read, whatever the code that threw the error has put into them. */
 function withoutInternals(params: ErrorParams, echoes: readonly string[]): ErrorParams {
   const isTelling = (value: string | number) => INTERNALS.some((pattern) => pattern.test(String(value)));
   return Object.fromEntries(

@@ -10,24 +10,24 @@ import { visible } from './text/untrusted.js';
 import { readYaml, writeYaml } from './text/yaml.js';
 import { defineToken } from './token.js';
 
-/** What a plugin's part of the file of a guild works with. The bot need not run: there is neither a client nor services. */
+/** The context of a plugin's section in the file of a guild. The bot need not run: there is neither a client nor services. */
 export interface GuildFileContext<S extends SettingsSchemas, C extends CollectionDefinitions> {
   readonly guildId: string;
   readonly settings: Settings<S>;
   readonly collections: Collections<C>;
-  /** What the bot's owner has written into the configuration files. */
+  /** The values that the bot's owner has written in the configuration files. */
   readonly configuration: Pick<Configuration, 'layers'>;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Why a part cannot be applied, at a place of it: `{ at: ['roles'], problem: 'at most 25 roles can have a limit' }`. */
+/** Why a section cannot be applied, at a place of it: `{ at: ['roles'], problem: 'at most 25 roles can have a limit' }`. */
 export interface GuildFileProblem {
   readonly at: readonly string[];
   readonly problem: string;
 }
 
-/** A plugin's part of the file of a guild, as `guildFilePart` makes it. */
+/** A plugin's section in the file of a guild, as `guildFilePart` makes it. */
 export interface GuildFilePart<S extends SettingsSchemas, C extends CollectionDefinitions> {
   readonly schema: z.ZodObject;
   read(context: GuildFileContext<S, C>): Promise<object>;
@@ -35,7 +35,7 @@ export interface GuildFilePart<S extends SettingsSchemas, C extends CollectionDe
   write(value: object, context: GuildFileContext<S, C>): Promise<void>;
 }
 
-/** A part whose context the host does not know: it builds it from the plugin's own declarations. */
+/** A section whose context the host does not know: it builds it from the plugin's own declarations. */
 export interface ErasedGuildFilePart {
   readonly schema: z.ZodObject;
   read(context: ErasedGuildFileContext): Promise<object>;
@@ -50,10 +50,10 @@ export interface ErasedGuildFileContext
 }
 
 /**
- * Declares what a plugin keeps of a guild beside its settings as a section of the guild's file, `parts.<plugin>`: exported, planned, applied all or
- * nothing with the rest, and undone. `write` makes exactly what it is given hold, and changes nothing when it is repeated; `read` gives what was
- * chosen, without what belongs to the bot's owner. Plain JSON; no secrets. Texts, and keys of records, that are ids of roles, channels or users are
- * marked with `.meta({ kind: 'role' })`: they may stand in a file by name.
+ * Declares a plugin's data about a guild other than settings as a section of the guild's file, `parts.<plugin>`: exported, planned, applied all or nothing with
+ * the rest, and undone. `write` stores exactly the given value, and changes nothing when it is repeated; `read` returns the admins' choices, without those of
+ * the bot's owner. Plain JSON; no secrets. Texts, and keys of records, that are ids of roles, channels or users are marked with `.meta({ kind: 'role' })`: a
+ * file may contain their names.
  * @example
  * type Context = GuildFileContext<typeof settings, typeof collections>;
  * const limitsOfFile = guildFilePart({
@@ -71,7 +71,7 @@ export function guildFilePart<
 >(definition: {
   readonly schema: D;
   read(context: GuildFileContext<S, C>): Promise<z.input<D>>;
-  /** What the schema does not tell: limits, ceilings. */
+  /** Checks that the schema does not include: limits, the owner's maximums. */
   problemsOf?(value: z.output<D>, context: GuildFileContext<S, C>): Promise<readonly GuildFileProblem[]>;
   write(value: z.output<D>, context: GuildFileContext<S, C>): Promise<void>;
 }): GuildFilePart<S, C> {
@@ -97,25 +97,25 @@ export interface GuildFileDifference {
 /** What a file would change in a guild. */
 export interface GuildFilePlan {
   readonly differences: readonly GuildFileDifference[];
-  /** What to know before it is applied, as sentences. */
+  /** Warnings before it is applied, as sentences. */
   readonly notes: readonly string[];
   /**
-   * Applies it, all or nothing, with one entry in the audit; what was there before is kept for `planUndo`.
+   * Applies it, all or nothing, with one entry in the audit; the previous state is kept for `planUndo`.
    * @throws UserError when something has changed since it was planned, or it cannot be saved; then nothing is applied
    */
   apply(actor: Actor): Promise<void>;
 }
 
 /**
- * Everything that can be chosen for a guild as one YAML file: plugins, prefixes, roles, access rules, tool policies, the settings of all plugins and
- * what else they declare (`guildFilePart`). A section that the file does not have is left alone; one that it has is complete: what is not in it goes
- * back to the default. In `settings`, `channels`, `roleSettings` and `parts` each plugin is a section of its own. Secrets are neither written nor read.
+ * Everything that can be chosen for a guild as one YAML file: plugins, prefixes, roles, access rules, tool policies, the settings of all plugins and what else
+ * they declare (`guildFilePart`). A section that is missing in the file is not changed; a section in the file is complete: values that are missing in it are
+ * reset to the default. In `settings`, `channels`, `roleSettings` and `parts` each plugin has a separate section. Secrets are neither written nor read.
  */
 export interface GuildFiles {
   export(guildId: string): Promise<string>;
   /** @throws UserError that names each line that cannot be used */
   plan(guildId: string, text: string, actor: Actor, options?: GuildFileOptions): Promise<GuildFilePlan>;
-  /** What goes back to before the file that was applied last; `undefined` when none was. */
+  /** The state before the last applied file; `undefined` when none was applied. */
   planUndo(guildId: string): Promise<GuildFilePlan | undefined>;
 }
 export const GuildFiles = defineToken<GuildFiles>('cinnabar.guild-files');
@@ -130,7 +130,7 @@ const SIGNS = { added: '+', changed: '~', removed: '-' } as const;
 /** A difference as a line: `~ settings.chat.history: 40 → 80`. */
 export function lineOfDifference({ kind, what, before, after }: GuildFileDifference): string {
   const values = [before, after].filter((text) => text !== '').join(' → ');
-  // Values and names are anybody's text: none of it may pass for another line.
+  // Values and names are untrusted text: none may look like another line.
   return visible(`${SIGNS[kind]} ${what}${values === '' ? '' : `: ${values}`}`);
 }
 
@@ -147,7 +147,7 @@ const name = z.string().trim().toLowerCase().min(1).max(150);
 /** An id without quotes is a number in YAML, and too large for one. */
 const subject = z.string({ error: 'names are text, and ids stand in quotes' }).trim().min(1).max(100);
 
-/** A rule as it stands in a file: its effect, one of `everything`, `plugin`, `command` and `tool`, and one of `user`, `role`, `channel`, `category` and `everyone`. */
+/** A rule in a file: its effect, one of `everything`, `plugin`, `command` and `tool`, and one of `user`, `role`, `channel`, `category` and `everyone`. */
 export const fileRuleSchema = z.strictObject({
   effect: z.enum(['allow', 'deny']),
   everything: z.literal(true).optional(),
@@ -162,12 +162,12 @@ export const fileRuleSchema = z.strictObject({
 });
 type FileRule = z.output<typeof fileRuleSchema>;
 
-/** Something in a file that cannot be used, as a clause. */
+/** A problem in a file, as a clause. */
 export interface FileProblem {
   readonly problem: string;
 }
 
-/** What finds a user, role, channel or category by what a file calls it. */
+/** Finds a user, role, channel or category by its name in a file. */
 export type FindNamed = (kind: NamedKind, text: string) => { readonly id: string } | FileProblem;
 export type NamedKind = 'user' | 'role' | 'channel' | 'category';
 
@@ -175,7 +175,7 @@ export type NamedKind = 'user' | 'role' | 'channel' | 'category';
 const findById: FindNamed = (_kind, text) =>
   /^\d{15,22}$/.test(text) ? { id: text } : { problem: t('an id has 15 to 22 digits') };
 
-/** The rule that a file's entry means. */
+/** Parses a file's entry as a rule. */
 export function ruleFromFile(rule: FileRule, find: FindNamed): AccessRule | FileProblem {
   const targets = RULE_TARGETS.filter((kind) => rule[kind] !== undefined);
   const subjects = SUBJECTS.filter((kind) => rule[kind] !== undefined);
@@ -203,7 +203,7 @@ export function ruleForFile({ effect, target, subject: { kind, id } }: AccessRul
 
 /**
  * The access rules of a guild as a YAML file.
- * @param nameOf what an id names now: a comment for the reader
+ * @param nameOf the present name of an id, for a comment
  */
 export function writeRules(rules: readonly AccessRule[], nameOf: (id: string) => string | undefined): string {
   return writeYaml({ rules: rules.map(ruleForFile) }, nameOf);

@@ -12,26 +12,25 @@ export interface ForeignData {
   readonly members?: Readonly<Record<string, unknown>>;
   /** By the channel's id. */
   readonly channels?: Readonly<Record<string, unknown>>;
-  /** By the name that the part gave to a kind of data. */
+  /** By the name of the part's kind of data. */
   readonly custom?: Readonly<Record<string, unknown>>;
 }
 
-/** What an import has to tell: every single thing is in one of these. */
+/** The report of an import: each value is in one of these lists. */
 export interface ImportFindings {
   taken(what: string): void;
-  /** It is here already, as it is there or otherwise, and stays as it is. */
+  /** It exists here already, with the same or another value, and is not changed. */
   present(what: string): void;
   leftOut(what: string, why: string): void;
 }
 
-/** What an importer works with. The bot does not run: there is neither a client nor services. */
+/** The context of an importer. The bot does not run: there is neither a client nor services. */
 export interface ImportContext<S extends SettingsSchemas, C extends CollectionDefinitions> extends ImportFindings {
   readonly guildId: string;
   readonly settings: Settings<S>;
   readonly collections: Collections<C>;
   /**
-   * A line that begins with a command of the other bot, as it is typed here: `cleanup messages 5` as `purge 5`. `undefined` when it begins with no
-   * command of it that is known.
+   * A line with a command of the other bot, as it is typed here: `cleanup messages 5` as `purge 5`. `undefined` when it does not begin with a known command.
    */
   lineHere(line: string): string | undefined;
   readonly clock: Clock;
@@ -39,7 +38,7 @@ export interface ImportContext<S extends SettingsSchemas, C extends CollectionDe
   readonly signal: AbortSignal;
 }
 
-/** Takes over what another bot has stored, for one server at a time. */
+/** Imports the data of another bot, for one server at a time. */
 export interface ImporterDefinition<S extends SettingsSchemas, C extends CollectionDefinitions> {
   readonly program: 'red';
   /** Which of its parts: the name of a cog of Red-DiscordBot. */
@@ -87,8 +86,8 @@ export function redImporter<
 }
 
 /**
- * Sets a setting that nobody has chosen here; one that is chosen stays, and is reported.
- * @param what what the other bot has, for the report
+ * Sets a setting that is not set here; one that is set stays, and is reported.
+ * @param what the name of the other bot's value, for the report
  */
 export async function importSetting<T extends Record<string, unknown>, K extends keyof T & string>(
   { document, schema }: { readonly document: SettingsDocument<T>; readonly schema: z.ZodType<T> },

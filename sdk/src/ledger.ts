@@ -17,7 +17,7 @@ export const CALL_STATES = [
 ] as const;
 export type CallState = (typeof CALL_STATES)[number];
 
-/** What is kept of every call. */
+/** The record of every call. */
 export interface LedgerEntry {
   readonly id: string;
   readonly tool: string;
@@ -28,7 +28,7 @@ export interface LedgerEntry {
   readonly actor: Actor;
   /** The request's key and attempt, when it had a key. */
   readonly key?: string;
-  /** The message after which it was made, when the request said so. */
+  /** The message after which it was made, if the request named it. */
   readonly messageId?: string;
   readonly state: CallState;
   readonly createdAt: number;
@@ -38,7 +38,7 @@ export interface LedgerEntry {
   readonly reason?: string;
   /** The result as people and models read it. */
   readonly text?: string;
-  /** Where that came from: it is for those who may read all of it. */
+  /** The sources of the result: it is for those who may read all of them. */
   readonly sources?: readonly ToolSource[];
   /** The result may be shown in the channel of the request, although not all members there may read its sources. */
   readonly share?: 'here';
@@ -56,7 +56,7 @@ export interface Ledger {
 }
 export const Ledger = defineToken<Ledger>('cinnabar.ledger');
 
-/** A tool call as it was made, in the form in which it is kept. */
+/** A tool call in the form in which it is stored. */
 export interface RecordedCall {
   readonly id: string;
   readonly name: string;
@@ -71,7 +71,7 @@ export interface RecordedCall {
 
 export interface RecordedResult {
   readonly callId: string;
-  /** What people and models were told of it; `null` when it did not run. */
+  /** The result as people and models got it; `null` when it did not run. */
   readonly output: unknown;
   /** Why it failed or did not run. */
   readonly error?: string;
@@ -100,9 +100,9 @@ export const ToolHistory = defineToken<ToolHistory>('cinnabar.tool-history');
 
 /** A place that a tool's output came from, with the messages that it quotes. Without a channel: the guild as a whole, its members and roles. */
 export interface ToolSource extends Place {
-  /** Reading them takes the permission to read the message history. When one of them is deleted, the output is not shown any more. */
+  /** Reading them requires permission to read the message history. When one of them is deleted, the output is not shown any more. */
   readonly messageIds?: readonly string[];
-  /** Whose words or data are in it: when one of them has their data deleted, what was kept of the output goes. */
+  /** The members whose texts or data are in it: when one of them has their data deleted, the stored output is deleted. */
   readonly userIds?: readonly string[];
 }
 
@@ -114,48 +114,49 @@ export const toolSource: z.ZodType<ToolSource> = z.object({
   userIds: z.array(z.string()).exactOptional(),
 });
 
-/** Whether a person's words or data are in what came from there. */
+/** Whether the source contains a person's texts or data. */
 export function isOf(sources: readonly ToolSource[] | undefined, userId: string): boolean {
   return sources?.some(({ userIds }) => userIds?.includes(userId)) === true;
 }
 
-/** In the place of what was kept of a result, when a member whose words were in it has had their data deleted. */
+/** Replaces a stored result after a member whose texts were in it has had their data deleted. */
 export const FORGOTTEN = '(deleted: a member whose words were in this had their data deleted)';
 
-/** Who may be shown what came from where: asked each time before something that is kept is shown, to people or to a model. */
+/** Who may be shown content from which sources: checked each time before stored content is shown to people or a model. */
 export interface Provenance {
   /**
-   * Whether every one of them may read all of it now, and its messages are still there. A result without sources is shown to no one: its places are not known.
-   * What cannot be found out is a no.
+   * Whether every one of them may read all of it now, and its messages still exist. A result without sources is shown to no one, since its places are not
+   * known.
+   * When something cannot be found out, the answer is no.
    */
   mayShow(sources: readonly ToolSource[] | undefined, to: readonly Actor[]): Promise<boolean>;
-  /** The same for one person alone, wherever they are: for what they export, or get in a direct message. */
+  /** The same for one person, wherever they are: for their export, or a direct message. */
   mayHave(sources: readonly ToolSource[] | undefined, userId: string): Promise<boolean>;
   /** Whether all members who can see `at` may read all of it: otherwise it is more private than the place where it would be shown. */
   mayTell(sources: readonly ToolSource[] | undefined, at: Place): boolean;
 }
 export const Provenance = defineToken<Provenance>('cinnabar.provenance');
 
-/** What stands behind a message of the bot that is not its own word. */
+/** The origin of a message of the bot that is not its own text. */
 export type MessageOrigin =
   /** A tool sent it for a member; `undefined` when that member has had their data deleted. */
   | { readonly kind: 'sent-for'; readonly userId: string | undefined }
   /** It asks a member for a confirmation, or did. */
   | { readonly kind: 'card'; readonly userId: string; readonly open: boolean };
 
-/** Looks up messages of one channel by id; those that it knows nothing of are left out. */
+/** Looks up messages of one channel by id; unknown ones are left out. */
 export type MessageOriginSource = (
   channelId: string,
   messageIds: readonly string[],
 ) => Promise<ReadonlyMap<string, MessageOrigin>>;
 
 /**
- * For whom the bot said what. All its messages look alike on Discord; a model must not take for the bot's own word what a member had it say,
- * and members can ask with `!why`.
+ * On whose behalf the bot sent a message. All its messages look alike on Discord; a model must not take a member's text for the bot's own, and members can ask
+ * with `!why`.
  */
 export interface MessageOrigins {
   of: MessageOriginSource;
-  /** Adds what a plugin knows of messages that it has sent. */
+  /** Adds a plugin's knowledge about messages that it has sent. */
   add(source: MessageOriginSource): Disposer;
 }
 export const MessageOrigins = defineToken<MessageOrigins>('cinnabar.message-origins');

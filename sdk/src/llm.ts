@@ -21,7 +21,7 @@ export interface ToolUseContent {
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
 }
-/** A tool call whose arguments could not be read: an outcome, not an exception. */
+/** A tool call whose arguments could not be parsed: an outcome, not an exception. */
 export interface MalformedToolUseContent {
   readonly type: 'malformed_tool_use';
   readonly id: string;
@@ -74,19 +74,19 @@ export interface LlmRequest {
   readonly topP?: number;
   /** Asks for JSON of this shape instead of prose; the completion's `structured` is validated by it. */
   readonly output?: { readonly name: string; readonly schema: z.ZodObject };
-  /** `chat` by default. `prefill` writes the conversation as one text that the model goes on with; where a model refuses that, chat is used and the log says so. */
+  /** `chat` by default. `prefill` writes the conversation as one text that the model continues; when a model refuses that, chat is used and the log says so. */
   readonly mode?: 'chat' | 'prefill';
-  /** In prefill: the last message is the model's own, which it goes on with in the middle, instead of beginning another. */
+  /** In prefill: the last message is the model's own, which it continues instead of beginning another one. */
   readonly goesOn?: boolean;
   /** Models to try in order when the first cannot answer: down, rate-limited or timed out, after its own retries. */
   readonly fallbacks?: readonly string[];
   /** Called with each piece of text as it arrives; the completion has the whole. After a repeated attempt `restart` is true: what came before does not count. */
   readonly onText?: (piece: string, restart: boolean) => void;
-  /** Cached prefixes that end before the messages do; those within carry `cacheControl` themselves. */
+  /** Cached prefixes that end before the messages; those within the messages use `cacheControl`. */
   readonly cache?: { readonly tools?: CacheControl; readonly system?: CacheControl };
   /** Per attempt. */
   readonly timeoutMs?: number;
-  /** When the answer has to be there, by the clock in ms: repetitions, pauses and fallbacks included. The owner's setting bounds it, too. */
+  /** Deadline for the answer, by the clock in ms: includes retries, delays and fallbacks. The owner's setting limits it, too. */
   readonly deadlineAt?: number;
   /** How often a failed attempt that may be retried is repeated. */
   readonly retries?: number;
@@ -94,7 +94,7 @@ export interface LlmRequest {
   readonly signal?: AbortSignal;
 }
 
-/** A request as it is made: for whom and why is required. */
+/** A request with the required charge: for whom and why. */
 export type ChargedRequest = LlmRequest & { readonly charge: Charge };
 
 export type StopReason = 'end_turn' | 'max_tokens' | 'stop_sequence' | 'tool_use' | 'refusal';
@@ -116,13 +116,13 @@ export interface LlmCompletion {
   readonly usage: Usage;
   readonly model: string;
   readonly provider: string;
-  /** How many more tools it asked for than one answer may; those calls are left out. */
+  /** Number of further tool calls above the limit of one answer; these are left out. */
   readonly droppedCalls?: number;
-  /** Parameters that were wanted and left out, since the model refuses them: `temperature 0.6`. */
+  /** Parameters that were left out since the model refuses them: `temperature 0.6`. */
   readonly omitted?: readonly string[];
   /** Present when `output` was asked for and the answer fits it. */
   readonly structured?: unknown;
-  /** How the request was really made: prefill may have become chat. */
+  /** The mode that was used: prefill may have been replaced by chat. */
   readonly mode: 'chat' | 'prefill';
 }
 
@@ -135,7 +135,7 @@ export interface ModelPrice {
   readonly cacheWrite1h: number;
 }
 
-/** What a model can do, as far as this project knows. */
+/** The capabilities of a model, as far as they are known. */
 export interface ModelTraits {
   readonly provider: string;
   readonly model: string;
@@ -146,7 +146,7 @@ export interface ModelTraits {
     /** `explicit`: by breakpoints; `automatic`: the provider caches prefixes by itself; `none`. */
     readonly kind: 'explicit' | 'automatic' | 'none';
     readonly breakpoints: number;
-    /** Prefixes shorter than this are not cached, silently. */
+    /** Shorter prefixes are not cached, without an error. */
     readonly minTokens: number;
     readonly ttls: readonly ('5m' | '1h')[];
     /** How many blocks before a breakpoint the provider looks back for an earlier entry. */
@@ -156,18 +156,18 @@ export interface ModelTraits {
   readonly price: ModelPrice | undefined;
 }
 
-/** What texts mean, in numbers: the nearer two vectors (by cosine), the more alike the texts. */
+/** The meaning of texts as vectors: the nearer two vectors (by cosine), the more similar the texts. */
 export interface Embeddings {
   /** One for each text, in their order, all of one length. Vectors of different models cannot be compared. */
   readonly vectors: readonly Float32Array[];
-  /** As the provider names it: keep it with the vectors. */
+  /** The provider's name of the model: store it with the vectors. */
   readonly model: string;
-  /** Estimated where the provider does not say. */
+  /** Estimated when the provider does not report it. */
   readonly tokens: number;
 }
 
 export interface EmbedRequest {
-  /** Who pays, and why. */
+  /** The account that is charged, and the reason. */
   readonly charge: Charge;
   /** By default what the host is configured with. */
   readonly model?: string;
@@ -190,27 +190,27 @@ export interface Llm {
    */
   complete(request: ChargedRequest): Promise<LlmCompletion>;
   /**
-   * Vectors of texts, for search by meaning. `undefined` where no configured vendor offers embeddings: that is so unless the owner has named a
-   * model for them. Many texts are sent in several requests.
+   * Vectors of texts, for search by meaning. `undefined` where no configured vendor offers embeddings: this is the default, until the owner has named a model
+   * for them. Many texts are sent in several requests.
    * @throws CinnabarError CINNABAR_LLM_… , each with a sentence for people
    * @throws BudgetExceededError before anything is sent
    */
   embed(texts: readonly string[], request: EmbedRequest): Promise<Embeddings | undefined>;
   /**
-   * Ends a piece of work of several requests, and adds `details` to its receipt. Call it in a `finally`: until then the work holds room in the budgets.
+   * Ends a piece of work of several requests, and adds `details` to its receipt. Call it in a `finally`: until then the work has a reservation in the budgets.
    * @returns its receipt, also where no accounts keep it; `undefined` when no model has answered
    */
   finishWork(charge: WorkCharge, details?: WorkDetails): Promise<Receipt | undefined>;
   /** Traits of a model, or of the one that answers when a request names none. */
   traits(model?: string): Promise<ModelTraits>;
   /**
-   * What keeps a request for a member from being answered, before one is made: budgets, and whether the model that would answer is set up, takes the
-   * key and is not being left alone after failures. For `diagnose`; no model is asked.
+   * What prevents an answer to a member, before a request is made: budgets, and whether the model is configured, accepts the key and is not blocked by a
+   * circuit breaker. For `diagnose`; no request is sent.
    */
   findings(actor: Actor, request?: Pick<LlmRequest, 'model' | 'fallbacks'>): Promise<readonly CheckResult[]>;
   /** The provider's request as it would be sent, for inspection and tests; nothing is sent. */
   render(request: LlmRequest): Promise<RenderedRequest>;
-  /** What answers when a request names no model: for status lines. */
+  /** The model for requests that name none: for status lines. */
   readonly current: { readonly provider: string; readonly model: string };
 }
 export const Llm = defineToken<Llm>('cinnabar.llm');
@@ -224,12 +224,12 @@ export function modelNeed(llm: Pick<Llm, 'current'> | undefined): SetupNeed | un
   };
 }
 
-/** Whether a language model answers, and not the offline one that only matches fixed sentences: what needs one is not worth offering without. */
+/** Whether a real language model answers, and not the offline one that only matches fixed sentences: features that need one are not offered otherwise. */
 export function hasModel(llm: Pick<Llm, 'current'> | undefined): boolean {
   return llm !== undefined && llm.current.provider !== 'offline';
 }
 
-/** For `diagnose` of what asks a language model: whether one would answer a member, and their budgets admit it. */
+/** For `diagnose` of features that need a language model: whether one would answer a member, and their budgets admit it. */
 export async function modelFindings(
   llm: Pick<Llm, 'findings'> | undefined,
   actor: Actor,
@@ -242,7 +242,7 @@ export async function modelFindings(
 
 const BASE64 = /^(?:data:[\w/+.-]+;base64,)?[\w+/=-]{1000,}$/;
 
-/** The body of a request as indented JSON, for people: of images and other base64 only the length. */
+/** The body of a request as indented JSON, for people: for images and other base64 only the length. */
 export function requestBodyText(body: unknown): string {
   const text = JSON.stringify(
     body,

@@ -18,19 +18,19 @@ import type { CheckResult } from './observability.js';
 import { t } from './text/language.js';
 
 /**
- * For whom and why a model is asked. Budgets are checked for it before the request, and a receipt is written after it.
+ * The account and the reason of a request to a model. Budgets are checked before the request, and a receipt is written after it.
  * @example { actor: turn.actor, responder: 'chat', trigger: 'I was mentioned', work: turnId }
  */
 export interface Charge {
-  /** The member, channel and guild that it counts for. Where no member asked, the user is the bot. */
+  /** The member, channel and guild that it counts for. When no member asked, the user is the bot. */
   readonly actor: Actor;
   /** The responder or plugin that asks; `Receipt.mind`. */
   readonly responder: string;
   /** Why, in the first person, plain text: "I was mentioned". */
   readonly trigger: string;
   /**
-   * Id of the piece of work that the request belongs to, unique for the responder in the channel: its requests share one receipt, and once the
-   * budgets have admitted the first, the others are let through. Ends with `Llm.finishWork`. Without it, the request is a piece of work of its own.
+   * Id of the piece of work that the request belongs to, unique for the responder in the channel: its requests share one receipt, and once the budgets have
+   * admitted the first one, the others are admitted as well. Ends with `Llm.finishWork`. Without it, the request is a separate piece of work.
    */
   readonly work?: string;
 }
@@ -38,7 +38,7 @@ export interface Charge {
 /** The charge of a piece of work of several requests. */
 export type WorkCharge = Charge & { readonly work: string };
 
-/** What a piece of work adds to its receipt, beside what its requests cost. */
+/** Additions to the receipt of a piece of work, other than the costs of its requests. */
 export type WorkDetails = Partial<
   Pick<Receipt, 'messageIds' | 'tools' | 'details' | 'missCause' | 'configured' | 'notes'>
 >;
@@ -47,7 +47,7 @@ export type WorkDetails = Partial<
 export class BudgetExceededError extends UserError {}
 
 /**
- * For a caller that has costly work before its first request; the request itself is refused in any case.
+ * For a caller with costly work before its first request; the request itself is refused in any case.
  * @throws BudgetExceededError
  */
 export async function assertWithinBudgets(accounts: Pick<Accounts, 'check'> | undefined, actor: Actor): Promise<void> {
@@ -55,7 +55,7 @@ export async function assertWithinBudgets(accounts: Pick<Accounts, 'check'> | un
   if (decision?.allowed === false) throw new BudgetExceededError(budgetRefusal(decision));
 }
 
-/** What one request to a model has used. */
+/** The usage of one request to a model. */
 export interface ModelUse {
   readonly kind: 'completion' | 'embedding';
   readonly model: string;
@@ -66,33 +66,30 @@ export interface ModelUse {
   readonly price: ModelPrice | undefined;
 }
 
-/** Called once for each answer that the provider charges for, also when the answer turns out to be unusable. */
+/** Called once for each answer that the provider charges for, also when the answer is unusable. */
 export type OnUse = (use: ModelUse) => void;
 
-/** Models without metering: what a plugin that provides `Llm` hands to `meterLlm`. */
+/** Models without metering: what a plugin that provides `Llm` passes to `meterLlm`. */
 export interface UnmeteredLlm extends Pick<Llm, 'traits' | 'render' | 'current'> {
-  /** Whether a model would answer. Without it, nothing is known to stand against it. */
+  /** Whether a model would answer. Without it, no obstacle is known. */
   findings?(request: Pick<LlmRequest, 'model' | 'fallbacks'>): Promise<readonly CheckResult[]>;
   complete(request: LlmRequest, onUse: OnUse): Promise<LlmCompletion>;
-  /** Which model makes the embeddings; `undefined` where none does. */
+  /** The model for embeddings; `undefined` when there is none. */
   embeddingModel(model?: string): Promise<Pick<ModelUse, 'model' | 'price'> | undefined>;
   embed(texts: readonly string[], request: EmbedRequest, onUse: OnUse): Promise<Embeddings | undefined>;
 }
 
 export interface MeteringDependencies {
-  /** Without them nothing is limited, and no receipt is kept. */
+  /** Without them nothing is limited, and no receipts are kept. */
   readonly accounts: Pick<Accounts, 'check' | 'reserve' | 'record' | 'keepRequest'> | undefined;
   readonly clock: Clock;
   readonly random: Pick<Random, 'id'>;
 }
 
-/** The longest answer that is reckoned with when a request does not limit it. */
+/** The assumed maximum length of an answer when a request does not limit it. */
 const ANSWER_TOKENS = 4_096;
 
-/**
- * `Llm` with metering: every request is admitted by the budgets first, handed to the accounts to be kept, and what it used is recorded before its
- * answer is returned.
- */
+/** `Llm` with metering: every request is admitted by the budgets, passed to the accounts, and its usage is recorded before its answer is returned. */
 export function meterLlm(models: UnmeteredLlm, parts: MeteringDependencies): Llm {
   const metering = createMetering(parts);
   return {
@@ -127,8 +124,8 @@ export function meterLlm(models: UnmeteredLlm, parts: MeteringDependencies): Llm
 const asCheckResult = ({ allowed, text, remedy }: DecisionReason): CheckResult => ({ ok: allowed, text, remedy });
 
 /**
- * How long an unfinished piece of work is remembered, after its last request: longer than a tool call between two requests may wait for a member.
- * The receipt of one that is begun again takes the place of its first, with what that cost.
+ * How long an unfinished piece of work is remembered, after its last request: longer than a tool call between two requests may wait for a member. When it is
+ * resumed, its receipt replaces the first one, including the costs.
  */
 const UNFINISHED_MS = 24 * 60 * 60_000;
 
@@ -139,10 +136,10 @@ interface Work {
   readonly uses: ModelUse[];
   /** How many completions were asked for. */
   asked: number;
-  /** The keeping of the last request; the next one waits for it, so that they are kept in their order. */
+  /** The last stored request; the next one waits for it, so that their order is kept. */
   kept: Promise<unknown>;
   details: WorkDetails;
-  /** The last write; the next one waits for it, so that sums never go back. */
+  /** The last write; the next one waits for it, so that sums never decrease. */
   written: Promise<unknown>;
   until: number;
 }
@@ -194,7 +191,7 @@ function createMetering({ accounts, clock, random }: MeteringDependencies) {
 
   return {
     /**
-     * @param sent what a model is told; embeddings tell it nothing
+     * @param sent the request to the model; absent for embeddings
      * @throws BudgetExceededError
      */
     async run<T>(
@@ -271,7 +268,7 @@ function embeddingDetails(embeddings: readonly ModelUse[]): readonly string[] {
 
 const BYTES_PER_TOKEN = 4;
 
-/** About how many tokens a request's prompt has; images are left out. */
+/** The approximate number of tokens of a request's prompt, without images. */
 export function estimatePromptTokens({ system = '', messages, tools = [] }: LlmRequest): number {
   const blocks = messages.flatMap(({ content }) => content);
   return estimateTokens([

@@ -22,7 +22,7 @@ export interface Logger {
   child(fields: LogFields): Logger;
 }
 
-/** Takes out secrets as in logs: those that the host knows, and whatever has the shape of one. */
+/** Removes secrets as in logs: those that the host knows, and everything with the form of one. */
 export interface Redaction {
   text(text: string): string;
 }
@@ -44,7 +44,7 @@ export interface MetricDefinition<L extends string> {
 }
 
 export interface CounterDefinition<L extends string> extends MetricDefinition<L> {
-  /** For what is counted in any case: asked each time when metrics are read, in place of `add`. It never falls while the process lives. */
+  /** For values that are counted anyway: called each time when metrics are read, instead of `add`. It must never decrease while the process lives. */
   readonly read?: () => Iterable<MetricReading<L>>;
 }
 
@@ -57,7 +57,7 @@ export interface HistogramDefinition<L extends string> extends MetricDefinition<
 export type MetricReading<L extends string> = readonly [labels: MetricLabels<L>, value: number];
 
 export interface GaugeDefinition<L extends string> extends MetricDefinition<L> {
-  /** Asked each time when metrics are read, and never otherwise: it answers from memory. */
+  /** Called each time when metrics are read: it answers from memory. */
   readonly read: () => number | Iterable<MetricReading<L>>;
 }
 
@@ -71,8 +71,8 @@ export interface Histogram<L extends string> {
 }
 
 /**
- * Metrics of one plugin, taken back when it stops. While the owner has not switched monitoring on, each call costs next to nothing.
- * Of one metric at most 200 sets of labels are kept apart; further ones, and values that look like ids of Discord, are counted as `other`.
+ * Metrics of one plugin, removed when it stops. While monitoring is off, each call costs next to nothing. Of one metric at most 200 sets of labels are kept
+ * apart; further ones, and values that look like ids of Discord, are counted as `other`.
  * @example
  * const rolls = metrics.counter({ name: 'rolls_total', help: 'Dice that were rolled.', labels: ['sides'] });
  * rolls.add({ sides: '20' });
@@ -85,20 +85,20 @@ export interface Metrics {
   histogram<const L extends string = never>(definition: HistogramDefinition<L>): Histogram<L>;
 }
 
-/** The outcome of an admin's act, or of a refused command. */
+/** An action of an admin and its outcome, or a refused command. */
 export type AuditOutcome = 'done' | 'denied' | 'refused' | 'failed';
 
-/** An act: a command, or the press of a button that changes something for all members. */
+/** An action: a command, or the press of a button that changes something for all members. */
 export interface AuditAct {
   readonly actor: Actor;
-  /** The plugin whose command or component it was; the host knows it for those. */
+  /** The plugin that owns the command or component; the host fills it in for those. */
   readonly plugin?: string | undefined;
-  /** What was done, as it was asked for: `plugin disable confirm`. */
+  /** The action as it was requested: `plugin disable confirm`. */
   readonly act: string;
   readonly outcome: AuditOutcome;
   /** Why it was not done. */
   readonly reason?: string | undefined;
-  /** Something was only shown. */
+  /** It only read something. */
   readonly reads?: boolean | undefined;
 }
 
@@ -114,29 +114,29 @@ export interface AuditedAct {
   readonly reads?: boolean | undefined;
 }
 
-/** Who did what for a guild: every act of its moderators and admins, and every command and press that was refused. */
+/** The audit: every action of a guild's moderators and admins, and every refused command and press. */
 export interface AuditLog {
-  /** Secrets are taken out. Never throws: what cannot be written is in the log. */
+  /** Secrets are removed. Never throws: an entry that cannot be written is logged. */
   record(act: AuditAct): void;
   /** The latest of a guild, the newest first. */
   recent(guildId: string, limit: number): Promise<readonly AuditedAct[]>;
 }
 export const AuditLog = defineToken<AuditLog>('cinnabar.audit-log');
 
-/** Something that an owner of the bot has to act on. */
+/** A problem that an owner of the bot has to act on. */
 export interface OwnerAlert {
   /**
-   * What kind of trouble it is, in lower case with hyphens: `disk-full`, `gateway-away`, `model-resting`, `plugin-suspended`,
-   * `restart-after-crash`, or one of the plugin's own. Each kind is sent at most once an hour; what comes in between is summed up.
+   * The kind of problem, in lower case with hyphens: `disk-full`, `gateway-away`, `model-resting`, `plugin-suspended`, `restart-after-crash`, or one of the
+   * plugin's own. Each kind is sent at most once an hour; others in between are summarised.
    */
   readonly kind: string;
-  /** What is the matter, as a sentence that is still true when it is read later: `The model gpt-5 failed five times in a row.` */
+  /** The problem, as a sentence that is still true when it is read later: `The model gpt-5 failed five times in a row.` */
   readonly text: Wording;
-  /** What to do about it, as a sentence. */
+  /** How to fix it, as a sentence. */
   readonly remedy: Wording;
   /**
-   * What the trouble is, where the text says more than that, such as since when: several processes of one bot that notice it within ten minutes
-   * tell the owners once. The text, when left out.
+   * Identifies the problem when the text contains more, such as since when: several processes of one bot that report it within ten minutes notify the owners
+   * once. By default the text.
    */
   readonly reason?: string;
 }
@@ -144,52 +144,49 @@ export interface OwnerAlert {
 /** A sentence, or with `t` for each language that an owner may read it in: it is called at once, in one language after the other. */
 export type Wording = string | (() => string);
 
-/** The way to the bot's owners, by direct message and in the log. Provided by the host. */
+/** Notices to the bot's owners, by direct message and in the log. Provided by the host. */
 export interface OwnerNotices {
   /**
-   * Logs the alert at once and sends it to the owners as soon as Discord can be reached. What is not sent yet, and the hour, survive a restart.
-   * An owner who could not be reached when another was is tried again for a day. Never throws.
+   * Logs the alert at once and sends it to the owners as soon as Discord can be reached. Unsent alerts, and the hourly limit, survive a restart. An owner who
+   * could not be reached when another was is tried again for a day. Never throws.
    * @example notices.alert({ kind: 'disk-full', text: () => t('The disk is full.'), remedy: () => t('Free some space.') });
    */
   alert(alert: OwnerAlert): void;
   /**
-   * Asks, before alerts of a kind are sent, whether the owners want them; what they do not want is in the log alone. When this fails, they are sent.
-   * @returns what ends the asking
+   * Sets a check whether the owners want alerts of a kind; unwanted ones are only logged. When the check fails, they are sent.
+   * @returns a function that removes it
    */
   sendWhere(isWanted: (kind: string) => Promise<boolean>): () => void;
 }
 export const OwnerNotices = defineToken<OwnerNotices>('cinnabar.owner-notices');
 
-/** An answer to whatever watches the process. */
+/** A response for monitoring systems. */
 export interface MonitoringPage {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
 }
 
-/** What the host tells whatever watches the process, for servers that pass it on. */
+/** The host's monitoring endpoints, for servers that serve them. */
 export interface Monitoring {
   readonly paths: readonly string[];
-  /**
-   * `/healthz`, `/readyz` or `/metrics`; `undefined` for any other path. Metrics are counted from the first time on that somebody asks for them, unless
-   * the host serves them by itself.
-   */
+  /** `/healthz`, `/readyz` or `/metrics`; `undefined` for any other path. Metrics are counted from the first request on, unless the host serves them itself. */
   page(path: string): Promise<MonitoringPage | undefined>;
 }
 export const Monitoring = defineToken<Monitoring>('cinnabar.monitoring');
 
-/** What one check has found. */
+/** The result of one check. */
 export interface CheckResult {
   readonly ok: boolean;
-  /** What is so: `The key for OpenAI is accepted`. Never a secret. */
+  /** The finding: `The key for OpenAI is accepted`. Never a secret. */
   readonly text: string;
-  /** What mends it, for what is not as it should be. */
+  /** How to fix it, when something is wrong. */
   readonly remedy?: string | undefined;
 }
 
 /**
- * What the checks of a plugin work with. They run in the running bot (`!doctor`) and beside it (`cinnabar doctor`), where the plugin is not set up:
- * they ask and look, and change nothing.
+ * The context of a plugin's checks. They run in the running bot (`!doctor`) and outside of it (`cinnabar doctor`), where the plugin is not set up: they only
+ * read, and change nothing.
  */
 export interface CheckContext<
   S extends SettingsSchemas = Record<never, never>,
@@ -200,7 +197,7 @@ export interface CheckContext<
   readonly env: z.output<E>;
   readonly configuration: Pick<Configuration, 'layers'>;
   readonly clock: Clock;
-  /** Aborts when the check takes too long: requests have to listen to it. */
+  /** Aborts when the check takes too long: requests have to use it. */
   readonly signal: AbortSignal;
 }
 
@@ -210,7 +207,7 @@ export interface ErasedCheckContext extends Pick<CheckContext, 'configuration' |
   readonly env: object;
 }
 
-/** A result with what was checked: `Discord`, `data`, or a plugin's id. */
+/** A result with its subject: `Discord`, `data`, or a plugin's id. */
 export interface DoctorFinding extends CheckResult {
   readonly about: string;
 }
@@ -222,16 +219,16 @@ export interface Doctor {
 }
 export const Doctor = defineToken<Doctor>('cinnabar.doctor');
 
-/** What was decided about a message, for `!why`. */
+/** A decision about a message, for `!why`. */
 export interface MessageDecision {
-  /** A sentence for its author: what was decided, and what helps. */
+  /** A sentence for its author: the decision, and what helps. */
   readonly text: string;
 }
 
-/** What was decided about recent messages, in memory: the latest thousand of which there is something to say. Provided by the host. */
+/** The decisions about recent messages, in memory: the latest thousand messages with any. Provided by the host. */
 export interface MessageDecisions {
   note(messageId: string, decision: MessageDecision): void;
-  /** In the order in which it was decided; empty for a message of which nothing was noted. */
+  /** In the order of the decisions; empty for a message without any. */
   of(messageId: string): readonly MessageDecision[];
 }
 export const MessageDecisions = defineToken<MessageDecisions>('cinnabar.message-decisions');
@@ -269,10 +266,10 @@ export interface LogEntries {
   readonly end: 'all' | 'more' | 'unread';
 }
 
-/** The log of the process. It tells of every server: only the bot's owner may read it. */
+/** The log of the process. It contains entries about every server: only the bot's owner may read it. */
 export interface LogReader {
   find(query: LogQuery): Promise<LogEntries>;
-  /** Calls back whenever something is logged, a little before it can be found. @returns ends it */
+  /** Called with each new entry, shortly before it can be found. @returns a function that stops this */
   watch(listener: (entry: Pick<LogRecord, 'level' | 'component'>) => void): () => void;
 }
 export const LogReader = defineToken<LogReader>('cinnabar.log-reader');

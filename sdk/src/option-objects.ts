@@ -13,7 +13,7 @@ function isDefined<V>(value: V): value is Exclude<V, undefined> {
 }
 
 /**
- * Options of an `LRUCache` for so many entries. Its own `max` reserves the memory for all of them at once: 2.4 MB for 100,000, before the first.
+ * Options of an `LRUCache` for this many entries. Its own `max` allocates the memory for all of them at once: 2.4 MB for 100,000.
  * @see https://github.com/isaacs/node-lru-cache#maxsize
  */
 export const maxEntries = (entries: number): { readonly maxSize: number; readonly sizeCalculation: () => number } => ({

@@ -1,12 +1,12 @@
-/** What pages in a browser share; it imports nothing that a browser does not have. */
+/** Shared by pages in a browser; it imports nothing that a browser does not have. */
 
 /** By English text. `{name}` is filled in. */
 export type PageCatalogue = Readonly<Record<string, string>>;
 
 export interface PageTexts {
-  /** What is said from now on, where there is a catalogue of that language: English otherwise. @param locale as a browser names it: `de-AT` */
+  /** Sets the language, if there is a catalogue of it: English otherwise. @param locale as a browser names it: `de-AT` */
   speak(locale: string): void;
-  /** The language that was asked for, for `Intl`: `de`. */
+  /** The requested language, for `Intl`: `de`. */
   locale(): string;
   /** The language of the texts: one of a catalogue, or `en`. */
   spoken(): string;

@@ -4,20 +4,20 @@ import type { Disposer } from './context.js';
 import { defineToken } from './token.js';
 
 interface TriggerBase {
-  /** What happened, in words; said by people or tools, so never to be trusted. */
+  /** The event, in words; written by people or tools, so never to be trusted. */
   readonly content: string;
   /** Milliseconds since 1970. */
   readonly at: number;
 }
 
-/** Someone a persona has to do with. */
+/** A person that a persona interacts with. */
 export interface PersonaContact {
   readonly userId: string;
   /** Readable, different from the others' in the conversation, and free of markup. */
   readonly name: string;
 }
 
-/** Why a persona thinks about what to do. Only the first two have a member for whom a tool could be used. */
+/** Why a persona decides what to do. Only the first two have a member for whom a tool could be used. */
 export type PersonaTrigger =
   | (TriggerBase & {
       readonly type: 'user_input';
@@ -54,43 +54,43 @@ export interface PersonaPlace {
 /** An action that was carried out in this run. */
 export interface CompletedAction {
   readonly action: string;
-  /** What it was planned to focus on. */
+  /** Its planned focus. */
   readonly context: string;
-  /** What came of it, in words. */
+  /** Its result, in words. */
   readonly summary: string;
 }
 
-/** What an action knows of the run that it is part of. What else it needs it reads fresh. */
+/** What an action knows about its run. It reads everything else itself. */
 export interface PersonaRun {
   readonly sessionId: string;
   readonly trigger: PersonaTrigger;
   readonly place: PersonaPlace;
   /** So far, oldest first. */
   readonly completed: readonly CompletedAction[];
-  /** What this action should focus on, as the planner put it. */
+  /** The focus of this action, as the planner wrote it. */
   readonly context: string;
-  /** Who asked; `undefined` where the persona acts of its own accord. */
+  /** The member who asked; `undefined` when the persona acts without a request. */
   readonly actor: Actor | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Something a persona can do: what it is, what it needs to be told, the shape of its result, and how it is carried out. */
+/** Something that a persona can do: its description, its inputs, the shape of its result, and its implementation. */
 export interface PersonaAction<S extends z.ZodObject = z.ZodObject> {
-  /** As it is planned: `UPDATE_MOOD`. Upper case letters, digits and `_`, at most 40; unique. */
+  /** Its name in plans: `UPDATE_MOOD`. Upper case letters, digits and `_`, at most 40; unique. */
   readonly name: string;
   /** What it does, for the planner. */
   readonly description: string;
-  /** What the planner has to say about the situation. */
+  /** The planner's statement about the situation. */
   readonly contextNeeded: string;
-  /** What a model has to fill in before it can be carried out. Describe the fields. */
+  /** The fields that a model fills in before it is carried out. Describe them. */
   readonly result: S;
   /** Actions which, when they are planned too, have to be completed first. */
   readonly after?: readonly string[];
-  /** May be carried out at the same time as its neighbours in the plan that may too. */
+  /** May be carried out concurrently with adjacent actions in the plan that may, too. */
   readonly parallel?: boolean;
-  /** Its outcome cannot be known beforehand: what the plan has written for later actions is written anew. */
+  /** Its result cannot be predicted: texts that the plan contains for later actions are written again. */
   readonly revealing?: boolean;
-  /** Returns what came of it, for the persona itself. Throw `UserError` for what it should know of a failure. */
+  /** Returns the result, for the persona itself. Throw `UserError` for what it should know about a failure. */
   execute(result: z.output<S>, run: PersonaRun): string | Promise<string>;
 }
 
@@ -102,7 +102,7 @@ export interface PersonaChain {
   readonly actions: readonly string[];
 }
 
-/** Where other plugins teach personas to do more. Provided by `persona`. */
+/** Where other plugins add actions for personas. Provided by `persona`. */
 export interface PersonaActions {
   /**
    * @param plugin id of the plugin that registers: where it is switched off, its actions are not there
@@ -111,7 +111,7 @@ export interface PersonaActions {
    * @example defer(actions.register('garden', { name: 'WATER_PLANTS', … }));
    */
   register<S extends z.ZodObject>(plugin: string, action: PersonaAction<S>): Disposer;
-  /** Throws as `register`. Parts of the chain that are not there when it is planned are left out. */
+  /** Throws as `register`. Parts of the sequence that do not exist when it is planned are left out. */
   chain(plugin: string, chain: PersonaChain): Disposer;
 }
 export const PersonaActions = defineToken<PersonaActions>('cinnabar.persona-actions');
@@ -138,7 +138,7 @@ export const PERSONA_SYSTEM_EVENTS = [
 ] as const;
 export type PersonaSystemEvent = (typeof PERSONA_SYSTEM_EVENTS)[number];
 
-/** What happens in a run, in order. What it tells of is done, and written, by then. */
+/** The events of a run, in order. What they report is done, and written, by then. */
 export type PersonaEvent =
   | (EventBase & {
       readonly type: 'tool-started';
@@ -155,13 +155,13 @@ export type PersonaEvent =
       readonly result: string;
       readonly failed: boolean;
     })
-  /** What the persona said or, with `isThought`, only thought: the latter is not for the channel. */
+  /** What the persona said or, with `isThought`, only thought: thoughts are not for the channel. */
   | (EventBase & { readonly type: 'text'; readonly content: string; readonly isThought: boolean })
   | (EventBase & {
       readonly type: 'system';
       readonly event: PersonaSystemEvent;
       readonly message: string;
-      /** Why, as the persona put it to itself: as little for the channel as a thought. */
+      /** Why, in the persona's own words: not for the channel, like a thought. */
       readonly reasoning?: string | undefined;
     });
 
@@ -171,7 +171,7 @@ export interface PersonaMood {
   readonly intensity: number;
 }
 
-/** What a persona is like at the moment. */
+/** The state of a persona. */
 export interface PersonaState {
   readonly name: string;
   readonly description: string;
@@ -188,9 +188,9 @@ export interface PersonaState {
 export interface Personas {
   state(place: PersonaPlace): Promise<PersonaState>;
   /**
-   * Tells `listener` of events as they happen: of all, of one guild, or of one channel. What it throws is logged, and changes nothing.
-   * They hold thoughts and what people said: show them only to members who may read the channel.
-   * @returns stops it
+   * Calls `listener` with events as they happen: all, those of one guild, or of one channel. Its errors are logged, and have no effect. They contain thoughts
+   * and people's messages: show them only to members who may read the channel.
+   * @returns a function that stops this
    */
   subscribe(
     where: { readonly guildId?: string; readonly channelId?: string },

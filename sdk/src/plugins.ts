@@ -23,23 +23,23 @@ export interface PluginInfo {
   readonly effects: readonly string[];
 }
 
-/** What is missing before a plugin that runs can do anything in a guild. */
+/** The configuration that is missing before a running plugin works in a guild. */
 export interface SetupNeed {
   /** A sentence: `No agent lives in this server.` */
   readonly problem: string;
-  /** What an admin does about it, in Markdown: the command, or what the bot's owner has to do. */
+  /** What an admin has to do, in Markdown: the command, or what the bot's owner has to do. */
   readonly remedy: string;
 }
 
-/** Asked each time that help is shown. @param guildId `null` in direct messages @returns `undefined` where the plugin is set up */
+/** Called each time when help is shown. @param guildId `null` in direct messages @returns `undefined` when the plugin is configured */
 export type SetupCheck = (guildId: string | null) => SetupNeed | undefined | Promise<SetupNeed | undefined>;
 
-/** What is missing before a plugin can work, as a diagnosis shows it. */
+/** The configuration that is missing before a plugin works, as a diagnosis shows it. */
 export function needFindings(need: SetupNeed | undefined): readonly CheckResult[] {
   return need === undefined ? [] : [{ ok: false, text: need.problem.replace(/\.$/, ''), remedy: need.remedy }];
 }
 
-/** What `!diagnose` asks about: something of a plugin, for a member where they are. */
+/** The subject of `!diagnose`: a feature of the plugin, for a member in a place. */
 export interface DiagnosisSubject {
   readonly actor: Actor;
   readonly kind: 'command' | 'tool' | 'plugin';
@@ -48,14 +48,14 @@ export interface DiagnosisSubject {
 }
 
 /**
- * Looks at what the plugin asks of a member beyond what the host decides: budgets, limits, servers. For what it does not concern it returns
- * nothing. The plugin decides with the same functions when the thing is done, so that both agree.
+ * Checks the plugin's own conditions for a member: budgets, limits, servers. For other subjects it returns nothing. The feature itself has to use the same
+ * functions, so that both agree.
  */
 export type Diagnosis = (about: DiagnosisSubject) => readonly CheckResult[] | Promise<readonly CheckResult[]>;
 
 /**
- * Says why the plugin did not answer a message, when a member asks with `!why`, in sentences: of the rules by which it takes up what is not said to the
- * bot, and of what it has chosen to do. Worked out then: nothing is noted while messages come in. Nothing where it has nothing to say.
+ * The plugin's reasons for not answering a message, in sentences, when a member asks with `!why`: from its rules for messages that do not address the bot, and
+ * its own decisions. Computed on request: nothing is recorded for each message. Empty when there are no reasons.
  */
 export type SilenceReasons = (message: Message) => readonly string[] | Promise<readonly string[]>;
 
@@ -68,7 +68,7 @@ export interface ReloadReport {
 }
 
 export interface UnloadReport {
-  /** Timers that the plugin had set by itself and that had to be cleared: `setInterval 1000 ms, src/index.ts:7:3`. */
+  /** Timers that the plugin had set itself and that had to be cleared: `setInterval 1000 ms, src/index.ts:7:3`. */
   readonly leftovers: readonly string[];
 }
 
@@ -78,29 +78,29 @@ export interface Plugins {
   /** An id of a discovered plugin, or a folder inside one of the configured plugin folders. */
   load(idOrFolder: string): Promise<PluginInfo>;
   unload(id: string): Promise<UnloadReport>;
-  /** Atomic: on any failure the old version goes on, and the error says why. */
+  /** Atomic: after any failure the old version continues, and the error says why. */
   reload(id: string): Promise<ReloadReport>;
   enabledIn(guildId: string | null, id: string): boolean;
-  /** What is missing there before the plugin can do anything. */
+  /** The configuration that is missing there before the plugin works. */
   setupNeed(guildId: string | null, id: string): Promise<SetupNeed | undefined>;
-  /** What the plugin finds when it looks at what it needs for a member. Empty for one that does not run. Never rejects. */
+  /** The plugin's findings about its own conditions for a member. Empty for one that does not run. Never rejects. */
   diagnose(id: string, about: DiagnosisSubject): Promise<readonly CheckResult[]>;
-  /** What the plugins that are switched on where a message is have to say of why they did not answer it. Never rejects. */
+  /** The reasons of the plugins that are enabled in a message's place for not answering it. Never rejects. */
   silenceReasons(message: Message): Promise<readonly string[]>;
   enable(guildId: string, id: string): Promise<void>;
   disable(guildId: string, id: string): Promise<void>;
   /**
-   * Whether a plugin is on where nobody has chosen, for all guilds and direct messages; `undefined` goes back to what its manifest says.
+   * The default whether a plugin is on, for all guilds and direct messages; `undefined` resets it to its manifest.
    * @throws CINNABAR_PLUGIN_UNKNOWN, CINNABAR_PLUGIN_REQUIRED
    */
   setDefault(id: string, enabled: boolean | undefined): Promise<void>;
 }
 export const Plugins = defineToken<Plugins>('cinnabar.plugins');
 
-/** Command prefixes of a guild. A mention of the bot always works beside them. */
+/** Command prefixes of a guild. A mention of the bot always works as well. */
 export interface Prefixes {
   get(guildId: string | null): readonly string[];
-  /** Whether a command with this prefix is for this bot alone, whichever others hear it: a mention of it, or a prefix of its own file. */
+  /** Whether a command with this prefix can only be for this bot, even if several bots read it: a mention of it, or a prefix of its own file. */
   namesBot(prefix: string): boolean;
   /** @throws UserError when it is empty, too long, or there already */
   add(guildId: string, prefix: string): Promise<readonly string[]>;
@@ -116,8 +116,8 @@ export interface HostInfo {
   /** When it started, in milliseconds since 1970. */
   readonly startedAt: number;
   /**
-   * Whether it has what belongs to no server: direct messages, notices to owners. Always, where one process serves the bot; of a cluster's hosts one has
-   * it, which alone may listen on a port.
+   * Whether it handles everything without a server: direct messages, notices to owners. Always, when one process serves the bot; of a cluster's hosts one does,
+   * and only that one may listen on a port.
    */
   readonly isFirst: boolean;
   /** What the process is called in a cluster. */
@@ -131,8 +131,8 @@ export type HostEnd = 'restart' | 'shutdown';
 /** Ends the process. Provided by the host. */
 export interface HostControl {
   /**
-   * Ends the process as a signal does: what is under way finishes first. Returns at once.
-   * @throws UserError where the process is not the bot's to end, as in the console
+   * Ends the process as a signal does: running work finishes first. Returns at once.
+   * @throws UserError when the bot may not end the process, as in the console
    */
   end(how: HostEnd): void;
 }

@@ -11,9 +11,9 @@ export type SettingScope = (typeof SETTING_SCOPES)[number];
 /**
  * Schemas by scope. Each field needs a default or must be optional: an absent document reads as `{}`. Mark secrets with `.meta({ secret: true })`.
  *
- * The owner of the bot can set a ceiling for every number of a guild's settings, in the configuration files: admins cannot set more, and more
- * is never read. `.meta({ ceiling: 20 })` is one that holds until then, for what costs the owner money; `.meta({ noLimit: 0 })` says which number
- * means that there is no limit; `.meta({ model: true })` marks the name of a model, which admins choose among those of `allowedModels`.
+ * The owner of the bot can set a maximum for every number of a guild's settings, in the configuration files: admins cannot set more, and higher stored values
+ * are read as the maximum. `.meta({ ceiling: 20 })` is the default maximum, for settings that affect the owner's costs; `.meta({ noLimit: 0 })` is the number
+ * that means "no limit"; `.meta({ model: true })` marks the name of a model, which admins choose from `allowedModels`.
  */
 export type SettingsSchemas = { readonly [K in SettingScope]?: z.ZodObject };
 
@@ -31,7 +31,7 @@ export interface SettingsDocument<T> {
   set(values: Partial<T>): Promise<T>;
   /** Changes a draft. When `change` throws, nothing is saved. */
   update(change: (draft: T) => unknown): Promise<T>;
-  /** Back to the defaults: one key, or all. */
+  /** Resets to the defaults: one key, or all. */
   reset(key?: keyof T & string): Promise<void>;
 }
 
@@ -39,9 +39,9 @@ type DocumentOf<S> = S extends z.ZodObject ? SettingsDocument<z.output<S>> : nev
 
 /** The settings of guilds. */
 export interface GuildSettings<D> {
-  /** Of a guild; of `null` what holds in direct messages: the defaults, below the owner's ceilings. */
+  /** Of a guild; for `null` the values in direct messages: the defaults, within the owner's maximums. */
   (of: HasId | null): D;
-  /** Ids of the guilds in which a setting was changed: in all others the defaults hold, so that background work need not look at thousands of them. */
+  /** Ids of the guilds in which a setting was changed: all others have the defaults, so that background work need not read thousands of them. */
   changedIn(): Promise<readonly string[]>;
 }
 
@@ -62,7 +62,7 @@ export interface SettingsChange {
   readonly of: string | null;
 }
 
-/** Discord things that a setting of text may name, by `.meta({ kind: 'channel' })`. */
+/** Discord objects that a text setting may name, by `.meta({ kind: 'channel' })`. */
 export const SETTING_MENTIONS = ['channel', 'user', 'member', 'role'] as const;
 export type SettingMention = (typeof SETTING_MENTIONS)[number];
 
@@ -71,7 +71,7 @@ interface Bounds {
   readonly max?: number;
 }
 
-/** What a setting takes, as far as text can give it. */
+/** The type of a setting's value, as far as it can be given as text. */
 export type SettingType =
   | { readonly kind: 'boolean' | 'nothing' | 'object' | 'anything' }
   | ({ readonly kind: 'number'; readonly whole: boolean; readonly above?: number; readonly below?: number } & Bounds)
@@ -97,29 +97,29 @@ export interface SettingInfo {
   /** The value in force for the asking actor's place; secrets come as `(set)` or `(not set)`. */
   readonly value: unknown;
   readonly secret: boolean;
-  /** Where the plugin says what holds in the actor's place: that value, and the layer that it comes from. */
+  /** When the plugin reports the value in force in the actor's place: that value, and its layer. */
   readonly inForce?: InForce;
 }
 
-/** A value that holds in a place, and where it comes from, for people: `config/bots/claude.yaml:3`. */
+/** A value in force, and its source, for people: `config/bots/claude.yaml:3`. */
 export interface InForce {
   readonly value: unknown;
   readonly origin: string;
 }
 
-/** What a plugin knows of its settings beyond their schemas, where other layers (files, pins) have a say. */
+/** A plugin's knowledge about its settings beyond their schemas, when other layers (files, pins) matter. */
 export interface SettingAdvisor {
-  /** Why a value cannot hold although it is of the right kind: a clause without its final stop; `undefined` when it can. */
+  /** Why a valid value would have no effect, as a clause without its final stop; `undefined` when it has one. */
   refusalOf(key: string, value: unknown, actor: Actor): Promise<string | undefined>;
-  /** What holds where the actor is; `undefined` for a key that only the settings decide. */
+  /** The value in force for the actor; `undefined` for a key that only the settings decide. */
   inForce(key: string, actor: Actor): Promise<InForce | undefined>;
 }
 
 /** How a setting is changed. */
 export interface SettingChangeOptions {
-  /** The value as its author saw it (`SettingInfo.value`): when it is another by now, nothing is changed. */
+  /** The value that its author saw (`SettingInfo.value`): when it has changed since, nothing is changed. */
   readonly expected?: { readonly value: unknown };
-  /** Whether the actor alone reads what is typed, as in a form: then secrets may be set in a server, too. */
+  /** Whether only the actor reads the typed text, as in a form: then secrets may be set in a server, too. */
   readonly privately?: boolean;
 }
 
@@ -137,20 +137,20 @@ export interface SettingsCatalog {
     actor: Actor,
     options?: SettingChangeOptions,
   ): Promise<SettingInfo>;
-  /** What `reset` would take back: what was set, with its value. @throws as `reset` */
+  /** What `reset` would remove: the chosen settings with their values. @throws as `reset` */
   stored(plugin: string, key: string | undefined, actor: Actor): Promise<readonly SettingInfo[]>;
-  /** Takes one setting back to its default, or all of a scope: of the one named by `key`, or the only one that the actor may change. */
+  /** Resets one setting to its default, or a whole scope: that of `key`, or the only one that the actor may change. */
   reset(
     plugin: string,
     key: string | undefined,
     actor: Actor,
     options?: Pick<SettingChangeOptions, 'expected'>,
   ): Promise<void>;
-  /** Lets a plugin judge values of its guild settings before they are saved, and say what holds. @returns takes it back */
+  /** Lets a plugin check values of its guild settings before they are saved, and report those in force. @returns a function that removes it */
   advise(plugin: string, advisor: SettingAdvisor): () => void;
   /** Ids of plugins that have settings. */
   plugins(): readonly string[];
-  /** Whether a setting's value must not be repeated, by what was typed for its key. So it is of one that nothing is known of. */
+  /** Whether a setting's value must not be repeated, by the typed key. Unknown settings count as secret. */
   mayBeSecret(plugin: string, key: string): boolean;
 }
 export const SettingsCatalog = defineToken<SettingsCatalog>('cinnabar.settings-catalog');
@@ -171,14 +171,14 @@ export interface Configuration {
   readonly botName: string | undefined;
   /** Those that apply in a guild (`null`: direct messages), the widest first; missing files are left out. A file that cannot be parsed keeps its last good content. */
   layers(guildId: string | null): Promise<readonly ConfigLayer[]>;
-  /** Claims top-level keys: a key without a claim is reported as a mistake. Those of a plugin's `configuration` are claimed while it runs. */
+  /** Registers top-level keys: other keys are reported as mistakes. Those of a plugin's `configuration` are registered while it runs. */
   claim(keys: readonly string[]): Disposer;
   /** Called after a file has changed, with its source. */
   onChange(listener: (source: string) => void): Disposer;
 }
 export const Configuration = defineToken<Configuration>('cinnabar.configuration');
 
-/** Where a value of a scope holds, as it reads after the value: `for this server`. */
+/** The place where a value of a scope applies, as it reads after the value: `for this server`. */
 export function whereSettingHolds(scope: SettingScope): string {
   switch (scope) {
     case 'global':

@@ -6,11 +6,11 @@ export interface KeyedMutex {
   /** A task that fails does not stop the next one. */
   run<T>(key: string, task: () => Promise<T>): Promise<T>;
   /**
-   * Resolves with `undefined` at once when `signal` aborts before the task has begun: then it never runs, and the tasks behind it still wait
-   * for those ahead. Once it has begun, the signal is the task's own business.
+   * Resolves with `undefined` at once when `signal` aborts before the task has begun: then it never runs, and tasks behind it still wait for those ahead. After
+   * its beginning, the task has to handle the signal itself.
    */
   run<T>(key: string, task: () => Promise<T>, signal: AbortSignal): Promise<T | undefined>;
-  /** Resolves when no task is running or waiting. */
+  /** Resolves when no task runs or waits. */
   idle(): Promise<void>;
 }
 
@@ -45,16 +45,16 @@ export function createKeyedMutex(): KeyedMutex {
   };
 }
 
-/** How much may be under way at the same time. */
+/** Limits of concurrent work. */
 export interface FairBounds {
   readonly total: number;
-  /** In one guild, so that one that is busy, or hangs, leaves the others room. */
+  /** For one guild, so that one that is busy, or hangs, leaves slots for the others. */
   readonly perGuild: number;
-  /** For one member, in all guilds together; without a bound when left out. */
+  /** For one member, in all guilds together; unlimited when left out. */
   readonly perMember?: number;
 }
 
-/** What waits for a slot, and whose share it is dealt from. */
+/** A request for a slot, with its guild and member. */
 export interface FairClaim {
   readonly id: string;
   readonly guild: string;
@@ -62,26 +62,26 @@ export interface FairClaim {
   readonly member?: string;
 }
 
-/** Deals slots in turn: guild by guild, within a guild member by member, and to each member in the order in which they came. */
+/** Assigns slots in turn: by guild, within a guild by member, and for each member in the order of the requests. */
 export interface FairScheduler<C extends FairClaim = FairClaim> {
-  /** It waits for a slot. Until it has been taken or removed, adding one of the same id changes nothing. */
+  /** Adds a waiting request. Until it was assigned or removed, adding one with the same id has no effect. */
   add(claim: C): void;
-  /** It does not wait any more. `false` when it did not. */
+  /** Removes a waiting request. `false` when it was not waiting. */
   remove(id: string): boolean;
-  /** The next one whose bounds allow it, which holds its slot from here on; `undefined` when there is none. */
+  /** Assigns a slot to the next request that its limits allow; `undefined` when there is none. */
   take(): C | undefined;
-  /** The slot of this one is free again. `false` when it held none. */
+  /** Frees the slot of a request. `false` when it had none. */
   release(id: string): boolean;
-  /** Whether it holds a slot. */
+  /** Whether the request has a slot. */
   has(id: string): boolean;
-  /** Those that wait, in the order in which they would be dealt slots if all bounds allowed it. */
+  /** The waiting requests, in the order in which they would get slots if all limits allowed it. */
   waiting(): readonly C[];
 }
 
 export function createFairScheduler<C extends FairClaim = FairClaim>(
   boundsOf: (claim: C) => FairBounds,
 ): FairScheduler<C> {
-  /** By guild, then by member. The first of a map has waited longest for its turn. */
+  /** By guild, then by member. The first entry of a map has waited longest for its turn. */
   const due = new Map<string, Map<string, C[]>>();
   const dueIds = new Map<string, C>();
   const taken = new Map<string, C>();
@@ -149,16 +149,16 @@ export function createFairScheduler<C extends FairClaim = FairClaim>(
   };
 }
 
-/** Slots that are waited for. */
+/** Slots with asynchronous waiting. */
 export interface FairSlots<C extends FairClaim = FairClaim> {
-  /** Resolves with `true` once the claim holds a slot, with `false` when `signal` aborts first. One that holds a slot keeps it. */
+  /** Resolves with `true` once the request has a slot, with `false` when `signal` aborts first. A request that has a slot keeps it. */
   acquire(claim: C, signal?: AbortSignal): Promise<boolean>;
   release(id: string): void;
   has(id: string): boolean;
   waiting(): readonly C[];
 }
 
-/** @param onWaiting called when those that wait, or their order, may have changed */
+/** @param onWaiting called when the waiting requests, or their order, may have changed */
 export function createFairSlots<C extends FairClaim = FairClaim>(
   boundsOf: (claim: C) => FairBounds,
   onWaiting: () => void = () => undefined,
@@ -211,7 +211,7 @@ function toTheEnd<V>(map: Map<string, V>, key: string): void {
   map.set(key, value);
 }
 
-/** One of each, then the next of each, and so on. */
+/** Interleaves the lists: the first of each, then the second of each, and so on. */
 function inTurn<T>(queues: readonly (readonly T[])[]): readonly T[] {
   const longest = Math.max(0, ...queues.map(({ length }) => length));
   return Array.from({ length: longest }, (_, at) => queues.flatMap((queue) => queue.slice(at, at + 1))).flat();
@@ -219,8 +219,8 @@ function inTurn<T>(queues: readonly (readonly T[])[]): readonly T[] {
 
 export interface RateLimiter {
   /**
-   * Counts a use by `key` within the window. Over the limit it counts nothing, and returns how long to wait, and whether this is the first
-   * refusal since the last admitted use.
+   * Counts a use by `key` within the window. Above the limit it counts nothing, and returns how long to wait, and whether this is the first refusal since the
+   * last admitted use.
    * @param limit 0 for none
    */
   take(key: string, limit: number): { readonly waitMs: number; readonly isFirst: boolean } | undefined;
@@ -228,7 +228,7 @@ export interface RateLimiter {
   waitMs(key: string, limit: number): number;
 }
 
-/** A sliding window for each key. @param maxKeys when there are more, the key that was unused for longest starts anew */
+/** A sliding window for each key. @param maxKeys above this number, the least recently used key is reset */
 export function createRateLimiter(clock: Clock, windowMs: number, maxKeys = 10_000): RateLimiter {
   const used = new Map<string, { readonly at: readonly number[]; readonly isRefused: boolean }>();
   const keep = (key: string, at: readonly number[], isRefused: boolean) => {
@@ -261,27 +261,27 @@ export function createRateLimiter(clock: Clock, windowMs: number, maxKeys = 10_0
   };
 }
 
-/** What an attempt shows about the service behind the breaker. `inconclusive`: nothing, as when the caller cancelled it. */
+/** What an attempt shows about the service behind the breaker. `inconclusive`: nothing, for instance when the caller cancelled it. */
 export type Verdict = 'success' | 'failure' | 'inconclusive';
 
 export interface CircuitBreakerOptions {
-  /** Failures in a row that open it; 5 unless given. */
+  /** Consecutive failures that open it; 5 by default. */
   readonly failures?: number;
-  /** How long it stays open before an attempt is admitted as a probe; 30 s unless given. */
+  /** How long it stays open before an attempt is admitted as a probe; 30 s by default. */
   readonly pauseMs?: number;
-  /** Called each time that it opens, also after a failed probe. */
+  /** Called each time when it opens, also after a failed probe. */
   readonly onOpen?: () => void;
   readonly onClose?: () => void;
 }
 
-/** Keeps attempts from a service that fails, and lets one at a time find out whether it works again. */
+/** Blocks attempts at a service that fails, and admits one at a time to find out whether it works again. */
 export interface CircuitBreaker {
   /** `half-open` while a probe is under way. */
   readonly state: 'closed' | 'open' | 'half-open';
-  /** From when an attempt is admitted, in milliseconds since the Unix epoch: 0 while closed, `Infinity` during a probe. */
+  /** When the next attempt is admitted, in milliseconds since the Unix epoch: 0 while closed, `Infinity` during a probe. */
   readonly admitsAt: number;
   /**
-   * Runs an attempt and counts what it shows. An error that it throws is thrown on, and is inconclusive: failures are results.
+   * Runs an attempt and counts its result. An error that it throws is thrown again, and is inconclusive: failures are results.
    * @throws CircuitOpenError before `admitsAt`
    */
   run<T>(attempt: () => Promise<T>, judge: (result: T) => Verdict): Promise<T>;

@@ -1,10 +1,8 @@
 import type { Clock } from '../clock.js';
 
-/*
- * Waiting for time, signals and work, on the injected clock. Nothing here leaves a timer or a listener behind once it has ended: signals live long.
- */
+/* Waits for time, signals and work, on the injected clock. No function leaves a timer or a listener after it has ended, since signals may live long. */
 
-/** Calls `listener` once when the signal aborts, at once when it has. Returns what removes it. */
+/** Calls `listener` once when the signal aborts, immediately when it has aborted already. Returns a function that removes it. */
 export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
   if (signal?.aborted === true) listener();
   else signal?.addEventListener('abort', listener, { once: true });
@@ -25,7 +23,7 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
-/** One signal that aborts with any of `sources`, for its reason. Call `release` when the work is over: `AbortSignal.any` would keep what listens. */
+/** One signal that aborts with any of `sources`, with its reason. Call `release` when the work has ended: `AbortSignal.any` would keep the listeners. */
 export function linkSignals(...sources: readonly AbortSignal[]): { readonly signal: AbortSignal; release(): void } {
   const controller = new AbortController();
   const removals = sources.map((source) => onAbort(source, () => controller.abort(source.reason)));
@@ -38,11 +36,11 @@ export function linkSignals(...sources: readonly AbortSignal[]): { readonly sign
 }
 
 export interface Deadline {
-  /** Aborts when time is up, or when one of the signals does, for its reason. */
+  /** Aborts when the time is over, or when one of the signals aborts, with its reason. */
   readonly signal: AbortSignal;
-  /** Whether it aborted because the time is up. */
+  /** Whether it aborted because the time is over. */
   readonly isUp: boolean;
-  /** Starts the time again, as after a sign of life. */
+  /** Restarts the time, for instance after a heartbeat. */
   restart(): void;
   end(): void;
 }
@@ -74,12 +72,12 @@ export function createDeadline(clock: Clock, afterMs: number, signals: readonly 
   };
 }
 
-/** What came first: the end of the work, or the limit. The work is not cancelled; a later failure of it is ignored. */
+/** Which came first: the end of the work, or the limit. The work is not cancelled; its later failure is ignored. */
 export type Limited<T> = { readonly inTime: true; readonly value: T } | { readonly inTime: false };
 
 /**
- * Waits for `work` for at most `limitMs`. Rejects as `work` does when that fails in time.
- * @param signal ends the waiting at once, as if the time were up
+ * Waits for `work` for at most `limitMs`. Rejects with the error of `work` when it fails in time.
+ * @param signal ends the wait at once, as if the time were over
  */
 export function withinLimit<T>(
   clock: Clock,
@@ -98,8 +96,8 @@ export function withinLimit<T>(
 }
 
 /**
- * Waits for `work`, which was given `signal`: without a limit until the signal aborts, then for the grace period in which the work can end by
- * itself. Rejects as `work` does when that fails in time.
+ * Waits for `work`, which was given `signal`: without a limit until the signal aborts, then for the grace period in which the work can end by itself. Rejects
+ * with the error of `work` when it fails in time.
  * @param graceMs a function is called when the signal aborts
  */
 export function withAbortGrace<T>(
@@ -120,12 +118,12 @@ export function withAbortGrace<T>(
   });
 }
 
-/** Waits for `work` until `signal` aborts. Rejects as `work` does when that fails before. */
+/** Waits for `work` until `signal` aborts. Rejects with the error of `work` when it fails before. */
 export function unlessAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<Limited<T>> {
   return race(work, (giveUp) => onAbort(signal, giveUp));
 }
 
-/** Waits for `work` or for `giveUp`, whichever comes first. @param arm arranges for `giveUp` to be called, and returns what takes that back */
+/** Waits for `work` or for `giveUp`, whichever comes first. @param arm arranges that `giveUp` is called, and returns a function that cancels this */
 async function race<T>(work: PromiseLike<T>, arm: (giveUp: () => void) => () => void): Promise<Limited<T>> {
   let disarm = () => {};
   try {

@@ -5,11 +5,11 @@ import { withoutNotes } from '../text/untrusted.js';
 
 const DISCORD: ReadonlySet<string> = new Set(['cdn.discordapp.com', 'media.discordapp.net']);
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost']);
-/** Where a Discord-compatible server of one origin has its files, and nothing else. */
+/** Hosts of a Discord-compatible server's files. */
 const FILES = /^\/(?:cdn|attachments|ephemeral-attachments)\//;
 /** A signature and its expiry: the same file gets new ones every day. */
 const EXPIRING = ['ex', 'is', 'hm'];
-/** A link is asked for anew so long before it expires: the download takes its time, and clocks differ. */
+/** Time before its expiry when a link is renewed: the download takes a while, and clocks differ. */
 const MARGIN_MS = 60_000;
 /** https://discord.com/developers/docs/reference#signed-attachment-cdn-urls; Discord takes so many in one request. */
 const MOST_LINKS = 50;
@@ -17,7 +17,7 @@ const TIMEOUT_MS = 15_000;
 
 export type Fetch = typeof globalThis.fetch;
 
-/** Decides which addresses attachments are fetched from. */
+/** Decides from which addresses attachments may be downloaded. */
 export type MayFetch = (url: URL) => boolean;
 
 /**
@@ -36,7 +36,7 @@ export function discordAddresses(api: string | undefined): MayFetch {
   };
 }
 
-/** The address of a file without what expires. */
+/** The address of a file without its expiring signature. */
 export function lastingAddress(url: URL): string {
   const lasting = new URL(url);
   for (const parameter of EXPIRING) lasting.searchParams.delete(parameter);
@@ -44,7 +44,7 @@ export function lastingAddress(url: URL): string {
   return lasting.href;
 }
 
-/** A link to the same file that works now; `undefined` when Discord gives none at the moment. Never throws. */
+/** A valid link to the same file; `undefined` when Discord returns none at the moment. Never throws. */
 export type FreshLink = (url: URL) => Promise<URL | undefined>;
 
 interface FreshLinksDependencies {
@@ -54,10 +54,7 @@ interface FreshLinksDependencies {
   readonly log: Logger;
 }
 
-/**
- * Renews expired links of Discord's CDN (`POST /attachments/refresh-urls`). One request is under way at a time; what is asked for meanwhile
- * goes together into the next.
- */
+/** Renews expired links of Discord's CDN (`POST /attachments/refresh-urls`). One request at a time; links needed meanwhile are combined in the next one. */
 export function createFreshLinks({ rest, clock, log }: FreshLinksDependencies): FreshLink {
   const waiting = new Map<string, (link: URL | undefined) => void>();
   const promised = new Map<string, Promise<URL | undefined>>();
@@ -101,7 +98,7 @@ function expiryOf(url: URL): number {
   return Number.isNaN(seconds) ? Number.POSITIVE_INFINITY : seconds * 1_000;
 }
 
-/** By lasting address. */
+/** By address without signature. */
 function linksIn(answer: unknown): ReadonlyMap<string, URL> {
   const found = new Map<string, URL>();
   const listed = isRecord(answer) && Array.isArray(answer.refreshed_urls) ? answer.refreshed_urls : [];
@@ -117,9 +114,9 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 
-/** How a download ended without a file. */
+/** Why a download failed. */
 export type DownloadFailure =
-  /** It would end the same way again: gone, too large, not on Discord's hosts. */
+  /** A permanent failure: the file is deleted, too large, or not on Discord's hosts. */
   | 'final'
   /** It may work later. */
   | 'passing';
@@ -139,7 +136,7 @@ export interface DownloadOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What all downloads of a client's attachments have in common. */
+/** Options for all downloads of a client's attachments. */
 export function attachmentDownloads(
   client: Pick<Client, 'options' | 'rest'>,
   { clock, log, signal }: { readonly clock: Clock; readonly log: Logger; readonly signal: AbortSignal },
@@ -152,7 +149,7 @@ export function attachmentDownloads(
   } satisfies Partial<DownloadOptions>;
 }
 
-/** Fetches an attachment from Discord, also by a link that has expired. Redirects are not followed: they could lead anywhere. Never throws. */
+/** Downloads an attachment from Discord, also by an expired link. Redirects are not followed, since they could lead anywhere. Never throws. */
 export async function downloadAttachment(url: URL, options: DownloadOptions): Promise<Buffer | DownloadFailure> {
   const { mayFetch, freshLink, clock, maxBytes, cut = false, timeoutMs = TIMEOUT_MS, signal } = options;
   const { fetch = globalThis.fetch } = options;
@@ -180,7 +177,7 @@ export async function downloadAttachment(url: URL, options: DownloadOptions): Pr
   }
 }
 
-/** Counts while it reads: what a header says is no promise. */
+/** Counts while reading: the size in a header cannot be trusted. */
 async function readUpTo(
   body: ReadableStream<Uint8Array>,
   maxBytes: number,
@@ -198,25 +195,25 @@ async function readUpTo(
   return Buffer.concat(chunks, size).subarray(0, maxBytes);
 }
 
-/** By what it is called: Discord takes `.ts` for a video, and knows nothing of `.rs`. */
+/** By its extension: Discord treats `.ts` as a video, and does not know `.rs`. */
 const NAMES =
   /(?:^|\.)(?:txt|text|log|md|markdown|rst|csv|tsv|json|jsonl|json5|ya?ml|toml|ini|cfg|conf|properties|xml|html?|css|scss|less|[cm]?[jt]sx?|vue|svelte|py|pyi|rb|php|pl|lua|r|jl|java|kt|kts|scala|groovy|cs|fs|vb|swift|m|mm|c|h|cc|cpp|cxx|hpp|hh|go|rs|zig|nim|hs|ml|ex|exs|erl|clj|lisp|el|dart|sh|bash|zsh|fish|ps1|bat|cmd|sql|graphql|proto|tf|tex|diff|patch|srt|vtt|dockerfile|makefile|gitignore|editorconfig)$/iu;
 const TYPES = /^(?:text\/|application\/(?:json|xml|x-yaml|yaml|toml|javascript|typescript|x-sh|sql)\b)/iu;
 
-/** Whether an attachment is a text, by its name or its type. What it holds may show otherwise. */
+/** Whether an attachment is a text, by its name or its type. Its content may be something else. */
 export function isTextFile(file: { readonly name: string; readonly contentType: string | null }): boolean {
   return NAMES.test(file.name) || TYPES.test(file.contentType ?? '');
 }
 
-/** What an attached text file says. */
+/** The content of an attached text file. */
 export interface TextFile {
-  /** For a prompt in which lines in square brackets are the host's: none of its lines reads as one. */
+  /** For a prompt in which lines in square brackets are the host's: none of the file's lines looks like one. */
   readonly text: string;
   /** Whether the file is longer. */
   readonly cut: boolean;
 }
 
-/** Downloads and reads the beginning of a text file, at most `maxBytes` of it. What holds no text is a `final` failure. Never throws. */
+/** Downloads and reads the beginning of a text file, at most `maxBytes` of it. A file without text is a `final` failure. Never throws. */
 export async function readTextFile(
   file: { readonly url: string; readonly size: number },
   options: Omit<DownloadOptions, 'cut'>,

@@ -9,8 +9,8 @@ import { asNotice } from './messages.js';
 
 /**
  * Answers a command with a notice that only its caller sees: ephemeral for a slash command, else by direct message.
- * @param slash the command that answers in the channel, to be named where direct messages are closed
- * @throws UserError when the member takes no direct messages
+ * @param slash the command to suggest when direct messages are closed
+ * @throws UserError when the member accepts no direct messages
  */
 export async function replyPrivately(
   ctx: CommandContext,
@@ -29,15 +29,15 @@ export async function replyPrivately(
   return ctx.reply(t('I have sent it to you in a direct message.'));
 }
 
-/** What is asked before something is done that is hard to take back. */
+/** The question before an action that is hard to undo. */
 export interface FirstQuestion {
-  /** What it means to say yes. */
+  /** The consequence of confirming. */
   readonly content: string;
-  /** On the button that does it: "Delete everything". */
+  /** Label of the confirming button: "Delete everything". */
   readonly yes: string;
   /**
-   * Does it. Resolves with what is said then.
-   * @param show says how far it has come, in the place of the question
+   * Carries it out. Resolves with the text to show.
+   * @param show replaces the question by a progress report
    */
   run(show: (text: string) => Promise<void>): Promise<string>;
 }
@@ -60,8 +60,8 @@ const LONGEST = 2_000;
 const WAITS_MS = 5 * 60_000;
 
 /**
- * Asks before a command does something: a message with two buttons that only its caller can press, for five minutes. What was asked is forgotten
- * when the plugin stops; the buttons say so then.
+ * Asks before a command does something: a message with two buttons that only its caller can press, for five minutes. The question is dropped when the plugin
+ * stops; the buttons then say so.
  * @example await askFirst(ctx, { content: 'This deletes everything.', yes: 'Delete everything', run: async () => 'All gone.' });
  */
 export function createAskFirst({ component, clock, random, name = 'ask-first', access }: AskFirstOptions): AskFirst {
@@ -69,7 +69,7 @@ export function createAskFirst({ component, clock, random, name = 'ask-first', a
   const handle = component({
     name,
     ...(access === undefined ? {} : { access }),
-    // The one who asked records what is done.
+    // The command that asks records the action.
     audited: false,
     run: (interaction, [id = '', answer = '']) => decide(interaction, id, answer === 'yes'),
   });
@@ -92,7 +92,7 @@ export function createAskFirst({ component, clock, random, name = 'ask-first', a
       });
       return;
     }
-    // Of a long question, it is the last of its messages that has the buttons.
+    // A long question has its buttons on the last of its messages.
     const { content } = interaction.message;
     const answered = `${content}\n\n${isYes ? '…' : t('Not done.')}`;
     await interaction.update({ content: answered.length <= LONGEST ? answered : content, components: [] });

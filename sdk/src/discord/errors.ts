@@ -39,7 +39,7 @@ export function isUnreachable(error: unknown): boolean {
   return isUnknown(error) || isForbidden(error);
 }
 
-/** What was looked up; `undefined` where it is unreachable. @throws any other error */
+/** The result of a look-up; `undefined` when it is unreachable. @throws any other error */
 export async function unlessUnreachable<T>(lookup: Promise<T>): Promise<T | undefined> {
   try {
     return await lookup;
@@ -65,7 +65,7 @@ export function isTransient(error: unknown): boolean {
 const PAUSES_MS: readonly number[] = [1_000, 2_000, 4_000, 8_000, 16_000];
 
 export interface RetryOptions {
-  /** Ends the waiting: what the request threw last is thrown. */
+  /** Ends the retries: the last error of the request is thrown. */
   readonly signal?: AbortSignal | undefined;
   /** Before each further attempt; 1, 2, 4, 8 and 16 s unless given. `doublingPauses` makes others. */
   readonly pausesMs?: readonly number[] | undefined;
@@ -74,9 +74,9 @@ export interface RetryOptions {
 }
 
 /**
- * Repeats a request that failed for Discord's or the network's sake. It is unknown whether it was carried out, so it has to be one that can be
- * repeated: a read, an edit, a message with a nonce. Rate limits are not its business: discord.js holds requests back by itself.
- * @throws what the request threw last, or at once when repeating it cannot help
+ * Retries a request that failed because of Discord or the network. Since it may have been carried out, it has to be repeatable: a read, an edit, a message with
+ * a nonce. Rate limits are handled by discord.js.
+ * @throws the last error of the request, immediately when retrying cannot help
  * @example await retryDiscord(clock, () => channel.messages.edit(id, { content }), { signal });
  */
 export async function retryDiscord<T>(

@@ -12,15 +12,15 @@ import { t } from '../text/language.js';
 import { nameText } from '../text/untrusted.js';
 
 /**
- * A channel as a place, asked of Discord where it is not known (an archived thread, for instance). One that cannot be found counts as a direct
- * message, which no member can enter but those whose it is.
+ * A channel as a place, fetched from Discord when it is not cached (an archived thread, for instance). One that cannot be found counts as a direct message,
+ * which only its recipient can see.
  */
 export async function findPlace(client: Client, channelId: string): Promise<Place> {
   const channel = await client.channels.fetch(channelId).catch(() => null);
   return { guildId: channel === null || channel.isDMBased() ? null : channel.guildId, channelId };
 }
 
-/** The guild of a command, or of where something is done. @throws UserError in a direct message */
+/** The guild of a command or action. @throws UserError in a direct message */
 export function requireGuild({ guild }: { readonly guild: Guild | null }): Guild {
   if (guild === null) throw new UserError(t('This works in a server only.'));
   return guild;
@@ -96,7 +96,7 @@ function called<T extends { readonly name: string }>(
   return [...all.values()].filter(({ name }) => plain(name) === plain(text));
 }
 
-/** The one role that a model's or a person's words mean. @throws UserError when it is none, or several */
+/** The only role that matches the text of a model or a person. @throws UserError when there is none, or several */
 export function roleCalled(guild: Guild, typed: string): Role {
   const [role, another] = rolesCalled(guild, typed);
   if (role === undefined) throw new UserError(t('There is no role called {name} here.', { name: nameText(typed) }));
@@ -104,7 +104,7 @@ export function roleCalled(guild: Guild, typed: string): Role {
   throw new UserError(t('More than one role is called {name}: use a mention or an id.', { name: nameText(typed) }));
 }
 
-/** The one channel that a model's or a person's words mean. @throws UserError when it is none, or several */
+/** The only channel that matches the text of a model or a person. @throws UserError when there is none, or several */
 export function channelCalled(guild: Guild, typed: string): GuildBasedChannel {
   const [channel, another] = channelsCalled(guild, typed);
   if (channel === undefined)
@@ -113,7 +113,7 @@ export function channelCalled(guild: Guild, typed: string): GuildBasedChannel {
   throw new UserError(t('More than one channel is called {name}: use a mention or an id.', { name: nameText(typed) }));
 }
 
-/** What a link of Discord's leads to. */
+/** The target of a Discord link. */
 export interface DiscordLink {
   /** `null` for a direct message. */
   readonly guildId: string | null;

@@ -19,7 +19,7 @@ export function isOwnWebhookMessage(message: Message | PartialMessage): boolean 
   return isWebhookMessage(message) && message.applicationId === message.client.application.id;
 }
 
-/** Whether this bot has sent a message: under its own name, or through a webhook of its own. */
+/** Whether this bot has sent a message: under its own name, or through its own webhook. */
 export function isOwnMessage(message: Message | PartialMessage): boolean {
   return message.author?.id === message.client.user.id || isOwnWebhookMessage(message);
 }
@@ -35,11 +35,11 @@ export function repliesToOwn({ mentions, reference, channel, client }: Message):
 }
 
 /**
- * Invisible separator, zero-width space, invisible separator. Discord keeps them, no client shows them, and neither a member's nor a model's
- * text ends with them by chance.
+ * Invisible separator, zero-width space, invisible separator. Discord keeps them, no client shows them, and texts of members and models do not end with them by
+ * chance.
  */
 const MARK = '\u2063\u200B\u2063';
-/** The same for one line of a message whose other lines a model said. */
+/** The same for one line of a message whose other lines were written by a model. */
 const LINE_MARK = '\u2063\u2063\u200B';
 /** At the end of a part of an answer that goes on with the next message. */
 const PART_MARK = '\u2063\u200B\u200B';
@@ -50,9 +50,9 @@ const ENDS_WITH_ADDRESS = /:\/\/\S+$/;
 export const LONGEST_MARK = MARK.length + 1;
 
 /**
- * Marks a message as a notice: what the program says about itself (an answer to a command, a receipt, why there is no answer), as against what
- * a model says. Notices are read by members and by no model, neither this bot's nor another bot's of this program in the same channel.
- * The mark makes the text up to 4 characters longer.
+ * Marks a message as a notice: a text of the program about itself (an answer to a command, a receipt, why there is no answer), and not of a model. Notices are
+ * for members; no model reads them, neither this bot's nor that of another bot of this program in the same channel. The mark makes the text up to 4 characters
+ * longer.
  * @example await channel.send(asNotice('I am still busy with an answer in this channel.'));
  */
 export function asNotice(text: string): string {
@@ -79,12 +79,12 @@ export function isForPeopleOnly(message: MarkedMessage): boolean {
   return message.author.bot ? isNotice(message) : isDotMessage(message.content);
 }
 
-/** A text that is no notice, whatever it ends with: for what a model or a member has a bot say. */
+/** The text without a notice mark at its end: for a text of a model or a member that the bot sends. */
 export function withoutNoticeMark(text: string): string {
   return text.includes('\u2063') ? MARKS.reduce((rest, mark) => rest.replaceAll(mark, ''), text) : text;
 }
 
-/** Marks one line of a message as the program's own, as against what a model says in the other lines: figures, the name of a task. */
+/** Marks one line of a message as the program's own, when a model wrote the other lines: figures, the name of a task. */
 export function noticeLine(line: string): string {
   return `${line}${LINE_MARK}`;
 }
@@ -109,8 +109,8 @@ export function isUnfinishedPart({ author, content }: MarkedMessage): boolean {
 }
 
 /**
- * Whether a message is said past the bots, by a convention of servers with several of them: it starts with a dot. No bot answers it or reads it.
- * Three dots or more are an ellipsis, and the message is like any other.
+ * Whether a message is not for bots, by a convention of servers with several of them: it starts with a dot. No bot answers or reads it. Three dots or more are
+ * an ellipsis, and the message is like any other.
  */
 export function isDotMessage(content: string): boolean {
   return content.startsWith('.') && !content.startsWith('...');

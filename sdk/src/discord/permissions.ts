@@ -6,8 +6,8 @@ import { nameText, visible } from '../text/untrusted.js';
 import { unlessUnreachable } from './errors.js';
 
 /**
- * The role hierarchy holds for the requester as it does for the bot: through the bot no member changes what is above themselves.
- * See https://discord.com/developers/docs/topics/permissions#permission-hierarchy
+ * The role hierarchy applies to the requester as it does to the bot: no member can change roles or members above themselves through the bot. See
+ * https://discord.com/developers/docs/topics/permissions#permission-hierarchy
  */
 export interface Ranks {
   readonly asking: GuildMember;
@@ -29,7 +29,7 @@ export function requireAboveRole({ asking, bot }: Ranks, role: Role): void {
 }
 
 /**
- * A role of the bot's moderators or admins is given and taken only by those who have that tier: else a moderator could make admins of the bot.
+ * A role of the bot's moderators or admins may only be added and removed by members of that tier: otherwise a moderator could make admins of the bot.
  * @throws UserError
  */
 export async function requireTierOfRole(
@@ -52,7 +52,7 @@ export async function requireTierOfRole(
 }
 
 /**
- * Where a rule of the guild acts, there is no requester, and only the bot's rank counts.
+ * For a rule of the guild there is no requester, and only the bot's rank counts.
  * @throws UserError unless the member is below both the requester and the bot
  */
 export function requireAboveMember({ asking, bot }: Pick<Ranks, 'bot'> & Partial<Ranks>, member: GuildMember): void {
@@ -64,7 +64,7 @@ export function requireAboveMember({ asking, bot }: Pick<Ranks, 'bot'> & Partial
   throw new UserError(t('{name} is not below me. Move my role above theirs in the settings of the server.', { name }));
 }
 
-/** Whether a member stands above a role; the owner of the guild stands above all. */
+/** Whether a member ranks above a role; the owner of the guild ranks above all. */
 export function isAbove(member: GuildMember, role: Role): boolean {
   return member.guild.ownerId === member.id || member.roles.highest.comparePositionTo(role) > 0;
 }
@@ -72,7 +72,7 @@ export function isAbove(member: GuildMember, role: Role): boolean {
 /** Discord's limit for the reason in an audit log. */
 const MAX_REASON_LENGTH = 512;
 
-/** The reason for Discord's audit log, whose entry names only the bot: first the requester, then what was given as the reason. */
+/** The reason for Discord's audit log, whose entry names only the bot: first the requester, then the given reason. */
 export function auditReason(client: Client, { userId, identity }: Actor, reason: string | undefined): string {
   const name = client.users.cache.get(userId)?.username ?? 'a member';
   const agent = identity === undefined ? '' : ` through ${identity}`;

@@ -12,12 +12,12 @@ import { sendByWebhook } from './webhooks.js';
 /** Discord's limit. */
 const MESSAGE_LIMIT = 2_000;
 
-/** How much of one text becomes messages: a longer one becomes a file. */
+/** Maximum length of a text that becomes messages: a longer one becomes a file. */
 export interface TextLimits {
   readonly messages: number;
   readonly characters: number;
 }
-/** What holds where nothing is set. */
+/** The defaults. */
 export const TEXT_LIMITS: TextLimits = { messages: 8, characters: 12_000 };
 
 /** One message of a text. */
@@ -28,9 +28,9 @@ export interface TextMessage {
 
 export interface TextOptions {
   readonly limits?: TextLimits;
-  /** The longest message, 2,000 unless given. */
+  /** Maximum length of a message, 2,000 by default. */
   readonly partLimit?: number;
-  /** Stands before the text, and stays in the message where the text becomes a file: a mention, a heading. A line or two. */
+  /** Placed before the text, and kept in the message when the text becomes a file: a mention, a heading. A line or two. */
   readonly head?: string;
   /** The same after the text. */
   readonly foot?: string;
@@ -57,8 +57,8 @@ export function noticeMessages(text: string, options: TextOptions = {}): readonl
 }
 
 /**
- * The messages in which a mind gives one answer, as `textMessages` splits it. All but the last say, for bots only, that the answer goes on: to
- * them, and in a history, it is one message.
+ * The messages of one answer of a responder, split as in `textMessages`. All but the last are marked, for bots only, as unfinished: for them, and in a history,
+ * they are one message.
  */
 export function answerMessages(text: string, options: TextOptions = {}): readonly TextMessage[] {
   const partLimit = (options.partLimit ?? MESSAGE_LIMIT) - LONGEST_MARK;
@@ -81,7 +81,7 @@ function asFile(text: string, head: string, foot: string): TextMessage {
 /** Well below what Discord takes as one file. */
 const FILE_BYTES = 8_000_000;
 
-/** A text as a file of a message: its beginning where it is larger than Discord takes. */
+/** A text as a file of a message: only its beginning when it is too large for Discord. */
 export function textFile(name: string, text: string): { readonly name: string; readonly attachment: Buffer } {
   return { name, attachment: Buffer.from(text).subarray(0, FILE_BYTES) };
 }
@@ -92,7 +92,7 @@ export type TextPart = Pick<MessageCreateOptions, 'content' | 'files' | 'embeds'
 export interface SendTextOptions extends SendOnceOptions {
   /** The id of the message that the first part replies to; the part is sent without a reply when that is gone. */
   readonly replyTo?: string | undefined;
-  /** No one is pinged unless given. */
+  /** No one is pinged by default. */
   readonly allowedMentions?: MessageMentionOptions | undefined;
   /** The name and picture to send under; the bot's own without it. */
   readonly profile?: Profile | undefined;
@@ -134,7 +134,7 @@ export async function sendText(
   return sent;
 }
 
-/** Whether the bot's messages may be replies there. Discord lets one refer only to what one may read: without that, an answer stands by itself. */
+/** Whether the bot's messages may be replies there. Discord allows replies only to messages that the sender may read: otherwise an answer is not a reply. */
 export function mayRefer(channel: SendableChannels): boolean {
   const me = channel.isDMBased() ? null : channel.guild.members.me;
   if (channel.isDMBased() || me === null) return true;
@@ -145,7 +145,7 @@ export function mayRefer(channel: SendableChannels): boolean {
 const NONCE_LENGTH = 25;
 /** Discord remembers nonces for "the past few minutes" (https://discord.com/developers/docs/resources/message#create-message). */
 const NONCE_KEPT_MS = 120_000;
-/** Messages of the channel in which one that may have been sent is looked for. */
+/** Number of messages in the channel that are searched for one that may have been sent. */
 const LOOKED_THROUGH = 100;
 
 export interface SendOnceOptions extends RetryOptions {
@@ -157,17 +157,17 @@ export interface SendOnceOptions extends RetryOptions {
   readonly sentAfter?: string | undefined;
 }
 
-/** Makes Discord take a request that is repeated under the same key for the one that it has carried out already. */
+/** Makes Discord recognise a request that is repeated under the same key. */
 export function nonceOf(...key: readonly (string | number)[]): { readonly nonce: string; readonly enforceNonce: true } {
   const nonce = createHash('sha256').update(key.join('\n')).digest('base64url').slice(0, NONCE_LENGTH);
   return { nonce, enforceNonce: true };
 }
 
 /**
- * Sends a message that is to be there once, whatever becomes of the requests: they carry a nonce made of `key`, are repeated when Discord or
- * the network failed, and before it gives up, and where Discord may have forgotten the nonce, the message is looked for in the channel.
+ * Sends a message exactly once even when requests fail. They carry a nonce made of `key` and are retried when Discord or the network failed. Before it gives
+ * up, and when Discord may have forgotten the nonce, the channel is searched for the message.
  * @param key names the message among all that the bot sends: the same key is the same message
- * @throws what Discord refused it with; what failed last when it is not there
+ * @throws Discord's refusal; the last error when the message was not sent
  * @example await sendOnce(channel, { content: 'Done.' }, `${callId}:result`, { clock, signal });
  */
 export async function sendOnce(
@@ -223,7 +223,7 @@ export async function sendOnce(
       // Discord makes it no reply when the message that it answers is gone.
       (repliesToId === undefined || reference === null || reference.messageId === repliesToId) &&
       content === (message.content ?? '').trim() &&
-      // Discord adds embeds of its own for links.
+      // Discord adds embeds for links.
       embeds.length >= (message.embeds?.length ?? 0) &&
       attachments.size === (message.files?.length ?? 0)
     );
@@ -239,7 +239,7 @@ export async function sendOnce(
   }
 }
 
-/** As whom the bot says something. */
+/** The name and picture of a message. */
 export interface Profile {
   readonly name: string;
   /** A picture at an `https:` address; without it, the webhook's own. */
@@ -251,9 +251,9 @@ export interface SendAsOptions extends SendOnceOptions {
 }
 
 /**
- * Says something under a name and a picture (`sendByWebhook`), and as an ordinary message where that cannot be; once, as `sendOnce` does.
+ * Sends a message under a name and a picture (`sendByWebhook`), or as an ordinary message when that is not possible; once, as `sendOnce` does.
  * @param key names the message among all that the bot sends: the same key is the same message
- * @throws what Discord refused it with; what failed last when it is not there
+ * @throws Discord's refusal; the last error when the message was not sent
  * @example await sendAs(channel, { content: 'Morning.' }, `${runId}:0`, { clock, profile: { name: 'Aurora' } });
  */
 export async function sendAs(
@@ -279,8 +279,8 @@ export interface KeepTypingOptions {
 }
 
 /**
- * Shows the bot typing until the returned function is called, which resolves once no request is under way: an indicator that arrives after the
- * message would stay for 10 s. A channel that is gone, or in which the bot cannot type, is only logged.
+ * Shows the typing indicator until the returned function is called, which resolves once no request is pending: an indicator that arrives after the message
+ * would stay for 10 s. A channel that is gone, or in which the bot cannot type, is only logged.
  * @param channel a function is called before each request
  */
 export function keepTyping(
@@ -312,14 +312,14 @@ export function keepTyping(
   };
 }
 
-/** The channel, asked of Discord where it is not known; `undefined` when it is gone, hidden from the bot, or not for messages. */
+/** The channel, fetched from Discord when it is not cached; `undefined` when it was deleted, is hidden from the bot, or has no messages. */
 export async function findSendable(client: Client, channelId: string): Promise<SendableChannels | undefined> {
   const channel = await unlessUnreachable(client.channels.fetch(channelId));
   return channel?.isSendable() === true ? channel : undefined;
 }
 
 /**
- * A channel that a guild's admins have chosen for messages, while it is one of that guild: an id alone can also lead into another one.
+ * A channel that a guild's admins have chosen for messages, if it belongs to that guild: an id alone may belong to another one.
  * Like `findSendable` otherwise.
  */
 export async function findSendableIn(

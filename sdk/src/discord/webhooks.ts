@@ -21,11 +21,11 @@ import { isRefusal, isTransient, retryDiscord } from './errors.js';
 import { isOwnMessage, isOwnWebhookMessage } from './messages.js';
 import type { Profile, SendAsOptions, SendOnceOptions } from './send.js';
 
-/** Webhooks are looked up once a channel and process; those of the channels used last are kept. */
+/** Webhooks are looked up once for each channel and process; those of the most recently used channels are cached. */
 const WEBHOOKS_KEPT = 500;
 const known = new WeakMap<Client, Map<string, Promise<Webhook | undefined>>>();
 
-/** The channel whose webhooks speak in a place: of a thread, the channel that it belongs to. `undefined` where there are none. */
+/** The channel whose webhooks are used in a place: for a thread, its parent. `undefined` when there are none. */
 function webhookHome(channel: SendableChannels) {
   if (channel.isDMBased()) return undefined;
   const home = channel.isThread() ? channel.parent : channel;
@@ -40,9 +40,9 @@ export function mayManageWebhooks(channel: SendableChannels): boolean {
 }
 
 /**
- * The bot's own webhook for a channel, made when there is none: one for everything that the bot says there under another name.
- * @returns `undefined` where there are no webhooks
- * @throws what Discord refuses it with: no Manage Webhooks, too many webhooks
+ * The bot's own webhook for a channel, created when there is none: one for all messages that the bot sends there under other names.
+ * @returns `undefined` when the channel has no webhooks
+ * @throws Discord's refusal: no Manage Webhooks, too many webhooks
  */
 export function ownWebhook(channel: SendableChannels): Promise<Webhook | undefined> {
   const home = webhookHome(channel);
@@ -60,7 +60,7 @@ export function ownWebhook(channel: SendableChannels): Promise<Webhook | undefin
   return found;
 }
 
-/** To be called when Discord no longer knows it: the next message looks for another one. */
+/** Call it when Discord does not know the webhook any more: the next message looks for another one. */
 export function forgetOwnWebhook(channel: SendableChannels): void {
   const home = webhookHome(channel);
   if (home !== undefined) known.get(channel.client)?.delete(home.id);
@@ -76,7 +76,7 @@ async function findOrCreate(home: Home): Promise<Webhook | undefined> {
       type === WebhookType.Incoming && token !== null && applicationId === client.application.id,
   );
   if (own !== undefined) return own;
-  // Discord refuses webhooks that pass for its own.
+  // Discord refuses webhooks with names similar to its own.
   const name = /discord|clyde/i.test(client.user.displayName) ? 'Cinnabar' : client.user.displayName;
   return home.createWebhook({ name, reason: 'speaks under the names of its agents' });
 }
@@ -89,17 +89,17 @@ export function webhookPlace(channel: SendableChannels): { readonly threadId?: s
 const LOOKED_THROUGH = 100;
 const MESSAGE_LIMIT = 2_000;
 const LONGEST_URL = 2_048;
-/** Sent messages whose keys are remembered, so that one is not taken for another of the same text. */
+/** Number of sent messages whose keys are remembered, so that one is not mistaken for another with the same text. */
 const KEYS_KEPT = 1_000;
 const sentUnder = new Map<string, string>();
 
 /**
- * Says something under a name and a picture, through a webhook of the bot's own; once, whatever becomes of the requests. A webhook could say what
- * the bot may not: so it is only used where the bot itself may send, and pings no more than the bot could. It cannot reply: the member that it
- * answers is mentioned at the beginning.
- * @returns `undefined` where that cannot be: in direct messages, without Manage Webhooks, where the channel has no webhooks or no room for one, with
+ * Sends a message under a name and a picture, through the bot's own webhook; exactly once even when requests fail. A webhook could send where the bot may not:
+ * so it is only used where the bot itself may send, and pings no more than the bot could. It cannot reply: the member who is answered is mentioned at the
+ * beginning.
+ * @returns `undefined` when that is not possible: in direct messages, without Manage Webhooks, where the channel has no webhooks or no room for one, with
  * components or polls, where nothing is left of the name (`profileName`), and where Discord refuses it
- * @throws what failed last when the message is not there
+ * @throws the last error when the message was not sent
  */
 export async function sendByWebhook(
   channel: SendableChannels,
@@ -123,13 +123,13 @@ export async function sendByWebhook(
     remember(said.id, key);
     return said;
   } catch (error) {
-    // What Discord has refused was not said; what it failed at may have been.
+    // A refused message was not sent; a failed one may have been.
     if (isRefusal(error)) return undefined;
     throw error;
   }
 }
 
-/** Changes a message of the bot's own, however it was sent. @throws UserError when its webhook is gone; what Discord refuses it with */
+/** Edits a message of the bot's own, however it was sent. @throws UserError when its webhook is gone; Discord's refusal */
 export async function editOwn(message: Message, change: MessageEditOptions): Promise<Message> {
   if (!isOwnWebhookMessage(message)) return message.edit(change);
   const { channel } = message;
@@ -139,7 +139,7 @@ export async function editOwn(message: Message, change: MessageEditOptions): Pro
   return webhook.editMessage(message, { ...change, allowedMentions, ...webhookPlace(channel) });
 }
 
-/** Deletes a message of the bot's own, however it was sent. @throws what Discord refuses it with */
+/** Deletes a message of the bot's own, however it was sent. @throws Discord's refusal */
 export async function deleteOwn(message: Message): Promise<void> {
   const { channel } = message;
   const webhook =
@@ -155,7 +155,7 @@ function gone(): UserError {
   return new UserError(t('It was said through a webhook that is gone: it cannot be changed any more.'));
 }
 
-/** A webhook asks for none of the bot's rights in the channel. */
+/** A webhook ignores the bot's permissions in the channel. */
 function maySpeakByWebhook(channel: GuildTextBasedChannel, message: MessageCreateOptions): boolean {
   const { components = [], stickers = [], files, embeds, poll, forward } = message;
   const { me } = channel.guild.members;
@@ -179,7 +179,7 @@ function avatarOf({ avatarUrl }: Profile): { readonly avatarURL?: string } {
   return isUsable ? { avatarURL: avatarUrl } : {};
 }
 
-/** The message as a webhook can send it: whom it answers is mentioned in its text. */
+/** The message in the form for a webhook: the member who is answered is mentioned in its text. */
 async function withoutReply(
   channel: GuildTextBasedChannel,
   {
@@ -202,7 +202,7 @@ async function withoutReply(
   const allowedMentions = {
     ...rest,
     parse,
-    // Discord takes either all users or a list of them.
+    // Discord accepts either all users or a list of them.
     users: isPinged && !parse.includes('users') ? [...new Set([...users, answered])] : users,
   };
   const { me } = channel.guild.members;
@@ -216,7 +216,7 @@ async function withoutReply(
   };
 }
 
-/** The person who wrote the message that is answered. */
+/** The author of the answered message. */
 async function authorOf(
   channel: GuildTextBasedChannel,
   reference: NonNullable<MessageCreateOptions['reply']>['messageReference'],
@@ -226,7 +226,7 @@ async function authorOf(
   return message === undefined || message.author.bot || message.webhookId !== null ? undefined : message.author.id;
 }
 
-/** Whom the bot itself could ping: for a webhook, Discord asks only what it was told. */
+/** Those whom the bot itself could ping: for a webhook, Discord checks only the given list. */
 function mentionsFor(
   channel: SendableChannels,
   content: string,
@@ -244,7 +244,7 @@ function mentionsFor(
 
 type Body = Parameters<Webhook['send']>[0] & { readonly content: string };
 
-/** Discord compares no nonces of webhooks, and the host makes each such request once: it is looked for before it is repeated. */
+/** Discord does not compare nonces for webhooks, and the host sends each such request once: before a retry, the history is searched. */
 function executeOnce(
   channel: GuildTextBasedChannel,
   body: Body,
@@ -306,9 +306,9 @@ function remember(messageId: string, key: string): void {
 
 /** Discord's limit for the name of a webhook's message. */
 const LONGEST = 80;
-/** Names that Discord refuses, because they would pass for its own. */
+/** Names that Discord refuses, because they are similar to its own. */
 const REFUSED = /discord|clyde/giu;
-/** What members take for something other than an agent. */
+/** Names that members would take for something other than an agent. */
 const RESERVED = new Set(
   ['everyone', 'here', 'system', 'admin', 'administrator', 'moderator', 'mod', 'owner'].map(likenessOf),
 );
@@ -348,7 +348,7 @@ export async function profileName(
 
 function withoutRefused(name: string): string | undefined {
   let left = name;
-  // Taking one out can make another one.
+  // Removing one can create another one.
   while (left.search(REFUSED) !== -1) left = left.replace(REFUSED, '');
   left = sanitizeName(left);
   const looks = likenessOf(left);
@@ -372,7 +372,7 @@ async function isTaken(guild: Guild, name: string): Promise<boolean> {
   try {
     return (await guild.members.search({ query: name, limit: SEARCHED, cache: false })).some(isSomeone);
   } catch {
-    // Not known is taken: the mark does no harm.
+    // An unknown name counts as taken: the mark does no harm.
     return true;
   }
 }

@@ -4,8 +4,8 @@ import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { UserError } from '../errors.js';
 import { t } from '../text/language.js';
 
-/*
- * Which IP addresses belong to the public internet: what a member or a model names is fetched from nowhere else.
+/**
+ * Which IP addresses belong to the public internet: addresses from members or models are requested from nowhere else.
  * https://www.iana.org/assignments/iana-ipv4-special-registry and https://www.iana.org/assignments/iana-ipv6-special-registry
  */
 
@@ -29,7 +29,7 @@ const SPECIAL_4 = listOf('ipv4', [
   ['224.0.0.0', 3],
 ]);
 
-/** All that has been given out to the public so far. What carries an IPv4 address inside (mapped, NAT64) lies outside of it or below. */
+/** All ranges that have been assigned to the public so far. Addresses that contain an IPv4 address (mapped, NAT64) are outside of it or below. */
 const UNICAST_6 = listOf('ipv6', [['2000::', 3]]);
 const SPECIAL_6 = listOf('ipv6', [
   // Teredo, ORCHID and benchmarks among them.
@@ -54,7 +54,7 @@ export function isPublicAddress(address: string): boolean {
   return family === 6 && UNICAST_6.check(address, 'ipv6') && !SPECIAL_6.check(address, 'ipv6');
 }
 
-/** The IP address that stands in the place of a host name in a URL, without its brackets; `undefined` for a name. */
+/** The IP address used as the host in a URL, without its brackets; `undefined` for a name. */
 export function literalAddressOf({ hostname }: URL): string | undefined {
   const literal = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   return isIP(literal) === 0 ? undefined : literal;
@@ -64,9 +64,9 @@ export function literalAddressOf({ hostname }: URL): string | undefined {
 export type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 /**
- * The `lookup` of a connection that reaches public addresses only. The address that is checked is the one that is connected to, so that a name
- * whose addresses change in between (DNS rebinding) leads nowhere else. A name of which any address is not public is refused; so are none.
- * A URL with an IP address instead of a name is not looked up: check it with `isPublicAddress`.
+ * The `lookup` of a connection that reaches public addresses only. The address that is checked is the one that is connected to, so that a name whose addresses
+ * change in between (DNS rebinding) cannot reach another one. A name is refused when any of its addresses is not public, and when it has none. A URL with an IP
+ * address instead of a name is not looked up: check it with `isPublicAddress`.
  * @example https.request(url, { lookup: publicLookup() });
  */
 export function publicLookup({
@@ -90,12 +90,12 @@ export function publicLookup({
   };
 }
 
-/** What is thrown for a host that is not on the public internet. */
+/** The error for a host that is not on the public internet. */
 export function notPublic(host: string): UserError {
   return new UserError(t('{host} is not a public address on the internet, so it is not fetched.', { host }));
 }
 
-/** Where a server of the bot listens. */
+/** The address on which a server of the bot listens. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
@@ -123,7 +123,7 @@ export function urlOf({ host }: ListenAddress, port: number): string {
 }
 
 interface Allowed {
-  /** Beside this machine's own names. */
+  /** In addition to this machine's own names. */
   readonly hosts: readonly string[];
   readonly origins: readonly string[];
 }
@@ -131,8 +131,8 @@ interface Allowed {
 const THIS_MACHINE = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
- * Whether a request may come from where it says it does. A web page can make a browser send requests here under its own name (DNS
- * rebinding): such a request has a foreign `Host` or `Origin`. Requests that programs make have no `Origin`.
+ * Whether a request may come from its stated origin. A web page can make a browser send requests here under its own name (DNS rebinding): such a request has a
+ * foreign `Host` or `Origin`. Requests that programs make have no `Origin`.
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
  */
 export function isAllowedSource({ host, origin }: IncomingHttpHeaders, { hosts, origins }: Allowed): boolean {

@@ -4,29 +4,29 @@ import { unlessAborted } from '../async/waiting.js';
 import { CinnabarError } from '../errors.js';
 import { t, translated } from '../text/language.js';
 
-/*
- * Files that outlive a power cut. `fsync` of a file keeps what is in it; that it is there, under which name, is kept by `fsync` of its folder,
- * and that the folder is there by `fsync` of the one above (fsync(2)). Each function here resolves when all of that has been done.
+/**
+ * Files that survive a power cut. `fsync` of a file keeps what is in it; that it is there, under which name, is kept by `fsync` of its folder, and that the
+ * folder is there by `fsync` of the one above (fsync(2)). Each function here resolves when all of that has been done.
  */
 
 /** Ends the name of a file that is being written and will be moved into place. */
 const UNFINISHED = '.new';
-/** Folders that are remembered as kept; beyond these they are looked at again. */
+/** Number of folders that are remembered as synced; others are checked again. */
 const MOST_REMEMBERED = 10_000;
 
-/** Files that this process is writing: what else is unfinished was left behind by an earlier one. */
+/** Files that this process is writing: other unfinished files were left by an earlier process. */
 const underWay = new Set<string>();
-/** Folders whose way from the root is kept, or about to be. */
+/** Folders whose whole path is synced, or about to be. */
 const kept = new Map<string, Promise<void>>();
 /** Per folder: the sync that runs, and the one that will follow it. */
 const syncs = new Map<string, { running: Promise<void>; next: Promise<void> | undefined }>();
 
-/** Whether the system says that folders cannot be synced here, as on some network file systems. */
+/** Whether the system does not support syncing folders here, as on some network file systems. */
 function isUnsupported(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'EINVAL' || error.code === 'ENOTSUP');
 }
 
-/** Snapshots that are being taken, and what changes a file's place or content at this moment. */
+/** Snapshots in progress, and changes of files in progress. */
 const snapshots = new Set<{ readonly root: string; readonly taken: Promise<void> }>();
 const changes = new Set<{ readonly path: string; readonly done: Promise<unknown> }>();
 
@@ -57,9 +57,9 @@ function isBelow(path: string, root: string): boolean {
 }
 
 /**
- * Runs `take` while no file below `root` changes: what is under way ends first, and what comes meanwhile waits. What `take` finds is what a power
- * cut at that moment would have left. It has to be quick, and must not change files below `root` by the functions of this module.
- * @param signal gives up waiting for what is under way, as on a disk that hangs
+ * Runs `take` while no file below `root` changes: changes in progress finish first, and new ones wait. `take` sees a consistent state. It has to be quick, and
+ * must not change files below `root` by the functions of this module.
+ * @param signal stops waiting for changes in progress, as on a disk that hangs
  */
 export async function takeSnapshot<T>(root: string, take: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   const folder = resolve(root);
@@ -90,8 +90,8 @@ async function syncNow(folder: string): Promise<void> {
 }
 
 /**
- * Keeps which files are in a folder, as they are at the time of the call: created, renamed and removed. Calls that come while a sync of the
- * folder is under way share the next one. Windows neither can nor need do it.
+ * Syncs the entries of a folder as they are at the time of the call: created, renamed and removed files. Calls during a sync of the folder share the next one.
+ * Windows neither can nor need do it.
  */
 export function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return Promise.resolve();
@@ -118,11 +118,11 @@ function startSync(folder: string): Promise<void> {
   return running;
 }
 
-/** Makes a folder with those above it, for the user of the process alone, and keeps it. One that is there already is kept, too. */
+/** Makes a folder with its parents, readable only by the user of the process, and syncs it. An existing one is synced, too. */
 export async function makeFolder(path: string): Promise<void> {
   const folder = resolve(path);
   const first = await mkdir(folder, { recursive: true, mode: 0o700 });
-  // What was made anew is not the folder that was kept under this name before.
+  // A folder that was created again is not the one that was synced under this name.
   if (first !== undefined) for (let made = folder; made.length >= first.length; made = dirname(made)) kept.delete(made);
   await keepFolder(folder);
 }
@@ -142,7 +142,7 @@ async function syncParent(folder: string): Promise<void> {
   try {
     await syncFolder(folder);
   } catch (error) {
-    // A folder far above that this user may not read: others have made it, long ago.
+    // A parent folder that this user may not read: others created it long ago.
     if (!(error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM')))
       throw error;
   }
@@ -208,7 +208,7 @@ async function writeSynced(handle: FileHandle, content: Uint8Array | string, mod
   }
 }
 
-/** Puts `content` in the place of what a file held: a reader, a crash or a power cut finds the old content or the new. One call at a time for a file. */
+/** Replaces the content of a file: a reader, a crash or a power cut finds the old content or the new one. One call at a time for a file. */
 export async function replaceFile(
   file: string,
   content: Uint8Array | string,
@@ -231,7 +231,7 @@ export async function copyToNew(file: string, copy: string): Promise<void> {
   await syncFolder(dirname(resolve(copy)));
 }
 
-/** Gives a file another name in the same folder. Needs no room, so it works on a full disk. */
+/** Renames a file in its folder. Needs no space, so it works on a full disk. */
 export async function renameFile(file: string, name: string): Promise<void> {
   await changeFile(name, () => rename(file, name));
   await syncFolder(dirname(resolve(name)));
@@ -246,19 +246,19 @@ export async function removeFiles(folder: string, names: readonly string[]): Pro
   });
 }
 
-/** Which of a folder's files an earlier process has begun and not finished. */
+/** Unfinished files of a folder that an earlier process has left. */
 export function leftUnfinished(folder: string, names: readonly string[]): readonly string[] {
   const at = resolve(folder);
   return names.filter((name) => name.endsWith(UNFINISHED) && !underWay.has(join(at, basename(name))));
 }
 
-/** Why a disk did not do what it was asked for, in words for those who run the bot. */
+/** Why a disk operation failed, in words for operators. */
 export interface DiskTrouble {
   /** As the system calls it: `ENOSPC`. */
   readonly code: string;
   /** A clause: `the disk is full`. */
   readonly words: string;
-  /** What to do about it, as a sentence. */
+  /** How to fix it, as a sentence. */
   readonly remedy: string;
 }
 
@@ -288,7 +288,7 @@ const TROUBLES: Readonly<Record<string, readonly [words: string, remedy: string]
   ESTALE: ['the network file system is gone', 'Mount it again and restart the bot.'],
 };
 
-/** What kept a disk from doing its work; `undefined` for an error that is not the disk's. */
+/** The disk's problem; `undefined` for an error with another cause. */
 export function diskTroubleOf(error: unknown): DiskTrouble | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
     if (!('code' in at) || typeof at.code !== 'string') continue;

@@ -11,60 +11,60 @@ import {
   syncFolder,
 } from './durable-files.js';
 
-/** What a journal holds. */
+/** The content of a journal. */
 export interface JournalContent<T> {
   /** In the order in which they were written. */
   readonly records: readonly T[];
   /** Lines that are no records. */
   readonly damaged: number;
-  /** Whether only the last line is one of those: what a process or a machine that went down while it was written leaves behind. */
+  /** Whether only the last line is damaged: the result of a crash during its write. */
   readonly torn: boolean;
 }
 
 /**
- * A file of records, one line of JSON each, to which is only ever added, until it is written anew. What is asked for while a write is under way
- * goes with the next one, so that a burst costs one sync, not one a record.
+ * A file of records, one JSON line each, that only grows until it is rewritten. Records that are appended during a write are written together with the next
+ * one, so that a burst costs one sync and not one for each record.
  */
 export interface Journal<T> {
-  /** Everything that is in the file; nothing when there is none. */
+  /** All records in the file; empty when there is none. */
   read(): Promise<JournalContent<T>>;
-  /** Resolves when the record outlives a power cut. In the order of the calls. @throws CINNABAR_STORAGE_WRITE, and the record is not there */
+  /** Resolves when the record would survive a power cut. In the order of the calls. @throws CINNABAR_STORAGE_WRITE, and the record is not stored */
   append(record: T): Promise<void>;
   /**
-   * Puts these in the place of all that was handed over before, in one step: whatever happens, the file is the old one or the new one.
+   * Replaces all earlier records, atomically: after any failure, the file is the old one or the new one.
    * @throws CINNABAR_STORAGE_WRITE
    */
   rewrite(records: Iterable<T>): Promise<void>;
   /** Bytes in the file, as far as this process has written it. */
   readonly size: number;
-  /** Keeps a copy of all that is there now, damaged lines too, under a label. Returns where; `undefined` when there is nothing. */
+  /** Keeps a copy of the present content, including damaged lines, under a label. Returns where; `undefined` when it is empty. */
   keepCopy(label: string): Promise<string | undefined>;
-  /** Removes the copies of whose text this holds; and what a crash has left of writing the journal anew. */
+  /** Removes the copies for whose text this is true, and temporary files that a crash has left. */
   eraseCopies(isConcerned: (text: string) => boolean): Promise<void>;
-  /** Removes it with all its copies. The next write begins a new one. */
+  /** Deletes it with all copies. The next write begins a new one. */
   erase(): Promise<void>;
-  /** Waits for what is under way and lets go of the file; the next write opens it again. */
+  /** Waits for pending writes and closes the file; the next write opens it again. */
   release(): Promise<void>;
 }
 
 export interface JournalOptions<T> {
   /**
-   * What all records handed over add up to. With it, the write after one that failed writes the journal anew, so that a record that was kept
-   * in memory although it could not be written reaches the disk after all.
+   * The records with the same meaning as all that were appended. With it, the write after a failed one rewrites the journal, so that a record that is in memory
+   * but could not be written reaches the disk.
    */
   readonly snapshot?: () => Iterable<T>;
-  /** Hears of each write. */
+  /** Called with each write. */
   readonly watch?: WriteWatch;
 }
 
 /** A journal as a plugin declares it. */
 export interface JournalDefinition<T> extends Pick<JournalOptions<T>, 'snapshot'> {
   readonly schema: z.ZodType<T>;
-  /** Whose it is; left out, it is for the plugin as a whole. */
+  /** The guild that it belongs to; left out, it belongs to the plugin as a whole. */
   readonly guildId?: string | null;
 }
 
-/** Journals of a plugin that lie beside each other: one for each guild and persona, or for each channel and hour. */
+/** A group of journals of a plugin: one for each guild and persona, or for each channel and hour. */
 export interface Journals {
   /**
    * Opens one: nothing is read or written before it is asked for. One at a time for a path.
@@ -72,27 +72,27 @@ export interface Journals {
    *   `guildId`, which is `null` for one of no guild
    */
   open<T>(path: readonly string[], definition: JournalDefinition<T>): Journal<T>;
-  /** Those below a path that hold something, of the guilds that all hosts of the bot serve. */
+  /** The non-empty ones below a path, of all guilds of the bot. */
   list(below?: readonly string[]): Promise<readonly JournalEntry[]>;
 }
 
 /** A journal that holds something. */
 export interface JournalEntry {
   readonly path: readonly string[];
-  /** What it takes up, about. */
+  /** Its approximate size. */
   readonly bytes: number;
-  /** Whether its guild is one that this host serves; what belongs to none is the first host's. */
+  /** Whether this host serves its guild; journals without a guild belong to the first host. */
   readonly isOwn: boolean;
 }
 
 export interface JournalsOptions {
-  /** The name of what they all lie below, where it is not the plugin's id. */
+  /** The name of the group, when it is not the plugin's id. */
   readonly name?: string;
-  /** A folder of the operator's choosing, in which they are files while the bot keeps its data in files. A database holds them with everything else. */
+  /** A folder that the operator has chosen, for journals in files. A database stores them with everything else. */
   readonly folder?: string | undefined;
 }
 
-/** Stands between the writers of a disk and those who want to know how it does. */
+/** Connects the writers of a disk with its monitoring. */
 export interface WriteWatch {
   /** Before each write. @throws when nothing may be written now */
   check(): void;
@@ -108,28 +108,28 @@ interface Job {
   readonly reject: (error: unknown) => void;
 }
 
-/** Where a journal's lines lie: a file, the memory, a table. The journal writes one after another. */
+/** The medium of a journal's lines: a file, memory, a table. The journal writes one at a time. */
 export interface JournalMedium {
   /** For logs. */
   readonly name: string;
-  /** Everything that was added; the empty text when there is nothing. */
+  /** All added text; empty when there is none. */
   read(): Promise<string>;
   /**
-   * Adds whole lines. Durable when it resolves; when it rejects, none of them are there, as far as the medium can undo it. Where the last line was cut off,
-   * they begin a new one.
+   * Appends whole lines. Durable when it resolves; when it rejects, none of them are stored, as far as the medium can undo it. When the last line is
+   * incomplete, they begin a new one.
    */
   add(lines: string): Promise<void>;
-  /** Puts these lines in the place of all others: whatever happens, the old ones are there or the new ones. */
+  /** Replaces all lines, atomically: after any failure, there are the old ones or the new ones. */
   replace(lines: string): Promise<void>;
   /** Bytes, as far as this process has written. */
   readonly size: number;
   /** Copies all lines. Returns where to; `undefined` when there are none. */
   keepCopy(label: string): Promise<string | undefined>;
-  /** Removes the copies of whose text this holds. */
+  /** Removes the copies for whose text this is true. */
   eraseCopies(isConcerned: (text: string) => boolean): Promise<void>;
   /** Removes everything, copies too. */
   erase(): Promise<void>;
-  /** Lets go of what is open; the next write opens it again. */
+  /** Closes open files; the next write opens them again. */
   release(): Promise<void>;
 }
 
@@ -138,7 +138,7 @@ export function openJournal<T>(file: string, schema: z.ZodType<T>, options: Jour
   return createJournal(journalFile(file), schema, options);
 }
 
-/** Records over a medium: in order, in batches, and written anew after a failure where there is a snapshot. */
+/** Records on a medium: in order, in batches, and rewritten after a failure when there is a snapshot. */
 export function createJournal<T>(
   medium: JournalMedium,
   schema: z.ZodType<T>,
@@ -181,7 +181,7 @@ export function createJournal<T>(
   const submit = (text: string, whole: boolean) =>
     new Promise<void>((resolve, reject) => {
       jobs.push({ text, whole, resolve, reject });
-      // Not at once: what is asked for in the same breath goes with the first write.
+      // Not immediately, so that records appended in the same turn are written together.
       writing ??= Promise.resolve().then(writeAll);
     });
 
@@ -207,14 +207,14 @@ export function createJournal<T>(
   };
 }
 
-/** Lines in a file, which outlive a power cut: the file is synced, and its folder when its name is new. */
+/** Lines in a file that survive a power cut: the file is synced, and its folder when its name is new. */
 export function journalFile(file: string): JournalMedium {
   const path = resolve(file);
   const folder = dirname(path);
   let handle: FileHandle | undefined;
-  /** Up to here the file holds whole records that are kept. */
+  /** Up to here the file contains complete, synced records. */
   let size = 0;
-  /** What has to come before the next record. */
+  /** Text that has to precede the next record. */
   let lineEnd = '';
 
   const openFile = async (): Promise<FileHandle> => {
@@ -225,7 +225,7 @@ export function journalFile(file: string): JournalMedium {
     try {
       size = (await opened.stat()).size;
       lineEnd = (await endsInLine(opened, size)) ? '' : '\n';
-      // Its name may be an earlier process's, which had no time to sync it.
+      // Its name may come from an earlier process that had no time to sync it.
       await syncFolder(folder);
     } catch (error) {
       await opened.close();
@@ -253,7 +253,7 @@ export function journalFile(file: string): JournalMedium {
           await handle.appendFile(bytes);
           await handle.datasync();
         } catch (error) {
-          // Part of it may be there, or all of it without being kept: it goes, so that what was refused does not come back.
+          // A part of it may have been written, or all of it without a sync: it is removed, so that a refused record does not reappear.
           await handle.truncate(size).catch(() => undefined);
           await letGo().catch(() => undefined);
           throw error;
