@@ -30,6 +30,12 @@ export type WebLink =
 /** How something stands, which decides its colour. */
 export type WebTone = 'plain' | 'good' | 'busy' | 'warning' | 'bad';
 
+/** How much of something there is, or how it stands. */
+export type WebMeasure =
+  | { readonly durationMs: number }
+  | { readonly bytes: number }
+  | { readonly badge: string; readonly tone: WebTone };
+
 /** One value of a table or list. Text is shown as text, whatever it contains. */
 export type WebValue =
   | string
@@ -37,11 +43,9 @@ export type WebValue =
   | null
   /** Milliseconds since 1970. */
   | { readonly time: number }
-  | { readonly durationMs: number }
   /** US dollars. */
   | { readonly usd: number }
-  | { readonly bytes: number }
-  | { readonly badge: string; readonly tone: WebTone }
+  | WebMeasure
   /** Typed as it stands: a command, an id. */
   | { readonly code: string }
   /** Shown with their names where the bot knows them. */
@@ -57,18 +61,29 @@ export interface WebFact {
   readonly hint?: string;
 }
 
+/** A number that matters. It links to what it counts; a measure counts nothing that a page could list. */
+export type WebFigure = { readonly name: string; readonly hint?: string } & (
+  | { readonly value: WebValue; readonly link: WebLink }
+  | { readonly value: WebMeasure; readonly link?: WebLink }
+);
+
 /** A button that does one of the page's acts. */
-export interface WebButton {
+export type WebButton = {
   /** The act's name. */
   readonly act: string;
   readonly label: string;
   /** The part of the act's input that the button stands for. */
   readonly input?: Readonly<Record<string, unknown>>;
-  /** Asked first. What cannot be taken back always asks. */
-  readonly question?: string;
-  /** `primary`: what most people came to do. */
-  readonly tone?: 'plain' | 'primary' | 'danger';
-}
+} & (
+  | {
+      /** Asked first. */
+      readonly question?: string;
+      /** `primary`: what most people came to do. */
+      readonly tone?: 'plain' | 'primary';
+    }
+  /** It removes, ends or takes something away, so it asks. */
+  | { readonly question: string; readonly tone: 'danger' }
+);
 
 /** A field of a form. */
 export interface WebField {
@@ -115,16 +130,8 @@ export type WebBlock =
       readonly title?: string;
       readonly facts: readonly WebFact[];
     }
-  /** A few numbers that matter, large. Each links to what it counts. */
-  | {
-      readonly kind: 'figures';
-      readonly figures: readonly {
-        readonly name: string;
-        readonly value: WebValue;
-        readonly hint?: string;
-        readonly link?: WebLink;
-      }[];
-    }
+  /** A few numbers that matter, large. */
+  | { readonly kind: 'figures'; readonly figures: readonly WebFigure[] }
   | {
       readonly kind: 'table';
       readonly title?: string;

@@ -19,10 +19,13 @@ export type AllServers = ReturnType<typeof createAllServers>;
 export function createAllServers({ client, question }: AdminContext) {
   const largest = question({
     name: 'largest-servers',
-    input: z.object({ named: z.string(), most: z.number() }),
+    input: z.object({ named: z.string(), most: z.number(), shards: z.array(z.number()).optional() }),
     answer: z.object({ count: z.number(), servers: z.array(server) }),
-    run({ named, most }) {
-      const found = client.guilds.cache.filter(({ name }) => name.toLowerCase().includes(named.toLowerCase()));
+    run({ named, most, shards }) {
+      const found = client.guilds.cache.filter(
+        ({ name, shardId }) =>
+          name.toLowerCase().includes(named.toLowerCase()) && (shards === undefined || shards.includes(shardId)),
+      );
       return { count: found.size, servers: bySize(found.map(viewOf)).slice(0, most) };
     },
   });
@@ -47,9 +50,20 @@ export function createAllServers({ client, question }: AdminContext) {
   });
 
   return {
-    /** @param named part of the name */
-    async largest(most: number, named = ''): Promise<{ count: number; servers: readonly Server[]; missing: number }> {
-      const { answers, missing } = await largest.everywhere({ named, most });
+    /**
+     * @param named part of the name
+     * @param shards those whose servers are wanted
+     */
+    async largest(
+      most: number,
+      named = '',
+      shards?: number[],
+    ): Promise<{ count: number; servers: readonly Server[]; missing: number }> {
+      const { answers, missing } = await largest.everywhere({
+        named,
+        most,
+        ...(shards === undefined ? {} : { shards }),
+      });
       return {
         count: answers.reduce((sum, { count }) => sum + count, 0),
         servers: bySize(answers.flatMap(({ servers }) => servers)).slice(0, most),

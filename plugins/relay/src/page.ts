@@ -47,7 +47,7 @@ export function registerPage({ page, every }: Pick<Registrar, 'page' | 'every'>,
               },
               { name: t('Prompts today'), value: day.turns, ...limit(rules.dayTurns), link: ANSWERS },
               { name: t('Tokens today'), value: day.tokens, ...limit(rules.dayTokens), link: ANSWERS },
-              { name: t('Wake-ups today'), value: day.wakes, ...limit(rules.wakesPerDay) },
+              { name: t('Wake-ups today'), value: day.wakes, ...limit(rules.wakesPerDay), link: ANSWERS },
             ],
           },
           {

@@ -221,6 +221,7 @@ const stopButton = ({ id }: TaskInfo): WebButton => ({
   label: t('Stop'),
   tone: 'danger',
   input: { task: id },
+  question: t('Stop this task? It cannot be resumed; what it has done stays.'),
 });
 
 /** How a task stands, with what can be done to it now. */
@@ -335,11 +336,21 @@ async function details(context: TaskContext, { id }: TaskInfo, actor: Actor): Pr
             kind: 'table',
             title: t('Allowed for the whole task'),
             columns: [{ name: t('What') }, { name: t('Since') }],
-            rows: given.map(({ id: approval, pattern, at }) => ({
-              id: approval,
-              cells: [pattern, { time: at }],
-              buttons: [{ act: 'revoke', label: t('Take back'), input: { task: id, approval } }],
-            })),
+            rows: given.map(
+              ({ id: approval, pattern, at }): WebRow => ({
+                id: approval,
+                cells: [pattern, { time: at }],
+                buttons: [
+                  {
+                    act: 'revoke',
+                    label: t('Take back'),
+                    tone: 'danger',
+                    input: { task: id, approval },
+                    question: t('Take this back? The task asks you again before its next call of this kind.'),
+                  },
+                ],
+              }),
+            ),
             empty: '',
           } as const,
         ]),

@@ -1,5 +1,6 @@
 import {
   type Clock,
+  formatCount,
   type Monitoring,
   missingSentences,
   type Question,
@@ -21,7 +22,8 @@ interface Sample {
   readonly at: number;
   readonly residentBytes: number;
   readonly lagSeconds: number;
-  readonly inFlight: number;
+  /** How many handlers are under way, by plugin. */
+  readonly inFlight: readonly { readonly plugin: string; readonly count: number }[];
   readonly events: number;
   /** Of the slowest shard. */
   readonly latencySeconds: number;
@@ -66,7 +68,9 @@ export function readMetrics(text: string): Omit<Sample, 'at'> {
   return {
     residentBytes: sum('process_resident_memory_bytes'),
     lagSeconds: sum('nodejs_eventloop_lag_p99_seconds'),
-    inFlight: sum('cinnabar_handlers_in_flight'),
+    inFlight: lines
+      .filter(({ name, value }) => name === 'cinnabar_handlers_in_flight' && value > 0)
+      .map(({ labels, value }) => ({ plugin: /plugin="([^"]*)"/.exec(labels)?.[1] ?? '', count: value })),
     events: sum('cinnabar_gateway_events_total'),
     latencySeconds: Math.max(
       0,
@@ -109,6 +113,7 @@ export function registerHealthPage(
           ...processes(all.answers),
           ...plots(samples),
           shards(all.answers),
+          underWay(samples),
         ],
       };
     },
@@ -123,19 +128,25 @@ export function registerHealthPage(
   });
 }
 
+const HEALTH = { page: 'web/health' };
+
 function figures(all: readonly Connections[], samples: readonly Sample[]): WebBlock {
   const latest = samples.at(-1);
   return {
     kind: 'figures',
     figures: [
-      { name: t('Connections'), value: readyOf(all) },
+      { name: t('Connections'), value: readyOf(all), link: HEALTH },
       {
         name: t('Servers'),
         value: all.reduce((sum, { servers }) => sum + servers, 0),
         link: { page: 'admin/servers' },
       },
       { name: t('Memory in use'), value: { bytes: latest?.residentBytes ?? 0 } },
-      { name: t('Under way'), value: latest?.inFlight ?? 0 },
+      {
+        name: t('Under way'),
+        value: (latest?.inFlight ?? []).reduce((sum, { count }) => sum + count, 0),
+        link: HEALTH,
+      },
       { name: t('Wait of the event loop, 99 %'), value: { durationMs: Math.round((latest?.lagSeconds ?? 0) * 1_000) } },
     ],
   };
@@ -167,7 +178,8 @@ function processes(all: readonly Connections[]): readonly WebBlock[] {
         const parts = all.filter((one) => one.process === name);
         const bytes = Math.max(...parts.map(({ residentBytes }) => residentBytes));
         const servers = parts.reduce((sum, one) => sum + one.servers, 0);
-        return { id: name, cells: [name, readyOf(parts), servers, { bytes }] };
+        const shardIds = parts.flatMap((one) => one.shards.map(({ id }) => id));
+        return { id: name, cells: [name, readyOf(parts), serversOf(servers, shardIds), { bytes }] };
       }),
       empty: t('There is no connection to Discord.'),
     },
@@ -290,10 +302,33 @@ function shards(all: readonly Connections[]): WebBlock {
             ...(isShared ? [process] : []),
             { badge: isReady ? t('connected') : t('not connected'), tone: isReady ? 'good' : 'bad' },
             latencyMs === null ? null : { durationMs: latencyMs },
-            servers,
+            serversOf(servers, [id]),
           ],
         }),
       ),
     empty: t('There is no connection to Discord.'),
+  };
+}
+
+/** How many servers shards have, with a link to them. */
+const serversOf = (count: number, shardIds: readonly number[]): WebValue =>
+  count === 0 || shardIds.length === 0
+    ? count
+    : { text: formatCount(count), link: { page: 'admin/servers', query: { shards: shardIds.join() } } };
+
+/** What handlers of plugins are at work on, in the process that serves the dashboard. */
+function underWay(samples: readonly Sample[]): WebBlock {
+  return {
+    kind: 'table',
+    title: t('Under way'),
+    columns: [{ name: t('Plugin') }, { name: t('Handlers'), numeric: true }],
+    rows: (samples.at(-1)?.inFlight ?? []).map(
+      ({ plugin, count }): WebRow => ({
+        id: plugin,
+        cells: [{ code: plugin }, count],
+        link: { page: 'admin/log', query: { component: plugin } },
+      }),
+    ),
+    empty: t('Nothing is under way.'),
   };
 }

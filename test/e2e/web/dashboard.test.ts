@@ -101,6 +101,7 @@ describeChromium('the dashboard in a browser', () => {
 
     await open(page, host, '/admin/prefixes');
     await page.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await undo();
     await page.getByRole('cell', { name: '!' }).waitFor();
 

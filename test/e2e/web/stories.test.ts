@@ -130,6 +130,7 @@ describeChromium('what people do in a browser', () => {
       .click();
     await page.getByText('Which wine?', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
     await harness.over(id);
     await host.advance(1_500);
     await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });

@@ -260,6 +260,7 @@ function rowOf(one: AccessRule): WebRow {
       {
         act: 'clear',
         label: t('Remove'),
+        tone: 'danger',
         input: { effect, target, subject: whom },
         question: t('Remove the rule: {rule}?', { rule: ruleText(one) }),
       },

@@ -213,6 +213,7 @@ function running(id: string, state: PluginInfo['state']): readonly WebButton[] {
     {
       act: 'unload',
       label: t('Unload'),
+      tone: 'danger',
       input,
       question: t('Stop {plugin} in all servers, until it is loaded again?', { plugin: `\`${id}\`` }),
     },

@@ -23,9 +23,9 @@ function registerServersPage({ page }: AdminContext, servers: AllServers): void 
     group: 'operation',
     access: { command: 'bot servers' },
     async view({ query }) {
-      const { name = '' } = query;
+      const { name = '', shards } = query;
       const from = Math.max(0, Number.parseInt(query.from ?? '0', 10) || 0);
-      const found = await servers.largest(from + SERVERS_A_PAGE, name);
+      const found = await servers.largest(from + SERVERS_A_PAGE, name, shards?.split(',').map(Number));
       const more = { page: 'admin/servers', query: { ...query, from: String(from + SERVERS_A_PAGE) } };
       return {
         blocks: [
@@ -33,6 +33,7 @@ function registerServersPage({ page }: AdminContext, servers: AllServers): void 
             kind: 'search',
             fields: [{ name: 'name', label: t('Name'), control: { kind: 'text' }, value: name, optional: true }],
             submit: t('Search'),
+            ...(shards === undefined ? {} : { query: { shards } }),
           },
           {
             kind: 'table',

@@ -98,6 +98,7 @@ function switchOf({ id, manifest }: PluginInfo, isOn: boolean): WebButton {
   return {
     act: 'disable',
     label: t('Switch off'),
+    tone: 'danger',
     input,
     question: `${warning}${t('Switch {plugin} off in this server?', { plugin: `\`${id}\`` })}`,
   };

@@ -24,7 +24,15 @@ export function registerServerPages({ page, services }: AdminContext): void {
           rows: prefixes.get(guildOf(actor)).map((prefix) => ({
             id: prefix,
             cells: [{ code: prefix }],
-            buttons: [{ act: 'remove', label: t('Remove'), input: { prefix } }],
+            buttons: [
+              {
+                act: 'remove',
+                label: t('Remove'),
+                tone: 'danger',
+                input: { prefix },
+                question: t('Remove the prefix {prefix}? It can be added again here.', { prefix: `\`${prefix}\`` }),
+              },
+            ],
           })),
           empty: prefixesText([]),
         },
@@ -38,7 +46,12 @@ export function registerServerPages({ page, services }: AdminContext): void {
         {
           kind: 'buttons',
           buttons: [
-            { act: 'reset', label: t('Back to the default prefixes'), question: t('Go back to the default prefixes?') },
+            {
+              act: 'reset',
+              label: t('Back to the default prefixes'),
+              tone: 'danger',
+              question: t('Go back to the default prefixes?'),
+            },
           ],
         },
       ],

@@ -6,6 +6,7 @@ import {
   t,
   UserError,
   type WebBlock,
+  type WebQuery,
   type WebRequest,
 } from '@cinnabar/sdk';
 import { EMPTY_CACHE_STATE } from '../context/caching/cache-state.js';
@@ -78,22 +79,28 @@ export function registerContextPage({ page, client }: Pick<ChatContext, 'page' |
       const { llm } = parts;
       if (llm === undefined) throw new UserError(t('No language model is set up.'));
       const { built, traits } = await prepare(turn, { ...parts, llm });
-      return { blocks: [search, ...contextBlocks(built, `${traits.provider}/${traits.model}`)] };
+      return { blocks: [search, ...contextBlocks(built, `${traits.provider}/${traits.model}`, request.query)] };
     },
   });
 }
 
-function contextBlocks({ facts, pieces, request }: BuiltContext, model: string): readonly WebBlock[] {
+/** @param query `cache` shows those parts alone that the figure of that name counts */
+function contextBlocks({ facts, pieces, request }: BuiltContext, model: string, query: WebQuery): readonly WebBlock[] {
   const tokensIn = (cache: ContextPiece['cache']) =>
     pieces.reduce((sum, piece) => sum + (piece.cache === cache ? piece.tokens : 0), 0);
+  const { cache: shown, ...all } = query;
+  const parts = (cache?: ContextPiece['cache']) => ({
+    page: 'chat/context',
+    query: cache === undefined ? all : { ...all, cache },
+  });
   return [
     {
       kind: 'figures',
       figures: [
-        { name: t('Tokens'), value: facts.estimatedTokens, hint: t('estimated') },
-        { name: t('Read from the cache'), value: tokensIn('read') },
-        { name: t('Written to the cache'), value: tokensIn('written') },
-        { name: t('Neither'), value: tokensIn('fresh') },
+        { name: t('Tokens'), value: facts.estimatedTokens, hint: t('estimated'), link: parts() },
+        { name: t('Read from the cache'), value: tokensIn('read'), link: parts('read') },
+        { name: t('Written to the cache'), value: tokensIn('written'), link: parts('written') },
+        { name: t('Neither'), value: tokensIn('fresh'), link: parts('fresh') },
       ],
     },
     {
@@ -105,11 +112,12 @@ function contextBlocks({ facts, pieces, request }: BuiltContext, model: string):
         { name: t('Cache') },
         { name: t('Breakpoint at its end') },
       ],
-      rows: pieces.map((piece, index) => ({
-        id: String(index),
-        cells: [nameOf(piece), piece.tokens, badgeOf(piece), breakpointOf(piece)],
-      })),
-      empty: '',
+      rows: pieces.flatMap((piece, index) =>
+        shown !== undefined && shown !== piece.cache
+          ? []
+          : [{ id: String(index), cells: [nameOf(piece), piece.tokens, badgeOf(piece), breakpointOf(piece)] }],
+      ),
+      empty: t('No part of it.'),
     },
     {
       kind: 'facts',
