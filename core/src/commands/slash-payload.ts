@@ -223,25 +223,20 @@ function sizeOf(payload: CommandPayload): number {
 
 const COUNTED: ReadonlySet<string> = new Set(['name', 'value']);
 
-const descriptions = z.object({
-  description: z.string(),
-  description_localizations: z.record(z.string(), z.string()).optional(),
-});
-
-function longestDescription(payload: object): number {
-  const { description, description_localizations = {} } = descriptions.parse(payload);
-  return Math.max(...[description, ...Object.values(description_localizations)].map(({ length }) => length));
-}
-
 function countIn(value: unknown): number {
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + countIn(item), 0);
   if (typeof value !== 'object' || value === null) return 0;
-  return Object.entries(value).reduce((sum, [key, item]) => {
-    if (key === 'description_localizations') return sum;
-    if (key === 'description') return sum + longestDescription(value);
-    return sum + (COUNTED.has(key) && typeof item === 'string' ? item.length : countIn(item));
-  }, 0);
+  let [sum, longest] = [0, 0];
+  for (const [key, item] of Object.entries(value)) {
+    if (key === 'description') longest = Math.max(longest, lengthOf(item));
+    else if (key === 'description_localizations')
+      longest = Math.max(longest, ...Object.values(item ?? {}).map((text) => lengthOf(text)));
+    else sum += COUNTED.has(key) && typeof item === 'string' ? item.length : countIn(item);
+  }
+  return sum + longest;
 }
+
+const lengthOf = (text: unknown) => (typeof text === 'string' ? text.length : 0);
 
 /** https://discord.com/developers/docs/interactions/application-commands#registering-a-command */
 const MAX_COMMANDS = 100;

@@ -12,7 +12,6 @@ import {
   commandDifferences,
   type Fitted,
   fitCommands,
-  type NormalCommand,
   normalise,
   type SlashScope,
 } from './slash-payload.js';
@@ -32,7 +31,6 @@ type Dependencies = Pick<
 
 /** The wanted content of one list. */
 interface Wanted extends Fitted {
-  readonly normal: readonly NormalCommand[];
   readonly digest: string;
 }
 
@@ -78,7 +76,7 @@ export function createSlashSync(
     const changes = [
       ...commandDifferences(
         chatInput.map((command) => normalise(command, scopeOf(guildId))),
-        wanted.normal,
+        wanted.payloads.map((command) => normalise(command, scopeOf(guildId))),
       ),
     ];
     if (changes.length > 0) {
@@ -146,17 +144,17 @@ function createWanted(
   languages: () => Localizations,
 ): (guildId: string | null) => Wanted {
   let roots: readonly Entry[] | undefined;
+  let owners: readonly Entry['owner'][] = [];
   const known = new Map<string, Wanted>();
   return (guildId) => {
     const current = registry.roots();
     if (current !== roots) {
       known.clear();
       roots = current;
+      owners = [...new Set(current.map(({ owner }) => owner))];
     }
     const scope = scopeOf(guildId);
-    const off = [...new Set(current.map(({ owner }) => owner))]
-      .filter((owner) => !enabledIn(guildId, owner.plugin))
-      .map(({ id }) => id);
+    const off = owners.filter((owner) => !enabledIn(guildId, owner.plugin)).map(({ id }) => id);
     const key = [scope, ...off].join(' ');
     let found = known.get(key);
     if (found === undefined) {
@@ -165,8 +163,7 @@ function createWanted(
         scope,
         languages(),
       );
-      const normal = fitted.payloads.map((command) => normalise(command, scope));
-      found = { ...fitted, normal, digest: digestOf(normal) };
+      found = { ...fitted, digest: digestOf(fitted.payloads) };
       known.set(key, found);
     }
     return found;
@@ -336,7 +333,7 @@ function createSyncedLists(document: (() => SyncedListsDocument) | undefined, ap
   };
 }
 
-/** A digest of commands in the form in which they are compared. */
+/** A digest of commands as they are sent. */
 function digestOf(commands: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(commands)).digest('base64url').slice(0, 22);
 }

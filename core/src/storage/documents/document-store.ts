@@ -371,16 +371,18 @@ export function createEntries<T>(store: DocumentStore, shape: Shape<T>): OpenEnt
   /** The entry of all documents that are not stored. */
   let absent: { readonly value: T } | undefined;
 
-  const keepView = (cached: CachedDocument, value: T) => {
+  /** @returns whether others may get the value, too */
+  const keepView = (cached: CachedDocument, value: T): boolean => {
     if (cached.json === undefined) absent = { value };
     else if (isSmall(cached)) views.set(cached, { value });
+    else return false;
+    return true;
   };
   const copyOf = (cached: CachedDocument, path: DocumentPath): T => {
     const known = cached.json === undefined ? absent : views.get(cached);
     if (known !== undefined) return structuredClone(known.value);
     const value = shape.read(storedIn(cached), nameOf(path));
-    keepView(cached, value);
-    return structuredClone(value);
+    return keepView(cached, value) ? structuredClone(value) : value;
   };
 
   /** Inside the document's turn: content that does not fit the schema is put aside until a version fits. */
