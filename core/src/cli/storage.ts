@@ -7,7 +7,7 @@ import { copyStorage, type Inventory, takeInventory } from '../storage/copy.js';
 import type { Driver } from '../storage/driver.js';
 import { createFileDriver } from '../storage/drivers/file-driver.js';
 import { openDriver } from '../storage/drivers/open-driver.js';
-import { createPostgresDriver } from '../storage/drivers/postgres/postgres-driver.js';
+import { createPostgresDriver } from '../storage/drivers/postgres/database.js';
 import { whileLocked } from './backup.js';
 
 type Terminal = {

@@ -26,9 +26,7 @@ import {
 } from './commands/grants.js';
 import { agentNamed } from './commands/options.js';
 import type { Relay } from './context.js';
-import { channelIn, guildOf } from './page.js';
-
-export const AGENT_PAGE = 'relay/agent';
+import { AGENT_PAGE, channelIn, guildOf } from './page.js';
 
 const named = z.object({ agent: z.string().min(1) });
 const withChannel = named.extend({ channel: z.string().optional() });

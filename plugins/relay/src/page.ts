@@ -1,11 +1,13 @@
 import { type Actor, type Registrar, t, UserError, type WebBlock, type WebRow, webAct, z } from '@cinnabar/sdk';
-import { AGENT_PAGE } from './agent-page.js';
 import { guildIdentity, postingProblem } from './agents/permissions.js';
 import { agentId, agentName, letIn } from './commands/agents.js';
 import { disableAgents, droppedText, enableAgents, pauseAgents, resumeAgents } from './commands/config.js';
 import { isGoneAtServer, stateOf } from './commands/status.js';
 import type { Relay } from './context.js';
 import { rulesIn } from './settings.js';
+
+/** The page of one agent; its address names the agent. */
+export const AGENT_PAGE = 'relay/agent';
 
 const MOST_ERRORS = 50;
 /** With their tokens. */

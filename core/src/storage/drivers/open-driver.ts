@@ -5,7 +5,7 @@ import type { HostConfig } from '../../config/host-config.js';
 import type { Driver } from '../driver.js';
 import { createFileDriver } from './file-driver.js';
 import type { DatabaseOptions } from './postgres/database.js';
-import { createPostgresDriver } from './postgres/postgres-driver.js';
+import { createPostgresDriver } from './postgres/database.js';
 
 /**
  * The configured driver: PostgreSQL, otherwise files below the data folder.

@@ -91,3 +91,16 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
   return database;
 }
+
+/** The driver of a process that uses a database alone. It connects at the first use. */
+export function createPostgresDriver(options: DatabaseOptions): Driver {
+  const database = openDatabase(options);
+  const driver = database.driver();
+  return {
+    ...driver,
+    async close() {
+      await driver.close();
+      await database.close();
+    },
+  };
+}

@@ -16,21 +16,8 @@ import {
   type StoredContents,
 } from '../../driver.js';
 import type { Connections, Row } from './connection.js';
-import { type Database, type DatabaseOptions, openDatabase } from './database.js';
+import type { Database } from './database.js';
 import type { WriteLease, Writer } from './writer.js';
-
-/** The driver of a process that uses a database alone. It connects at the first use. */
-export function createPostgresDriver(options: DatabaseOptions): Driver {
-  const database = openDatabase(options);
-  const driver = database.driver();
-  return {
-    ...driver,
-    async close() {
-      await driver.close();
-      await database.close();
-    },
-  };
-}
 
 export interface DocumentDriverOptions {
   /** Without it, the database accepts each write. */
