@@ -147,7 +147,7 @@ export function createHost(options: HostOptions): Host {
   container.register(KEYS.hostControl, {
     useValue: {
       end(how) {
-        if (options.onEndRequest === undefined) throw new UserError(t('I cannot be ended by a command here.'));
+        if (options.onEndRequest === undefined) throw new UserError(t('I cannot be stopped by a command here.'));
         log.info(`an owner of the bot asked for a ${how}`);
         options.onEndRequest(how);
       },

@@ -98,8 +98,8 @@ export interface SentRequest {
 }
 
 /**
- * What every mind has used. The `budgets` of the configuration files hold for all of them; `limits` are a mind's own, beside those.
- * A mind reserves, works, records in a `finally`, and then releases. Provided by the plugin `accounts`; a mind works without it, unlimited.
+ * The use by all responders. The `budgets` of the configuration files apply to all of them; `limits` are a responder's own, in addition to those.
+ * A responder reserves, works, records in a `finally`, and then releases. Provided by the plugin `accounts`; without it nothing is limited.
  */
 export interface Accounts {
   /**

@@ -183,7 +183,7 @@ export function offerLines(offer: PluginOffer): readonly string[] {
     ...offer.notes.map((note) => `⚠️ ${text(note)}`),
     ...incomplete,
     t(
-      '⚠️ It runs in the bot’s process and can do whatever the bot can: read its memory and its data, and reach any address. What stands above is what it says of itself.',
+      '⚠️ It runs in the bot’s process and can do whatever the bot can: read its memory and its data, and reach any address. The list above is only what it says about itself.',
     ),
   ];
 }

@@ -91,5 +91,5 @@ export interface Answers<T> {
 
 /** The note below an incomplete list; empty when nothing is missing. */
 export function missingSentences({ missing }: Pick<Answers<unknown>, 'missing'>): readonly string[] {
-  return missing === 0 ? [] : [t('A part of me does not answer at the moment, so this is not everything.')];
+  return missing === 0 ? [] : [t('A process of this bot does not answer at the moment, so this is not everything.')];
 }

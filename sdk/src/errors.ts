@@ -22,7 +22,7 @@ export const ERRORS = {
     'The data in {folder} is in use by {holder}. Stop that one first, or choose other data with CINNABAR_DATA or --bot.',
   ),
   CINNABAR_CLUSTER_NO_ANSWER: forMembers(
-    'The part of me that knows that did not answer in time, so I cannot say whether it was done. Please try again in a minute.',
+    'The process of this bot that handles this did not answer in time, so I do not know whether it was done. Please check, and try again in a minute.',
   ),
   CINNABAR_LEASE_LOST: forMembers('These servers are served by another process now.'),
   CINNABAR_DATA_UNUSABLE: forOperators('The data in {folder} cannot be used: {detail}. {remedy}'),
@@ -80,7 +80,7 @@ export const ERRORS = {
     'Nothing can be run at the moment: the plugin "{plugin}", which guards tools here, is not running.',
   ),
   CINNABAR_TOOL_UNKNOWN_OUTCOME: forMembers(
-    'It is unknown whether {tool} has run: the bot stopped in the middle of it. It is not repeated by itself.',
+    'It is unknown whether {tool} has run: the bot stopped while it was running. It is not repeated automatically.',
   ),
   CINNABAR_TOOL_KEY: forMembers('The call {tool} cannot be made under this key: {detail}'),
   CINNABAR_TOOL_STATE: forMembers('The call {call} is already {state}.'),
@@ -95,7 +95,7 @@ export const ERRORS = {
   CINNABAR_LLM_RATE_LIMITED: forMembers('The language model is busy; please try again in a moment.'),
   CINNABAR_LLM_UNAVAILABLE: forMembers('The language model cannot be reached at the moment.'),
   CINNABAR_LLM_PAUSED: forMembers(
-    'The language model has failed several times in a row and is given a rest; please try again in {seconds} s.',
+    'The language model has failed several times in a row, so it is not asked for a while; please try again in {seconds} s.',
   ),
   CINNABAR_LLM_TIMEOUT: forMembers('The language model took longer than {seconds} s.'),
   CINNABAR_LLM_CANCELLED: forMembers('The request to the language model was cancelled.'),
@@ -105,7 +105,7 @@ export const ERRORS = {
   ),
   CINNABAR_LLM_UNSUPPORTED: forMembers('The model "{model}" cannot do this: {detail}'),
   CINNABAR_RESPONDER_UNKNOWN: forMembers(
-    'What is chosen to answer here, "{name}", is switched off or not installed. An admin can choose another with `ai use`, or switch it on with `plugin enable`.',
+    '"{name}", which is chosen to answer here, is switched off or not installed. An admin can choose another with `ai use`, or switch it on with `plugin enable`.',
     ['name'],
   ),
   CINNABAR_PAGE_UNKNOWN: forMembers('There is no such page here, or it is not for you.'),
@@ -116,11 +116,13 @@ export const ERRORS = {
     'This was interrupted, because I am being stopped or updated. Please check what came of it, then ask again.',
   ),
   CINNABAR_GATEWAY_LOGIN: forOperators('Discord did not accept the login: {detail}'),
-  CINNABAR_GATEWAY_CLOSED: forOperators('Discord closed the connection with code {code} and admits no other: {detail}'),
-  CINNABAR_WORKER_TIMEOUT: forMembers('This took longer than {seconds} s to work through, so it was stopped.'),
-  CINNABAR_WORKER_MEMORY: forMembers('Working through this took more memory than is allowed, so it was stopped.'),
-  CINNABAR_WORKER_BUSY: forMembers('Too much is waiting to be worked through at the moment; please try again later.'),
-  CINNABAR_WORKER_FAILED: forMembers('This could not be worked through.'),
+  CINNABAR_GATEWAY_CLOSED: forOperators(
+    'Discord closed the connection with code {code} and allows no new one: {detail}',
+  ),
+  CINNABAR_WORKER_TIMEOUT: forMembers('Processing this took longer than {seconds} s, so it was stopped.'),
+  CINNABAR_WORKER_MEMORY: forMembers('Processing this took more memory than is allowed, so it was stopped.'),
+  CINNABAR_WORKER_BUSY: forMembers('Too much is waiting to be processed at the moment; please try again later.'),
+  CINNABAR_WORKER_FAILED: forMembers('This could not be processed.'),
   CINNABAR_COMMAND_CAP: forOperators(
     'Discord allows {cap} {kind} commands; {count} are declared. Left out of the slash menu: {names}.',
   ),

@@ -51,7 +51,7 @@ const ANSWERS: Readonly<Record<string, RegExp>> = {
   '!customcom create hi Hello {author.mention}!': /`hi`/,
   '!hi': /^Hello <@\d+>!$/,
   '!customcom list': /`hi`/,
-  '!ignore channel #quiet': /^I take no notice of anything in <#\d+> any more/,
+  '!ignore channel #quiet': /^I ignore everything in <#\d+> now/,
   '!ignore list': /• in <#\d+>/,
   '!ignore remove #quiet': /^I listen again in <#\d+>\.$/,
   '!block add @bob': /^Blocked: everything for <@\d+>\.$/,

@@ -77,7 +77,7 @@ describe('security: speaking for others', () => {
     host.alice.say(host.general, '!why', { replyTo: sent });
     await host.settled();
     expect(host.general.messages.at(-1)?.content).to.equal(
-      `These are not my own words: I sent this for <@${host.you.id}>, who had me do so through a tool.`,
+      `These are not my own words: I sent this for <@${host.you.id}>, who used a tool for it.`,
     );
   });
 

@@ -340,7 +340,7 @@ const CHECKS: readonly Check[] = [
   {
     rule: 'tier',
     look({ subject, request: { policy, isClosed }, found, atMost }) {
-      if (isClosed === true) return { allowed: false, text: t('a setting lets nobody use this here') };
+      if (isClosed === true) return { allowed: false, text: t('a setting allows no one to use this here') };
       const needed = (subject.place === 'dm' ? policy.dmTier : undefined) ?? policy.tier ?? 'everyone';
       if (needed === 'everyone') return { allowed: true, text: t('everyone may use this') };
       if (atMost !== undefined && !reaches(atMost, needed)) {

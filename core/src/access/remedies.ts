@@ -31,7 +31,7 @@ export function remedyFor(rule: RuleName, of: Case): string {
   return REMEDIES[rule](of);
 }
 
-export const afterFailure = () => t('Try again. If it stays so, the log of the bot says more.');
+export const afterFailure = () => t('Try again. If the problem continues, look at the log of the bot.');
 export const ofAbsent = () => t('They have to be in this server, and see this channel.');
 
 /** An admin cannot grant what only owners may do. */

@@ -203,7 +203,7 @@ export async function readArchive(file: string, options: ReadArchiveOptions = {}
 }
 
 function damaged(detail: string, cause?: unknown): UserError {
-  return new UserError(t('That is no sound backup: {detail}.', { detail }), cause === undefined ? {} : { cause });
+  return new UserError(t('That is not a valid backup: {detail}.', { detail }), cause === undefined ? {} : { cause });
 }
 
 /** Errors of zlib and tar are about the content. */
@@ -249,7 +249,7 @@ async function parse(tar: AsyncIterable<Buffer>, check: Checker): Promise<void> 
   for await (const chunk of tar) {
     // The parser would decompress a nested gzip layer by itself, without a limit.
     if (first && !chunk.subarray(0, MANIFEST.length + 1).equals(Buffer.from(`${MANIFEST}\0`)))
-      throw damaged(t('it does not begin with a list of what is in it'));
+      throw damaged(t('it does not begin with a list of its files'));
     first = false;
     const drained = new Promise<void>((resolve) => {
       waiting = resolve;
@@ -312,7 +312,7 @@ function createChecker({ onManifest, onFile, onProgress = () => undefined }: Rea
         throw damaged(t('{path} is not what it was when it was backed up', { path: file.path }));
     },
     end(): Manifest {
-      if (manifest === undefined) throw damaged(t('it does not begin with a list of what is in it'));
+      if (manifest === undefined) throw damaged(t('it does not begin with a list of its files'));
       const missing = manifest.files[next];
       if (missing !== undefined) throw damaged(t('{path} is missing', { path: missing.path }));
       return manifest;

@@ -91,13 +91,10 @@ async function openStored(
 function checkPlace(file: string, dataDir: string): void {
   if (!isWithin(file, dataDir) || isWithin(file, join(dataDir, FOLDER))) return;
   throw new UserError(
-    t(
-      'Backups cannot lie among the data that they are of: choose a folder outside {dataDir}, or its folder {folder}.',
-      {
-        dataDir,
-        folder: FOLDER,
-      },
-    ),
+    t('A backup cannot be inside the data that it copies: choose a folder outside {dataDir}, or its folder {folder}.', {
+      dataDir,
+      folder: FOLDER,
+    }),
   );
 }
 

@@ -23,13 +23,13 @@ export function sharePersonalData(own: PersonalDataService, channel: ClusterChan
     ...own,
     async export(userId) {
       const incomplete = t(
-        'A part of me does not answer at the moment, so this is not everything. Please try again in a minute.',
+        'A process of this bot does not answer at the moment, so this is not everything. Please try again in a minute.',
       );
       return allOf(await channel.askAll(exporting, { userId }, DEADLINE), incomplete).reduce(merged, {});
     },
     async forget(userId) {
       const incomplete = t(
-        'A part of me does not answer at the moment, so not everything was deleted. Please try again in a minute.',
+        'A process of this bot does not answer at the moment, so not everything was deleted. Please try again in a minute.',
       );
       const gone = allOf(await channel.askAll(forgetting, { userId }, DEADLINE), incomplete);
       return gone.reduce((sum, one) => sum + one, 0);

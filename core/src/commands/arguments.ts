@@ -87,7 +87,7 @@ function positionalArgument(spec: OptionSpec | undefined, token: ArgumentToken) 
   return spec === undefined
     ? wrong(
         undefined,
-        t('{typed} is more than this command takes. Quote what contains spaces.', { typed: echo(token.text) }),
+        t('{typed} is too much for this command. Put text with spaces in quotes.', { typed: echo(token.text) }),
       )
     : { spec, value: token.text, end: token.end };
 }

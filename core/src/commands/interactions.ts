@@ -381,7 +381,7 @@ function answerInteraction(
       if (!isForbidden(error)) throw error;
       withheld = await sendInChannel({
         content: asNotice(
-          t('Discord did not take my answer in time. It was for you alone, so I do not repeat it here.'),
+          t('Discord did not accept my answer in time. It was for you only, so I do not post it here.'),
         ),
         allowedMentions: { parse: [] },
       });

@@ -142,7 +142,7 @@ function skewOf(date: string | null, now: number): readonly CheckResult[] {
         skewMs <= SKEW_MS
           ? t('The clock of this machine agrees with Discord')
           : t('The clock of this machine is {seconds, number} s away from that of Discord', { seconds }),
-      remedy: t('Have the machine set its clock over the network (NTP).'),
+      remedy: t('Let the machine set its clock over the network (NTP).'),
     },
   ];
 }

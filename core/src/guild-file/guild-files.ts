@@ -196,7 +196,7 @@ export function createGuildFiles(parts: GuildFileDependencies): GuildFileService
     } catch (cause) {
       throw new UserError(
         t(
-          'This could be saved in part only. The rest is saved as soon as that works again, at the latest with my next start.',
+          'Only a part of this could be saved. The rest is saved as soon as possible, at the latest with my next start.',
         ),
         { cause },
       );

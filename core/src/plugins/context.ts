@@ -277,8 +277,12 @@ export function createDiagnoses(log: Logger) {
           findings.push(...(await look(about)));
         } catch (error) {
           log.warn('a plugin could not say what it needs', { plugin: id, error });
-          const text = t('the plugin "{plugin}" could not look at what it needs', { plugin: id });
-          findings.push({ ok: false, text, remedy: t('Try again. If it stays so, the log of the bot says more.') });
+          const text = t('the plugin "{plugin}" could not check what it needs', { plugin: id });
+          findings.push({
+            ok: false,
+            text,
+            remedy: t('Try again. If the problem continues, look at the log of the bot.'),
+          });
         }
       }
       return findings;

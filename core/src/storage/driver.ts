@@ -328,7 +328,7 @@ export function createDiskWatch(options: {
   let unreadableAt = Number.NEGATIVE_INFINITY;
 
   const remedyFor = ({ remedy }: DiskTrouble) =>
-    t('{remedy} Each change is tried anew, so nothing else has to be done once that helps.', {
+    t('{remedy} Every later change is tried again, so nothing else has to be done after that.', {
       remedy: translated(remedy),
     });
 
@@ -365,7 +365,7 @@ export function createDiskWatch(options: {
       alert({
         kind: 'disk-recovered',
         text: () => t('I could save data again.'),
-        remedy: () => t('What members read could not be saved has to be done again.'),
+        remedy: () => t('Members who were told that something could not be saved have to do it again.'),
         reason: hostname(),
       });
     },
@@ -400,7 +400,7 @@ export function createDiskWatch(options: {
       alert({
         kind: 'disk-read',
         text: () =>
-          t('What is stored as {document} cannot be read: {trouble}.', { document, trouble: diskTroubleText(error) }),
+          t('The stored document {document} cannot be read: {trouble}.', { document, trouble: diskTroubleText(error) }),
         remedy: () => translated(trouble.remedy),
       });
     },

@@ -213,7 +213,7 @@ const busy = () => t('too many calls are running at the same time, so it was not
 const stopped = () => t('its plugin is not running any more, so it was not run');
 const changed = () => t('it has changed since it was asked for, so it was not run; please ask again');
 const cancelled = () => t('it was cancelled before it ran');
-const notForAll = () => t('what it read is not for everybody who is answered by it');
+const notForAll = () => t('not everyone who gets the answer may see what it read');
 const unsaved = () => t('it ran, but its result could not be saved: do not simply repeat it');
 
 /** The innermost step: waits for a slot, repeats all checks, claims the call in the ledger, and runs it. At most once for each call. */

@@ -318,7 +318,9 @@ const notOffered = (): DecisionReason => ({
   rule: 'offered',
   allowed: false,
   text: t('its plugin does not offer it here at the moment'),
-  remedy: t('None here: its plugin needs something else first, such as a model or what the tool is to work on.'),
+  remedy: t(
+    'None here: its plugin needs something else first, such as a language model, or something for the tool to work on.',
+  ),
 });
 
 function strictest(policies: readonly (ToolPolicy | undefined)[]): ToolPolicy | undefined {

@@ -15,7 +15,7 @@ export default definePlugin({
       options: { thing: z.enum(['hat', 'cake']).describe('What to buy') },
       async run(context, { thing }) {
         const { guildId, userId } = context.actor;
-        if (guildId === null) throw new UserError('This works in a server only.');
+        if (guildId === null) throw new UserError('This only works in a server.');
         const left = await services.points.take({ guildId, userId }, PRICES[thing]);
         await context.reply(`Here is your ${thing}. You have ${left} points left.`);
       },

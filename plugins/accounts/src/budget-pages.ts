@@ -186,7 +186,7 @@ function rowsOf({ id, name, limit, most, act, input }: LimitedRow): readonly Web
         label: t('Lift'),
         tone: 'danger',
         input: { ...input, amount: OFF, ...(unit === undefined ? {} : { unit }) },
-        question: t('Lift the limit "{limit}" of "{name}"? It holds no more at once, and can be set again here.', {
+        question: t('Remove the limit "{limit}" of "{name}"? It ends at once, and can be set again here.', {
           limit: text,
           name,
         }),

@@ -32,7 +32,7 @@ export const budgetsConfiguration = z.object({
   budgets: z
     .strictObject({ guild: of('a server'), channel: of('a channel'), member: of('a member of a server') })
     .prefault({})
-    .describe('What may be used in a day, by all minds together; without a limit when left out'),
+    .describe('What may be used in a day, by all responders together; without a limit when left out'),
 });
 
 interface BudgetReading {

@@ -65,7 +65,7 @@ export function registerCommands(context: AccountsContext): void {
       const isModerator = async () => TIERS.indexOf(await access.tierOf(ctx.actor)) >= TIERS.indexOf('mod');
       if (of === 'guild' && !(await isModerator())) {
         throw new UserError(
-          t('What the whole server has used is shown to its moderators. `!cost` tells your own and this channel’s.'),
+          t('Only moderators can see what the whole server has used. `!cost` shows your own use and this channel’s.'),
         );
       }
       const channelId = await homeChannelOf(client, ctx.actor.channelId);
@@ -106,7 +106,7 @@ async function costText(
   const channel = await stores.channelAccounts.of(channelId).get();
   if (view === 'channel') return days(t('This channel'), channel, now);
   if (view === 'guild') {
-    if (guildId === null) return t('This is a direct message: `!cost channel` tells what it has used.');
+    if (guildId === null) return t('This is a direct message: `!cost channel` shows what it has used.');
     const guild = await stores.guildAccounts.of(guildId).get();
     return [days(t('This server'), guild, now), ...topChannels(guild, now), thisBotAlone()].join('\n');
   }
@@ -161,7 +161,8 @@ function line({ runs, tokens, usd, unpriced, usage }: Sum): string {
 /** Why the bot acted, from which context, and what it cost. */
 function whyText(receipt: Receipt): string {
   const { actor, tools, configured = [], notes = [] } = receipt;
-  const heading = receipt.messageIds.length === 0 ? t('Why I was at work, without a word') : t('Why I answered');
+  const heading =
+    receipt.messageIds.length === 0 ? t('Why I was active without sending a message') : t('Why I answered');
   const model = [
     t('{model} by {provider}', { model: safe(receipt.model), provider: safe(receipt.provider) }),
     ...(receipt.mode === undefined ? [] : [t('{mode} mode', { mode: receipt.mode })]),
@@ -174,7 +175,7 @@ function whyText(receipt: Receipt): string {
       userId: actor.userId,
       seconds: Math.floor(receipt.at / 1000),
     }),
-    t('**Mind**: {mind}', { mind: safe(receipt.mind) }),
+    t('**Responder**: {mind}', { mind: safe(receipt.mind) }),
     t('**Model**: {model}', { model: model.join(', ') }),
     ...receipt.details.map(detail),
     ...(receipt.missCause === undefined ? [] : [t('**Cache miss**: {cause}', { cause: safe(receipt.missCause) })]),
@@ -205,7 +206,7 @@ function originText(origin: MessageOrigin): string {
       : t('This is a confirmation card: it asks <@{userId}> and it has been decided.', { userId });
   }
   const who = origin.userId === undefined ? t('a member who has had their data deleted') : `<@${origin.userId}>`;
-  return t('These are not my own words: I sent this for {who}, who had me do so through a tool.', { who });
+  return t('These are not my own words: I sent this for {who}, who used a tool for it.', { who });
 }
 
 /** `Read: 42 messages` already has a heading. */

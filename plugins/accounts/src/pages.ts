@@ -371,7 +371,7 @@ function registerAnswerPages(context: AccountsContext, prompts: Pick<PromptStore
             kind: 'table',
             columns: [
               { name: t('When') },
-              { name: t('Mind') },
+              { name: t('Responder') },
               { name: t('Why') },
               { name: t('For') },
               { name: t('Model') },
@@ -454,7 +454,7 @@ function receiptBlocks(receipt: Receipt, homeId: string): readonly WebBlock[] {
         { name: t('Asked by'), value: { user: actor.userId } },
         { name: t('Channel'), value: { channel: homeId } },
         { name: t('Message'), value: message },
-        { name: t('Mind'), value: mind },
+        { name: t('Responder'), value: mind },
         { name: t('Model'), value: [model, provider, mode].filter((part) => part !== undefined).join(' · ') },
         { name: t('Calls'), value: calls },
         { name: t('Tokens'), value: usageText(usage) },

@@ -46,7 +46,7 @@ export const settings = {
       .min(1)
       .max(1_000)
       .default(50)
-      .describe('How many receipts are kept of each mind in a channel'),
+      .describe('How many receipts are kept of each responder in a channel'),
     receiptDays: z.number().int().min(1).max(3_650).default(31).describe('How many days receipts are kept'),
     ...promptSettings,
   }),

@@ -98,7 +98,7 @@ async function ignored({ services: { access } }: AccountsContext, { author, guil
   if (!(await access.ignores(actor))) return undefined;
   const { reasons } = await access.decide(actor, { kind: 'command', name: 'ai', plugin: 'ai', policy: {} });
   const { text = '', remedy = '' } = reasons.find(({ rule }) => rule === 'ignored') ?? {};
-  return t('I take no notice of it: {reason}. {remedy}', { reason: text, remedy });
+  return t('I ignore it: {reason}. {remedy}', { reason: text, remedy });
 }
 
 /** What prevents the bot from reading the message, or from answering there. */
@@ -135,11 +135,11 @@ async function addressed(context: AccountsContext, message: Message): Promise<re
   );
   if (obstacles.length > 0)
     return obstacles.map(({ text, remedy = '' }) =>
-      t('It was said to me, and this stands in the way now: {obstacle}. {remedy}', { obstacle: text, remedy }),
+      t('It was said to me, but this prevents an answer now: {obstacle}. {remedy}', { obstacle: text, remedy }),
     );
   return [
     t(
-      'It was said to me, and nothing kept it from being answered that I have noted: the one who answers here decided not to, or I have forgotten. `ai status` shows who answers here.',
+      'It was said to me, and I have no record of a reason not to answer it: the responder here decided not to, or the record is too old. `ai status` shows who answers here.',
     ),
     ...(await services.plugins.silenceReasons(message)),
   ];

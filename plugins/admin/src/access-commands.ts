@@ -154,12 +154,7 @@ export function registerAccessCommands(context: AdminContext): void {
       'A rule that allows admits members to what asks for a moderator or an admin. It gives no permission of Discord, and nothing that is for owners.',
     ].join(' '),
     commands: [
-      rule(
-        ofServer,
-        'allow',
-        'Let a member, role or channel use something',
-        'Stands against denials of lower precedence.',
-      ),
+      rule(ofServer, 'allow', 'Let a member, role or channel use something', 'Overrides denials of lower precedence.'),
       rule(
         ofServer,
         'deny',
@@ -172,9 +167,9 @@ export function registerAccessCommands(context: AdminContext): void {
         name: 'global',
         description: 'Rules of the bot’s owner, which bind every server',
         access: { tier: 'botOwner' },
-        help: 'They stand above the rules of the servers. A denial of everything has the bot ignore a user or a server, or with `servers` all servers that no rule allows.',
+        help: 'They override the rules of the servers. With a denial of everything, the bot ignores a user or a server, or with `servers` all servers that no rule allows.',
         commands: [
-          rule(ofOwner, 'allow', 'Let a user or server use something', 'Stands above the rules of the servers.'),
+          rule(ofOwner, 'allow', 'Let a user or server use something', 'Overrides the rules of the servers.'),
           rule(ofOwner, 'deny', 'Refuse something to a user or server', 'Everything: the bot ignores them.'),
           clear(ofOwner),
           list(ofOwner, 'List the rules that bind every server'),

@@ -25,7 +25,7 @@ export function processCommands(context: AdminContext): readonly Subcommand[] {
     subcommand({
       name: 'restart',
       description: 'Start the bot again',
-      help: 'What is under way finishes first, which may take up to 15 seconds. It says here when it is back.',
+      help: 'Running work finishes first, which may take up to 15 seconds. The bot reports here when it is back.',
       access: OWNER,
       async run(ctx) {
         const { userId, guildId, channelId } = ctx.actor;
@@ -40,7 +40,7 @@ export function processCommands(context: AdminContext): readonly Subcommand[] {
     subcommand({
       name: 'shutdown',
       description: 'Stop the bot',
-      help: 'What is under way finishes first. A service manager that restarts whatever ends has to be told itself: `docker compose stop`.',
+      help: 'Running work finishes first. A service manager that restarts the bot has to be stopped separately: `docker compose stop`.',
       access: OWNER,
       run: (ctx) =>
         askFirst(ctx, {

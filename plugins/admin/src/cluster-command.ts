@@ -50,7 +50,7 @@ function processLine({ name, version, isDraining, isConnected, groups }: Cluster
 }
 
 function groupLine({ group, holder, isServed, since, renewedMsAgo, underWay }: ClusterGroup): string {
-  if (holder === undefined) return t('• ⚠️ Group {group}: **served by nobody**', { group });
+  if (holder === undefined) return t('• ⚠️ Group {group}: **not served by any process**', { group });
   const values = {
     group,
     name: plainText(holder),

@@ -76,8 +76,8 @@ function registerIgnore(context: AdminContext): void {
     await deny(context, ctx, subject);
     await ctx.reply(
       subject.kind === 'everyone'
-        ? t('I take no notice of anything in this server any more. Admins can still use the commands that control me.')
-        : t('I take no notice of anything {subject} any more. Admins can still use the commands that control me.', {
+        ? t('I ignore everything in this server now. Admins can still use the commands that control me.')
+        : t('I ignore everything {subject} now. Admins can still use the commands that control me.', {
             subject: textOfRuleSubject(subject),
           }),
     );
@@ -89,30 +89,30 @@ function registerIgnore(context: AdminContext): void {
 
   context.group({
     name: 'ignore',
-    description: 'Channels and categories of which the bot takes no notice',
+    description: 'Channels and categories that the bot ignores',
     access: ADMIN,
     help: 'No command, mention, reply, reaction or button does anything there, and nothing says so. The commands of this plugin still work for admins.',
     commands: [
       subcommand({
         name: 'channel',
-        description: 'Take no notice of what is said in a channel',
+        description: 'Ignore what is said in a channel',
         options: { channel },
         run: (ctx, { channel: chosen }) => ignore(ctx, { kind: 'channel', id: (chosen ?? ctx.channel).id }),
       }),
       subcommand({
         name: 'category',
-        description: 'Take no notice of what is said in the channels of a category',
+        description: 'Ignore what is said in the channels of a category',
         options: { category: option.channel([ChannelType.GuildCategory]).describe('The category') },
         run: (ctx, { category: { id } }) => ignore(ctx, { kind: 'category', id }),
       }),
       subcommand({
         name: 'server',
-        description: 'Take no notice of this server, but for members and channels that a rule allows',
+        description: 'Ignore this server, except for members and channels that a rule allows',
         run: (ctx) => ignore(ctx, EVERYONE),
       }),
       subcommand({
         name: 'remove',
-        description: 'Take notice of a channel, category or the server again',
+        description: 'Stop ignoring a channel, a category or the server',
         options: { place },
         examples: ['ignore remove #general', 'ignore remove server'],
         async run(ctx, { place: typed }) {
@@ -123,9 +123,9 @@ function registerIgnore(context: AdminContext): void {
       }),
       listCommand(
         context,
-        'List what the bot takes no notice of',
+        'List what the bot ignores',
         of('deny', ({ kind }) => PLACES.has(kind)),
-        { heading: () => t('**I take no notice of anything**'), none: () => t('I ignore no channel here.') },
+        { heading: () => t('**I ignore everything**'), none: () => t('I ignore no channel here.') },
       ),
     ],
   });
@@ -153,13 +153,13 @@ function registerBlock(context: AdminContext): void {
   context.group({
     name: 'block',
     aliases: ['blocklist'],
-    description: 'Members and roles of which the bot takes no notice in this server',
+    description: 'Members and roles that the bot ignores in this server',
     access: ADMIN,
     help: 'They get no answer: not to commands, mentions, replies, reactions or buttons, by no tool, task or agent of theirs, and they decide no confirmation.',
     commands: [
       subcommand({
         name: 'add',
-        description: 'Take no notice of a member or of the members of a role',
+        description: 'Ignore a member or the members of a role',
         options: { who: who() },
         async run(ctx, { who: typed }) {
           const subject = await person(ctx, typed);
@@ -170,7 +170,7 @@ function registerBlock(context: AdminContext): void {
       }),
       subcommand({
         name: 'remove',
-        description: 'Take notice of a member or role again',
+        description: 'Stop ignoring a member or role',
         options: { who: who() },
         async run(ctx, { who: typed }) {
           const subject = await person(ctx, typed);
@@ -201,11 +201,11 @@ function registerAllowlist(context: AdminContext): void {
     name: 'allowlist',
     description: 'Let only some members and roles use the bot in this server',
     access: ADMIN,
-    help: 'With the first entry the bot takes notice of nobody else here; when the last one is removed, of everyone again. Admins can always use the commands of this plugin.',
+    help: 'With the first entry, the bot ignores everyone else here; when the last one is removed, it ignores no one. Admins can always use the commands of this plugin.',
     commands: [
       subcommand({
         name: 'add',
-        description: 'Let a member or role use the bot, and nobody who is not on the list',
+        description: 'Let a member or role use the bot, and ignore everyone who is not on the list',
         options: { who: who() },
         async run(ctx, { who: typed }) {
           const subject = await person(ctx, typed);
@@ -216,7 +216,7 @@ function registerAllowlist(context: AdminContext): void {
           ]);
           const added = textOfRuleSubject(subject);
           await ctx.reply(
-            t('On the list: everything {subject}. I take notice of nobody here who is not on it.', { subject: added }),
+            t('On the list: everything {subject}. I ignore everyone here who is not on it.', { subject: added }),
           );
         },
       }),
@@ -248,7 +248,7 @@ function registerAllowlist(context: AdminContext): void {
         // Also when the last entry was removed with the data of its member.
         none: (rules) =>
           rules.some(isRest)
-            ? t('Nobody is on the list, and I take notice of nobody here: `ignore remove server` ends that.')
+            ? t('No one is on the list, and I ignore everyone here: `ignore remove server` ends that.')
             : t('There is no list: everyone can use me here.'),
       }),
     ],

@@ -96,7 +96,7 @@ export function installSubcommands({ component, services, log }: AdminContext): 
       name: 'update',
       description: 'Update an installed plugin; asks when it wants more than before',
       access: OWNER,
-      options: { plugin: option.suggested(suggestId).describe('Its id, or what it is to become: dice2@2.0.0') },
+      options: { plugin: option.suggested(suggestId).describe('Its id, or the wanted version: dice2@2.0.0') },
       async run(ctx, { plugin }) {
         const onStep = await showSteps(ctx);
         const prepared = await packages.prepareUpdate(plugin, onStep);

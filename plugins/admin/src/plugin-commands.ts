@@ -94,7 +94,7 @@ export function registerPluginCommands(
       }),
       subcommand({
         name: 'unload',
-        description: 'Stop a plugin and take back all it registered',
+        description: 'Stop a plugin and remove all it registered',
         access: OWNER,
         options: { plugin: id },
         async run(ctx, { plugin }) {
@@ -299,7 +299,7 @@ function detailsOf({ info, state, need, settings, tools, isOperator, missing }: 
       ? []
       : [
           t(
-            '⚠️ It does not come with the host, and runs in its process: it can do whatever the bot can, read its memory and its data, and reach any address. What stands above is what it says of itself.',
+            '⚠️ It does not come with the host, and runs in its process: it can do whatever the bot can, read its memory and its data, and reach any address. The list above is only what it says about itself.',
           ),
         ];
   return [

@@ -58,7 +58,7 @@ function tierGroup(tierRoles: TierRoles, tier: 'mod' | 'admin') {
       }),
       subcommand({
         name: 'remove',
-        description: `Members of a role are ${NAMES[tier]} no more`,
+        description: `Members of a role are no longer ${NAMES[tier]}`,
         options: { role },
         async run(ctx, { role: { id } }) {
           const was = await tierRoles.remove(guildOf(ctx.actor), tier, id);

@@ -169,7 +169,7 @@ export function registerSecrets({ command, component, services }: AdminContext):
               ? t('I have deleted your message.')
               : t('I could not delete your message: please do it yourself.'),
             t(
-              'If a value was in it, consider it leaked: make a new one where it comes from, and have the old one withdrawn.',
+              'If it contained a value, consider it leaked: make a new one where it comes from, and revoke the old one.',
             ),
           ]),
     ].join('\n');

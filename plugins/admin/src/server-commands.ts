@@ -74,7 +74,7 @@ export function registerServerCommands(context: AdminContext): void {
       }),
       subcommand({
         name: 'apply',
-        description: 'Make this server as a file says, after a question',
+        description: 'Apply a file to this server, after a question',
         options: { file },
         run: async (ctx, options) =>
           askAndApply(

@@ -92,7 +92,7 @@ async function changeablePlugins(
 }
 
 async function overview(services: AdminContext['services'], ctx: CommandContext): Promise<string> {
-  return t("These plugins have settings: {plugins}. See one's with {command}.", {
+  return t('These plugins have settings: {plugins}. {command} shows those of one.', {
     plugins: codes(await changeablePlugins(services, ctx.actor)),
     command: code(`${readablePrefix(ctx)}set <plugin>`),
   });

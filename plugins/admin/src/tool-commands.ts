@@ -109,7 +109,7 @@ export function registerToolCommands({ group, services: { tools, policies, plugi
         name: 'policy',
         description: 'Allow a tool, have it confirmed, or deny it',
         reads: ({ policy }) => policy === undefined,
-        help: '`deny` is final: no member, card or other policy can bring the call back.',
+        help: '`deny` is final: no member, card or other policy can allow the call.',
         options: {
           tool: option.suggested(suggestTool).describe('Name of the tool'),
           policy: z.enum(POLICIES).optional().describe('The new policy; without it, shows the present one'),
@@ -159,7 +159,7 @@ export function registerCommandSwitches({ group, component, services }: AdminCon
       subcommand({
         name: 'disable',
         description: 'Switch a command off for everyone here',
-        help: 'The owner of the server can always use the commands that keep it in hand.',
+        help: 'The owner of the server can always use the commands that control the bot there.',
         options: { command },
         examples: ['command disable relay unbind'],
         async run(ctx, { command: typed }) {
@@ -234,7 +234,7 @@ function readFilters(text: string, tools: Tools) {
     else if (POLICIES.some((policy) => policy === word)) checks.push((_tool, policy) => policy === word);
     else
       throw new UserError(
-        t('{word} is no plugin that has tools, no risk ({risks}) and no policy ({policies}).', {
+        t('{word} is neither a plugin with tools, nor a risk ({risks}), nor a policy ({policies}).', {
           word: code(word),
           risks: RISKS.join(', '),
           policies: POLICIES.join(', '),

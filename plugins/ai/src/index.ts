@@ -19,7 +19,7 @@ export default definePlugin({
   manifest: {
     id: 'ai',
     version: '1.1.0',
-    description: 'The front door: brings what is said to the bot to the mind that answers there',
+    description: 'The front door: passes what is said to the bot to the responder of the channel',
     host: '^0.1.0',
     intents: ['Guilds', 'GuildMessages', 'DirectMessages', 'MessageContent'],
     permissions: ['ViewChannel', 'SendMessages', 'SendMessagesInThreads', 'ReadMessageHistory'],
@@ -100,6 +100,6 @@ function remedyFor(responder: string, isOff: boolean, other: string | undefined,
   if (isOff) return t('An admin switches it on with `plugin enable {responder}`.', { responder });
   if (other === undefined) return t('The owner of the bot loads it with `plugin load {responder}`.', { responder });
   return ofChannel
-    ? t('An admin has another answer with `ai use {other} --here`.', { other })
-    : t('An admin has another answer with `ai use {other}`.', { other });
+    ? t('An admin chooses another responder with `ai use {other} --here`.', { other })
+    : t('An admin chooses another responder with `ai use {other}`.', { other });
 }

@@ -41,7 +41,7 @@ export function registerCommands(context: AutomodContext, setup: Setup, watch: W
   group({
     name: 'automod',
     description: 'Filter words, invites, links, mentions and spam',
-    help: 'Moderators and admins are held to no filter. `automod actions` chooses what a filter does: delete, warn, timeout, report.',
+    help: 'The filters do not apply to moderators and admins. `automod actions` chooses what a filter does: delete, warn, timeout, report.',
     access: ADMIN,
     commands: [
       subcommand({
@@ -107,14 +107,14 @@ export function registerCommands(context: AutomodContext, setup: Setup, watch: W
       }),
       subcommand({
         name: 'mentions',
-        description: 'Bound how many members and roles one message mentions',
+        description: 'Limit how many members and roles one message mentions',
         options: { most: z.int().min(0).max(50).describe('0: any number') },
         run: async (ctx, { most }) =>
           ctx.reply(await setup.change(requireGuild(ctx), 'mentions', { mentions: most }, undefined)),
       }),
       subcommand({
         name: 'spam',
-        description: 'Bound how often a member says the same, and how fast they write',
+        description: 'Limit how often a member says the same, and how fast they write',
         options: {
           repeats: z.int().min(0).max(20).describe('The same within 30 s; 0: any number'),
           rate: z.int().min(0).max(60).optional().describe('Messages within 10 s; 0: any number'),
@@ -132,7 +132,7 @@ export function registerCommands(context: AutomodContext, setup: Setup, watch: W
       }),
       subcommand({
         name: 'capitals',
-        description: 'Bound the share of capital letters in a message',
+        description: 'Limit the share of capital letters in a message',
         options: { most: z.int().min(0).max(100).describe('In per cent; 0: any number') },
         run: async (ctx, { most }) =>
           ctx.reply(await setup.change(requireGuild(ctx), 'capitals', { capitals: most }, undefined)),
@@ -170,13 +170,13 @@ export function registerCommands(context: AutomodContext, setup: Setup, watch: W
       }),
       subcommand({
         name: 'exempt',
-        description: 'Hold a role or a channel to no filter',
+        description: 'Exempt a role or a channel from the filters',
         options: exemptOptions,
         run: async (ctx, chosen) => ctx.reply(await changeExempt(requireGuild(ctx), chosen, true)),
       }),
       subcommand({
         name: 'unexempt',
-        description: 'Hold a role or a channel to the filters again',
+        description: 'Apply the filters to a role or a channel again',
         options: exemptOptions,
         run: async (ctx, chosen) => ctx.reply(await changeExempt(requireGuild(ctx), chosen, false)),
       }),
@@ -190,7 +190,7 @@ export function registerCommands(context: AutomodContext, setup: Setup, watch: W
           const hit = await watch.test(requireGuild(ctx).id, text);
           await ctx.reply(
             hit === undefined
-              ? t('No filter has anything against it.')
+              ? t('No filter applies to it.')
               : t('{filter}: `{what}`', { filter: nameOf(hit.filter), what: hit.what.replaceAll('`', 'ˋ') }),
           );
         },

@@ -92,7 +92,7 @@ export const settings = {
       .describe('Most capital letters in a message of at least 12 letters, in per cent; 0: any number')
       .meta({ noLimit: 0 }),
     capitalsActions: actions(['delete']).describe('What happens to messages with too many capital letters'),
-    names: z.boolean().default(false).describe('Whether nicknames and names of threads are held to the words as well'),
+    names: z.boolean().default(false).describe('Whether the words also apply to nicknames and names of threads'),
     timeout: option
       .duration()
       .max(28 * 86_400_000)
@@ -103,7 +103,7 @@ export const settings = {
       .array(z.string().meta({ kind: 'role' }))
       .max(20)
       .default([])
-      .describe('Roles whose members are not held to the filters; moderators and admins never are'),
+      .describe('Roles whose members are exempt from the filters; moderators and admins always are'),
     exemptChannels: z
       .array(z.string().meta({ kind: 'channel' }))
       .max(LIMITS.exempt)

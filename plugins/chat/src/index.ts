@@ -17,7 +17,7 @@ export default definePlugin({
   manifest: {
     id: 'chat',
     version: '1.2.0',
-    description: 'The default mind: reads the channel, uses tools for the member who asks, answers',
+    description: 'The default responder: reads the channel, uses tools for the member who asks, answers',
     host: '^0.1.0',
     intents: [...HISTORY_INTENTS],
     optionalIntents: ['GuildMembers'],

@@ -10,7 +10,7 @@ const SHOWN = 300;
 export function registerCommands({ group, settings }: CustomContext, store: CustomStore): void {
   const access = creating(settings);
   const here = (ctx: CommandContext) => {
-    if (ctx.guild === null) throw new UserError(t('This works in a server only.'));
+    if (ctx.guild === null) throw new UserError(t('This only works in a server.'));
     return store.of(ctx.guild.id);
   };
   const short = (text: string) => plainText(text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);

@@ -259,7 +259,7 @@ export function expandAlias(text: string, rest: string): string {
 }
 
 function guildOf({ guildId }: Actor): string {
-  if (guildId === null) throw new UserError(t('This works in a server only.'));
+  if (guildId === null) throw new UserError(t('This only works in a server.'));
   return guildId;
 }
 

@@ -80,7 +80,7 @@ export function llmPlugin(providers: readonly ProviderDefinition[]) {
         notices.alert({
           kind: 'model-resting',
           text: () =>
-            t('The model {model} of {vendor} failed five times in a row and was left alone for half a minute.', {
+            t('The model {model} of {vendor} failed five times in a row, so it was not asked for half a minute.', {
               model,
               vendor,
             }),

@@ -196,14 +196,14 @@ export function createModels(parts: ModelsDependencies): UnmeteredLlm {
 
   async function findingOf({ vendor, model }: Candidate): Promise<CheckResult> {
     if (breakers.for(vendor, model).refuses) {
-      const text = t('the model `{model}` of {vendor} has failed and is left alone for a moment', {
+      const text = t('the model `{model}` of {vendor} has failed, and is not asked for a moment', {
         model,
         vendor: vendor.name,
       });
       return {
         ok: false,
         text,
-        remedy: t('Wait half a minute. If it stays so, the owner of the bot looks at it with `doctor`.'),
+        remedy: t('Wait half a minute. If the problem continues, the owner of the bot finds the reason with `doctor`.'),
       };
     }
     const deadline = createDeadline(clock, LOOK_MS, [parts.signal]);

@@ -95,7 +95,7 @@ export function settingsOf(providers: readonly ProviderDefinition[]) {
       .record(z.string().min(1).max(200), MODEL_CORRECTION)
       .default({})
       .describe(
-        'What is known better of a model than this program knows: modes, images, contextTokens, cache, price (dollars per million tokens). By name, or by its beginning and *',
+        'Corrections to what this program knows about a model: modes, images, contextTokens, cache, price (dollars per million tokens). By name, or by its beginning and *',
       ),
     vendors: vendorsOf(providers)
       .default({})

@@ -180,7 +180,7 @@ async function checkVendor(vendor: Vendor, signal: AbortSignal): Promise<CheckRe
     refusesKey: () => ({
       ok: false,
       text: t('{name} at {host} does not accept the key', { name, host }),
-      remedy: t('Put a key that holds into {key}, or into the configuration of the vendor.', { key }),
+      remedy: t('Put a valid key into {key}, or into the configuration of the vendor.', { key }),
     }),
     fails: () => ({
       ok: false,
@@ -217,14 +217,14 @@ async function stateOf(
 export async function vendorFinding(vendor: Vendor, model: string, signal: AbortSignal): Promise<CheckResult> {
   const { state } = await stateOf(vendor, signal);
   const values = { model, vendor: vendor.name };
-  const remedy = t('The owner of the bot looks at it with `doctor`.');
+  const remedy = t('The owner of the bot finds the reason with `doctor`.');
   if (state === 'refusesKey')
     return { ok: false, text: t('{vendor}, which has the model `{model}`, does not accept my key', values), remedy };
   if (state !== 'answers')
     return {
       ok: false,
       text: t('{vendor}, which has the model `{model}`, cannot be reached', values),
-      remedy: t('Wait a moment. If it stays so, the owner of the bot looks at it with `doctor`.'),
+      remedy: t('Wait a moment. If the problem continues, the owner of the bot finds the reason with `doctor`.'),
     };
   return { ok: true, text: t('the model `{model}` of {vendor} can be asked', values) };
 }

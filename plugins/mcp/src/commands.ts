@@ -85,7 +85,7 @@ export function serverCommands({ servers, clock, url }: Dependencies): readonly 
     }),
     subcommand({
       name: 'accept',
-      description: 'Let in what an MCP server has changed or added',
+      description: 'Accept the tools that an MCP server has changed or added',
       access,
       options: { server: serverName().describe('Its name in the configuration') },
       async run(context, { server }) {

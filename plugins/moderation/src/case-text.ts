@@ -171,7 +171,7 @@ function problemText(problem: PostProblem): string {
     case 'refused':
       return t('I may not post in the channel for cases. Let me see it and send messages there.');
     case 'later':
-      return t('Discord did not take it for the channel for cases just now; it is posted when I start next.');
+      return t('Discord did not accept the post in the channel for cases just now; it is posted when I start next.');
   }
 }
 

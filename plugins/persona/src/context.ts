@@ -82,7 +82,7 @@ const guild = z.object({
   onJoin: z.boolean().default(false).describe('Whether the persona notices new members, in its home channel'),
   timerMinutes: whole(0, 10_080)
     .default(0)
-    .describe('How often the persona thinks of its own accord in its home channel, in minutes; 0 for never'),
+    .describe('How often the persona acts in its home channel without being asked, in minutes; 0 for never'),
   reflection: z
     .boolean()
     .default(false)
@@ -91,12 +91,12 @@ const guild = z.object({
     .string()
     .regex(/^\d{15,22}$/, 'expected the id of a channel')
     .optional()
-    .describe('The channel in which the persona may act of its own accord')
+    .describe('The channel in which the persona may act without being asked')
     .meta({ kind: 'channel' }),
   dayBudget: whole(0, 1_000)
     .default(6)
-    .describe('How many runs a day (UTC) nobody has asked for: timers, reflection, reactions, new members'),
-  quietFrom: hour.default(22).describe('The hour from which the persona does nothing of its own accord'),
+    .describe('How many runs a day (UTC) there may be without a request: timers, reflection, reactions, new members'),
+  quietFrom: hour.default(22).describe('The hour from which the persona does nothing without being asked'),
   quietTo: hour.default(8).describe('The hour at which that ends; the same as quietFrom for no quiet hours'),
   timeZone: z
     .string()

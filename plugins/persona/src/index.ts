@@ -63,7 +63,7 @@ export default definePlugin({
   manifest: {
     id: 'persona',
     version: '1.0.0',
-    description: 'A mind that plans its actions: thinks, feels, remembers, speaks or stays silent',
+    description: 'A persona that plans its actions: thinks, feels, remembers, speaks or stays silent',
     host: '^0.1.0',
     intents: ['Guilds', 'GuildMessages', 'GuildMessageReactions', 'DirectMessages', 'MessageContent'],
     optionalIntents: ['GuildMembers'],

@@ -77,9 +77,9 @@ async function start(context: RelayContext): Promise<void> {
       notices.alert({
         kind: 'agent-resting',
         text: () =>
-          t('The Letta agent {agent} failed five times in a row and was left alone for half a minute.', { agent }),
+          t('The Letta agent {agent} failed five times in a row, so it was not asked for half a minute.', { agent }),
         remedy: () =>
-          t('`!relay status` and `!relay errors` show how it is doing; if it stays so, look at the Letta server.'),
+          t('`!relay status` and `!relay errors` show its state; if the problem continues, look at the Letta server.'),
       });
     }),
   };

@@ -15,7 +15,7 @@ export const settings = {
     dm_agent_timeout: whole(1, 3600).default(60).describe('Seconds that an agent may work on a direct message'),
     dm_whenSilent: whenSilent
       .default('silent')
-      .describe('What becomes of the words of an agent that has ended without posting anything, in direct messages'),
+      .describe('What happens to the text of an agent that has ended without posting anything, in direct messages'),
     dm_enable_typing_indicator: z
       .boolean()
       .default(true)
@@ -47,10 +47,10 @@ export const settings = {
     whenFull: z
       .enum(['refuse-newest', 'drop-oldest'])
       .default('refuse-newest')
-      .describe('Which message is given up when max_queue_size are waiting'),
+      .describe('Which message is dropped when max_queue_size are waiting'),
     whenSilent: whenSilent
       .default('silent')
-      .describe('What becomes of the words of an agent that has ended without posting anything'),
+      .describe('What happens to the text of an agent that has ended without posting anything'),
     quietHours: z
       .string()
       .refine((hours) => QUIET_HOURS.test(hours), 'expected hours such as 22:00-07:00')
@@ -81,7 +81,7 @@ export const settings = {
       .describe(
         'Whether agents post under their own name and picture, through a webhook: auto where several live here. The bot needs Manage Webhooks for it',
       ),
-    answerToName: z.boolean().default(false).describe("Whether an agent's name in a message is as good as a mention"),
+    answerToName: z.boolean().default(false).describe("Whether an agent's name in a message counts as a mention"),
   }),
   user: z.object({
     dm: z
@@ -94,7 +94,7 @@ export const settings = {
     own_whenSilent: whenSilent
       .optional()
       .describe(
-        'What becomes of the words of an agent that has ended without posting anything, in your direct messages',
+        'What happens to the text of an agent that has ended without posting anything, in your direct messages',
       ),
     own_enable_typing_indicator: z
       .boolean()

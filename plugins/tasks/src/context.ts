@@ -49,9 +49,9 @@ const guild = z.object({
     .describe('How many US dollars one task may cost')
     .meta({ ceiling: 20 }),
   warnAt: z.number().min(0.1).max(1).default(0.8).describe('At which part of its tokens or dollars a task warns'),
-  maxIdenticalCalls: whole(2, 50, 12, 'A task whose same call returns the same so often in a row is ended'),
-  maxIdleSteps: whole(2, 100, 8, 'A task that only repeats itself for so many steps is ended'),
-  maxErrors: whole(1, 50, 5, 'A task in which so much fails in a row is ended'),
+  maxIdenticalCalls: whole(2, 50, 12, 'How often in a row the same call may return the same before a task is ended'),
+  maxIdleSteps: whole(2, 100, 8, 'After how many steps that only repeat earlier ones a task is ended'),
+  maxErrors: whole(1, 50, 5, 'After how many failures in a row a task is ended'),
   perMember: whole(1, 100, 2, 'How many tasks of one member may work at the same time'),
   perGuild: whole(1, 500, 5, 'How many tasks of this server may work at the same time'),
   maxOpen: whole(1, 1_000, 10, 'How many tasks one member may have open, waiting ones included'),

@@ -151,7 +151,7 @@ export default definePlugin({
       for (const { id: taskId, actor, status } of journal.live()) {
         if (actor.userId !== id || actor.guildId !== guild.id || isFinal(status)) continue;
         await languages.speak(actor, () =>
-          workers.end(taskId, 'cancelled', { kind: 'gone', text: t('Whoever asked for this has left.') }),
+          workers.end(taskId, 'cancelled', { kind: 'gone', text: t('The member who asked for this has left.') }),
         );
       }
     });

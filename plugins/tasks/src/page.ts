@@ -260,7 +260,7 @@ function standing(info: TaskInfo): readonly WebBlock[] {
         ({
           kind: 'notice',
           tone: 'bad',
-          text: t('Nobody knows whether this took effect: {what}', { what: text }),
+          text: t('It is not known whether this took effect: {what}', { what: text }),
         }) as const,
     ),
     {

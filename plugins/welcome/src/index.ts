@@ -91,7 +91,7 @@ function registerCommands({ group }: WelcomeContext, setup: Setup): void {
         description: 'Show the texts as they would read for you',
         options: { kind: kind.optional() },
         async run(ctx, { kind: of }) {
-          if (ctx.member === null) throw new UserError(t('This works in a server only.'));
+          if (ctx.member === null) throw new UserError(t('This only works in a server.'));
           await ctx.reply(await setup.preview(ctx.member, of));
         },
       }),

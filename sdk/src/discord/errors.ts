@@ -124,16 +124,16 @@ const SENTENCES: ReadonlyMap<number | string, string> = new Map([
   [30007, 'The channel has as many webhooks as Discord allows (15).'],
   [30010, 'The message has as many different reactions as Discord allows (20).'],
   [30013, 'The server has as many channels as Discord allows (500).'],
-  [40005, 'That is more than Discord takes.'],
+  [40005, 'That is more than Discord accepts.'],
   [40067, 'This forum requires a tag on every post.'],
   [50001, 'I have no access to that.'],
   [50003, 'That cannot be done in a direct message.'],
-  [50005, 'Discord lets nobody edit a message of somebody else.'],
-  [50006, 'Discord does not take an empty message.'],
+  [50005, 'A message can only be edited by its author.'],
+  [50006, 'Discord does not accept an empty message.'],
   [50007, 'This user does not accept messages from me.'],
   [50008, 'There are no messages in a channel of this kind.'],
   [50013, 'I lack a permission for that.'],
-  [50021, 'That cannot be done with a message of the system.'],
+  [50021, 'That cannot be done with a system message.'],
   [50024, 'That cannot be done in a channel of this kind.'],
   [50027, 'The webhook token is not right.'],
   [50028, 'That role cannot be changed: it belongs to a bot, or to everyone.'],
@@ -166,7 +166,7 @@ export async function withRefusalSentences<T>(work: () => T | Promise<T>): Promi
 export function refusalSentence(error: unknown): string | undefined {
   if (!(error instanceof DiscordAPIError) || (error.status === UNAUTHORIZED && error.code === 0)) return undefined;
   if (error.code === INVALID_FORM)
-    return t('Discord does not take that: {complaints}', { complaints: complaints(error) });
+    return t('Discord does not accept that: {complaints}', { complaints: complaints(error) });
   const known = SENTENCES.get(error.code);
   if (known !== undefined) return translated(known);
   if (error.status === 429) return t('Discord asks to wait a moment before doing this again.');

@@ -22,7 +22,7 @@ export async function findPlace(client: Client, channelId: string): Promise<Plac
 
 /** The guild of a command or action. @throws UserError in a direct message */
 export function requireGuild({ guild }: { readonly guild: Guild | null }): Guild {
-  if (guild === null) throw new UserError(t('This works in a server only.'));
+  if (guild === null) throw new UserError(t('This only works in a server.'));
   return guild;
 }
 

@@ -152,7 +152,7 @@ export async function deleteOwn(message: Message): Promise<void> {
 }
 
 function gone(): UserError {
-  return new UserError(t('It was said through a webhook that is gone: it cannot be changed any more.'));
+  return new UserError(t('It was sent through a webhook that no longer exists, so it cannot be changed.'));
 }
 
 /** A webhook ignores the bot's permissions in the channel. */

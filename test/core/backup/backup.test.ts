@@ -204,7 +204,7 @@ describe('a backup', () => {
   it('is refused among the data, and does not follow links', async () => {
     using here = await world();
     expect(await refusal(backedUp(here.dataDir, join(here.dataDir, 'persona', 'b.tar.gz')))).to.include(
-      'cannot lie among the data',
+      'cannot be inside the data',
     );
     symlinkSync('/etc/passwd', join(here.dataDir, 'persona', 'link'));
     expect(await refusal(backedUp(here.dataDir, here.file))).to.include('is neither a file nor a folder');
@@ -299,7 +299,7 @@ describe('restoring a backup', () => {
     const broken = join(here.folder.path, 'broken.tar.gz');
     const refused = async (content: Uint8Array) => {
       writeFileSync(broken, content);
-      expect(await refusal(restoreBackup(broken, { dataDir: here.dataDir, now: 0 }))).to.match(/no sound backup/);
+      expect(await refusal(restoreBackup(broken, { dataDir: here.dataDir, now: 0 }))).to.match(/not a valid backup/);
     };
     for (const length of [0, 1, 10, 100, bytes.length >> 1, bytes.length - 9, bytes.length - 1])
       await refused(bytes.subarray(0, length));

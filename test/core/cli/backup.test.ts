@@ -69,6 +69,6 @@ describe('cinnabar backup and restore', () => {
     expect(await failure(bot.backup())).to.equal('It is "backup FILE" or "backup --verify FILE".');
     expect(await failure(bot.restore('none.tar.gz'))).to.match(/none\.tar\.gz cannot be read: /);
     writeFileSync(bot.file, 'text');
-    expect(await failure(bot.verify('b.tar.gz'))).to.equal('That is no sound backup: it is not a gzip file.');
+    expect(await failure(bot.verify('b.tar.gz'))).to.equal('That is not a valid backup: it is not a gzip file.');
   });
 });

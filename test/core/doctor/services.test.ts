@@ -34,7 +34,7 @@ describe('the doctor, of services that plugins use', () => {
       [200, /^✓ openai at \S+ answers, and accepts the key$/],
       [
         401,
-        /^✗ openai at \S+ does not accept the key \(Put a key that holds into OPENAI_API_KEY, or into the configuration/,
+        /^✗ openai at \S+ does not accept the key \(Put a valid key into OPENAI_API_KEY, or into the configuration/,
       ],
       [503, /^✗ openai at \S+ answers with the error 503 \(Wait, or look at the status page/],
     ];

@@ -26,7 +26,7 @@ describe('accounts: budgets in the configuration files', () => {
     return { host, folder, accounts, alice, spend, [Symbol.asyncDispose]: close };
   };
 
-  it('hold for every mind, whatever its own limits', async () => {
+  it('hold for every responder, whatever its own limits', async () => {
     await using till = await open({ 'shared.yaml': 'budgets:\n  guild: {tokensPerDay: 1000}\n' });
     await till.spend(1000);
     expect((await till.accounts.check(till.alice)).allowed).to.equal(false);

@@ -33,7 +33,7 @@ describe('accounts: what members are told', () => {
     const text = await ask(host.bob, '!why');
     expect(text).to.match(/\*\*Why I answered\*\*: I was mentioned \(asked by <@\d+>, <t:\d+:R>\)/);
     expect(text).to.contain('claude-x by anthropic, chat mode, 2 calls');
-    expect(text).to.contain('**Mind**: chat');
+    expect(text).to.contain('**Responder**: chat');
     expect(text).to.contain('**Read**: 42 messages, about 950 tokens');
     expect(text).to.contain('**Cache**: asked about every 20 s: kept for 5 minutes');
     expect(text).to.contain('**Cache miss**: the window rolled');
@@ -85,7 +85,7 @@ describe('accounts: what members are told', () => {
 
   it('is what the server used, for its moderators alone', async () => {
     await answer();
-    expect(await ask(host.alice, '!cost guild')).to.contain('is shown to its moderators');
+    expect(await ask(host.alice, '!cost guild')).to.contain('Only moderators can see');
     const text = await ask(host.you, '!cost guild');
     expect(text).to.contain('**This server**, last 7 days (UTC): 1 run, 1,000 tokens');
     expect(text).to.contain(`Today by channel: <#${host.general.id}> 1,000 tokens`);
@@ -148,7 +148,7 @@ describe('accounts: what members are told', () => {
       details: ['I kept silent'],
     });
     const text = await ask(host.bob, '!why');
-    expect(text).to.contain('**Why I was at work, without a word**: I thought about what was said');
-    expect(text).to.contain('**Mind**: persona').and.contain('• I kept silent');
+    expect(text).to.contain('**Why I was active without sending a message**: I thought about what was said');
+    expect(text).to.contain('**Responder**: persona').and.contain('• I kept silent');
   });
 });

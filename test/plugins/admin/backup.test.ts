@@ -69,7 +69,7 @@ describe('admin: backups', () => {
     const path = join(folder(), name);
     const bytes = readFileSync(path);
     writeFileSync(path, bytes.subarray(0, bytes.length - 20));
-    expect(await say(host.you, `!backup verify ${name}`)).to.equal('That is no sound backup: it ends too early.');
+    expect(await say(host.you, `!backup verify ${name}`)).to.equal('That is not a valid backup: it ends too early.');
     writeFileSync(path, bytes);
   });
 
@@ -98,7 +98,7 @@ describe('admin: backups', () => {
         .openDm(host.application)
         .messages.map(({ content }) => content)
         .join('\n');
-    expect(told()).to.include('A backup on schedule failed: Backups cannot lie among the data');
+    expect(told()).to.include('A backup on schedule failed: A backup cannot be inside the data');
     using elsewhere = makeFolder();
     await say(host.you, `!set admin backupFolder ${elsewhere.path}`);
     await host.advance(11 * 60_000);

@@ -127,6 +127,6 @@ describe('admin: what holds where nobody has chosen', () => {
     await say(host.you, '!tool policy pour deny');
     expect(await say(host.you, '!tool list deny')).to.match(/\(1\)\n• `pour`/);
     expect(await say(host.you, '!tool list bar 2')).to.match(/\(22\), page 2 of 2\n/);
-    expect(await say(host.you, '!tool list nonsense')).to.include('`nonsense` is no plugin that has tools');
+    expect(await say(host.you, '!tool list nonsense')).to.include('`nonsense` is neither a plugin with tools');
   });
 });

@@ -96,7 +96,7 @@ describe('admin: switches and diagnoses', () => {
     );
     expect(await say(host.you, '!tool enable count_gold')).to.equal('`count_gold` is on here now.');
     expect(await say(host.you, '!tool list vault')).to.match(/^\*\*Tools\*\* \(1\)\n• `count_gold`/);
-    expect(await say(host.you, '!tool list admin')).to.include('`admin` is no plugin that has tools');
+    expect(await say(host.you, '!tool list admin')).to.include('`admin` is neither a plugin with tools');
   });
 
   // No more than ten in half a minute.

@@ -117,7 +117,7 @@ describe('admin: what the bot takes no notice of', () => {
   it('a list of those who are let in, as long as it has entries', async () => {
     const regulars = host.guild.createRole({ name: 'Regulars' });
     host.guild.giveRole(bob, regulars);
-    expect(await say(host.you, '!allowlist add Regulars')).to.include('nobody here who is not on it');
+    expect(await say(host.you, '!allowlist add Regulars')).to.include('everyone here who is not on it');
     expect([await say(alice, '!drink'), await say(bob, '!drink')]).to.deep.equal(['', 'Cheers']);
     await say(host.you, '!ignore channel');
     expect(await say(bob, '!drink')).to.equal('');
@@ -131,7 +131,7 @@ describe('admin: what the bot takes no notice of', () => {
     await host.resolve(PersonalDataStore).forget(bob.id);
     expect(await say(alice, '!drink')).to.equal('');
     expect(await say(host.you, '!allowlist list'))
-      .to.include('Nobody is on the list')
+      .to.include('No one is on the list')
       .and.include('ignore remove server');
     await say(host.you, '!ignore remove server');
     expect(await say(alice, '!drink')).to.equal('Cheers');

@@ -99,7 +99,7 @@ describe('ai: who answers', () => {
     await answerTo(host.you, '!ai use persona');
     await host.plugins.unload('mind-persona');
     expect(await answerTo(host.alice, '!ai Hello')).to.equal(
-      'What is chosen to answer here, "persona", is switched off or not installed. An admin can choose another with `ai use`, or switch it on with `plugin enable`.',
+      '"persona", which is chosen to answer here, is switched off or not installed. An admin can choose another with `ai use`, or switch it on with `plugin enable`.',
     );
     expect(await answerTo(host.alice, '!ai status')).to.match(/`persona` .* not available here at the moment/);
   });

@@ -157,7 +157,7 @@ describe('discord-tools: places', () => {
       'There is no message with that id there.',
     );
     expect(await ask('discord_create_webhook', { name: 'discord fan' })).to.contain(
-      'Discord does not take that: name:',
+      'Discord does not accept that: name:',
     );
     const message = alice.say(general, 'react to me');
     const odd = { messageId: message.id, emoji: '<:gone:1456074443980899999>' };

@@ -66,13 +66,13 @@ describe('an MCP server over stdio', function () {
 
   it('has its schemas checked beside the main thread, for as long as that may take', async () => {
     expect(textOf(await call(host, 'child_mismatch'))).to.equal(
-      'The MCP server "child" has run this, but its answer is not as it said that it would be: text must match pattern "^(a+)+$"',
+      'The MCP server "child" has run this, but its answer does not have the form that it declares: text must match pattern "^(a+)+$"',
     );
     expect(textOf(await call(host, 'child_unending'))).to.match(
-      /has run this.*could not be checked: This took longer than 1 s/,
+      /has run this.*could not be checked: Processing this took longer than 1 s/,
     );
     expect(textOf(await call(host, 'child_endless', { a: 1 }))).to.match(
-      /^The arguments for child_endless are not right: input: they could not be checked against the server's schema\. This took longer than 1 s/,
+      /^The arguments for child_endless are not right: input: they could not be checked against the server's schema\. Processing this took longer than 1 s/,
     );
   });
 

@@ -58,7 +58,7 @@ export async function readDeclaration(found: DiscoveredPlugin, cacheDir: string)
   await assertWithinFolder(found, file);
   const answers = z.array(answerSchema).safeParse(await ask([{ file, found }], [found.path, cacheDir]));
   const [answer] = answers.data ?? [];
-  if (answer === undefined) throw new UserError(t('What {plugin} declares cannot be read.', { plugin: found.id }));
+  if (answer === undefined) throw new UserError(t('The declaration of {plugin} cannot be read.', { plugin: found.id }));
   if (!answer.ok) throw new UserError(answer.reason);
   return { ...answer.declaration, permissions: answer.declaration.permissions.filter(isPermission) };
 }

@@ -86,7 +86,7 @@ export async function installDependencies(
   await lock(name, place, { cacheDir, npm, signal });
   const locked = lockSchema.safeParse(parseJson(await readFile(join(place, 'package-lock.json'), 'utf8')));
   if (!locked.success)
-    throw new UserError(t('What npm says of the dependencies of {package} cannot be read.', { package: name }));
+    throw new UserError(t('The answer of npm about the dependencies of {package} cannot be read.', { package: name }));
   const packages = Object.entries(locked.data.packages).filter(
     ([path, one]) => path !== '' && one.inBundle !== true && isForHere(one),
   );

@@ -49,10 +49,10 @@ export function createDownloads({ trusted, headersOf = () => ({}), signal }: Dow
       response.resume();
       if (statusCode < 300 || statusCode >= 400 || headers.location === undefined) throw refusal(url, statusCode);
       if (!URL.canParse(headers.location, url.href))
-        throw new UserError(t('{host} leads on to something that is no address.', { host: url.host }));
+        throw new UserError(t('{host} redirects to something that is not an address.', { host: url.host }));
       url = new URL(headers.location, url);
     }
-    throw new UserError(t('{host} leads on too many times.', { host: given.host }));
+    throw new UserError(t('{host} redirects too many times.', { host: given.host }));
   };
 
   return {

@@ -324,7 +324,7 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
         offer,
         async install() {
           if (!waiting.includes(name))
-            throw new UserError(t('What was fetched is gone by now. Please give the command again.'));
+            throw new UserError(t('The downloaded package was removed meanwhile. Please give the command again.'));
           return put(candidate);
         },
         discard: () => letGo(name),

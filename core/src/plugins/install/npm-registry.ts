@@ -122,7 +122,7 @@ export async function findVersion(
     });
   const parsed = packument.safeParse(parseJson(text));
   if (!parsed.success)
-    throw new UserError(t('What {registry} says of {name} cannot be read.', { registry: registry.host, name }));
+    throw new UserError(t('The answer of {registry} about {name} cannot be read.', { registry: registry.host, name }));
   const { versions, 'dist-tags': tags } = parsed.data;
   const wanted = range === '' ? 'latest' : range;
   const version = Object.hasOwn(tags, wanted)

@@ -126,7 +126,7 @@ export function registerAccessPage({ page, client, services }: AdminContext): vo
           {
             kind: 'form',
             act: 'explain',
-            title: t('Why may somebody, or not?'),
+            title: t('Why is something allowed or refused?'),
             fields: [
               { name: 'user', label: t('Member'), control: { kind: 'user' } },
               whatField(names),

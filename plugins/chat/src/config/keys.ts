@@ -201,7 +201,7 @@ export const botConfigSchema = z.object({
   ),
   replyOnRandom: key(
     'channel',
-    'How often it answers unasked: 0 never, up to 1 that share of all messages, above 1 one message in that many',
+    'How often it answers without being asked: 0 never, up to 1 that fraction of all messages, above 1 one in that many messages',
     z.number().min(0).max(1_000_000).default(0),
   ),
   replyOnName: key('channel', 'Whether it answers messages that contain its name', z.boolean().default(false)),
@@ -213,7 +213,7 @@ export const botConfigSchema = z.object({
   ),
   botChainLength: key(
     'channel',
-    'How many answers of bots in a row it goes along with; 0 never answers a bot',
+    'How many answers of bots in a row there may be before it stays silent; 0 never answers a bot',
     z.int().min(0).max(50).default(3),
     LOWER_ONLY,
   ),

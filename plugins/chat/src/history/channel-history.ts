@@ -150,7 +150,7 @@ async function readWindow(
 function refusalNote(refusal: 'bot' | 'reader'): string {
   return refusal === 'bot'
     ? t('I may not read the history of this channel.')
-    : t('Whoever asked may not read the history of this channel.');
+    : t('The member who asked may not read the history of this channel.');
 }
 
 /** An answer with only this channel's messages is better than none. */

@@ -115,7 +115,7 @@ function hasRole(member: GuildMember, wanted: readonly string[]): boolean {
 }
 
 export const hiddenNote = () =>
-  t('What a `.history` message leads to is left out: it is not there, or whoever asked or I may not read it.');
+  t('The target of a `.history` message is left out: it does not exist, or the member who asked or I may not read it.');
 
 /** The newest valid `.history` message, and its target. */
 interface Found {
@@ -179,7 +179,7 @@ export async function historyRefusal(
     channelId: channel.id,
   };
   if (there !== undefined && (await refusalFor(there, [reader], access, ask)) === undefined) return undefined;
-  return t('This `.history` leads nowhere: what it links to is not there, or you or I may not read it.');
+  return t('This `.history` has no effect: the target of its link does not exist, or you or I may not read it.');
 }
 
 /** A command can only refer to earlier messages, so there can be no loop. */

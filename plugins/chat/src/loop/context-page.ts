@@ -134,7 +134,7 @@ function contextBlocks({ facts, pieces, request }: BuiltContext, model: string, 
     {
       kind: 'text',
       text: t(
-        'As it would be for you now, with your tools and without what is said until then. `ai prompt` sends the words to whoever may have them.',
+        'As it would be for you now, with your tools and without later messages. `ai prompt` sends the text to those who may read it.',
       ),
     },
   ];

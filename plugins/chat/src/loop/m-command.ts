@@ -92,7 +92,7 @@ async function speak(ctx: CommandContext, { frontDoor, log }: ChatServices, trig
   if (message === null) return;
   if (frontDoor === undefined) throw new UserError(t('Nothing brings me what is said: the plugin `ai` is not loaded.'));
   if ((await frontDoor.responderIn(actor.guildId, actor.channelId)) !== 'chat')
-    throw new UserError(t('Somebody else answers in this channel: `!ai status` shows who.'));
+    throw new UserError(t('Another responder answers in this channel: `!ai status` shows which.'));
   const taken = frontDoor.take(message, { trigger, responder: 'chat', text: '' });
   await takeAway(ctx, log);
   await taken;
@@ -130,7 +130,7 @@ async function answerMeant(
   const meant = referred === undefined ? newest : answers.find(({ ids }) => ids.includes(referred));
   // A command in reply to a question, or to another member's message, is not about an answer.
   if (meant === undefined && what === 'continue') return newest;
-  if (meant === undefined) throw new UserError(t('That is none of my answers of late.'));
+  if (meant === undefined) throw new UserError(t('That is not one of my recent answers.'));
   if (what === 'continue' && meant !== newest)
     throw new UserError(t('I can go on with my last answer only, and that is an earlier one.'));
   return meant;

@@ -208,7 +208,7 @@ async function readWith(
   if (parsed.isError === true) {
     throw new UserError(
       read.text.trim() === ''
-        ? t('The MCP server "{server}" reported an error without a word.', { server })
+        ? t('The MCP server "{server}" reported an error without a reason.', { server })
         : read.text,
     );
   }
@@ -220,7 +220,7 @@ async function readWith(
   });
   if (problem === undefined) return read;
   throw new UserError(
-    t('The MCP server "{server}" has run this, but its answer is not as it said that it would be: {problem}', {
+    t('The MCP server "{server}" has run this, but its answer does not have the form that it declares: {problem}', {
       server,
       problem,
     }),

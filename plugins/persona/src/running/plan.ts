@@ -45,7 +45,7 @@ async function ask(active: ActiveRun, name: string, question: string): Promise<A
 
 const QUESTIONS: Readonly<Record<PersonaTrigger['type'], string>> = {
   user_input: 'What do I do next?',
-  tool_result: 'What do I do next? Whoever asked may have seen the result already.',
+  tool_result: 'What do I do next? The member who asked may have seen the result already.',
   timer: 'Do I do anything of my own accord? Mostly I do not speak.',
   self_reflection:
     'What follows from it for me? I use REFLECT to keep what I conclude; there is mostly no need to speak.',

@@ -288,7 +288,7 @@ async function ofServer({ agents }: Roster, { breakers, clock, letta }: Relay): 
   if (waits.length === 0 || waits.some((waitMs) => waitMs <= 0)) return [];
   const text = t('no agent of this server answers at the moment');
   const remedy = t(
-    'What is said waits, and is tried again by itself. If it stays so, the owner of the bot looks at the Letta server with `doctor`.',
+    'Messages wait, and are tried again automatically. If the problem continues, the owner of the bot checks the Letta server with `doctor`.',
   );
   return [{ ok: false, text, remedy }];
 }

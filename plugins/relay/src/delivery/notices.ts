@@ -31,7 +31,7 @@ export async function onFailed({ events, sentence, error, posted }: Failure, cor
     notices.alert({
       kind: 'relay-refused',
       text: reason,
-      remedy: () => t('Mend the key or the address, start the bot again, and try `!relay setup`.'),
+      remedy: () => t('Correct the key or the address, start the bot again, and try `!relay setup`.'),
     });
   }
   if (posted) return;
@@ -98,7 +98,7 @@ export function createOutageNotices(core: RelayCore, queue: RelayQueue) {
       if (target === undefined || !isOpen(await letta.globalName(target.agentId)) || !isDue(userId)) return;
       const sentence = await languages.speak({ guildId: event.guildId, userId }, () =>
         t(
-          '`{agent}` does not answer at the moment. Your message is kept and tried again for ten minutes; you get a word if nothing comes of it.',
+          '`{agent}` does not answer at the moment. Your message is kept and tried again for ten minutes; I tell you if that fails.',
           { agent: target.name },
         ),
       );

@@ -112,7 +112,7 @@ export function endingText(
       : [t('Halted: {tools}', { tools: halted.map((name) => haltedLine(task, name)).join(', ') })]),
     ...(unknowns.length === 0
       ? []
-      : [t('Nobody knows whether these took effect:'), ...unknowns.map((line) => `- ${inert(line)}`)]),
+      : [t('It is not known whether these took effect:'), ...unknowns.map((line) => `- ${inert(line)}`)]),
     ...(short || unknowns.length > 0 ? [] : [t('Unknown: nothing')]),
   ];
   const figuresLine = `-# ${figures(task)} · ${t('task {task}', { task: labelOf(task) })}`;

@@ -160,7 +160,7 @@ export function personalTasks(
       for (const { id, actor, status } of await theirs(userId)) {
         if (isFinal(status)) continue;
         const end = () => {
-          const text = t('Whoever asked for this had their data deleted.');
+          const text = t('The member who asked for this had their data deleted.');
           return workers.end(id, 'cancelled', { kind: 'gone', text });
         };
         await languages.speak(actor, end).catch((error: unknown) => {

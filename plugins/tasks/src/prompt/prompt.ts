@@ -122,7 +122,7 @@ function leftBehind(
     ...scratchpad.map((line) => `- ${oneLine(textOf(line))}`),
     ...(unknowns.length === 0
       ? []
-      : ['Nobody knows whether these took effect:', ...unknowns.map((line) => `- ${oneLine(line)}`)]),
+      : ['It is not known whether these took effect:', ...unknowns.map((line) => `- ${oneLine(line)}`)]),
   ];
   return [said(loop, lines.join('\n'))];
 }

@@ -105,7 +105,7 @@ type Permission =
  */
 export async function permissionOf(context: TaskContext, task: Task, fresh: boolean): Promise<Permission> {
   if (fresh && !(await isStillThere(context, task)))
-    return { is: 'lost', because: t('Whoever asked for this has left.'), certain: true };
+    return { is: 'lost', because: t('The member who asked for this has left.'), certain: true };
   const { reasons, allowed } = await context.access.decide(actorOf(task), SUBJECT);
   if (allowed) return { is: 'given' };
   const denying = reasons.filter((reason) => !reason.allowed);
@@ -113,7 +113,7 @@ export async function permissionOf(context: TaskContext, task: Task, fresh: bool
   const reason = denying.map(({ text }) => text).join('; ');
   return {
     is: 'lost',
-    because: t('Whoever asked for this may not have it done here any more: {reason}.', { reason }),
+    because: t('The member who asked for this may not have it done here any more: {reason}.', { reason }),
     certain: false,
   };
 }

@@ -45,7 +45,7 @@ describe('the argument reader', () => {
   it('says which argument is too much', () => {
     expect(read(roll, '20 3 yes more')).to.deep.equal({
       option: undefined,
-      sentence: '`more` is more than this command takes. Quote what contains spaces.',
+      sentence: '`more` is too much for this command. Put text with spaces in quotes.',
     });
   });
 

@@ -50,7 +50,7 @@ describe('options of prefix commands', () => {
     [sides, '', '`sides` is missing.', '<sides>', '^^^^^^^'],
     [sides, 'six', '`sides` must be a whole number; you gave `six`.', '<sides>', '^^^^^^^'],
     [sides, '6.5', '`sides` must be a whole number; you gave `6.5`.', '<sides>', '^^^^^^^'],
-    [sides, '6 7', '`7` is more than this command takes. Quote what contains spaces.', '<sides>'],
+    [sides, '6 7', '`7` is too much for this command. Put text with spaces in quotes.', '<sides>'],
     [
       { a: z.string(), b: z.int().default(1) },
       'x y',

@@ -176,7 +176,7 @@ describe('commands while Discord fails', () => {
     await outage(host, 60);
     expect(said(host)).to.deep.equal([
       `<@${host.alice.id}> \`/secret\`:`,
-      'Discord did not take my answer in time. It was for you alone, so I do not repeat it here.',
+      'Discord did not accept my answer in time. It was for you only, so I do not post it here.',
     ]);
   });
 });

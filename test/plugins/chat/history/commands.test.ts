@@ -109,7 +109,7 @@ describe('chat history: .history', () => {
     const command = host.you.say(host.general, `.history ${linkTo(hidden)}`);
     expect(await contents()).to.deep.equal([command.content]);
     expect(await notes()).to.deep.equal([
-      'What a `.history` message leads to is left out: it is not there, or whoever asked or I may not read it.',
+      'The target of a `.history` message is left out: it does not exist, or the member who asked or I may not read it.',
     ]);
     expect(await contents(host.general, { as: host.you })).to.deep.equal(['the secret', command.content]);
   });
@@ -244,7 +244,7 @@ describe('chat history: permissions in the channel itself', () => {
       messages: [],
       whole: true,
       restCalls: 0,
-      notes: ['Whoever asked may not read the history of this channel.'],
+      notes: ['The member who asked may not read the history of this channel.'],
     });
     expect((await room.read(host.general, { as: host.bob })).messages).to.have.length(1);
   });

@@ -70,7 +70,7 @@ describe('chat: dot messages, `.config` and `.history`', () => {
     expect(told.map(({ content }) => content.replace(/[^\x20-\x7e]/g, ''))).to.have.members([
       'I do not follow this `.history`: it takes the permission to manage messages here, or a role that the admins have chosen for it.',
       'I do not follow this `.history`: it takes at most two links to messages.',
-      'This `.history` leads nowhere: what it links to is not there, or you or I may not read it.',
+      'This `.history` has no effect: the target of its link does not exist, or you or I may not read it.',
     ]);
     host.alice.say(host.general, '!ai Hello');
     await host.settled();

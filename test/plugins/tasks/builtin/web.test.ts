@@ -88,7 +88,7 @@ const PAGES: readonly (readonly [path: string, why: RegExp])[] = [
   ['/to-name', PRIVATE],
   ['/to-file', /Only http and https/],
   ['/to-nothing', /no address/],
-  ['/round', /leads on more than 5 times/],
+  ['/round', /redirects more than 5 times/],
   ['/huge', /larger than 64 KB/],
   ['/huge-chunked', /larger than 64 KB/],
   ['/gzip-bomb', /larger than 64 KB/],

@@ -97,7 +97,7 @@ export function createWebReader(parts: WebReaderOptions): WebReader {
       if (REDIRECTS.has(statusCode) && location !== '') {
         letGo(body);
         if (!URL.canParse(location, url.href))
-          throw new UserError(t('The page leads on to something that is no address.'));
+          throw new UserError(t('The page redirects to something that is not an address.'));
         url = checkUrl(new URL(location, url).href, parts);
         continue;
       }
@@ -107,7 +107,7 @@ export function createWebReader(parts: WebReaderOptions): WebReader {
       const text = decode(bytes, type.charset);
       return { url: url.href, contentType, text: type.isHtml ? await htmlToText(text, { group, signal }) : text };
     }
-    throw new UserError(t('The page leads on more than {count} times.', { count: MOST_REDIRECTS }));
+    throw new UserError(t('The page redirects more than {count} times.', { count: MOST_REDIRECTS }));
   };
 
   return {
