@@ -65,9 +65,17 @@ export async function execute(execution: Execution, call: Call): Promise<Answere
     if (!decision.allowed) throw denial(decision);
     isAct ||= isForStaff(policy);
   };
+  /** The latest answer, while it is on its way. */
+  let sending: Promise<unknown> | undefined;
   const reply: CommandContext['reply'] = (body) => {
     if (signal.aborted) hasLastWord = true;
-    return answers.reply(isAdministrative ? asNoticeBody(body) : body);
+    const sent = answers.reply(isAdministrative ? asNoticeBody(body) : body);
+    const over = () => {
+      if (sending === sent) sending = undefined;
+    };
+    sending = sent;
+    sent.then(over, over);
+    return sent;
   };
   try {
     const decision = await execution.access.decide(actor, subjectOf(entry));
@@ -98,6 +106,14 @@ export async function execute(execution: Execution, call: Call): Promise<Answere
       });
     return 'answered';
   } catch (error) {
+    const isInterrupted = error instanceof CinnabarError && error.code === 'CINNABAR_INTERRUPTED';
+    // An answer on its way says what came of it, unless it cannot be given.
+    if (isInterrupted && sending !== undefined) {
+      hasLastWord = await sending.then(
+        () => true,
+        () => hasLastWord,
+      );
+    }
     const outcome = outcomeOf(error);
     execution.count(call, outcome);
     // When a command failed for another reason (a mistyped option, a disk), the audit does not record the member's words.
@@ -107,7 +123,7 @@ export async function execute(execution: Execution, call: Call): Promise<Answere
       execution.audit.record({ actor, plugin: entry.owner.id, act: actOf(call), outcome, reason });
     }
     noteRefusal(execution, call, error);
-    if (hasLastWord && error instanceof CinnabarError && error.code === 'CINNABAR_INTERRUPTED') return 'answered';
+    if (hasLastWord && isInterrupted) return 'answered';
     // The process that serves the server now answers the member.
     if (error instanceof CinnabarError && error.code === 'CINNABAR_LEASE_LOST') return 'unanswered';
     const { log } = entry.owner;

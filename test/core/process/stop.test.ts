@@ -112,6 +112,19 @@ describe('a host that is stopped', () => {
     expect(slash.messages.at(-1)?.content).to.equal(INTERRUPTED);
   });
 
+  it('says no more to those whose answer is on its way', async () => {
+    await using host = await createTestHost({ plugins: [workshop()] });
+    const goOn = host.discord.faults.rest.hold({ method: 'POST', route: '/channels/:channelId/messages' });
+    host.alice.say(host.general, '!button');
+    await host.discord.settled();
+    const began = host.clock.now();
+    const stopped = stop(host);
+    // Commands are cancelled after 6 s, and have a second more.
+    while (host.clock.now() - began < 8_000) await new Promise((resolve) => setTimeout(resolve, 2));
+    goOn();
+    expect((await stopped).said).to.deep.equal(['A button']);
+  });
+
   it('answers a button that it could not finish', async () => {
     await using host = await createTestHost({ plugins: [workshop()] });
     host.alice.say(host.general, '!button');
