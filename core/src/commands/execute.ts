@@ -55,9 +55,6 @@ export interface Execution {
 export async function execute(execution: Execution, call: Call): Promise<Answered> {
   const { entry, actor, answers } = call;
   const { signal } = entry.owner.scope;
-  const isAdministrative = entry.owner.plugin.manifest.administrative === true;
-  /** The command reports its own cancellation. */
-  let hasLastWord = false;
   /** Whether the audit records a successful use. */
   let isAct = entry.audited || isForStaff(entry.policy);
   const requireAccess: CommandContext['requireAccess'] = async (policy, name = entry.name) => {
@@ -65,18 +62,7 @@ export async function execute(execution: Execution, call: Call): Promise<Answere
     if (!decision.allowed) throw denial(decision);
     isAct ||= isForStaff(policy);
   };
-  /** The latest answer, while it is on its way. */
-  let sending: Promise<unknown> | undefined;
-  const reply: CommandContext['reply'] = (body) => {
-    if (signal.aborted) hasLastWord = true;
-    const sent = answers.reply(isAdministrative ? asNoticeBody(body) : body);
-    const over = () => {
-      if (sending === sent) sending = undefined;
-    };
-    sending = sent;
-    sent.then(over, over);
-    return sent;
-  };
+  const own = ownAnswers(answers, signal, entry.owner.plugin.manifest.administrative === true);
   try {
     const decision = await execution.access.decide(actor, subjectOf(entry));
     if (!decision.allowed) throw denial(decision);
@@ -89,7 +75,7 @@ export async function execute(execution: Execution, call: Call): Promise<Answere
       call,
       member instanceof Promise ? await member : member,
       channel instanceof Promise ? await channel : channel,
-      { reply, requireAccess },
+      { reply: own.reply, requireAccess },
     );
     const work: unknown = entry.run(context, values);
     await (work instanceof Promise ? untilInterrupted(signal, execution.clock, work) : work);
@@ -106,14 +92,6 @@ export async function execute(execution: Execution, call: Call): Promise<Answere
       });
     return 'answered';
   } catch (error) {
-    const isInterrupted = error instanceof CinnabarError && error.code === 'CINNABAR_INTERRUPTED';
-    // An answer on its way says what came of it, unless it cannot be given.
-    if (isInterrupted && sending !== undefined) {
-      hasLastWord = await sending.then(
-        () => true,
-        () => hasLastWord,
-      );
-    }
     const outcome = outcomeOf(error);
     execution.count(call, outcome);
     // When a command failed for another reason (a mistyped option, a disk), the audit does not record the member's words.
@@ -123,7 +101,7 @@ export async function execute(execution: Execution, call: Call): Promise<Answere
       execution.audit.record({ actor, plugin: entry.owner.id, act: actOf(call), outcome, reason });
     }
     noteRefusal(execution, call, error);
-    if (hasLastWord && isInterrupted) return 'answered';
+    if (isInterruption(error) && (await own.hasLastWord())) return 'answered';
     // The process that serves the server now answers the member.
     if (error instanceof CinnabarError && error.code === 'CINNABAR_LEASE_LOST') return 'unanswered';
     const { log } = entry.owner;
@@ -132,6 +110,36 @@ export async function execute(execution: Execution, call: Call): Promise<Answere
   } finally {
     answers.close();
   }
+}
+
+const isInterruption = (error: unknown) => error instanceof CinnabarError && error.code === 'CINNABAR_INTERRUPTED';
+
+/** What the command itself answers. */
+function ownAnswers(answers: Answers, signal: AbortSignal, isAdministrative: boolean) {
+  let isAfterCancelling = false;
+  /** The latest answer, while it is on its way. */
+  let sending: Promise<unknown> | undefined;
+  const reply: CommandContext['reply'] = (body) => {
+    if (signal.aborted) isAfterCancelling = true;
+    const sent = answers.reply(isAdministrative ? asNoticeBody(body) : body);
+    const over = () => {
+      if (sending === sent) sending = undefined;
+    };
+    sending = sent;
+    sent.then(over, over);
+    return sent;
+  };
+  return {
+    reply,
+    /** Whether the caller hears from a cancelled command itself: in words that it said after that, or in an answer that was on its way. */
+    async hasLastWord(): Promise<boolean> {
+      const arrives = sending?.then(
+        () => true,
+        () => false,
+      );
+      return (await arrives) === true || isAfterCancelling;
+    },
+  };
 }
 
 /** For `!why`: slash commands have no message to ask about. */
