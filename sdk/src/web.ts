@@ -20,9 +20,11 @@ export interface WebRequest {
   readonly query: WebQuery;
 }
 
-/** Where a link leads: to another page of the dashboard, in the same guild, to a file that a page has, or out to Discord. */
+/** Where a link leads: to another page of the dashboard, in the same guild, to a guild's overview, to a file that a page has, or out to Discord. */
 export type WebLink =
   | { readonly page: string; readonly query?: WebQuery; readonly guildId?: string | null }
+  /** The overview of the guild with this id. */
+  | { readonly overview: string }
   /** `download` is one of the page's `files`. */
   | { readonly page: string; readonly download: string; readonly query?: WebQuery }
   | { readonly discord: string };
@@ -30,8 +32,16 @@ export type WebLink =
 /** How something stands, which decides its colour. */
 export type WebTone = 'plain' | 'good' | 'busy' | 'warning' | 'bad';
 
+/** How many things there are. The link leads to them. */
+export interface WebCount {
+  readonly count: number;
+  readonly link: WebLink;
+}
+
 /** How much of something there is, or how it stands. */
 export type WebMeasure =
+  /** A number that counts nothing that could be listed: tokens, a weight, a version. */
+  | { readonly measure: number }
   | { readonly durationMs: number }
   | { readonly bytes: number }
   | { readonly badge: string; readonly tone: WebTone };
@@ -39,8 +49,8 @@ export type WebMeasure =
 /** One value of a table or list. Text is shown as text, whatever it contains. */
 export type WebValue =
   | string
-  | number
   | null
+  | WebCount
   /** Milliseconds since 1970. */
   | { readonly time: number }
   /** US dollars. */
@@ -61,29 +71,25 @@ export interface WebFact {
   readonly hint?: string;
 }
 
-/** A number that matters. It links to what it counts; a measure counts nothing that a page could list. */
+/** A number that matters. A count links to what it counts; `link` is for what else there is to read about a value. */
 export type WebFigure = { readonly name: string; readonly hint?: string } & (
-  | { readonly value: WebValue; readonly link: WebLink }
+  | { readonly value: WebCount; readonly link?: never }
   | { readonly value: WebMeasure; readonly link?: WebLink }
+  | { readonly value: Exclude<WebValue, WebCount>; readonly link: WebLink }
 );
 
 /** A button that does one of the page's acts. */
-export type WebButton = {
+export interface WebButton {
   /** The act's name. */
   readonly act: string;
   readonly label: string;
   /** The part of the act's input that the button stands for. */
   readonly input?: Readonly<Record<string, unknown>>;
-} & (
-  | {
-      /** Asked first. */
-      readonly question?: string;
-      /** `primary`: what most people came to do. */
-      readonly tone?: 'plain' | 'primary';
-    }
-  /** It removes, ends or takes something away, so it asks. */
-  | { readonly question: string; readonly tone: 'danger' }
-);
+  /** Asked first, in place of the question of an act that destroys. */
+  readonly question?: string;
+  /** `primary`: what most people came to do; `danger`: what stops, removes or takes something away. */
+  readonly tone?: 'plain' | 'primary' | 'danger';
+}
 
 /** A field of a form. */
 export interface WebField {
@@ -165,6 +171,7 @@ export type WebBlock =
       readonly submit: string;
       /** A part of the act's input that is not shown, such as the value that the person saw. */
       readonly input?: Readonly<Record<string, unknown>>;
+      /** As that of a button. */
       readonly question?: string;
       /** One line of a list of settings: the field's label and hint, then its control. A switch or a choice is sent as soon as it changes. */
       readonly compact?: boolean;
@@ -226,8 +233,18 @@ export interface WebResult {
   readonly blocks?: readonly WebBlock[];
 }
 
-/** Something that can be done on a page. */
-export interface WebAct<I extends z.ZodObject = z.ZodObject> {
+/** Something that can be done on a page. What stops, removes or overwrites something that is there is declared with the question that is asked first. */
+export type WebAct<I extends z.ZodObject = z.ZodObject> = WebActRun<I> &
+  (
+    | { readonly effect: 'shows' | 'changes' }
+    | {
+        readonly effect: 'destroys';
+        /** Names what is going to be gone. `input` is the part of the act's input that the button or form stands for. */
+        question(input: Partial<z.output<I>>): string;
+      }
+  );
+
+interface WebActRun<I extends z.ZodObject> {
   /** By default as the page. */
   readonly access?: WebAccess;
   readonly input: I;

@@ -14,6 +14,7 @@ import {
   type Subgroup,
   type ToolDefinition,
   Tools,
+  type WebPage,
   z,
 } from '@cinnabar/sdk';
 
@@ -57,7 +58,7 @@ export async function declaredTexts(): Promise<ReadonlyMap<string, DeclaredTexts
         ...fieldsOf(plugin).map(({ description }) => description),
         ...secrets,
         ...responders,
-        ...pages,
+        ...pages.flatMap(({ title, description }) => [title, description]),
         ...(await Promise.all(definitions.map(words))).flat(),
       ];
       const isText = (text: string | undefined): text is string => text !== undefined && /\p{L}/u.test(text);
@@ -67,6 +68,13 @@ export async function declaredTexts(): Promise<ReadonlyMap<string, DeclaredTexts
   } finally {
     await host[Symbol.asyncDispose]();
   }
+}
+
+/** The pages that the bundled plugins declare, each with its plugin. */
+export async function declaredPages(): Promise<readonly { readonly plugin: string; readonly page: WebPage }[]> {
+  const recorded = await Promise.all((await pluginFolders()).map(load));
+  await using _ = await createTestHost({ plugins: recorded.map(({ plugin }) => plugin), env: { CINNABAR_WEB: '0' } });
+  return recorded.flatMap(({ plugin, pages }) => pages.map((page) => ({ plugin: plugin.manifest.id, page })));
 }
 
 /** What `plugin list` shows of a plugin that does not run. */
@@ -86,8 +94,7 @@ interface Recorded {
   readonly commands: Command[];
   readonly definitions: ToolDefinition[];
   readonly responders: string[];
-  /** Titles and descriptions. */
-  readonly pages: (string | undefined)[];
+  readonly pages: WebPage[];
 }
 
 /** A bundled plugin that notes what it registers. */
@@ -97,7 +104,7 @@ async function load(folder: string): Promise<Recorded> {
   const commands: Command[] = [];
   const definitions: ToolDefinition[] = [];
   const responders: string[] = [];
-  const pages: (string | undefined)[] = [];
+  const pages: WebPage[] = [];
   const setup = (context: ErasedContext) =>
     module.default.setup({
       ...context,
@@ -118,7 +125,7 @@ async function load(folder: string): Promise<Recorded> {
         return context.responder(definition);
       },
       page(definition) {
-        pages.push(definition.title, definition.description);
+        pages.push(definition);
         return context.page(definition);
       },
     });

@@ -35,6 +35,7 @@ import { outcomeOf } from '../commands/execute.js';
 import type { Boundary, EnabledIn, Owner } from '../contracts.js';
 import type { LanguageService } from '../languages/languages.js';
 import { choicesFor, idsIn, namesOf, type ShownIds } from './names.js';
+import { withQuestions } from './questions.js';
 
 interface PageServices {
   readonly access: Access;
@@ -176,7 +177,9 @@ export function createPages(services: PageServices): PageService {
     const run = async () => {
       await assertAllowed(entry, act.access, name, actor);
       const result = await act.run(input, request);
-      return typeof result === 'string' ? { said: result } : result;
+      if (typeof result === 'string') return { said: result };
+      const { blocks, ...rest } = result;
+      return blocks === undefined ? rest : { ...rest, blocks: withQuestions(blocks, page.acts) };
     };
     return act.audit === undefined ? run() : audited({ actor, plugin: owner.id, act: act.audit(input) }, run);
   };
@@ -250,8 +253,13 @@ export function createPages(services: PageServices): PageService {
     names: (blocks, actor) => namesOf(idsIn(blocks), actor, { access, client }),
     namesOf: (ids, actor) => namesOf(ids, actor, { access, client }),
     choices: (kind, search, actor) => choicesFor(kind, search, actor, { access, client }),
-    view: (id, request) => serve(id, request.actor, async ({ page }) => page.view(request)),
-    card: (id, request) => serve(id, request.actor, async ({ page }) => (await page.card?.(request)) ?? []),
+    view: (id, request) =>
+      serve(id, request.actor, async ({ page }) => {
+        const view = await page.view(request);
+        return { ...view, blocks: withQuestions(view.blocks, page.acts) };
+      }),
+    card: (id, request) =>
+      serve(id, request.actor, async ({ page }) => withQuestions((await page.card?.(request)) ?? [], page.acts)),
     file: (id, name, request) => serve(id, request.actor, (entry) => openFile(entry, name, request)),
     act: (id, act, input, request) => serve(id, request.actor, (entry) => runAct(entry, act, input, request)),
     async watch(id, request, changed) {

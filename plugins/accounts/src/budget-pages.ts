@@ -9,6 +9,7 @@ import {
   type WebBlock,
   type WebButton,
   type WebField,
+  type WebResult,
   type WebRow,
   webAct,
   z,
@@ -31,14 +32,18 @@ import type { AccountsContext } from './service.js';
 
 const SERVERS_A_PAGE = 50;
 
-/** Without a unit, `off` removes all limits. */
-const size = z.object({ amount: z.union([z.number().min(0), z.literal(OFF)]), unit: z.enum(NAMES).optional() });
+const size = z.object({ amount: z.number().min(0), unit: z.enum(NAMES).optional() });
 const ofWhose = size.extend({ whose: z.enum(WHOSE) });
 const ofRole = size.extend({ role: z.string().optional() });
 
+/** Without a unit, all limits are lifted. */
+const lifted = z.object({ unit: z.enum(NAMES).optional() });
+const ofWhoseLifted = lifted.extend({ whose: z.enum(WHOSE) });
+const ofRoleLifted = lifted.extend({ role: z.string() });
+
 /** As it is typed for `!budget`: `5 usd a day`, `off usd a day`. */
-const typed = ({ amount, unit }: z.output<typeof size>): string =>
-  unit === undefined ? String(amount) : `${amount} ${UNITS[unit]}`;
+const typed = ({ amount, unit }: { readonly amount?: number } & z.output<typeof lifted>): string =>
+  unit === undefined ? String(amount ?? OFF) : `${amount ?? OFF} ${UNITS[unit]}`;
 
 /** The pages for what `!budget` does: the limits of one server, and those for all of them. */
 export function registerBudgetPages(context: AccountsContext, budgets: BudgetEditor, ofFiles: LimitsInForce): void {
@@ -74,7 +79,7 @@ function registerGuildPage(
           name: t('Members of {role}', { role: roleOf(id, guildId) }),
           limit,
           most: set.most.member,
-          ...(maySetRoles ? { act: 'role', input: { role: id } } : {}),
+          ...(maySetRoles ? { act: 'lift-role', input: { role: id } } : {}),
         }),
       );
       return {
@@ -91,7 +96,7 @@ function registerGuildPage(
                   name: nameOf(whose),
                   limit: set.chosen[whose],
                   most: set.most[whose],
-                  ...(maySet ? { act: 'set', input: { whose } } : {}),
+                  ...(maySet ? { act: 'lift', input: { whose } } : {}),
                 }),
               ),
               ...roles,
@@ -112,32 +117,87 @@ function registerGuildPage(
     },
     acts: {
       set: webAct({
+        effect: 'changes',
         input: ofWhose,
         access: { command: 'budget set' },
         audit: (input) => `budget set ${input.whose} ${typed(input)}`,
         run: (input, { actor }) => budgets.set(guildOf(actor), input.whose, readAmount(typed(input))),
       }),
       role: webAct({
+        effect: 'changes',
         input: ofRole,
         access: { command: 'budget role' },
         audit: (input) => `budget role <@&${input.role}> ${typed(input)}`,
         run(input, { actor }) {
           const guildId = guildOf(actor);
-          const { role = '', amount } = input;
-          // The limit of a deleted role can be removed.
-          const isThere = client.guilds.cache.get(guildId)?.roles.cache.has(role) === true;
-          if (!isThere && amount !== OFF) throw new UserError(t('Choose a role of this server.'));
+          const { role = '' } = input;
+          if (client.guilds.cache.get(guildId)?.roles.cache.has(role) !== true)
+            throw new UserError(t('Choose a role of this server.'));
           return budgets.setRole(guildId, role, readAmount(typed(input)));
         },
       }),
       ceiling: webAct({
+        effect: 'changes',
         input: ofWhose,
         access: { command: 'budget ceiling' },
         audit: (input) => `budget ceiling ${input.whose} ${typed(input)}`,
         run: (input, { actor }) => budgets.setCeiling(guildOf(actor), input.whose, readAmount(typed(input))),
       }),
+      lift: webAct({
+        input: ofWhoseLifted,
+        effect: 'destroys',
+        question: ({ whose = 'server', unit }) => liftQuestion(nameOf(whose), unit),
+        access: { command: 'budget set' },
+        audit: (input) => `budget set ${input.whose} ${typed(input)}`,
+        async run(input, { actor }) {
+          const guildId = guildOf(actor);
+          const { chosen } = await budgets.read(guildId);
+          const said = await budgets.set(guildId, input.whose, readAmount(typed(input)));
+          return { said, ...undoOfLift('set', input, chosen[input.whose]) };
+        },
+      }),
+      'lift-role': webAct({
+        input: ofRoleLifted,
+        effect: 'destroys',
+        question: ({ role = '', unit }) => liftQuestion(t('Members of {role}', { role: `<@&${role}>` }), unit),
+        access: { command: 'budget role' },
+        audit: (input) => `budget role <@&${input.role}> ${typed(input)}`,
+        async run(input, { actor }) {
+          const guildId = guildOf(actor);
+          const { roles } = await budgets.read(guildId);
+          const said = await budgets.setRole(guildId, input.role, readAmount(typed(input)));
+          return { said, ...undoOfLift('role', input, roles[input.role] ?? {}) };
+        },
+      }),
+      'lift-ceiling': webAct({
+        input: ofWhoseLifted,
+        effect: 'destroys',
+        question: ({ whose = 'server', unit }) => liftQuestion(nameOf(whose), unit),
+        access: { command: 'budget ceiling' },
+        audit: (input) => `budget ceiling ${input.whose} ${typed(input)}`,
+        async run(input, { actor }) {
+          const guildId = guildOf(actor);
+          const { ceiling } = await budgets.read(guildId);
+          const said = await budgets.setCeiling(guildId, input.whose, readAmount(typed(input)));
+          return { said, ...undoOfLift('ceiling', input, ceiling[input.whose]) };
+        },
+      }),
     },
   });
+}
+
+const liftQuestion = (name: string, unit: Unit | undefined): string =>
+  unit === undefined
+    ? t('Remove all limits of "{name}"? They end at once, and can be set again here.', { name })
+    : t('Remove the limit of "{name}" in {unit}? It ends at once, and can be set again here.', {
+        name,
+        unit: unitName(unit),
+      });
+
+/** Sets the same limit again; several are not one act. */
+function undoOfLift(act: string, input: z.output<typeof lifted>, former: DayLimit): Pick<WebResult, 'undo'> {
+  const amount = input.unit === undefined ? undefined : former[input.unit];
+  return amount === undefined ? {} : { undo: { act, input: { ...input, amount } } };
 }
 
 function guildOf({ guildId }: Actor): string {
@@ -158,8 +218,8 @@ function useFigures(account: Account, { chosen, most }: BudgetsSet, now: number)
     figures: [
       { name: t('Today'), value: { usd: today.usd }, link, ...of(usdPerDay, formatUsd) },
       { name: t('This month'), value: { usd: month.usd }, link, ...of(usdPerMonth, formatUsd) },
-      { name: t('Tokens today'), value: today.tokens, link, ...of(tokensPerDay, formatCount) },
-      { name: t('Tokens this month'), value: month.tokens, link, ...of(tokensPerMonth, formatCount) },
+      { name: t('Tokens today'), value: { measure: today.tokens }, link, ...of(tokensPerDay, formatCount) },
+      { name: t('Tokens this month'), value: { measure: month.tokens }, link, ...of(tokensPerMonth, formatCount) },
     ],
   };
 }
@@ -169,7 +229,7 @@ interface LimitedRow {
   readonly name: string;
   readonly limit: DayLimit;
   readonly most: DayLimit;
-  /** Removes a limit, with the amount `off`; absent when the person may not do that. */
+  /** Lifts a limit; absent when the person may not do that. */
   readonly act?: string;
   readonly input?: Readonly<Record<string, string>>;
 }
@@ -177,22 +237,10 @@ interface LimitedRow {
 /** One row for each limit, so that each can be removed. */
 function rowsOf({ id, name, limit, most, act, input }: LimitedRow): readonly WebRow[] {
   const given = NAMES.filter((unit) => limit[unit] !== undefined);
-  const lift = (unit: (typeof NAMES)[number] | undefined): readonly WebButton[] => {
-    if (act === undefined) return [];
-    const text = textOfLimit(unit === undefined ? {} : { [unit]: limit[unit] });
-    return [
-      {
-        act,
-        label: t('Lift'),
-        tone: 'danger',
-        input: { ...input, amount: OFF, ...(unit === undefined ? {} : { unit }) },
-        question: t('Remove the limit "{limit}" of "{name}"? It ends at once, and can be set again here.', {
-          limit: text,
-          name,
-        }),
-      },
-    ];
-  };
+  const lift = (unit: Unit | undefined): readonly WebButton[] =>
+    act === undefined
+      ? []
+      : [{ act, label: t('Lift'), tone: 'danger', input: { ...input, ...(unit === undefined ? {} : { unit }) } }];
   const atMost = (shown: DayLimit) => (isLimited(shown) ? textOfLimit(shown) : null);
   // A role may have no limits although other members have some.
   const isFreeRole = input?.role !== undefined;
@@ -214,6 +262,21 @@ const WHOSE_FIELD = (): WebField => ({
 
 const ROLE_FIELD = (): WebField => ({ name: 'role', label: t('Role'), control: { kind: 'role' } });
 
+type Unit = (typeof NAMES)[number];
+
+function unitName(unit: Unit): string {
+  switch (unit) {
+    case 'usdPerDay':
+      return t('US dollars a day');
+    case 'usdPerMonth':
+      return t('US dollars a month');
+    case 'tokensPerDay':
+      return t('tokens a day');
+    case 'tokensPerMonth':
+      return t('tokens a month');
+  }
+}
+
 const amountForm = (act: string, title: string, first: WebField): WebBlock => ({
   kind: 'form',
   act,
@@ -231,12 +294,7 @@ const amountForm = (act: string, title: string, first: WebField): WebBlock => ({
       label: t('Unit'),
       control: {
         kind: 'choice',
-        of: [
-          { value: 'usdPerDay', text: t('US dollars a day') },
-          { value: 'usdPerMonth', text: t('US dollars a month') },
-          { value: 'tokensPerDay', text: t('tokens a day') },
-          { value: 'tokensPerMonth', text: t('tokens a month') },
-        ],
+        of: NAMES.map((value) => ({ value, text: unitName(value) })),
       },
       value: 'usdPerDay',
     },
@@ -265,7 +323,7 @@ const ceilingSection = ({ ceiling, most }: BudgetsSet): WebBlock => ({
           name: nameOf(whose),
           limit: ceiling[whose],
           most: most[whose],
-          act: 'ceiling',
+          act: 'lift-ceiling',
           input: { whose },
         }),
       ).flatMap(rowsOf),
@@ -366,7 +424,7 @@ function registerBotPage(
             rows: servers.map(
               ({ guildId, name: called, most, chosen, usd, tokens }): WebRow => ({
                 id: guildId,
-                cells: [called, textOfLimit(most), textOfLimit(chosen), { usd }, tokens],
+                cells: [called, textOfLimit(most), textOfLimit(chosen), { usd }, { measure: tokens }],
                 link: { page: 'accounts/budgets', guildId },
               }),
             ),

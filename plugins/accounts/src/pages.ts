@@ -9,6 +9,7 @@ import {
   UserError,
   usageText,
   type WebBlock,
+  type WebLink,
   type WebRequest,
   type WebRow,
   type WebValue,
@@ -64,8 +65,8 @@ function registerCostPages(context: AccountsContext): void {
       return {
         blocks: [
           ...accountBlocks(guild, clock.now()),
-          ...shareBlocks(guild.shares, 'model', clock.now()),
-          ...shareBlocks(guild.shares, 'userId', clock.now()),
+          ...shareBlocks(guild.shares, 'model', clock.now(), OF_GUILD.answers),
+          ...shareBlocks(guild.shares, 'userId', clock.now(), OF_GUILD.answers),
           channelsToday(guild, clock.now()),
           ...mine,
         ],
@@ -121,7 +122,7 @@ function registerCostPages(context: AccountsContext): void {
       const rows = mostUsed(known.answers.flatMap(({ servers }) => servers)).map(
         ({ guildId, name, sum }): WebRow => ({
           id: guildId,
-          cells: [name, ...sumCells(sum)],
+          cells: [name, ...sumCells(sum, { page: 'accounts/answers', guildId })],
           link: { page: 'accounts/cost', guildId },
         }),
       );
@@ -129,7 +130,7 @@ function registerCostPages(context: AccountsContext): void {
         blocks: [
           ...missingSentences(known).map((text): WebBlock => ({ kind: 'notice', tone: 'warning', text })),
           ...accountBlocks({ days: addDays(known.answers, now) }, now, OF_BOT),
-          ...shareBlocks(addShares(known.answers.flatMap(({ models }) => models)), 'model', now),
+          ...shareBlocks(addShares(known.answers.flatMap(({ models }) => models)), 'model', now, OF_BOT.answers),
           {
             kind: 'table',
             title: t('This month by server'),
@@ -173,8 +174,8 @@ function figures(account: Days, now: number, { cost, answers } = OF_GUILD): WebB
     figures: [
       { name: t('Today'), value: { usd: today.usd }, ...unpriced(today), link: cost },
       { name: t('This month'), value: { usd: month.usd }, ...unpriced(month), link: cost },
-      { name: t('Answers today'), value: today.runs, link: answers },
-      { name: t('Tokens today'), value: today.tokens, link: cost },
+      { name: t('Answers today'), value: { count: today.runs, link: answers } },
+      { name: t('Tokens today'), value: { measure: today.tokens }, link: cost },
     ],
   };
 }
@@ -234,7 +235,7 @@ const SERIES = 3;
 const MOST_SHARES = 20;
 
 /** The use by member or model: for each day, and in total. */
-function shareBlocks(all: readonly Share[], by: SharedBy, now: number): readonly WebBlock[] {
+function shareBlocks(all: readonly Share[], by: SharedBy, now: number, answers: WebLink): readonly WebBlock[] {
   const dates = lastDays(now, DAYS).toReversed();
   const shares = all.filter((one) => one[by] !== undefined && dates.includes(one.day));
   const add = (own: readonly Share[], of: 'runs' | 'tokens' | 'usd') => own.reduce((sum, one) => sum + one[of], 0);
@@ -280,7 +281,12 @@ function shareBlocks(all: readonly Share[], by: SharedBy, now: number): readonly
       columns: [{ name: isModel ? t('Model') : t('Member') }, ...SUM_COLUMNS()],
       rows: names.slice(0, MOST_SHARES).map(({ name, own }) => ({
         id: name,
-        cells: [isModel ? name : { user: name }, { usd: add(own, 'usd') }, add(own, 'tokens'), add(own, 'runs')],
+        cells: [
+          isModel ? name : { user: name },
+          { usd: add(own, 'usd') },
+          { measure: add(own, 'tokens') },
+          { count: add(own, 'runs'), link: answers },
+        ],
       })),
       empty,
     },
@@ -292,7 +298,11 @@ const SUM_COLUMNS = () => [
   { name: t('Tokens'), numeric: true },
   { name: t('Answers'), numeric: true },
 ];
-const sumCells = ({ usd, tokens, runs }: Sum): readonly WebValue[] => [{ usd }, tokens, runs];
+const sumCells = ({ usd, tokens, runs }: Sum, answers: WebLink): readonly WebValue[] => [
+  { usd },
+  { measure: tokens },
+  { count: runs, link: answers },
+];
 
 function channelsToday({ channels }: Account, now: number): WebBlock {
   const today = channels?.day === dayOf(now) ? Object.entries(channels.tokens) : [];
@@ -304,7 +314,7 @@ function channelsToday({ channels }: Account, now: number): WebBlock {
       .sort(([, one], [, other]) => other - one)
       .map(([id, tokens]) => ({
         id,
-        cells: [{ channel: id }, tokens],
+        cells: [{ channel: id }, { measure: tokens }],
         link: { page: 'accounts/answers', query: { channel: id } },
       })),
     empty: t('No channel has used anything today.'),
@@ -386,7 +396,7 @@ function registerAnswerPages(context: AccountsContext, prompts: Pick<PromptStore
                 receipt.trigger,
                 { user: receipt.actor.userId },
                 receipt.model,
-                tokensOf(receipt.usage),
+                { measure: tokensOf(receipt.usage) },
                 costValue(receipt),
               ],
               link: { page: 'accounts/answer', query: { channel, mind: receipt.mind, id: receipt.id } },
@@ -456,7 +466,7 @@ function receiptBlocks(receipt: Receipt, homeId: string): readonly WebBlock[] {
         { name: t('Message'), value: message },
         { name: t('Responder'), value: mind },
         { name: t('Model'), value: [model, provider, mode].filter((part) => part !== undefined).join(' · ') },
-        { name: t('Calls'), value: calls },
+        { name: t('Calls'), value: { measure: calls } },
         { name: t('Tokens'), value: usageText(usage) },
         { name: t('Cost'), value: costValue(receipt) },
         ...(missCause === undefined ? [] : [{ name: t('Cache miss'), value: missCause }]),

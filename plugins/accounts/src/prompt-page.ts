@@ -29,11 +29,14 @@ export function requestsBlock(receipt: Receipt, kept: KeptPrompts | undefined, i
       { name: t('Messages'), numeric: true },
       { name: t('Tools'), numeric: true },
     ],
-    rows: (kept?.requests ?? []).map(({ at, model, messages, tools }, index) => ({
-      id: String(index),
-      cells: [{ time: at }, model ?? t('not known'), messages.length, tools.length],
-      link: { page: 'accounts/prompt', query: queryOf(receipt, { request: String(index) }) },
-    })),
+    rows: (kept?.requests ?? []).map(({ at, model, messages, tools }, index) => {
+      const link = { page: 'accounts/prompt', query: queryOf(receipt, { request: String(index) }) };
+      return {
+        id: String(index),
+        cells: [{ time: at }, model ?? t('not known'), { count: messages.length, link }, { count: tools.length, link }],
+        link,
+      };
+    }),
     empty: t('Nothing of it is kept: it came before that was switched on, or is too old.'),
   };
 }

@@ -304,6 +304,7 @@ export function registerToolsPage({ page, services }: AdminContext): void {
     },
     acts: {
       policy: webAct({
+        effect: 'changes',
         input: z.object({ tool: z.string(), policy: z.enum(POLICIES) }),
         access: { command: 'tool policy' },
         audit: ({ tool, policy }) => `tool policy ${tool} ${policy}`,

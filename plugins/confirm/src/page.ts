@@ -46,13 +46,18 @@ export function registerPage({ page }: Pick<Registrar, 'page'>, context: Confirm
         : [
             {
               kind: 'figures',
-              figures: [{ name: t('Waiting for you'), value: length, link: { page: 'confirm/pending' } }],
+              figures: [{ name: t('Waiting for you'), value: { count: length, link: { page: 'confirm/pending' } } }],
             },
           ];
     },
     acts: {
-      approve: webAct({ input: card, run: (input, { actor }) => decideAs(input.card, actor, { approved: true }) }),
+      approve: webAct({
+        effect: 'changes',
+        input: card,
+        run: (input, { actor }) => decideAs(input.card, actor, { approved: true }),
+      }),
       deny: webAct({
+        effect: 'changes',
         input: card.extend({ reason: z.string().max(LONGEST_REASON).optional() }),
         run({ card: id, reason = '' }, { actor }) {
           const why = reason.trim();

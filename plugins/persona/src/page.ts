@@ -131,6 +131,7 @@ export function registerPage({ page }: Pick<Registrar, 'page'>, persona: Persona
       guildId === null ? () => undefined : hub.subscribe({ guildId }, changed),
     acts: {
       mood: webAct({
+        effect: 'changes',
         input: z.object({ mood: z.string().min(1).max(LIMITS.mood), intensity: z.number().min(0).max(10) }),
         access: SHAPE,
         audit: ({ mood, intensity }) => `persona mood ${mood} ${intensity}`,
@@ -145,6 +146,8 @@ export function registerPage({ page }: Pick<Registrar, 'page'>, persona: Persona
         },
       }),
       undo: webAct({
+        effect: 'destroys',
+        question: () => t('Take back what the persona has changed last?'),
         input: z.object({}),
         access: SHAPE,
         audit: () => 'persona undo',
@@ -155,6 +158,7 @@ export function registerPage({ page }: Pick<Registrar, 'page'>, persona: Persona
         },
       }),
       correct: webAct({
+        effect: 'changes',
         input: memory.extend({ text: z.string().min(1).max(LONGEST_MEMORY) }),
         access: { command: 'persona memories' },
         audit: ({ id }) => `persona memories correct ${id}`,
@@ -188,6 +192,8 @@ export function registerPage({ page }: Pick<Registrar, 'page'>, persona: Persona
         },
       }),
       forget: webAct({
+        effect: 'destroys',
+        question: () => t('Forget this for good? It cannot be had back.'),
         input: memory,
         access: { command: 'persona memories' },
         audit: ({ id }) => `persona memories forget ${id}`,
@@ -244,7 +250,7 @@ async function stateBlocks({ store }: PersonaContext, place: PersonaPlace): Prom
     ...(environment === '' ? [] : [{ name: t('Environment'), value: environment }]),
     ...wishes(state.goals).map((value) => ({ name: t('Goal'), value })),
     ...wishes(state.desires).map((value) => ({ name: t('Desire'), value })),
-    { name: t('Version'), value: version },
+    { name: t('Version'), value: { measure: version } },
   ];
   return [
     { kind: 'facts', facts },
@@ -269,13 +275,7 @@ async function stateBlocks({ store }: PersonaContext, place: PersonaPlace): Prom
         },
         {
           kind: 'buttons',
-          buttons: [
-            {
-              act: 'undo',
-              label: t('Take back its latest change'),
-              question: t('Take back what the persona has changed last?'),
-            },
-          ],
+          buttons: [{ act: 'undo', label: t('Take back its latest change') }],
         },
       ],
     },
@@ -291,7 +291,7 @@ const rowOf =
       person(subject, subjectName),
       person(speaker, null),
       { time: at },
-      importance,
+      { measure: importance },
     ],
     link: { page: PAGE, query: { ...query, memory: id } },
   });
@@ -354,7 +354,6 @@ function memoryView(found: Memory, { guildId }: Actor) {
           label: t('Forget it'),
           tone: 'danger',
           input: { id },
-          question: t('Forget this for good? It cannot be had back.'),
         },
       ],
     },

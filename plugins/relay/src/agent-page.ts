@@ -96,6 +96,7 @@ export function registerAgentPage({ page }: Pick<Registrar, 'page'>, relay: Rela
     },
     acts: {
       'grant-channel': webAct({
+        effect: 'changes',
         input: withChannel,
         access: { command: 'relay grant channel' },
         audit: ({ agent, channel }) => `relay grant channel <#${channel}> ${agent}`,
@@ -103,18 +104,28 @@ export function registerAgentPage({ page }: Pick<Registrar, 'page'>, relay: Rela
           granting(actor, agent, addChannel(await channelIn(relay, actor, channel))),
       }),
       'ungrant-channel': webAct({
+        effect: 'destroys',
+        question: ({ agent = '', channel = '' }) =>
+          t('Take `{agent}` out of <#{channel}>? It can be let in again here.', { agent, channel }),
         input: withChannel,
         access: { command: 'relay ungrant channel' },
         audit: ({ agent, channel }) => `relay ungrant channel <#${channel}> ${agent}`,
-        run: ({ agent, channel = '' }, { actor }) => granting(actor, agent, removeChannel(channel)),
+        run: async ({ agent, channel = '' }, { actor }) => ({
+          said: await granting(actor, agent, removeChannel(channel)),
+          undo: { act: 'grant-channel', input: { agent, channel } },
+        }),
       }),
       everywhere: webAct({
+        effect: 'changes',
         input: named,
         access: { command: 'relay grant everywhere' },
         audit: ({ agent }) => `relay grant everywhere ${agent}`,
         run: ({ agent }, { actor }) => granting(actor, agent, everywhere),
       }),
       only: webAct({
+        effect: 'destroys',
+        question: ({ agent = '' }) =>
+          t('Take all channels but this one from `{agent}`? They can be granted again here.', { agent }),
         input: withChannel,
         access: { command: 'relay ungrant everywhere' },
         audit: ({ agent, channel }) => `relay ungrant everywhere ${agent} (but <#${channel}>)`,
@@ -122,18 +133,23 @@ export function registerAgentPage({ page }: Pick<Registrar, 'page'>, relay: Rela
           granting(actor, agent, onlyHere(await channelIn(relay, actor, channel))),
       }),
       'grant-tool': webAct({
+        effect: 'changes',
         input: withTool.extend({ policy: policies }),
         access: { command: 'relay grant tool' },
         audit: ({ agent, tool, policy }) => `relay grant tool ${tool} ${policy} ${agent}`,
         run: ({ agent, tool, policy }, { actor }) => granting(actor, agent, setTool(relay, tool, policy)),
       }),
       'ungrant-tool': webAct({
+        effect: 'destroys',
+        question: ({ agent = '', tool = '' }) =>
+          t('Take the tool `{tool}` from `{agent}`? It can be granted again here.', { agent, tool }),
         input: withTool,
         access: { command: 'relay ungrant tool' },
         audit: ({ agent, tool }) => `relay ungrant tool ${tool} ${agent}`,
         run: ({ agent, tool }, { actor }) => granting(actor, agent, removeTool(tool)),
       }),
       rename: webAct({
+        effect: 'changes',
         input: named.extend({ name: agentName }),
         access: { command: 'relay rename' },
         audit: ({ agent, name }) => `relay rename ${agent} ${name}`,
@@ -142,6 +158,7 @@ export function registerAgentPage({ page }: Pick<Registrar, 'page'>, relay: Rela
         },
       }),
       avatar: webAct({
+        effect: 'changes',
         input: named.extend({ picture: picture.optional() }),
         access: { command: 'relay avatar' },
         audit: (input) =>
@@ -149,6 +166,7 @@ export function registerAgentPage({ page }: Pick<Registrar, 'page'>, relay: Rela
         run: (input, { actor }) => portray(relay, guildOf(actor.guildId), input.agent, input.picture),
       }),
       move: webAct({
+        effect: 'changes',
         input: withChannel,
         access: { command: 'relay move' },
         audit: ({ agent, channel }) => `relay move ${agent} <#${channel}>`,
@@ -156,12 +174,19 @@ export function registerAgentPage({ page }: Pick<Registrar, 'page'>, relay: Rela
           move(relay, guildOf(actor.guildId), agent, await channelIn(relay, actor, channel)),
       }),
       default: webAct({
+        effect: 'changes',
         input: named,
         access: { command: 'relay default' },
         audit: ({ agent }) => `relay default ${agent}`,
         run: ({ agent }, { actor }) => chooseDefault(relay, guildOf(actor.guildId), agent),
       }),
       remove: webAct({
+        effect: 'destroys',
+        question: ({ agent = '' }) =>
+          t(
+            'Send `{name}` away? Its rights, its bearer and its wake-ups end at once. What it remembers stays at the Letta server: let in again with the same id it begins with the rights of a new one.',
+            { name: agent },
+          ),
         input: named,
         access: { command: 'relay remove' },
         audit: ({ agent }) => `relay remove ${agent}`,
@@ -199,7 +224,6 @@ function channelBlocks(agent: string, { channels, userId }: IdentityGrant): read
         input: { agent },
         fields: [choose],
         submit: t('Take the others away'),
-        question: t('Take all channels but this one from `{agent}`? They can be granted again here.', { agent }),
       },
     ];
   return [
@@ -217,7 +241,6 @@ function channelBlocks(agent: string, { channels, userId }: IdentityGrant): read
               label: t('Take away'),
               tone: 'danger',
               input: { agent, channel },
-              question: t('Take `{agent}` out of <#{channel}>? It can be let in again here.', { agent, channel }),
             },
           ],
         }),
@@ -275,7 +298,6 @@ function toolBlocks(
             label: t('Take away'),
             tone: 'danger',
             input: { agent, tool },
-            question: t('Take the tool `{tool}` from `{agent}`? It can be granted again here.', { agent, tool }),
           },
         ],
       };
@@ -383,10 +405,6 @@ function nameBlocks({ name, avatar, channels }: GuildAgent, isDefault: boolean):
           label: t('Send it away'),
           tone: 'danger',
           input,
-          question: t(
-            'Send `{name}` away? Its rights, its bearer and its wake-ups end at once. What it remembers stays at the Letta server: let in again with the same id it begins with the rights of a new one.',
-            { name },
-          ),
         },
       ],
     },

@@ -12,6 +12,8 @@ export const AGENT_PAGE = 'relay/agent';
 const MOST_ERRORS = 50;
 /** With their tokens. */
 const ANSWERS = { page: 'accounts/answers' };
+const PAGE = 'relay/agents';
+const WAKES = { page: PAGE, query: { list: 'wakes' } };
 
 /** Interval in which the page refreshes the queue while it is open. */
 const LOOK_MS = 3_000;
@@ -28,8 +30,9 @@ export function registerPage({ page, every }: Pick<Registrar, 'page' | 'every'>,
     about: 'guild',
     group: 'agents',
     access: { command: 'relay status' },
-    async view({ actor }) {
+    async view({ actor, query }) {
       const guildId = guildOf(actor.guildId);
+      if (query.list === 'wakes') return { title: t('Wake-ups'), blocks: [await wakeTable(relay, guildId)] };
       const roster = rosters.of(guildId);
       const rules = await rulesIn(settings, guildId);
       const day = await budget.today(guildId);
@@ -47,9 +50,9 @@ export function registerPage({ page, every }: Pick<Registrar, 'page' | 'every'>,
                   ? { badge: isPaused ? t('paused') : t('on'), tone: isPaused ? 'warning' : 'good' }
                   : { badge: t('off'), tone: 'plain' },
               },
-              { name: t('Prompts today'), value: day.turns, ...limit(rules.dayTurns), link: ANSWERS },
-              { name: t('Tokens today'), value: day.tokens, ...limit(rules.dayTokens), link: ANSWERS },
-              { name: t('Wake-ups today'), value: day.wakes, ...limit(rules.wakesPerDay), link: ANSWERS },
+              { name: t('Prompts today'), value: { count: day.turns, link: ANSWERS }, ...limit(rules.dayTurns) },
+              { name: t('Tokens today'), value: { measure: day.tokens }, ...limit(rules.dayTokens), link: ANSWERS },
+              { name: t('Wake-ups today'), value: { count: day.wakes, link: WAKES }, ...limit(rules.wakesPerDay) },
             ],
           },
           {
@@ -60,7 +63,6 @@ export function registerPage({ page, every }: Pick<Registrar, 'page' | 'every'>,
                     act: 'disable',
                     label: t('Switch off'),
                     tone: 'danger',
-                    question: t('Switch the agents of this server off, and cut off what is under way?'),
                   }
                 : { act: 'enable', label: t('Switch on') },
               ...(isOn ? [isPaused ? { act: 'resume', label: t('Resume') } : { act: 'pause', label: t('Pause') }] : []),
@@ -103,30 +105,36 @@ export function registerPage({ page, every }: Pick<Registrar, 'page' | 'every'>,
     },
     acts: {
       enable: webAct({
+        effect: 'changes',
         input: empty,
         access: { command: 'relay enable' },
         audit: () => 'relay enable',
         run: (_, { actor }) => enableAgents(relay, guildOf(actor.guildId)),
       }),
       disable: webAct({
+        effect: 'destroys',
+        question: () => t('Switch the agents of this server off, and cut off what is under way?'),
         input: empty,
         access: { command: 'relay disable' },
         audit: () => 'relay disable',
         run: (_, { actor }) => disableAgents(relay, guildOf(actor.guildId)),
       }),
       pause: webAct({
+        effect: 'changes',
         input: empty,
         access: { command: 'relay pause' },
         audit: () => 'relay pause',
         run: (_, { actor }) => pauseAgents(relay, guildOf(actor.guildId)),
       }),
       resume: webAct({
+        effect: 'changes',
         input: empty,
         access: { command: 'relay resume' },
         audit: () => 'relay resume',
         run: (_, { actor }) => resumeAgents(relay, guildOf(actor.guildId)),
       }),
       agent: webAct({
+        effect: 'changes',
         input: z.object({
           id: agentId,
           name: agentName.optional(),
@@ -147,6 +155,8 @@ export function registerPage({ page, every }: Pick<Registrar, 'page' | 'every'>,
         },
       }),
       clear: webAct({
+        effect: 'destroys',
+        question: () => t('Drop everything that waits for the agents of this server?'),
         input: empty,
         access: { command: 'relay queue' },
         audit: () => 'relay queue clear',
@@ -228,17 +238,38 @@ async function agentRow(
     : problem === undefined
       ? null
       : `${problem.text}. ${problem.todo}`;
+  const link = { page: AGENT_PAGE, query: { agent: name } };
   return {
     id: key,
-    link: { page: AGENT_PAGE, query: { agent: name } },
+    link,
     cells: [
       shown,
       { badge: stateOf(breaker, clock.now()), tone: breaker.state === 'closed' ? 'good' : 'bad' },
       channels.length === 0
         ? t('where no other does')
-        : t('{count, plural, one {# channel} other {# channels}}', { count: channels.length }),
+        : { link, text: t('{count, plural, one {# channel} other {# channels}}', { count: channels.length }) },
       trouble,
     ],
+  };
+}
+
+/** The wake-ups that the admins have planned. */
+async function wakeTable({ collections }: Relay, guildId: string): Promise<WebBlock> {
+  const { planned } = await collections.wakes.of(guildId).get();
+  return {
+    kind: 'table',
+    columns: [
+      { name: t('When') },
+      { name: t('Agent') },
+      { name: t('Channel') },
+      { name: t('What') },
+      { name: t('Next') },
+    ],
+    rows: planned.map(({ id, when, agent, channelId, text, dueAt }) => ({
+      id: String(id),
+      cells: [when, agent, { channel: channelId }, text, { time: dueAt }],
+    })),
+    empty: t('No wake-up is planned. `relay wake "every day 9:00" Say good morning` plans one.'),
   };
 }
 
@@ -253,7 +284,10 @@ async function queueBlocks({ queue }: Relay, guildId: string): Promise<readonly 
       id: `waiting-${channelId}`,
       cells: [
         { channel: channelId },
-        t('{events, plural, one {# event} other {# events}} waiting', { events }),
+        {
+          link: { discord: `https://discord.com/channels/${guildId}/${channelId}` },
+          text: t('{events, plural, one {# event} other {# events}} waiting', { events }),
+        },
         { time: oldestAt },
       ],
     })),
@@ -288,7 +322,6 @@ async function queueBlocks({ queue }: Relay, guildId: string): Promise<readonly 
                 act: 'clear',
                 label: t('Drop what waits'),
                 tone: 'danger',
-                question: t('Drop everything that waits for the agents of this server?'),
               },
             ],
           } as const,

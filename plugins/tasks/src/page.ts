@@ -101,6 +101,7 @@ export function registerPage({ page }: Pick<Registrar, 'page'>, context: TaskCon
     },
     acts: {
       start: webAct({
+        effect: 'changes',
         input: z.object({ text: z.string(), channel: z.string().min(1) }),
         access: { command: 'task' },
         async run({ text, channel }, { actor }) {
@@ -112,6 +113,8 @@ export function registerPage({ page }: Pick<Registrar, 'page'>, context: TaskCon
         },
       }),
       stop: webAct({
+        effect: 'destroys',
+        question: () => t('Stop this task? What it has done stays, and it can be told to go on later.'),
         input: one,
         access: TASK_POLICY,
         async run({ task }, { actor }) {
@@ -120,6 +123,7 @@ export function registerPage({ page }: Pick<Registrar, 'page'>, context: TaskCon
         },
       }),
       pause: webAct({
+        effect: 'changes',
         input: one,
         access: TASK_POLICY,
         async run({ task }, { actor }) {
@@ -128,6 +132,7 @@ export function registerPage({ page }: Pick<Registrar, 'page'>, context: TaskCon
         },
       }),
       resume: webAct({
+        effect: 'changes',
         input: one,
         access: TASK_POLICY,
         async run({ task }, { actor }) {
@@ -136,6 +141,7 @@ export function registerPage({ page }: Pick<Registrar, 'page'>, context: TaskCon
         },
       }),
       answer: webAct({
+        effect: 'changes',
         input: words,
         access: TASK_POLICY,
         async run({ task, text }, { actor }) {
@@ -144,6 +150,7 @@ export function registerPage({ page }: Pick<Registrar, 'page'>, context: TaskCon
         },
       }),
       say: webAct({
+        effect: 'changes',
         input: words,
         access: TASK_POLICY,
         async run({ task, text }, { actor }) {
@@ -152,6 +159,8 @@ export function registerPage({ page }: Pick<Registrar, 'page'>, context: TaskCon
         },
       }),
       revoke: webAct({
+        effect: 'destroys',
+        question: () => t('Take this approval back? The task then asks again before it does that.'),
         input: z.object({ task: z.string(), approval: z.string() }),
         access: TASK_POLICY,
         async run({ task, approval }, { actor }) {
@@ -206,7 +215,7 @@ function rowOf(info: TaskInfo): WebRow {
       short(originalPrompt),
       { user: actor.userId },
       badgeOf(info),
-      stepCount,
+      { count: stepCount, link: linkTo(info) },
       { time: startedAt },
       cost === null ? t('not known') : { usd: cost },
     ],
@@ -221,7 +230,6 @@ const stopButton = ({ id }: TaskInfo): WebButton => ({
   label: t('Stop'),
   tone: 'danger',
   input: { task: id },
-  question: t('Stop this task? It cannot be resumed; what it has done stays.'),
 });
 
 /** How a task stands, with what can be done to it now. */
@@ -272,9 +280,9 @@ function standing(info: TaskInfo): readonly WebBlock[] {
         ...(link === undefined
           ? []
           : [{ name: t('Message'), value: { link: { discord: link }, text: t('Show it in Discord') } }]),
-        { name: t('Steps'), value: stepCount },
+        { name: t('Steps'), value: { count: stepCount, link: linkTo(info) } },
         { name: t('Worked'), value: { durationMs: workedMs } },
-        { name: t('Tokens'), value: tokens },
+        { name: t('Tokens'), value: { measure: tokens } },
         { name: t('Cost'), value: cost === null ? t('not known') : { usd: cost } },
         { name: t('Begun'), value: { time: startedAt } },
         ...(endedAt === undefined ? [] : [{ name: t('Ended'), value: { time: endedAt } }]),
@@ -346,7 +354,6 @@ async function details(context: TaskContext, { id }: TaskInfo, actor: Actor): Pr
                     label: t('Take back'),
                     tone: 'danger',
                     input: { task: id, approval },
-                    question: t('Take this back? The task asks you again before its next call of this kind.'),
                   },
                 ],
               }),

@@ -1,12 +1,12 @@
 import {
   type Clock,
-  formatCount,
   type Monitoring,
   missingSentences,
   type Question,
   type Registrar,
   t,
   type WebBlock,
+  type WebMeasure,
   type WebRow,
   type WebValue,
 } from '@cinnabar/sdk';
@@ -22,8 +22,7 @@ interface Sample {
   readonly at: number;
   readonly residentBytes: number;
   readonly lagSeconds: number;
-  /** How many handlers are under way, by plugin. */
-  readonly inFlight: readonly { readonly plugin: string; readonly count: number }[];
+  readonly inFlight: number;
   readonly events: number;
   /** Of the slowest shard. */
   readonly latencySeconds: number;
@@ -39,17 +38,29 @@ interface Sample {
 /** Keeps the latest samples while the server listens. */
 export function createHealthHistory(monitoring: Monitoring, clock: Pick<Clock, 'now'>) {
   const samples: Sample[] = [];
+  let underWay: readonly UnderWay[] = [];
   return {
     get samples(): readonly Sample[] {
       return samples;
+    },
+    /** At the latest sample. */
+    get underWay(): readonly UnderWay[] {
+      return underWay;
     },
     async sample(): Promise<void> {
       const page = await monitoring.page('/metrics');
       if (page === undefined) return;
       samples.push({ at: clock.now(), ...readMetrics(page.body) });
       if (samples.length > MOST_SAMPLES) samples.shift();
+      underWay = readUnderWay(page.body);
     },
   };
+}
+
+/** How many commands, events and other handlers of a plugin have not ended. */
+interface UnderWay {
+  readonly plugin: string;
+  readonly count: number;
 }
 
 type History = ReturnType<typeof createHealthHistory>;
@@ -68,9 +79,7 @@ export function readMetrics(text: string): Omit<Sample, 'at'> {
   return {
     residentBytes: sum('process_resident_memory_bytes'),
     lagSeconds: sum('nodejs_eventloop_lag_p99_seconds'),
-    inFlight: lines
-      .filter(({ name, value }) => name === 'cinnabar_handlers_in_flight' && value > 0)
-      .map(({ labels, value }) => ({ plugin: /plugin="([^"]*)"/.exec(labels)?.[1] ?? '', count: value })),
+    inFlight: sum('cinnabar_handlers_in_flight'),
     events: sum('cinnabar_gateway_events_total'),
     latencySeconds: Math.max(
       0,
@@ -84,6 +93,17 @@ export function readMetrics(text: string): Omit<Sample, 'at'> {
     restRefused: sum('cinnabar_discord_rest_responses_total', (labels) => /status="(?:429|5\d\d)"/.test(labels)),
   };
 }
+
+const readUnderWay = (text: string): readonly UnderWay[] =>
+  [...text.matchAll(/^cinnabar_handlers_in_flight\{plugin="([^"]*)"\} (\d+)$/gm)].map(
+    ([, plugin = '', count = '0']) => ({ plugin, count: Number(count) }),
+  );
+
+const PAGE = 'web/health';
+/** What the page's query shows alone. */
+const PARTS = { shards: 'shards', underWay: 'under-way' } as const;
+const linkTo = (part: (typeof PARTS)[keyof typeof PARTS]) => ({ page: PAGE, query: { part } });
+const SERVERS = { page: 'admin/servers' };
 
 /** How the bot is doing, for its owner: connections of all of it, the rest of the process that serves the dashboard. */
 export function registerHealthPage(
@@ -103,9 +123,11 @@ export function registerHealthPage(
     about: 'bot',
     group: 'operation',
     access: { tier: 'botOwner' },
-    async view() {
+    async view({ query }) {
       const all = await look();
       const { samples } = history;
+      if (query.part === PARTS.shards) return { title: t('Connections'), blocks: [shards(all.answers)] };
+      if (query.part === PARTS.underWay) return { title: t('Under way'), blocks: [underWayTable(history.underWay)] };
       return {
         blocks: [
           ...missingSentences(all).map((text): WebBlock => ({ kind: 'notice', tone: 'warning', text })),
@@ -113,7 +135,6 @@ export function registerHealthPage(
           ...processes(all.answers),
           ...plots(samples),
           shards(all.answers),
-          underWay(samples),
         ],
       };
     },
@@ -128,31 +149,24 @@ export function registerHealthPage(
   });
 }
 
-const HEALTH = { page: 'web/health' };
-
 function figures(all: readonly Connections[], samples: readonly Sample[]): WebBlock {
   const latest = samples.at(-1);
   return {
     kind: 'figures',
     figures: [
-      { name: t('Connections'), value: readyOf(all), link: HEALTH },
+      { name: t('Connections'), value: readyOf(all), link: linkTo(PARTS.shards) },
       {
         name: t('Servers'),
-        value: all.reduce((sum, { servers }) => sum + servers, 0),
-        link: { page: 'admin/servers' },
+        value: { count: all.reduce((sum, { servers }) => sum + servers, 0), link: SERVERS },
       },
       { name: t('Memory in use'), value: { bytes: latest?.residentBytes ?? 0 } },
-      {
-        name: t('Under way'),
-        value: (latest?.inFlight ?? []).reduce((sum, { count }) => sum + count, 0),
-        link: HEALTH,
-      },
+      { name: t('Under way'), value: { count: latest?.inFlight ?? 0, link: linkTo(PARTS.underWay) } },
       { name: t('Wait of the event loop, 99 %'), value: { durationMs: Math.round((latest?.lagSeconds ?? 0) * 1_000) } },
     ],
   };
 }
 
-function readyOf(all: readonly Connections[]): WebValue {
+function readyOf(all: readonly Connections[]): WebMeasure {
   const shards = all.flatMap((one) => one.shards);
   const ready = shards.filter(({ isReady }) => isReady).length;
   const isWhole = ready === shards.length && ready > 0;
@@ -178,8 +192,18 @@ function processes(all: readonly Connections[]): readonly WebBlock[] {
         const parts = all.filter((one) => one.process === name);
         const bytes = Math.max(...parts.map(({ residentBytes }) => residentBytes));
         const servers = parts.reduce((sum, one) => sum + one.servers, 0);
-        const shardIds = parts.flatMap((one) => one.shards.map(({ id }) => id));
-        return { id: name, cells: [name, readyOf(parts), serversOf(servers, shardIds), { bytes }] };
+        return {
+          id: name,
+          cells: [
+            name,
+            readyOf(parts),
+            serversOf(
+              servers,
+              parts.flatMap((one) => one.shards.map(({ id }) => id)),
+            ),
+            { bytes },
+          ],
+        };
       }),
       empty: t('There is no connection to Discord.'),
     },
@@ -279,6 +303,20 @@ function plots(samples: readonly Sample[]): readonly WebBlock[] {
   ];
 }
 
+function underWayTable(underWay: readonly UnderWay[]): WebBlock {
+  return {
+    kind: 'table',
+    columns: [{ name: t('Plugin') }, { name: t('Under way'), numeric: true }],
+    rows: underWay
+      .filter(({ count }) => count > 0)
+      .map(({ plugin, count }) => ({
+        id: plugin,
+        cells: [plugin, { count, link: { page: 'admin/log', query: { component: plugin } } }],
+      })),
+    empty: t('Nothing is under way at the moment.'),
+  };
+}
+
 function shards(all: readonly Connections[]): WebBlock {
   const known = all.flatMap(({ process, shards: own }) => own.map((shard) => ({ ...shard, process })));
   const isShared = known.some(({ process }) => process !== '');
@@ -298,7 +336,7 @@ function shards(all: readonly Connections[]): WebBlock {
         ({ id, isReady, latencyMs, servers, process }): WebRow => ({
           id: String(id),
           cells: [
-            id,
+            String(id),
             ...(isShared ? [process] : []),
             { badge: isReady ? t('connected') : t('not connected'), tone: isReady ? 'good' : 'bad' },
             latencyMs === null ? null : { durationMs: latencyMs },
@@ -310,25 +348,8 @@ function shards(all: readonly Connections[]): WebBlock {
   };
 }
 
-/** How many servers shards have, with a link to them. */
-const serversOf = (count: number, shardIds: readonly number[]): WebValue =>
-  count === 0 || shardIds.length === 0
-    ? count
-    : { text: formatCount(count), link: { page: 'admin/servers', query: { shards: shardIds.join() } } };
-
-/** What handlers of plugins are at work on, in the process that serves the dashboard. */
-function underWay(samples: readonly Sample[]): WebBlock {
-  return {
-    kind: 'table',
-    title: t('Under way'),
-    columns: [{ name: t('Plugin') }, { name: t('Handlers'), numeric: true }],
-    rows: (samples.at(-1)?.inFlight ?? []).map(
-      ({ plugin, count }): WebRow => ({
-        id: plugin,
-        cells: [{ code: plugin }, count],
-        link: { page: 'admin/log', query: { component: plugin } },
-      }),
-    ),
-    empty: t('Nothing is under way.'),
-  };
-}
+/** How many servers shards have. */
+const serversOf = (count: number, shardIds: readonly number[]): WebValue => ({
+  count,
+  link: { ...SERVERS, query: { shards: shardIds.join() } },
+});

@@ -43,6 +43,7 @@ const board = definePlugin({
       acts: {
         write: webAct({
           input: z.object({ text: z.string() }),
+          effect: 'changes',
           audit: ({ text }) => `note ${text}`,
           async run({ text }, { actor }) {
             if (actor.guildId !== null) await collections.notes.of(actor.guildId).set({ text });

@@ -101,7 +101,9 @@ describeChromium('the dashboard in a browser', () => {
 
     await open(page, host, '/admin/prefixes');
     await page.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('dialog').getByText('Remove the prefix').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('cell', { name: '!' }).waitFor({ state: 'detached' });
     await undo();
     await page.getByRole('cell', { name: '!' }).waitFor();
 
@@ -149,6 +151,23 @@ describeChromium('the dashboard in a browser', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('cell', { name: '?' }).waitFor();
     expect(await page.getByRole('status').textContent()).to.match(/Commands start with/);
+  });
+
+  it('opens a server from the list of all of them, by a press anywhere in its row and with the keyboard', async () => {
+    await using host = await start(['admin', 'web']);
+    const page = await visit(host, host.you.id);
+    const { url } = host.resolve(WebServer);
+    const row = page.getByRole('row', { name: new RegExp(host.guild.id) });
+    for (const open of [
+      () => row.getByText(host.guild.id).click({ force: true }),
+      () => page.keyboard.press('Enter'),
+    ]) {
+      await page.goto(`${url}/bot/admin/servers`);
+      await row.getByRole('link').focus();
+      await open();
+      await page.waitForURL(`${url}/g/${host.guild.id}`);
+      await page.getByRole('heading', { name: host.guild.name }).waitFor();
+    }
   });
 
   it('is no wider than a phone, on any page', async () => {

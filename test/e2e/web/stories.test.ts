@@ -130,6 +130,8 @@ describeChromium('what people do in a browser', () => {
       .click();
     await page.getByText('Which wine?', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByRole('dialog').getByText('Stop this task?').waitFor();
+    expect((await harness.tasks.get(id))?.status, 'before the answer').to.equal('waiting_user');
     await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
     await harness.over(id);
     await host.advance(1_500);

@@ -54,10 +54,10 @@ describe('accounts: budgets in the dashboard', () => {
     expect(JSON.stringify((await owner.see()).body))
       .to.include('3,000 tokens a month')
       .and.include(supporters.id);
-    expect((await owner.act('set', { whose: 'server', amount: 'off', unit: 'usdPerDay' })).text).to.include(
+    expect((await owner.act('lift', { whose: 'server', unit: 'usdPerDay' })).text).to.include(
       'The server: 3,000 tokens a month.',
     );
-    expect((await owner.act('role', { role: supporters.id, amount: 'off', unit: 'tokensPerMonth' })).text).to.include(
+    expect((await owner.act('lift-role', { role: supporters.id, unit: 'tokensPerMonth' })).text).to.include(
       'no limit of their own any more',
     );
     expect(await say(host.you, '!budget show')).to.match(/^The server: 3,000 tokens a month\.(?![\s\S]*Members of)/);
@@ -91,9 +91,9 @@ describe('accounts: budgets in the dashboard', () => {
     expect((await owner.act('set', { whose: 'member', amount: 3, unit: 'usdPerDay' })).text).to.include(
       'at most $2.00 a day here',
     );
-    await owner.act('ceiling', { whose: 'member', amount: 'off', unit: 'usdPerDay' });
+    await owner.act('lift-ceiling', { whose: 'member', unit: 'usdPerDay' });
     expect((await owner.act('set', { whose: 'member', amount: 3, unit: 'usdPerDay' })).status).to.equal(200);
-    await owner.act('set', { whose: 'member', amount: 'off' });
+    await owner.act('lift', { whose: 'member' });
   });
 
   it('are read by moderators, set by admins, and have ceilings by the owner of the bot alone', async () => {

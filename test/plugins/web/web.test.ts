@@ -27,6 +27,7 @@ const garden = definePlugin({
       acts: {
         water: webAct({
           input: z.object({ times: z.number().int().min(1).max(3) }),
+          effect: 'changes',
           audit: ({ times }) => `water ${times}`,
           run({ times }) {
             if (times === 3) throw new UserError('That would drown it.');
@@ -34,7 +35,12 @@ const garden = definePlugin({
             return 'Watered.';
           },
         }),
-        shut: webAct({ input: z.object({}), access: { tier: 'botOwner' }, run: () => 'Shut.' }),
+        shut: webAct({
+          input: z.object({}),
+          effect: 'changes',
+          access: { tier: 'botOwner' },
+          run: () => 'Shut.',
+        }),
       },
     });
     route({ path: '/hook', handle: (_, response) => response.end('hooked') });

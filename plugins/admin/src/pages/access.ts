@@ -147,12 +147,18 @@ export function registerAccessPage({ page, client, services }: AdminContext): vo
     },
     acts: {
       add: webAct({
+        effect: 'changes',
         input: subject.extend({ effect: z.enum(['allow', 'deny']), what: z.string().min(1) }),
         audit: ({ effect, what, user, role, channel }) =>
           `access ${effect} ${what} ${user || role || channel || 'everyone'}`,
         run: ({ effect, what, ...whom }, { actor }) => add(effect, what, whom, actor),
       }),
       clear: webAct({
+        effect: 'destroys',
+        question: ({ target, subject: whom }) =>
+          target === undefined || whom === undefined
+            ? t('Remove this rule?')
+            : t('Remove the rule: {rule}?', { rule: ruleText({ target, subject: whom }) }),
         input: rule,
         access: { command: 'access clear' },
         audit: ({ target, subject: { kind, id } }) => `access clear ${target.name} ${id ?? kind}`,
@@ -163,6 +169,7 @@ export function registerAccessPage({ page, client, services }: AdminContext): vo
         },
       }),
       restore: webAct({
+        effect: 'changes',
         input: rule,
         audit: ({ effect, target, subject: { kind, id } }) => `access ${effect} ${target.name} ${id ?? kind}`,
         async run(removed, { actor }) {
@@ -174,6 +181,7 @@ export function registerAccessPage({ page, client, services }: AdminContext): vo
         },
       }),
       explain: webAct({
+        effect: 'shows',
         input: z.object({ user: z.string().min(1), what: z.string().min(1), channel: z.string().optional() }),
         access: { command: 'access explain' },
         async run({ user, what, channel = '' }, { actor }) {
@@ -203,6 +211,7 @@ export function registerAccessPage({ page, client, services }: AdminContext): vo
         },
       }),
       roles: webAct({
+        effect: 'changes',
         input: z.object({ tier: z.enum(['mod', 'admin']), roles: z.array(z.string()) }),
         access: { command: 'roles admin add' },
         audit: ({ tier, roles }) => `roles ${tier}: ${roles.join(', ') || 'none'}`,
@@ -262,7 +271,6 @@ function rowOf(one: AccessRule): WebRow {
         label: t('Remove'),
         tone: 'danger',
         input: { effect, target, subject: whom },
-        question: t('Remove the rule: {rule}?', { rule: ruleText(one) }),
       },
     ],
   };

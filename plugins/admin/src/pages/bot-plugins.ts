@@ -99,6 +99,7 @@ export function registerBotPluginsPage({ page, defer, services, log }: AdminCont
     },
     acts: {
       load: webAct({
+        effect: 'changes',
         input: plugin,
         audit: (input) => `plugin load ${input.plugin}`,
         async run(input) {
@@ -107,15 +108,22 @@ export function registerBotPluginsPage({ page, defer, services, log }: AdminCont
         },
       }),
       unload: webAct({
+        effect: 'destroys',
+        question: ({ plugin: id = '' }) =>
+          t('Stop {plugin} in all servers, until it is loaded again?', { plugin: `\`${id}\`` }),
         input: plugin,
         access: { command: 'plugin unload' },
         audit: (input) => `plugin unload ${input.plugin}`,
         async run(input) {
           await plugins.unload(input.plugin);
-          return t('Unloaded {plugin}.', { plugin: `\`${input.plugin}\`` });
+          return {
+            said: t('Unloaded {plugin}.', { plugin: `\`${input.plugin}\`` }),
+            undo: { act: 'load', input },
+          };
         },
       }),
       reload: webAct({
+        effect: 'changes',
         input: plugin,
         access: { command: 'plugin reload' },
         audit: (input) => `plugin reload ${input.plugin}`,
@@ -127,11 +135,13 @@ export function registerBotPluginsPage({ page, defer, services, log }: AdminCont
         },
       }),
       prepare: webAct({
+        effect: 'changes',
         input: z.object({ spec: z.string().min(1) }),
         access: { command: 'plugin install' },
         run: async ({ spec }) => offer(await packages.prepare(spec)),
       }),
       update: webAct({
+        effect: 'changes',
         input: plugin,
         access: { command: 'plugin update' },
         audit: (input) => `plugin update ${input.plugin}`,
@@ -142,6 +152,7 @@ export function registerBotPluginsPage({ page, defer, services, log }: AdminCont
         },
       }),
       agree: webAct({
+        effect: 'changes',
         input: z.object({ token: z.string(), plugin: z.string() }),
         access: { command: 'plugin install' },
         audit: (input) => `plugin install ${input.plugin} (agreed)`,
@@ -153,6 +164,12 @@ export function registerBotPluginsPage({ page, defer, services, log }: AdminCont
         },
       }),
       remove: webAct({
+        effect: 'destroys',
+        question: ({ plugin: id = '' }) =>
+          t('Remove {plugin}? Its settings and documents stay; `plugin remove {id} delete` removes them, too.', {
+            plugin: `\`${id}\``,
+            id,
+          }),
         input: plugin,
         access: { command: 'plugin remove' },
         audit: (input) => `plugin remove ${input.plugin} (agreed)`,
@@ -162,6 +179,7 @@ export function registerBotPluginsPage({ page, defer, services, log }: AdminCont
         },
       }),
       updates: webAct({
+        effect: 'shows',
         input: z.object({}),
         access: { command: 'plugin updates' },
         async run() {
@@ -215,7 +233,6 @@ function running(id: string, state: PluginInfo['state']): readonly WebButton[] {
       label: t('Unload'),
       tone: 'danger',
       input,
-      question: t('Stop {plugin} in all servers, until it is loaded again?', { plugin: `\`${id}\`` }),
     },
   ];
 }
@@ -227,9 +244,5 @@ const ofPackage = (id: string): readonly WebButton[] => [
     label: t('Remove'),
     tone: 'danger',
     input: { plugin: id },
-    question: t('Remove {plugin}? Its settings and documents stay; `plugin remove {id} delete` removes them, too.', {
-      plugin: `\`${id}\``,
-      id,
-    }),
   },
 ];

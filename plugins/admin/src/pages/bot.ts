@@ -25,7 +25,11 @@ function registerServersPage({ page }: AdminContext, servers: AllServers): void 
     async view({ query }) {
       const { name = '', shards } = query;
       const from = Math.max(0, Number.parseInt(query.from ?? '0', 10) || 0);
-      const found = await servers.largest(from + SERVERS_A_PAGE, name, shards?.split(',').map(Number));
+      const found = await servers.largest(
+        from + SERVERS_A_PAGE,
+        name,
+        shards?.split(',').map(Number).filter(Number.isSafeInteger),
+      );
       const more = { page: 'admin/servers', query: { ...query, from: String(from + SERVERS_A_PAGE) } };
       return {
         blocks: [
@@ -46,7 +50,8 @@ function registerServersPage({ page }: AdminContext, servers: AllServers): void 
             rows: found.servers.slice(from).map(
               ({ id, name: called, members, since }): WebRow => ({
                 id,
-                cells: [called, members, { time: since }, { code: id }],
+                cells: [called, { measure: members }, { time: since }, { code: id }],
+                link: { overview: id },
               }),
             ),
             empty: t('The bot is in no such server. `bot invite` says how it is added to one.'),
@@ -88,7 +93,6 @@ function registerSecretsPage({ page, services: { secrets } }: AdminContext): voi
                       label: t('Delete'),
                       input: { name },
                       tone: 'danger',
-                      question: t('Delete the stored value of {name}?', { name: `\`${name}\`` }),
                     },
                   ]
                 : [],
@@ -120,6 +124,7 @@ function registerSecretsPage({ page, services: { secrets } }: AdminContext): voi
     }),
     acts: {
       set: webAct({
+        effect: 'changes',
         input: z.object({ name: z.string(), value: z.string().min(1).max(4_000) }),
         audit: ({ name }) => `secrets set ${name}`,
         async run({ name, value }) {
@@ -128,6 +133,8 @@ function registerSecretsPage({ page, services: { secrets } }: AdminContext): voi
         },
       }),
       delete: webAct({
+        effect: 'destroys',
+        question: ({ name = '' }) => t('Delete the stored value of {name}?', { name: `\`${name}\`` }),
         input: z.object({ name: z.string() }),
         audit: ({ name }) => `secrets delete ${name}`,
         run: async ({ name }) => outcomeWords(await secrets.delete(name)),
@@ -182,11 +189,13 @@ function registerBackupsPage({ page, settings, services: { backups } }: AdminCon
     },
     acts: {
       create: webAct({
+        effect: 'changes',
         input: z.object({}),
         audit: () => 'backup now',
         run: async () => backupText(await backups.create({ folder: await folder() })),
       }),
       verify: webAct({
+        effect: 'shows',
         input: z.object({ name: z.string() }),
         run: async ({ name }) =>
           t('It is sound: {backup}', { backup: backupText(await backups.verify(name, await folder())) }),

@@ -30,6 +30,12 @@ export function registerPluginsPage({ page, services }: AdminContext): void {
     return { id, cells: [id, stateOf(state, isOn, need !== undefined), about, settings], buttons };
   };
 
+  const disablingQuestion = (id: string): string => {
+    const { disabling } = plugins.list().find((one) => one.id === id)?.manifest ?? {};
+    const warning = disabling === undefined ? '' : `${translated(disabling)} `;
+    return `${warning}${t('Switch {plugin} off in this server?', { plugin: `\`${id}\`` })}`;
+  };
+
   page({
     name: 'plugins',
     title: 'Plugins',
@@ -53,6 +59,7 @@ export function registerPluginsPage({ page, services }: AdminContext): void {
     },
     acts: {
       enable: webAct({
+        effect: 'changes',
         input: plugin,
         access: { command: 'plugin enable' },
         audit: (input) => `plugin enable ${input.plugin}`,
@@ -68,6 +75,8 @@ export function registerPluginsPage({ page, services }: AdminContext): void {
         },
       }),
       disable: webAct({
+        effect: 'destroys',
+        question: ({ plugin: id = '' }) => disablingQuestion(id),
         input: plugin,
         access: { command: 'plugin disable' },
         audit: (input) => `plugin disable ${input.plugin}`,
@@ -91,15 +100,9 @@ function stateOf(state: PluginState, isOn: boolean, needsSetup: boolean): WebVal
   return needsSetup ? { badge: t('not set up'), tone: 'warning' } : { badge: t('on'), tone: 'good' };
 }
 
-function switchOf({ id, manifest }: PluginInfo, isOn: boolean): WebButton {
+function switchOf({ id }: PluginInfo, isOn: boolean): WebButton {
   const input = { plugin: id };
-  if (!isOn) return { act: 'enable', label: t('Switch on'), input };
-  const warning = manifest.disabling === undefined ? '' : `${translated(manifest.disabling)} `;
-  return {
-    act: 'disable',
-    label: t('Switch off'),
-    tone: 'danger',
-    input,
-    question: `${warning}${t('Switch {plugin} off in this server?', { plugin: `\`${id}\`` })}`,
-  };
+  return isOn
+    ? { act: 'disable', label: t('Switch off'), tone: 'danger', input }
+    : { act: 'enable', label: t('Switch on'), input };
 }

@@ -24,15 +24,7 @@ export function registerServerPages({ page, services }: AdminContext): void {
           rows: prefixes.get(guildOf(actor)).map((prefix) => ({
             id: prefix,
             cells: [{ code: prefix }],
-            buttons: [
-              {
-                act: 'remove',
-                label: t('Remove'),
-                tone: 'danger',
-                input: { prefix },
-                question: t('Remove the prefix {prefix}? It can be added again here.', { prefix: `\`${prefix}\`` }),
-              },
-            ],
+            buttons: [{ act: 'remove', label: t('Remove'), tone: 'danger', input: { prefix } }],
           })),
           empty: prefixesText([]),
         },
@@ -45,19 +37,13 @@ export function registerServerPages({ page, services }: AdminContext): void {
         },
         {
           kind: 'buttons',
-          buttons: [
-            {
-              act: 'reset',
-              label: t('Back to the default prefixes'),
-              tone: 'danger',
-              question: t('Go back to the default prefixes?'),
-            },
-          ],
+          buttons: [{ act: 'reset', label: t('Back to the default prefixes'), tone: 'danger' }],
         },
       ],
     }),
     acts: {
       add: webAct({
+        effect: 'changes',
         input: z.object({ prefix: z.string().min(1) }),
         access: { command: 'prefix add' },
         audit: ({ prefix }) => `prefix add ${prefix}`,
@@ -67,6 +53,11 @@ export function registerServerPages({ page, services }: AdminContext): void {
         }),
       }),
       remove: webAct({
+        effect: 'destroys',
+        question: ({ prefix = '' }) =>
+          t('Remove the prefix {prefix}? Commands that begin with it are not heard any more.', {
+            prefix: `\`${prefix}\``,
+          }),
         input: z.object({ prefix: z.string() }),
         access: { command: 'prefix remove' },
         audit: ({ prefix }) => `prefix remove ${prefix}`,
@@ -76,10 +67,28 @@ export function registerServerPages({ page, services }: AdminContext): void {
         }),
       }),
       reset: webAct({
+        effect: 'destroys',
+        question: () => t('Go back to the default prefixes?'),
         input: z.object({}),
         access: { command: 'prefix reset' },
         audit: () => 'prefix reset',
-        run: async (_, { actor }) => prefixesText(await prefixes.reset(guildOf(actor))),
+        async run(_, { actor }) {
+          const former = prefixes.get(guildOf(actor));
+          const said = prefixesText(await prefixes.reset(guildOf(actor)));
+          return { said, undo: { act: 'restore', input: { prefixes: former } } };
+        },
+      }),
+      restore: webAct({
+        effect: 'changes',
+        input: z.object({ prefixes: z.array(z.string().min(1)) }),
+        access: { command: 'prefix add' },
+        audit: (input) => `prefix add ${input.prefixes.join(' ')}`,
+        async run(input, { actor }) {
+          const guildId = guildOf(actor);
+          for (const prefix of input.prefixes)
+            if (!prefixes.get(guildId).includes(prefix)) await prefixes.add(guildId, prefix);
+          return prefixesText(prefixes.get(guildId));
+        },
       }),
     },
   });
@@ -115,11 +124,7 @@ export function registerServerPages({ page, services }: AdminContext): void {
             kind: 'buttons',
             buttons: [
               { act: 'download', label: t('Download') },
-              {
-                act: 'undo',
-                label: t('Take back what was applied last'),
-                question: t('Go back to before the file that was applied last?'),
-              },
+              { act: 'undo', label: t('Take back what was applied last') },
             ],
           },
         ],
@@ -127,6 +132,7 @@ export function registerServerPages({ page, services }: AdminContext): void {
     },
     acts: {
       plan: webAct({
+        effect: 'shows',
         input: text,
         access: { command: 'server plan' },
         async run(input, { actor }) {
@@ -134,16 +140,20 @@ export function registerServerPages({ page, services }: AdminContext): void {
         },
       }),
       apply: webAct({
+        effect: 'destroys',
+        question: () => t('Apply the file? What its sections do not name goes back to the default.'),
         input: text,
         access: { command: 'server apply' },
         audit: () => 'server apply',
         async run(input, { actor }) {
           const plan = await guildFiles.plan(guildOf(actor), input.text, actor);
           await plan.apply(actor);
-          return applied(plan);
+          return { said: applied(plan), undo: { act: 'undo', input: {} } };
         },
       }),
       undo: webAct({
+        effect: 'destroys',
+        question: () => t('Go back to before the file that was applied last?'),
         input: z.object({}),
         access: { command: 'server undo' },
         audit: () => 'server undo',
@@ -155,6 +165,7 @@ export function registerServerPages({ page, services }: AdminContext): void {
         },
       }),
       download: webAct({
+        effect: 'shows',
         input: z.object({}),
         async run(_, { actor }) {
           const content = await guildFiles.export(guildOf(actor));

@@ -55,25 +55,48 @@ export function registerSettingsPages(context: AdminContext): void {
     return (await access.mayEnter(actor, { guildId, channelId: channel })) ? { ...actor, channelId: channel } : actor;
   };
 
+  interface Change {
+    readonly plugin: string;
+    readonly key: string;
+    /** None: back to the default. */
+    readonly value?: z.output<typeof given> | undefined;
+    readonly seen?: unknown;
+  }
+  const change = async ({ plugin, key, value, seen }: Change, request: WebRequest) => {
+    const actor = await actorOf(request);
+    const setting = await find(plugin, key, actor);
+    const typed = textFrom(setting, value);
+    const expected = { value: seen };
+    const said =
+      typed === undefined
+        ? t('{key} of {plugin} is back to the default.', { key: `\`${key}\``, plugin: `\`${plugin}\`` })
+        : changedText(await catalog.set(plugin, key, typed, actor, { expected, privately: true }));
+    if (typed === undefined) await catalog.reset(plugin, key, actor, { expected });
+    const undo = await backTo(setting, actor);
+    return undo === undefined ? { said } : { said, undo };
+  };
+
   const acts = {
     set: webAct({
+      effect: 'changes',
       input: z.object({ plugin: z.string(), key: z.string(), value: given.optional(), seen: z.unknown().optional() }),
       access: { command: 'set' },
       audit: ({ plugin, key, value }) =>
         settingAct({ plugin, key, secret: catalog.mayBeSecret(plugin, key) }, auditedValue(value)),
-      async run({ plugin, key, value, seen }, request) {
-        const actor = await actorOf(request);
-        const setting = await find(plugin, key, actor);
-        const typed = textFrom(setting, value);
-        const expected = { value: seen };
-        const said =
-          typed === undefined
-            ? t('{key} of {plugin} is back to the default.', { key: `\`${key}\``, plugin: `\`${plugin}\`` })
-            : changedText(await catalog.set(plugin, key, typed, actor, { expected, privately: true }));
-        if (typed === undefined) await catalog.reset(plugin, key, actor, { expected });
-        const undo = await backTo(setting, actor);
-        return undo === undefined ? { said } : { said, undo };
-      },
+      run: change,
+    }),
+    reset: webAct({
+      input: z.object({ plugin: z.string(), key: z.string(), seen: z.unknown().optional() }),
+      effect: 'destroys',
+      question: ({ plugin = '', key = '' }) =>
+        catalog.mayBeSecret(plugin, key)
+          ? t('Go back to the default of {key}? Its value is never shown, so nothing brings it back.', {
+              key: `\`${key}\``,
+            })
+          : t('Go back to the default of {key}?', { key: `\`${key}\`` }),
+      access: { command: 'set' },
+      audit: ({ plugin, key }) => settingAct({ plugin, key, secret: catalog.mayBeSecret(plugin, key) }, undefined),
+      run: change,
     }),
   };
 
@@ -83,11 +106,17 @@ export function registerSettingsPages(context: AdminContext): void {
     for (const plugin of catalog.plugins()) {
       const settings = await changeable(plugin, actor);
       if (settings.length === 0) continue;
-      const changed = settings.filter(({ value, default: byDefault }) => !isSame(value, byDefault)).length;
+      const changed = settings.filter(isChanged).length;
+      const link = { page: pageOf(actor), query: { ...request.query, plugin } };
+      const linkToChanged = { ...link, query: { ...link.query, changed: 'true' } };
       rows.push({
         id: plugin,
-        cells: [plugin, settings.length, changed === 0 ? null : changed],
-        link: { page: 'admin/settings', query: { ...request.query, plugin } },
+        cells: [
+          plugin,
+          { count: settings.length, link },
+          changed === 0 ? null : { count: changed, link: linkToChanged },
+        ],
+        link,
       });
     }
     return [
@@ -103,9 +132,21 @@ export function registerSettingsPages(context: AdminContext): void {
   const ofPlugin = async (plugin: string, request: WebRequest): Promise<readonly WebBlock[]> => {
     const actor = await actorOf(request);
     const guild = actor.guildId === null ? null : (client.guilds.cache.get(actor.guildId) ?? null);
-    const settings = await changeable(plugin, actor);
+    const all = await changeable(plugin, actor);
+    const settings = request.query.changed === 'true' ? all.filter(isChanged) : all;
     const tabs = ORDER.filter((tab) => settings.some(({ scope }) => tabOf(scope) === tab));
-    return tabs.flatMap((tab): readonly WebBlock[] => {
+    const narrowed: readonly WebBlock[] =
+      settings.length === all.length
+        ? []
+        : [
+            {
+              kind: 'notice',
+              tone: 'plain',
+              text: t('Only what is not as by default is shown.'),
+              link: { page: pageOf(actor), query: { plugin }, text: t('All settings') },
+            },
+          ];
+    const shown = tabs.flatMap((tab): readonly WebBlock[] => {
       const inTab = settings.filter(({ scope }) => tabOf(scope) === tab);
       if (tab === 'channel' && actor.channelId === NO_CHANNEL)
         return [{ kind: 'section', title: tabWords(tab), blocks: [chooseChannel(plugin)] }];
@@ -118,6 +159,7 @@ export function registerSettingsPages(context: AdminContext): void {
         },
       ];
     });
+    return [...narrowed, ...shown];
   };
 
   for (const about of ['guild', 'bot'] as const)
@@ -136,6 +178,10 @@ export function registerSettingsPages(context: AdminContext): void {
       acts,
     });
 }
+
+const isChanged = ({ value, default: byDefault }: SettingInfo): boolean => !isSame(value, byDefault);
+
+const pageOf = ({ guildId }: Actor): string => (guildId === null ? 'admin/bot-settings' : 'admin/settings');
 
 /** Settings for most members first. */
 const ORDER: readonly Tab[] = [...tabNames].sort((one, other) => rank(one) - rank(other));
@@ -176,7 +222,7 @@ function formFor(setting: SettingInfo, guild: Guild | null): WebBlock {
     ],
     submit: t('Save'),
     input,
-    buttons: !secret && isSame(value, byDefault) ? [] : [{ act: 'set', label: t('Reset to the default'), input }],
+    buttons: !secret && isSame(value, byDefault) ? [] : [{ act: 'reset', label: t('Reset to the default'), input }],
   };
 }
 

@@ -6,8 +6,10 @@ import {
   t,
   UserError,
   type WebBlock,
+  type WebLink,
   type WebQuery,
   type WebRequest,
+  type WebValue,
 } from '@cinnabar/sdk';
 import { EMPTY_CACHE_STATE } from '../context/caching/cache-state.js';
 import { freshDraft, selfName, setScene } from '../context/draft.js';
@@ -79,13 +81,23 @@ export function registerContextPage({ page, client }: Pick<ChatContext, 'page' |
       const { llm } = parts;
       if (llm === undefined) throw new UserError(t('No language model is set up.'));
       const { built, traits } = await prepare(turn, { ...parts, llm });
-      return { blocks: [search, ...contextBlocks(built, `${traits.provider}/${traits.model}`, request.query)] };
+      const places = { query: request.query, messages: { discord: turn.channel.url } };
+      return { blocks: [search, ...contextBlocks(built, `${traits.provider}/${traits.model}`, places)] };
     },
   });
 }
 
-/** @param query `cache` shows those parts alone that the figure of that name counts */
-function contextBlocks({ facts, pieces, request }: BuiltContext, model: string, query: WebQuery): readonly WebBlock[] {
+interface Places {
+  /** `cache` shows those parts alone that the figure of that name counts. */
+  readonly query: WebQuery;
+  readonly messages: WebLink;
+}
+
+function contextBlocks(
+  { facts, pieces, request }: BuiltContext,
+  model: string,
+  { query, messages }: Places,
+): readonly WebBlock[] {
   const tokensIn = (cache: ContextPiece['cache']) =>
     pieces.reduce((sum, piece) => sum + (piece.cache === cache ? piece.tokens : 0), 0);
   const { cache: shown, ...all } = query;
@@ -97,10 +109,10 @@ function contextBlocks({ facts, pieces, request }: BuiltContext, model: string, 
     {
       kind: 'figures',
       figures: [
-        { name: t('Tokens'), value: facts.estimatedTokens, hint: t('estimated'), link: parts() },
-        { name: t('Read from the cache'), value: tokensIn('read'), link: parts('read') },
-        { name: t('Written to the cache'), value: tokensIn('written'), link: parts('written') },
-        { name: t('Neither'), value: tokensIn('fresh'), link: parts('fresh') },
+        { name: t('Tokens'), value: { measure: facts.estimatedTokens }, hint: t('estimated'), link: parts() },
+        { name: t('Read from the cache'), value: { measure: tokensIn('read') }, link: parts('read') },
+        { name: t('Written to the cache'), value: { measure: tokensIn('written') }, link: parts('written') },
+        { name: t('Neither'), value: { measure: tokensIn('fresh') }, link: parts('fresh') },
       ],
     },
     {
@@ -115,7 +127,12 @@ function contextBlocks({ facts, pieces, request }: BuiltContext, model: string, 
       rows: pieces.flatMap((piece, index) =>
         shown !== undefined && shown !== piece.cache
           ? []
-          : [{ id: String(index), cells: [nameOf(piece), piece.tokens, badgeOf(piece), breakpointOf(piece)] }],
+          : [
+              {
+                id: String(index),
+                cells: [nameOf(piece, messages), { measure: piece.tokens }, badgeOf(piece), breakpointOf(piece)],
+              },
+            ],
       ),
       empty: t('No part of it.'),
     },
@@ -123,9 +140,9 @@ function contextBlocks({ facts, pieces, request }: BuiltContext, model: string, 
       kind: 'facts',
       facts: [
         { name: t('Model'), value: `${model} · ${request.mode ?? 'chat'}` },
-        { name: t('Messages of Discord'), value: facts.messages },
-        { name: t('Not shown to the model'), value: facts.hidden },
-        { name: t('Images'), value: facts.images },
+        { name: t('Messages of Discord'), value: { count: facts.messages, link: messages } },
+        { name: t('Not shown to the model'), value: { count: facts.hidden, link: messages } },
+        { name: t('Images'), value: { count: facts.images, link: messages } },
         { name: t('Window'), value: facts.windowRule },
         { name: t('Cache'), value: facts.plan },
         ...(facts.expectedMiss === undefined ? [] : [{ name: t('Cache miss'), value: facts.expectedMiss }]),
@@ -140,14 +157,20 @@ function contextBlocks({ facts, pieces, request }: BuiltContext, model: string, 
   ];
 }
 
-function nameOf({ kind, count }: ContextPiece): string {
+function nameOf({ kind, count }: ContextPiece, messages: WebLink): WebValue {
   switch (kind) {
     case 'tools':
-      return t('{tools, plural, one {# tool} other {# tools}}', { tools: count });
+      return {
+        link: { page: 'admin/tools' },
+        text: t('{tools, plural, one {# tool} other {# tools}}', { tools: count }),
+      };
     case 'system':
       return t('Instructions');
     case 'messages':
-      return t('{messages, plural, one {# message} other {# messages}}', { messages: count });
+      return {
+        link: messages,
+        text: t('{messages, plural, one {# message} other {# messages}}', { messages: count }),
+      };
     case 'question':
       return t('The question');
   }

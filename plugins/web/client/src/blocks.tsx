@@ -1,4 +1,4 @@
-import type { WebBlock, WebButton, WebRow, WebStep } from '@cinnabar/sdk';
+import type { WebBlock, WebButton, WebLink, WebRow, WebStep, WebValue } from '@cinnabar/sdk';
 import { useRef, useState } from 'preact/hooks';
 import { Refusal, type Result } from './api.js';
 import { type PageContext, usePage } from './context.js';
@@ -197,17 +197,19 @@ interface RowParts {
 function Row({ row: { cells, link, buttons = [], changedAt }, columns, hasButtons }: RowParts) {
   const { lookedAt } = usePage();
   const isNew = changedAt !== undefined && lookedAt > 0 && changedAt > lookedAt;
+  // A press anywhere in a row is not meant as a wish for a file.
+  const isLinked = link !== undefined && !('download' in link);
   return (
-    <tr class={isNew ? 'new' : ''}>
+    <tr class={[isNew ? 'new' : '', isLinked ? 'linked' : ''].join(' ').trim()}>
       {cells.map((value, index) => (
         <td key={index} class={columns[index]?.numeric === true ? 'numeric' : ''} data-name={columns[index]?.name}>
           {index === 0 && isNew ? <span class="badge busy">{t('new')}</span> : null}
-          {index === 0 && link !== undefined ? (
+          {index === 0 && link !== undefined && !isLink(value) ? (
             <LinkTo link={link}>
               <Value value={value} />
             </LinkTo>
           ) : (
-            <Value value={value} />
+            <Value value={link === undefined || index === 0 ? value : withoutLink(value, link)} />
           )}
         </td>
       ))}
@@ -218,6 +220,16 @@ function Row({ row: { cells, link, buttons = [], changedAt }, columns, hasButton
       ) : null}
     </tr>
   );
+}
+
+/** A link within a link cannot be followed. */
+const isLink = (value: WebValue): boolean => typeof value === 'object' && value !== null && 'link' in value;
+
+/** Where the whole row leads to the same place, one link is enough. */
+function withoutLink(value: WebValue, link: WebLink): WebValue {
+  if (typeof value !== 'object' || value === null || !('link' in value)) return value;
+  if (JSON.stringify(value.link) !== JSON.stringify(link)) return value;
+  return 'count' in value ? { measure: value.count } : value.text;
 }
 
 function Steps({ block: { title, steps, empty } }: { readonly block: Kind<'steps'> }) {

@@ -48,7 +48,7 @@ export function Form({ form }: { readonly form: FormBlock }) {
   const change = (name: string, value: Given, isAtOnce: boolean) => {
     const next = { ...typed, [name]: value };
     setTyped(next);
-    if (form.compact === true && isAtOnce) void send({ ...values, [name]: value });
+    if (form.compact === true && isAtOnce && form.question === undefined) void send({ ...values, [name]: value });
   };
   const submit = (event: Event) => {
     event.preventDefault();

@@ -41,6 +41,7 @@ export function addressOf({
 /** Where a link of a page leads. */
 export function hrefOf(link: WebLink, guildId: string | null): string {
   if ('discord' in link) return link.discord;
+  if ('overview' in link) return addressOf({ guildId: link.overview });
   if ('download' in link) {
     const given = new URLSearchParams(link.query).toString();
     return `/api/pages/${link.page}/files/${link.download}${given === '' ? '' : `?${given}`}`;

@@ -101,7 +101,8 @@ export function Value({ value }: { readonly value: WebValue }) {
   const { names } = usePage();
   if (value === null) return <span class="nothing">–</span>;
   if (typeof value === 'string') return <Text text={value} />;
-  if (typeof value === 'number') return <>{formatNumber(value)}</>;
+  if ('count' in value) return <LinkTo link={value.link}>{formatNumber(value.count)}</LinkTo>;
+  if ('measure' in value) return <>{formatNumber(value.measure)}</>;
   if ('time' in value) return <Time at={value.time} />;
   if ('durationMs' in value) return <>{formatMs(value.durationMs)}</>;
   if ('usd' in value) return <>{formatUsd(value.usd)}</>;
