@@ -10,6 +10,8 @@ export interface ClusterProcess {
   readonly isDraining: boolean;
   /** Whether it reaches Discord, as far as it knows. */
   readonly isConnected: boolean;
+  /** In milliseconds since 1970. */
+  readonly startedAt: number;
   /** The groups that it holds. */
   readonly groups: readonly number[];
 }

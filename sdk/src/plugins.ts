@@ -128,10 +128,10 @@ export const HostInfo = defineToken<HostInfo>('cinnabar.host');
 /** How the process ends: `restart` so that it is started again. */
 export type HostEnd = 'restart' | 'shutdown';
 
-/** Ends the process. Provided by the host. */
+/** Ends the process, or all processes of a cluster. Provided by the host. */
 export interface HostControl {
   /**
-   * Ends the process as a signal does: running work finishes first. Returns at once.
+   * Ends the process as a signal does: running work finishes first. The processes of a cluster restart one after another. Returns at once.
    * @throws UserError when the bot may not end the process, as in the console
    */
   end(how: HostEnd): void;

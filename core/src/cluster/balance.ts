@@ -1,3 +1,5 @@
+import type { HostEnd } from '@cinnabar/sdk';
+
 /** A process of the cluster, as the others see it. */
 export interface Member {
   readonly id: string;
@@ -9,6 +11,10 @@ export interface Member {
   readonly isDraining: boolean;
   /** Whether it can reach Discord, as far as it knows. */
   readonly isConnected: boolean;
+  /** In milliseconds since 1970. */
+  readonly startedAt: number;
+  /** How an owner wants it to end. */
+  readonly endAsked: HostEnd | undefined;
 }
 
 /** A group of servers, and the member that serves it. */
@@ -96,3 +102,18 @@ export function planFor(self: string, { members, leases }: ClusterView, moving =
 }
 
 const groupOf = ({ group }: GroupLease) => group;
+
+/**
+ * How a member has to end now. All shut down at once. They restart one after another: the next one when all groups are served, and as many processes are there
+ * as there were before. A process that does not come back stops the others from following it.
+ *
+ * @param processes how many were there when the restart was asked for
+ */
+export function endDue(self: string, { members, leases }: ClusterView, processes: number): HostEnd | undefined {
+  const alive = members.filter(({ isAlive }) => isAlive);
+  const how = alive.find(({ id }) => id === self)?.endAsked;
+  if (how !== 'restart') return how;
+  const isFirst = alive.find(({ endAsked }) => endAsked === 'restart')?.id === self;
+  const isServed = leases.every(({ holder, isFree, isReady }) => holder !== undefined && !isFree && isReady);
+  return isFirst && isServed && alive.length >= processes ? how : undefined;
+}

@@ -1,7 +1,7 @@
-import { type CinnabarError, type Clock, type Logger, withinLimit } from '@cinnabar/sdk';
+import { type CinnabarError, type Clock, type HostEnd, type Logger, withinLimit } from '@cinnabar/sdk';
 import { createPartition, type Partition } from '../gateway/partition.js';
 import type { Lease } from './assignment.js';
-import { type ClusterView, planFor } from './balance.js';
+import { type ClusterView, endDue, planFor } from './balance.js';
 import { LASTS_MS, type Leases, RENEW_MS, type ReleaseReason } from './leases.js';
 
 /** The bot of one group. */
@@ -26,6 +26,8 @@ export interface ClusterOptions {
   readonly reachesDiscord: () => Promise<boolean>;
   /** Calls the listener when another process has changed a lease. @returns a function that stops this */
   readonly onNews: (listener: () => void) => () => void;
+  /** Called when an owner has asked the cluster to end, and it is this process's turn; again until `stop`. */
+  readonly onEndDue: (how: HostEnd) => void;
 }
 
 export type Cluster = ReturnType<typeof createCluster>;
@@ -63,7 +65,7 @@ const LEAVING: Readonly<Record<ReleaseReason | 'lost', string>> = {
  * Serves groups of servers beside other processes: takes free groups, requests its share, releases groups that other members request, and stops those whose lease
  * it has lost.
  */
-export function createCluster({ leases, groups, clock, log, open, reachesDiscord, onNews }: ClusterOptions) {
+export function createCluster({ leases, groups, clock, log, open, reachesDiscord, onNews, onEndDue }: ClusterOptions) {
   const seats = new Map<number, Seat>();
   const waitUntil = new Map<number, number>();
   const handedOverAt = new Map<number, number>();
@@ -71,6 +73,8 @@ export function createCluster({ leases, groups, clock, log, open, reachesDiscord
   let isDraining = false;
   let isClosed = false;
   let view: ClusterView = { members: [], leases: [] };
+  /** How many processes there were when a restart of all was asked for. */
+  let restartingOf: number | undefined;
   let cancelTimer: () => void = () => undefined;
   let running: Promise<void> | undefined;
   let isDue = false;
@@ -138,7 +142,16 @@ export function createCluster({ leases, groups, clock, log, open, reachesDiscord
         if (!seats.has(group) && (waitUntil.get(group) ?? 0) <= clock.now()) await take(group);
       }
     });
+    endInTurn();
     for (const check of waiting) check();
+  };
+
+  const endInTurn = () => {
+    const alive = view.members.filter(({ isAlive }) => isAlive);
+    if (alive.find(({ id }) => id === leases.memberId)?.endAsked === undefined) restartingOf = undefined;
+    else restartingOf ??= alive.length;
+    const how = endDue(leases.memberId, view, restartingOf ?? 0);
+    if (how !== undefined && !isDraining) onEndDue(how);
   };
 
   /**

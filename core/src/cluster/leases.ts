@@ -1,4 +1,4 @@
-import { CinnabarError, createKeyedMutex, type TakeoverReason, z } from '@cinnabar/sdk';
+import { CinnabarError, createKeyedMutex, type HostEnd, type TakeoverReason, z } from '@cinnabar/sdk';
 import type { Connections, Row } from '../storage/drivers/postgres/connection.js';
 import type { Lease } from './assignment.js';
 import type { ClusterView, GroupLease, Member } from './balance.js';
@@ -213,10 +213,24 @@ export async function askToDrain(query: Connections['query'], schema: string, ca
   return asked.length;
 }
 
+/** A request to end that was not met for so long is void: a process that comes after it must not set off the others. */
+const END_REQUEST_KEPT = "interval '15 minutes'";
+
+/** Asks all running processes to end: for a restart one after another, otherwise all at once. */
+export async function askToEnd(query: Connections['query'], schema: string, how: HostEnd): Promise<void> {
+  await query(
+    `UPDATE ${schema}.members SET end_asked = $1, end_asked_at = now() WHERE seen_at > now() - $2 * interval '1 ms'`,
+    [how, ALIVE_MS],
+  );
+  await query(`SELECT pg_notify('${newsOf(schema)}', '')`);
+}
+
 /** The state of the cluster. */
 export async function readView(query: Connections['query'], schema: string): Promise<ClusterView> {
   const members = await query(
-    `SELECT id, name, version, draining OR drain_asked AS draining, state, seen_at > now() - $1 * interval '1 ms' AS alive FROM ${schema}.members ORDER BY id`,
+    `SELECT id, name, version, draining OR drain_asked AS draining, state, seen_at > now() - $1 * interval '1 ms' AS alive,
+       extract(epoch FROM started_at) * 1000 AS started, CASE WHEN end_asked_at > now() - ${END_REQUEST_KEPT} THEN end_asked END AS end_asked
+     FROM ${schema}.members ORDER BY id`,
     [ALIVE_MS],
   );
   const leases = await query(
@@ -226,7 +240,7 @@ export async function readView(query: Connections['query'], schema: string): Pro
   return { members: members.map(memberOf), leases: leases.map(leaseOf) };
 }
 
-function memberOf({ id, name, version, draining, state, alive }: Row): Member {
+function memberOf({ id, name, version, draining, state, alive, started, end_asked: endAsked }: Row): Member {
   const says = typeof state === 'object' && state !== null ? state : {};
   return {
     id: String(id),
@@ -235,6 +249,8 @@ function memberOf({ id, name, version, draining, state, alive }: Row): Member {
     isAlive: alive === true,
     isDraining: draining === true,
     isConnected: !('isConnected' in says && says.isConnected === false),
+    startedAt: Number(started),
+    endAsked: endAsked === 'restart' || endAsked === 'shutdown' ? endAsked : undefined,
   };
 }
 

@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { type CinnabarError, type Clock, type Logger, UserError, unlessUnreachable, z } from '@cinnabar/sdk';
+import {
+  type CinnabarError,
+  type Clock,
+  type HostEnd,
+  type Logger,
+  UserError,
+  unlessUnreachable,
+  z,
+} from '@cinnabar/sdk';
 import { REST, Routes } from 'discord.js';
 import { createSystemRandom } from '../clock/clock.js';
 import { DEFAULT_GROUPS, type HostConfig } from '../config/host-config.js';
@@ -22,7 +30,7 @@ import { createClusterChannel } from './channel.js';
 import { createClaims } from './claims.js';
 import { createCluster, type GroupHost } from './cluster.js';
 import { agreeOnLayout, type Layout } from './layout.js';
-import { createLeases, newsOf } from './leases.js';
+import { askToEnd, createLeases, newsOf } from './leases.js';
 import { createSharedLimits } from './limits.js';
 import { createMemberMonitoring } from './monitoring.js';
 import { createSessionStore } from './sessions.js';
@@ -115,6 +123,11 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
     giveBack();
   };
 
+  const endAll = (how: HostEnd) =>
+    void askToEnd(database.query, schema, how).catch((error: unknown) =>
+      log.error(`the processes could not be asked for a ${how}`, { error }),
+    );
+
   /** The bot of one group. Its files are caches and logs, separate from those of other groups. */
   const openGroup = (partition: Partition, lease: Lease, { shardCount }: Layout): GroupHost => {
     const folder = join('groups', String(partition.group));
@@ -129,6 +142,7 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
     const { reuse, giveBack } = definitions.borrow();
     const host = createHost({
       ...common,
+      ...(common.onEndRequest === undefined ? {} : { onEndRequest: endAll }),
       reusePlugin: reuse,
       config: groupConfig,
       driver: database.driver({ lease, partition }),
@@ -203,6 +217,7 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
         log,
         open: (partition, lease) => openGroup(partition, lease, layout),
         reachesDiscord: discord.answers,
+        onEndDue: (how) => common.onEndRequest?.(how),
         onNews: (listener) => database.listen(newsOf(schema), { heard: listener, missed: async () => listener() }),
       });
       void cluster.ended.then(fail);

@@ -40,9 +40,9 @@ export async function readStatus(query: Connections['query'], schema: string): P
   return {
     processes: members
       .filter(({ isAlive }) => isAlive)
-      .map(({ id, name, version, isDraining, isConnected }) => {
+      .map(({ id, name, version, isDraining, isConnected, startedAt }) => {
         const held = leases.filter(({ holder, isFree }) => holder === id && !isFree).map(({ group }) => group);
-        return { name, version, isDraining, isConnected, groups: held.sort((one, other) => one - other) };
+        return { name, version, isDraining, isConnected, startedAt, groups: held.sort((one, other) => one - other) };
       }),
     groups: z
       .array(groupSchema)

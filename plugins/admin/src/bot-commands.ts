@@ -12,14 +12,26 @@ const MOST_SERVERS = 100;
 
 /** `!bot …`: the bot itself. */
 export function registerBotCommands(context: AdminContext, servers: AllServers): void {
-  const { group, component, client, services } = context;
+  const { group, component, client, log, services } = context;
   const { audit, clock, host, plugins } = services;
   const askFirst = createAskFirst({ component, ...services, name: 'bot-leave', access: OWNER });
-  const uptime = () =>
+  const ownUptime = () =>
     t('Up for {duration}, since {time}.', {
       duration: formatDuration(Math.floor((clock.now() - host.startedAt) / 1_000) * 1_000),
       time: `<t:${Math.floor(host.startedAt / 1_000)}:f>`,
     });
+  const uptime = async () => {
+    const status = await services.cluster.status().catch((error: unknown) => {
+      log.info('the processes of the cluster are not known', { error });
+      return undefined;
+    });
+    const starts = (status?.processes ?? []).map(({ startedAt }) => Math.floor(startedAt / 1_000));
+    if (starts.length === 0) return ownUptime();
+    return t(
+      '{count, plural, one {One process serves me} other {# processes serve me together}}. The first was started {first}, the last {last}.',
+      { count: starts.length, first: `<t:${Math.min(...starts)}:R>`, last: `<t:${Math.max(...starts)}:R>` },
+    );
+  };
 
   group({
     name: 'bot',
@@ -28,7 +40,7 @@ export function registerBotCommands(context: AdminContext, servers: AllServers):
       subcommand({
         name: 'info',
         description: 'Show the version, the plugins and how long the bot has been up',
-        run(ctx) {
+        async run(ctx) {
           const running = plugins
             .list()
             .filter(({ id, state }) => state === 'running' && plugins.enabledIn(ctx.actor.guildId, id));
@@ -44,7 +56,7 @@ export function registerBotCommands(context: AdminContext, servers: AllServers):
                 count: running.length,
                 help: `${ctx.prefix}help`,
               }),
-              uptime(),
+              await uptime(),
             ].join('\n'),
           );
         },
@@ -52,7 +64,7 @@ export function registerBotCommands(context: AdminContext, servers: AllServers):
       subcommand({
         name: 'uptime',
         description: 'Show how long the bot has been up',
-        run: (ctx) => ctx.reply(uptime()),
+        run: async (ctx) => ctx.reply(await uptime()),
       }),
       subcommand({
         name: 'ping',

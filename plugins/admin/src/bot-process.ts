@@ -25,7 +25,7 @@ export function processCommands(context: AdminContext): readonly Subcommand[] {
     subcommand({
       name: 'restart',
       description: 'Start the bot again',
-      help: 'Running work finishes first, which may take up to 15 seconds. The bot reports here when it is back.',
+      help: 'Running work finishes first, which may take up to 15 seconds. The bot reports here when it is back. The processes of a cluster restart one after another.',
       access: OWNER,
       async run(ctx) {
         const { userId, guildId, channelId } = ctx.actor;
@@ -40,7 +40,7 @@ export function processCommands(context: AdminContext): readonly Subcommand[] {
     subcommand({
       name: 'shutdown',
       description: 'Stop the bot',
-      help: 'Running work finishes first. A service manager that restarts the bot has to be stopped separately: `docker compose stop`.',
+      help: 'Running work finishes first, in all processes of a cluster. A service manager that restarts the bot has to be stopped separately: `docker compose stop`.',
       access: OWNER,
       run: (ctx) =>
         askFirst(ctx, {

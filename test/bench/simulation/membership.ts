@@ -180,6 +180,7 @@ function openMember(
     log: NO_LOG,
     open: ({ group }) => open(group),
     reachesDiscord: async () => true,
+    onEndDue: () => undefined,
     onNews: (listener) => database.listen(newsOf(SCHEMA), { heard: listener, missed: async () => listener() }),
   });
   return {

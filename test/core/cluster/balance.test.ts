@@ -1,6 +1,8 @@
-import { type GroupLease, type Member, planFor } from '@cinnabar/core/internal/cluster/balance';
+import { endDue, type GroupLease, type Member, planFor } from '@cinnabar/core/internal/cluster/balance';
 import { expect } from 'chai';
 import fc from 'fast-check';
+
+const UNASKED = { startedAt: 0, endAsked: undefined } as const;
 
 /** A cluster whose members carry out their plans one after the other, in an order that the test chooses. */
 function simulate(groups: number) {
@@ -33,7 +35,7 @@ function simulate(groups: number) {
     join(id: string) {
       members = [
         ...members.filter((member) => member.id !== id),
-        { id, name: id, version: '1', isAlive: true, isDraining: false, isConnected: true },
+        { id, name: id, version: '1', isAlive: true, isDraining: false, isConnected: true, ...UNASKED },
       ];
     },
     die(id: string) {
@@ -130,6 +132,7 @@ describe('cluster: who serves which groups', () => {
       isAlive: true,
       isDraining: false,
       isConnected: true,
+      ...UNASKED,
     }));
     // As the database tells them: what was taken longest ago comes first.
     const leases = [4, 2, 3, 1].map((group, index) => ({
@@ -152,6 +155,7 @@ describe('cluster: who serves which groups', () => {
       isAlive: true,
       isDraining,
       isConnected: true,
+      ...UNASKED,
     });
     const held = (n: number, wantedBy: readonly string[]) =>
       Array.from({ length: n }, (_, group) => ({
@@ -170,5 +174,52 @@ describe('cluster: who serves which groups', () => {
     expect(planFor('a', { members, leases: held(12, wanted) }, 1).handOver).to.eql([0, 1]);
     const alone = [member('a', true)];
     expect(planFor('a', { members: alone, leases: held(4, []) }, 1).handOver).to.eql([0, 1, 2, 3]);
+  });
+
+  it('restarts one member after another when all groups are served and the one before is back, and shuts all down at once', () => {
+    const member = (id: string, endAsked: Member['endAsked'], isAlive = true) => ({
+      id,
+      name: id,
+      version: '1',
+      isAlive,
+      isDraining: false,
+      isConnected: true,
+      startedAt: 0,
+      endAsked,
+    });
+    const lease = {
+      group: 0,
+      token: 1n,
+      holder: 'c',
+      isFree: false,
+      endsInMs: 5_000,
+      isReady: true,
+      wantedBy: undefined,
+    };
+    const due = (members: readonly Member[], leases: readonly GroupLease[] = [lease]) =>
+      members.map(({ id }) => endDue(id, { members, leases }, 3));
+    const all = ['a', 'b', 'c'].map((id) => member(id, 'restart'));
+    expect(due(all)).to.eql(['restart', undefined, undefined]);
+    const [, ...others] = all;
+    expect(due(others), 'the first is not back').to.eql([undefined, undefined]);
+    const back = [...others, member('d', undefined)];
+    expect(due(back)).to.eql(['restart', undefined, undefined]);
+    expect(due(back, [{ ...lease, isReady: false }]), 'a group is not served').to.eql([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(due([member('a', 'restart', false), ...back]), 'one that died').to.eql([
+      undefined,
+      'restart',
+      undefined,
+      undefined,
+    ]);
+    expect(
+      due(
+        ['a', 'b'].map((id) => member(id, 'shutdown')),
+        [],
+      ),
+    ).to.eql(['shutdown', 'shutdown']);
   });
 });

@@ -151,7 +151,16 @@ describe('cluster: what a process that died has left', () => {
           if (isAway(looks.length)) throw new Error('the database is away');
           const endsInMs = Math.max(0, start + endsAfterMs - clock.now());
           const lease = { group: 0, token: 1n, holder: 'dead', isFree: endsInMs === 0, endsInMs, isReady: true };
-          const member = { id: 'one', name: 'one', version: '1', isAlive: true, isDraining: false, isConnected: true };
+          const member = {
+            id: 'one',
+            name: 'one',
+            version: '1',
+            isAlive: true,
+            isDraining: false,
+            isConnected: true,
+            startedAt: 0,
+            endAsked: undefined,
+          };
           return { members: [member], leases: [{ ...lease, wantedBy: undefined }] };
         },
         async take() {
@@ -172,6 +181,7 @@ describe('cluster: what a process that died has left', () => {
       },
       reachesDiscord: async () => true,
       onNews: () => () => undefined,
+      onEndDue: () => undefined,
     });
     await cluster.start();
     while (takes.length === 0) {
@@ -265,6 +275,7 @@ describePostgres('cluster: processes', () => {
       log: recordingLogger(),
       open: hosts.open(id),
       reachesDiscord: async () => true,
+      onEndDue: () => undefined,
       onNews(listener) {
         listeners.add(listener);
         return () => void listeners.delete(listener);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createSystemClock, loadConfig } from '@cinnabar/core';
 import { createMember } from '@cinnabar/core/internal/cluster/member';
 import { type LocalChannel, type LocalDiscord, type LocalMessage, startLocalDiscord } from '@cinnabar/local-discord';
-import type { Plugin } from '@cinnabar/sdk';
+import type { HostEnd, Plugin } from '@cinnabar/sdk';
 import { leaveLocked } from '../../support/folder.js';
 import { recordingLogger } from '../../support/logs.js';
 import { type TestDatabase, testDatabase } from '../../support/postgres.js';
@@ -83,6 +83,7 @@ function memberOn(options: {
 }) {
   const { database, discord, token, folder, name, plugins, groups, env } = options;
   const log = recordingLogger();
+  const ends: HostEnd[] = [];
   const config = loadConfig(folder, {
     DISCORD_API: discord.api,
     DISCORD_TOKEN: token,
@@ -99,6 +100,7 @@ function memberOn(options: {
       logDir: join(folder, 'logs'),
     },
     host: {
+      onEndRequest: (how) => void (ends.at(-1) === how || ends.push(how)),
       plugins: plugins.filter((plugin) => typeof plugin !== 'string'),
       only: plugins.map((plugin) => (typeof plugin === 'string' ? plugin : plugin.manifest.id)),
     },
@@ -106,5 +108,5 @@ function memberOn(options: {
     log,
     onUnreachable: () => undefined,
   });
-  return Object.assign(member, { log });
+  return Object.assign(member, { log, ends });
 }

@@ -291,6 +291,41 @@ describePostgres('cluster: processes that serve a bot together', () => {
     await one.stop();
   }).timeout(60_000);
 
+  it('tell how long they run, start again one after another, and stop together when the owner says so', async () => {
+    await using world = await createClusterWorld({ groups: GROUPS, guilds: 2 });
+    const members = ['one', 'other', 'spare'].map((name) => world.member(name, ['admin']));
+    for (const member of members) await member.start();
+    const [channel] = world.channels;
+    if (channel === undefined) throw new Error('there is no channel');
+    const answer = async (words: string) => {
+      const asked = world.owner.say(channel, words);
+      await world.until(() => world.answersTo(asked).length > 0);
+      const [first] = world.answersTo(asked);
+      if (first === undefined) throw new Error(`no answer to ${words}`);
+      return first;
+    };
+    expect((await answer('!bot uptime')).content).to.match(
+      /^3 processes serve me together. The first was started <t:\d+:R>, the last <t:\d+:R>\.$/,
+    );
+    await answer('!bot restart');
+    const running = [...members];
+    for (let round = 0; round < 3; round += 1) {
+      await world.until(() => running.some(({ ends }) => ends.length > 0));
+      const index = running.findIndex(({ ends }) => ends.length > 0);
+      const [restarted] = running.splice(index, 1);
+      expect(restarted?.ends).to.eql(['restart']);
+      expect(running.flatMap(({ ends }) => ends)).to.eql([]);
+      await restarted?.stop();
+      const again = world.member(restarted?.name ?? '', ['admin']);
+      await again.start();
+      members.push(again);
+    }
+    const after = members.slice(3);
+    world.owner.click(await answer('!bot shutdown'), 'Stop it');
+    await world.until(() => after.every(({ ends }) => ends.join() === 'shutdown'));
+    for (const member of after) await member.stop();
+  }).timeout(120_000);
+
   it('begin anew where they left off, without a new session', async () => {
     await using world = await createClusterWorld({ groups: GROUPS, guilds: 4 });
     const first = world.member('first', [counter]);

@@ -237,6 +237,13 @@ const MIGRATIONS: readonly Migration[] = [
         PRIMARY KEY (group_number, token)
       );`,
   },
+  {
+    version: 10,
+    oldestCode: 1,
+    sql: (schema) => `
+      -- An owner wants all processes to end: how, and since when.
+      ALTER TABLE ${schema}.members ADD COLUMN end_asked text, ADD COLUMN end_asked_at timestamptz;`,
+  },
 ];
 
 export const SCHEMA_VERSION = Math.max(...MIGRATIONS.map(({ version }) => version));
