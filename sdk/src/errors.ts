@@ -230,11 +230,11 @@ const INTERNALS: readonly RegExp[] = [
 
 /** The values without the parts that members may not read, whatever the code that threw the error has put into them. */
 function withoutInternals(params: ErrorParams, echoes: readonly string[]): ErrorParams {
-  const isTelling = (value: string | number) => INTERNALS.some((pattern) => pattern.test(String(value)));
+  const isInternal = (value: string | number) => INTERNALS.some((pattern) => pattern.test(String(value)));
   return Object.fromEntries(
     Object.entries(params).map(([name, value]) => [
       name,
-      !echoes.includes(name) && isTelling(value) ? t('the bot’s owner can see the reason') : value,
+      !echoes.includes(name) && isInternal(value) ? t('the bot’s owner can see the reason') : value,
     ]),
   );
 }

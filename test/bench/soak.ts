@@ -1,6 +1,6 @@
 import { startBot } from './bot-process.js';
 import { compare, type Figure } from './report.js';
-import { openSoakTown } from './soak/town.js';
+import { openSoakHarness } from './soak/harness.js';
 
 const MESSAGES = 300_000;
 const PARTS = 10;
@@ -14,13 +14,13 @@ const MIB_PER_MARK = 4;
  * tool calls, cards, a persona in some channels, tasks, direct messages, edits, deletions and reactions. The curve must be flat.
  */
 export async function* soak(_folder?: string, messages = MESSAGES): AsyncGenerator<Figure> {
-  await using town = await openSoakTown();
-  const bot = await startBot('cinnabar', town.discord, town.application, undefined, town.env);
+  await using harness = await openSoakHarness();
+  const bot = await startBot('cinnabar', harness.discord, harness.application, undefined, harness.env);
   try {
-    await town.furnish();
+    await harness.furnish();
     let first: number | undefined;
     for (let part = 1; part <= PARTS; part += 1) {
-      await town.live(Math.round(messages / PARTS));
+      await harness.live(Math.round(messages / PARTS));
       const heapMib = (await bot.memory()).heapBytes / MIB;
       first ??= heapMib;
       const said = (Math.round(messages / PARTS) * part).toLocaleString('en-US');
@@ -36,7 +36,7 @@ export async function* soak(_folder?: string, messages = MESSAGES): AsyncGenerat
         ...(part === PARTS ? { atMost: AT_MOST } : {}),
       });
     }
-    const counts = Object.entries(town.counts).map(([what, count]) => `${count} ${what}`);
+    const counts = Object.entries(harness.counts).map(([what, count]) => `${count} ${what}`);
     process.stderr.write(`${counts.join(', ')}\n`);
   } finally {
     await bot.stop();

@@ -1,7 +1,7 @@
 import type { LocalMessage } from '@cinnabar/local-discord';
 import { DISCORD_FAULTS } from './chat/discord-faults.js';
+import { type ChatHarness, openChatHarness, PROVIDERS } from './chat/harness.js';
 import { KINDS, type Kind, PAUSED } from './chat/kinds.js';
-import { type ChatTown, openChatTown, PROVIDERS } from './chat/town.js';
 import { createDice, type Dice } from './confirm/dice.js';
 import type { CampaignOptions, CampaignResult } from './main.js';
 
@@ -11,7 +11,7 @@ const TYPING_LASTS_MS = 30_000;
 const MOST_AT_ONCE = 3;
 
 interface Round {
-  readonly town: ChatTown;
+  readonly harness: ChatHarness;
   readonly dice: Dice;
   readonly name: string;
   readonly counts: Record<string, number>;
@@ -27,13 +27,13 @@ export async function chatCampaign({ seed, rounds, log }: CampaignOptions): Prom
   const onRejection = (reason: unknown) => violations.push(`unhandled rejection: ${String(reason)}`);
   process.on('unhandledRejection', onRejection);
   try {
-    for (let played = 0, towns = 0; played < rounds; played += ROUNDS_PER_TOWN, towns += 1) {
-      const provider = PROVIDERS[towns % PROVIDERS.length] ?? 'openai';
-      await using town = await openChatTown(provider, towns % 4 >= 2);
+    for (let played = 0, harnesses = 0; played < rounds; played += ROUNDS_PER_TOWN, harnesses += 1) {
+      const provider = PROVIDERS[harnesses % PROVIDERS.length] ?? 'openai';
+      await using harness = await openChatHarness(provider, harnesses % 4 >= 2);
       for (let round = played; round < Math.min(rounds, played + ROUNDS_PER_TOWN); round += 1) {
         const name = `seed ${seed + round}, ${provider}`;
         violations.push(
-          ...(await playRound({ town, dice: createDice(Math.imul(seed + round + 1, 0x9e3779b1)), name, counts })),
+          ...(await playRound({ harness, dice: createDice(Math.imul(seed + round + 1, 0x9e3779b1)), name, counts })),
         );
       }
       log(`${Math.min(rounds, played + ROUNDS_PER_TOWN)} of ${rounds} rounds, ${violations.length} violations`);
@@ -44,13 +44,13 @@ export async function chatCampaign({ seed, rounds, log }: CampaignOptions): Prom
   return { counts, violations };
 }
 
-async function playRound({ town, dice, name, counts }: Round): Promise<readonly string[]> {
-  const { host } = town;
+async function playRound({ harness, dice, name, counts }: Round): Promise<readonly string[]> {
+  const { host } = harness;
   const kind = dice.pick(KINDS);
   const { name: fault, inject } = dice.pick(DISCORD_FAULTS);
   for (const what of [`model: ${kind.name}`, `Discord: ${fault}`]) counts[what] = (counts[what] ?? 0) + 1;
   const answer = `The answer of ${name}.`;
-  town.script(kind.steps(answer));
+  harness.script(kind.steps(answer));
   const before = host.general.messages.length;
   const people = [host.alice, host.bob, host.you] as const;
   const asked = Array.from({ length: dice.between(1, MOST_AT_ONCE) }, (_, index) => {
@@ -58,7 +58,7 @@ async function playRound({ town, dice, name, counts }: Round): Promise<readonly 
     return dice.pick(people).say(host.general, `${host.bot} question ${index} of ${name}`);
   });
   inject(host.discord);
-  await town.run();
+  await harness.run();
   host.discord.faults.clear();
 
   const said = host.general.messages.slice(before).filter(({ author }) => author.id === host.bot.id);
@@ -72,7 +72,7 @@ async function playRound({ town, dice, name, counts }: Round): Promise<readonly 
     ...asked
       .filter((message) => said.filter(({ replyTo }) => replyTo === message).length > 1)
       .map((message) => `${where}: answered more than once: ${message.content}`),
-    ...lostOf(town, asked, said).map((content) => `${where}: nobody has seen ${content}`),
+    ...lostOf(harness, asked, said).map((content) => `${where}: nobody has seen ${content}`),
   ];
   const typed = () => host.discord.requests.of('POST', '/channels/:channelId/typing').length;
   const then = typed();
@@ -97,7 +97,11 @@ function judgeAnswers(said: readonly string[], kind: Kind, answer: string): read
 }
 
 /** Messages that no model has been shown, of people to whom nothing was said: who asks twice is told once that it failed. */
-function lostOf({ model }: ChatTown, asked: readonly LocalMessage[], said: readonly LocalMessage[]): readonly string[] {
+function lostOf(
+  { model }: ChatHarness,
+  asked: readonly LocalMessage[],
+  said: readonly LocalMessage[],
+): readonly string[] {
   const recent = model.requests.slice(-12).map(({ body }) => JSON.stringify(body));
   const told = new Set(said.map(({ replyTo }) => asked.find((message) => message === replyTo)?.author.id));
   return asked

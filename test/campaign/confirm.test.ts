@@ -7,7 +7,7 @@ describe('a sample of the confirmation campaign', () => {
     this.timeout(60_000);
     const { counts, violations } = await confirmCampaign({ seed: 2026, rounds: 50, log: () => undefined });
     expect(violations).to.deep.equal([]);
-    expect(counts).to.include({ 'room interleavings': 50, 'end-to-end interleavings': 50 });
+    expect(counts).to.include({ 'tool service interleavings': 50, 'end-to-end interleavings': 50 });
     expect(counts['ended done']).to.be.above(0);
   });
 });

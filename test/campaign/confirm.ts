@@ -1,5 +1,5 @@
-import { roomRounds } from './confirm/rooms.js';
 import { sceneRounds } from './confirm/scenes.js';
+import { toolRounds } from './confirm/tool-rounds.js';
 import type { CampaignOptions, CampaignResult } from './main.js';
 
 /**
@@ -7,7 +7,7 @@ import type { CampaignOptions, CampaignResult } from './main.js';
  * `rounds` interleavings inside the tools room, and as many end to end.
  */
 export async function confirmCampaign({ seed, rounds, log }: CampaignOptions): Promise<CampaignResult> {
-  const rooms = await roomRounds(seed, rounds);
+  const rooms = await toolRounds(seed, rounds);
   log(`tools room: ${rounds} interleavings, ${rooms.violations.length} violations`);
   const scenes = await sceneRounds({ seed, rounds, log });
   log(`end to end: ${rounds} interleavings, ${scenes.violations.length} violations`);

@@ -1,9 +1,9 @@
 import { createDice } from './confirm/dice.js';
+import { openHarness } from './day/harness.js';
 import { judge } from './day/judge.js';
 import { BOTS, type BotName } from './day/requests.js';
 import { evening, morning, nextMorning, night, noon, opening, type Scene } from './day/scenes.js';
 import { Story } from './day/story.js';
-import { openTown } from './day/town.js';
 import { transcriptOf } from './day/transcript.js';
 import type { CampaignOptions, CampaignResult } from './main.js';
 
@@ -42,13 +42,13 @@ export async function dayCampaign({ seed, rounds, log }: CampaignOptions, part =
   const violations: string[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const dice = createDice(Math.imul(seed + round, 0x9e3779b1));
-    await using town = await openTown(part.fromMs);
-    await Promise.all(part.bots.map((bot) => town.bots[bot].start()));
-    const story = new Story(town, dice);
-    for (const play of part.scenes) play({ story, town, dice });
+    await using harness = await openHarness(part.fromMs);
+    await Promise.all(part.bots.map((bot) => harness.bots[bot].start()));
+    const story = new Story(harness, dice);
+    for (const play of part.scenes) play({ story, harness, dice });
     await story.play(story.midnight + part.untilMs);
-    for (const line of transcriptOf(town)) log(line);
-    const { counts, violations: wrong } = judge(town, story.disturbances);
+    for (const line of transcriptOf(harness)) log(line);
+    const { counts, violations: wrong } = judge(harness, story.disturbances);
     for (const [what, times] of Object.entries(counts)) totals[what] = (totals[what] ?? 0) + times;
     violations.push(...wrong.map((one) => `seed ${seed + round}: ${one}`));
   }

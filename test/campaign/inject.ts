@@ -1,9 +1,9 @@
 import { createDice } from './confirm/dice.js';
 import { openAgents } from './inject/agents.js';
 import { ATTEMPTS, createDecks } from './inject/decks.js';
+import { openHarness } from './inject/harness.js';
 import { openMind, playMind } from './inject/mind.js';
 import { playTalk, type Talk } from './inject/talk.js';
-import { openTown } from './inject/town.js';
 import { playTask } from './inject/work.js';
 import type { CampaignOptions, CampaignResult } from './main.js';
 
@@ -28,15 +28,15 @@ export async function injectCampaign({ seed, rounds, log }: CampaignOptions): Pr
   const decks = createDecks(dice);
   const violations: string[] = [];
   const counts: Record<string, number> = { attempts: ATTEMPTS };
-  await using town = await openTown();
+  await using harness = await openHarness();
   await using agents = await openAgents();
-  let guild = town.host.guild;
-  const minds = await openMind(town);
+  let guild = harness.host.guild;
+  const minds = await openMind(harness);
   for (let round = 0; round < rounds; round += 1) {
-    if (round % ROUNDS_PER_GUILD === 0) guild = await town.openGuild(decks.draw('guild').text);
+    if (round % ROUNDS_PER_GUILD === 0) guild = await harness.openGuild(decks.draw('guild').text);
     const host = HOSTS[round % HOSTS.length] ?? 'chat';
-    await town.host.advance(ALLOWANCE_MS);
-    const talk = { town, decks, dice, guild: host === 'persona' ? minds : guild };
+    await harness.host.advance(ALLOWANCE_MS);
+    const talk = { harness, decks, dice, guild: host === 'persona' ? minds : guild };
     const problems = await (host === 'relay' ? agents.play(decks, dice) : PLAYS[host](talk));
     const drawn = decks.takeDrawn();
     counts[`rounds in ${host}`] = (counts[`rounds in ${host}`] ?? 0) + 1;

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CampaignOptions, CampaignResult } from './main.js';
+import { type Harness, openHarness } from './powercut/harness.js';
 import { createMatters, type Matter } from './powercut/matters.js';
-import { openTown, type Town } from './powercut/town.js';
 import { type Chance, createChance } from './settings/chance.js';
 
 /** So many power cuts happen to one disk before the next town begins with an empty one. */
@@ -32,26 +32,26 @@ export async function powercutCampaign({ seed, rounds, log }: CampaignOptions): 
   };
 
   /** @returns what is wrong afterwards */
-  const playRound = async (town: Town, matters: readonly Matter[]): Promise<readonly string[]> => {
-    const { operations, lost, complaint } = await actUntilCut(town, matters, chance);
+  const playRound = async (harness: Harness, matters: readonly Matter[]): Promise<readonly string[]> => {
+    const { operations, lost, complaint } = await actUntilCut(harness, matters, chance);
     counts['power cuts'] += 1;
     counts['operations of the disk'] += operations;
     counts['operations lost'] += lost;
     const found = complaint === '' ? [] : [`the bot complained: ${complaint}`];
-    await town.start();
+    await harness.start();
     for (const matter of matters) found.push(...(await matter.check()).map((what) => `${matter.name}: ${what}`));
-    return [...found, ...(await town.damage()).map((line) => `damaged: ${line}`)];
+    return [...found, ...(await harness.damage()).map((line) => `damaged: ${line}`)];
   };
 
   /** @returns how many rounds were played: all of them, unless something was wrong after one */
-  const playTown = async (first: number, most: number): Promise<number> => {
-    await using town = await openTown(chance, cacheDir);
-    const matters = createMatters(town);
+  const playHarness = async (first: number, most: number): Promise<number> => {
+    await using harness = await openHarness(chance, cacheDir);
+    const matters = createMatters(harness);
     let round = 1;
     try {
-      await prepare(town, matters);
+      await prepare(harness, matters);
       for (; round <= most; round += 1) {
-        const found = await playRound(town, matters);
+        const found = await playRound(harness, matters);
         for (const what of found) violate(first + round, what);
         if (found.length > 0) return round;
       }
@@ -66,7 +66,7 @@ export async function powercutCampaign({ seed, rounds, log }: CampaignOptions): 
 
   try {
     for (let round = 0; round < rounds && violations.length < MOST_VIOLATIONS; ) {
-      round += await playTown(round, Math.min(CUTS_IN_A_TOWN, rounds - round));
+      round += await playHarness(round, Math.min(CUTS_IN_A_TOWN, rounds - round));
       log(`${round} of ${rounds} power cuts, ${counts['things told']} things told: ${violations.length} violations`);
     }
   } finally {
@@ -75,27 +75,27 @@ export async function powercutCampaign({ seed, rounds, log }: CampaignOptions): 
   return { counts, violations };
 }
 
-async function prepare(town: Town, matters: readonly Matter[]): Promise<void> {
-  if (!(await town.start())) throw new Error(`the bot did not start: ${(await town.cut()).complaint}`);
+async function prepare(harness: Harness, matters: readonly Matter[]): Promise<void> {
+  if (!(await harness.start())) throw new Error(`the bot did not start: ${(await harness.cut()).complaint}`);
   for (const matter of matters) await matter.prepare();
 }
 
 /** Goes on with the bot that has just been checked, or with one whose power goes while it starts. */
-async function actUntilCut(town: Town, matters: readonly Matter[], chance: Chance) {
+async function actUntilCut(harness: Harness, matters: readonly Matter[], chance: Chance) {
   const isAfterWords = chance.below(2) === 0;
   if (!isAfterWords) {
     // What was told before has to outlive this, too.
-    await town.cut();
-    await town.start(1 + chance.below(LATEST_CUT));
+    await harness.cut();
+    await harness.start(1 + chance.below(LATEST_CUT));
   }
   const most = isAfterWords ? 1 + chance.below(MOST_ACTS) : LATEST_CUT;
-  const acting = matters.map((matter) => actUpTo(town, matter, most));
+  const acting = matters.map((matter) => actUpTo(harness, matter, most));
   await Promise.race(acting);
-  const result = await town.cut();
+  const result = await harness.cut();
   await Promise.all(acting);
   return result;
 }
 
-async function actUpTo(town: Town, matter: Matter, most: number): Promise<void> {
-  for (let acts = 0; acts < most && town.isAlive(); acts += 1) await matter.act();
+async function actUpTo(harness: Harness, matter: Matter, most: number): Promise<void> {
+  for (let acts = 0; acts < most && harness.isAlive(); acts += 1) await matter.act();
 }

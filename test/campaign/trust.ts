@@ -2,7 +2,7 @@ import { createDice } from './confirm/dice.js';
 import type { CampaignOptions, CampaignResult } from './main.js';
 import { createChanges } from './trust/changes.js';
 import { createChronicle } from './trust/chronicle.js';
-import { openTrustTown } from './trust/town.js';
+import { openTrustHarness } from './trust/harness.js';
 import { createTurns } from './trust/turns.js';
 import { createWatch } from './trust/watch.js';
 
@@ -25,13 +25,13 @@ export async function trustCampaign({ seed, rounds, log }: CampaignOptions): Pro
   const violations: string[] = [];
   let minted = 0;
   const serial = () => ++minted;
-  for (let played = 0, towns = 0; played < rounds && violations.length < MOST_VIOLATIONS; towns += 1) {
-    const dice = createDice(Math.imul(seed + towns, 0x9e3779b1));
-    await using town = await openTrustTown(dice, serial);
+  for (let played = 0, harnesses = 0; played < rounds && violations.length < MOST_VIOLATIONS; harnesses += 1) {
+    const dice = createDice(Math.imul(seed + harnesses, 0x9e3779b1));
+    await using harness = await openTrustHarness(dice, serial);
     const chronicle = createChronicle();
-    const watch = createWatch(town, chronicle, count);
-    const changes = createChanges(town, dice, chronicle);
-    const turns = createTurns({ town, dice, changes, watch, chronicle, count });
+    const watch = createWatch(harness, chronicle, count);
+    const changes = createChanges(harness, dice, chronicle);
+    const turns = createTurns({ harness, dice, changes, watch, chronicle, count });
     const end = Math.min(rounds, played + STEPS_PER_TOWN);
     for (; played < end; played += 1) {
       chronicle.nextStep();
@@ -39,7 +39,7 @@ export async function trustCampaign({ seed, rounds, log }: CampaignOptions): Pro
       if (dice.chance(1 / STEPS_PER_TURN)) await turns.turn();
       else changes.change();
     }
-    violations.push(...watch.violations.map((violation) => `seed ${seed}, world ${towns}: ${violation}`));
+    violations.push(...watch.violations.map((violation) => `seed ${seed}, world ${harnesses}: ${violation}`));
     log(`${played} of ${rounds} steps, ${violations.length} leaks`);
   }
   counts.leaks = violations.length;

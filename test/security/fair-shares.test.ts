@@ -4,7 +4,7 @@ import { callTools, hang, startAnthropicStandIn } from '@cinnabar/local-models';
 import { definePlugin, type Outcome, SettingsCatalog, Tools, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { createGate, createMind } from '../plugins/ai/harness.js';
-import { openDesk } from '../plugins/confirm/desk.js';
+import { openHarness } from '../plugins/confirm/harness.js';
 import { done, openTaskHarness } from '../plugins/tasks/harness.js';
 import { makeFolder } from '../support/folder.js';
 
@@ -72,24 +72,24 @@ describe('security: fair shares', () => {
   });
 
   it('of cards: beyond a member’s own number none is added, and nobody’s is taken away', async () => {
-    await using desk = await openDesk();
-    await desk.configure('maxOpen', '2');
-    const { alice, bob } = desk.host;
-    const bobs = await desk.call(bob, { what: 'bread' });
+    await using harness = await openHarness();
+    await harness.configure('maxOpen', '2');
+    const { alice, bob } = harness.host;
+    const bobs = await harness.call(bob, { what: 'bread' });
     const outcomes = [];
-    for (const what of ['a', 'b', 'c', 'd']) outcomes.push(await desk.call(alice, { what }));
+    for (const what of ['a', 'b', 'c', 'd']) outcomes.push(await harness.call(alice, { what }));
     expect(outcomes.map(({ status }) => status)).to.deep.equal(['deferred', 'deferred', 'denied', 'denied']);
     expect(outcomes[2]).to.have.property('reason').that.includes('wait for a decision');
-    bob.react(desk.said()[0] ?? desk.latest(), '👍');
-    await desk.host.settled();
+    bob.react(harness.said()[0] ?? harness.latest(), '👍');
+    await harness.host.settled();
     expect(bobs.status).to.equal('deferred');
-    expect(desk.runs).to.deep.equal([{ what: 'bread' }]);
+    expect(harness.runs).to.deep.equal([{ what: 'bread' }]);
   });
 
   it('of cards: calls that come at the same moment are counted, too', async () => {
-    await using desk = await openDesk();
-    await desk.configure('maxOpen', '2');
-    const all = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((what) => desk.call(desk.host.alice, { what })));
+    await using harness = await openHarness();
+    await harness.configure('maxOpen', '2');
+    const all = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((what) => harness.call(harness.host.alice, { what })));
     expect(all.filter(({ status }) => status === 'deferred')).to.have.length(2);
   });
 

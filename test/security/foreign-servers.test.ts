@@ -6,7 +6,7 @@ import { createTestHost } from '@cinnabar/core/testing';
 import { GLOBAL_SETTINGS } from '@cinnabar/plugin-mcp/dist/settings.js';
 import { definePlugin, Ledger, Tools, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { openDesk } from '../plugins/confirm/desk.js';
+import { openHarness } from '../plugins/confirm/harness.js';
 import { ask, CHILD, call, openBench, textOf } from '../plugins/mcp/bench.js';
 
 const PASSWORD = 'seven-quiet-otters';
@@ -92,18 +92,18 @@ describe('security: MCP servers', function () {
 
 describe('security: secrets given as arguments', () => {
   it('are in no card, no ledger, no history file and no log', async () => {
-    await using desk = await openDesk({ plugins: ['mcp'] });
-    const { host } = desk;
-    const outcome = await desk.call(
+    await using harness = await openHarness({ plugins: ['mcp'] });
+    const { host } = harness;
+    const outcome = await harness.call(
       host.alice,
       { what: 'milk', apiKey: PASSWORD, note: `my key is ${SECRET}` },
       { tool: 'fill' },
     );
-    const card = desk.latest();
+    const card = harness.latest();
     expect(card.content).to.include('[redacted]').and.not.include(SECRET).and.not.include(PASSWORD);
     host.alice.react(card, '👍');
     await host.settled();
-    expect(desk.runs).to.deep.equal([{ what: 'milk', apiKey: PASSWORD, note: `my key is ${SECRET}` }]);
+    expect(harness.runs).to.deep.equal([{ what: 'milk', apiKey: PASSWORD, note: `my key is ${SECRET}` }]);
     const row = await host.resolve(Ledger).get(outcome.callId);
     expect(JSON.stringify(row)).to.include('[redacted]').and.not.include(SECRET).and.not.include(PASSWORD);
     await host.stop();

@@ -3,7 +3,7 @@ import type { LocalMessage, LocalUser } from '@cinnabar/local-discord';
 import { say, scriptedLlm } from '@cinnabar/local-models';
 import { type Actor, MessageOrigins, PersonalDataStore, SettingsCatalog, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { openDesk } from '../plugins/confirm/desk.js';
+import { openHarness } from '../plugins/confirm/harness.js';
 import { openBench } from '../plugins/discord-tools/bench.js';
 
 const actorIn = ({ guild, general }: TestHost, user: LocalUser): Actor => ({
@@ -82,12 +82,12 @@ describe('security: speaking for others', () => {
   });
 
   it('cannot make what looks like a card: cards have a button, which no tool can send, and !why knows them', async () => {
-    await using desk = await openDesk({ plugins: ['accounts', 'discord-tools'] });
-    const { host } = desk;
-    await desk.call(host.alice, { what: 'milk' });
-    const card = desk.latest();
+    await using harness = await openHarness({ plugins: ['accounts', 'discord-tools'] });
+    const { host } = harness;
+    await harness.call(host.alice, { what: 'milk' });
+    const card = harness.latest();
     expect(JSON.stringify(card.components)).to.include('Confirmation');
-    await desk.configure('require', '');
+    await harness.configure('require', '');
     const copy = await send(host, host.you, card.content);
     expect(copy.components).to.deep.equal([]);
     expect(copy.content).not.to.equal(card.content);
@@ -97,7 +97,7 @@ describe('security: speaking for others', () => {
     host.bob.say(host.general, '!why', { replyTo: card });
     await host.settled();
     expect(host.general.messages.at(-1)?.content).to.include('This is a confirmation card');
-    expect(desk.runs).to.deep.equal([]);
+    expect(harness.runs).to.deep.equal([]);
   });
 });
 

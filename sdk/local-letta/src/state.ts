@@ -1,7 +1,7 @@
 import type { Clock } from '@cinnabar/sdk';
 import type { Message, Run, ToolCall } from '@letta-ai/letta-client/resources/agents/messages';
 import type { StopReasonType } from '@letta-ai/letta-client/resources/runs/runs';
-import { createStanding, type Standing } from './runs/pause.js';
+import { createPauses, type Pauses } from './runs/pause.js';
 import type { AgentScript } from './script.js';
 
 /** The decision about a call. */
@@ -173,7 +173,7 @@ export interface World {
   /** Runs that are not over, those that were cancelled included. */
   readonly active: Set<LettaRun>;
   /** Scripts that hang. */
-  readonly standing: Standing;
+  readonly standing: Pauses;
   /** Called whenever a run begins or ends. */
   readonly watchers: Set<() => void>;
   /** Ends calls of tools when the server closes. */
@@ -194,7 +194,7 @@ export function createWorld(options: WorldOptions): World {
     tools: new Map(),
     servers: new Map(),
     active: new Set(),
-    standing: createStanding(),
+    standing: createPauses(),
     watchers: new Set(),
     closing: new AbortController(),
   };

@@ -214,7 +214,7 @@ function write(response: ServerResponse, bytes: Uint8Array): Promise<void> {
   });
 }
 
-interface Parts {
+interface EmbeddingContext {
   readonly options: EmbeddingOptions & { readonly key?: string };
   readonly recording: Recording;
   readonly held: Held;
@@ -230,7 +230,7 @@ interface Incoming {
 }
 
 /** Answers requests for embeddings. Resolves with whether it was one. */
-function createEmbedding(wire: EmbeddingWire | undefined, { options, recording, held, failure }: Parts) {
+function createEmbedding(wire: EmbeddingWire | undefined, { options, recording, held, failure }: EmbeddingContext) {
   const steps = [...(options.embedSteps ?? [])];
 
   return async function embed({ path, request, response, body }: Incoming): Promise<boolean> {

@@ -2,7 +2,7 @@ import type { LocalChannel, LocalUser } from '@cinnabar/local-discord';
 import { Ledger, Tools } from '@cinnabar/sdk';
 import type { CampaignOptions, CampaignResult } from '../main.js';
 import { createDice, type Dice, weighted } from './dice.js';
-import { openTown, type Town } from './town.js';
+import { type Harness, openHarness } from './harness.js';
 import { type Asked, TIME_LIMIT_MS } from './witness.js';
 
 const MOST_CALLS = 5;
@@ -19,21 +19,21 @@ export async function sceneRounds({ seed, rounds, log }: CampaignOptions): Promi
   const violations: string[] = [];
   for (let played = 0; played < rounds; played += CALLS_PER_TOWN) {
     const calls = Math.min(CALLS_PER_TOWN, rounds - played);
-    violations.push(...(await playTown({ seed: seed + played, calls, counts })));
+    violations.push(...(await playHarness({ seed: seed + played, calls, counts })));
     if (rounds > CALLS_PER_TOWN) log(`end to end: ${played + calls} of ${rounds}`);
   }
   return { counts, violations };
 }
 
-async function playTown({ seed, calls, counts }: Pick<Scene, 'calls' | 'counts'> & { readonly seed: number }) {
-  await using town = await openTown();
-  const { witness } = town;
-  const channel = town.host().general;
+async function playHarness({ seed, calls, counts }: Pick<Scene, 'calls' | 'counts'> & { readonly seed: number }) {
+  await using harness = await openHarness();
+  const { witness } = harness;
+  const channel = harness.host().general;
   const violations: string[] = [];
   for (let played = 0; played < calls; ) {
     const dice = createDice(seed + played);
     const atOnce = Math.min(calls - played, dice.between(1, MOST_CALLS));
-    await playScene({ town, dice, channel, calls: atOnce, counts });
+    await playScene({ harness, dice, channel, calls: atOnce, counts });
     const found = witness.violations.splice(0, Number.POSITIVE_INFINITY);
     violations.push(...found.map((violation) => `seed ${seed}, call ${played}: ${violation}`));
     played += atOnce;
@@ -42,22 +42,22 @@ async function playTown({ seed, calls, counts }: Pick<Scene, 'calls' | 'counts'>
 }
 
 interface Scene {
-  readonly town: Town;
+  readonly harness: Harness;
   readonly dice: Dice;
   readonly channel: LocalChannel;
   readonly calls: number;
   readonly counts: Record<string, number>;
 }
 
-async function playScene({ town, dice, channel, calls, counts }: Scene): Promise<void> {
-  const { witness } = town;
-  const { you, alice, bob, clock } = town.host();
+async function playScene({ harness, dice, channel, calls, counts }: Scene): Promise<void> {
+  const { witness } = harness;
+  const { you, alice, bob, clock } = harness.host();
   const people: readonly [LocalUser, ...LocalUser[]] = [alice, bob, you];
   const count = (what: string) => {
     counts[what] = (counts[what] ?? 0) + 1;
   };
   const asked: Asked[] = [];
-  for (let call = 0; call < calls; call++) asked.push(await ask(town, channel, dice.pick(people)));
+  for (let call = 0; call < calls; call++) asked.push(await ask(harness, channel, dice.pick(people)));
   const [first, ...others] = asked;
   if (first === undefined) return;
   const anyCall = () => dice.pick([first, ...others]);
@@ -95,19 +95,19 @@ async function playScene({ town, dice, channel, calls, counts }: Scene): Promise
     quiet = action === rest;
   }
 
-  await town.host().settled();
+  await harness.host().settled();
   clock.advance(TIME_LIMIT_MS + 1_000);
   for (const person of people) person.say(channel, 'what about that?');
-  await town.host().settled();
+  await harness.host().settled();
   for (const call of asked) {
-    const entry = await town.host().resolve(Ledger).get(call.callId);
+    const entry = await harness.host().resolve(Ledger).get(call.callId);
     witness.close(call, entry?.state, crashed);
     witness.calls.delete(call.callId);
     count(`ended ${entry?.state}`);
   }
 
   async function rest() {
-    await town.host().settled();
+    await harness.host().settled();
   }
   async function alone(call: Asked) {
     await rest();
@@ -127,16 +127,16 @@ async function playScene({ town, dice, channel, calls, counts }: Scene): Promise
     count('cards deleted');
   }
   async function reload(plugin: 'confirm' | 'effects') {
-    await town.reload(plugin);
+    await harness.reload(plugin);
     count(`reloads of ${plugin}`);
   }
   async function restart() {
-    await town.restart();
+    await harness.restart();
     count('restarts');
   }
   async function crash() {
     crashed = true;
-    await town.crash();
+    await harness.crash();
     count('crashes of the bot');
   }
 }
@@ -144,8 +144,8 @@ async function playScene({ town, dice, channel, calls, counts }: Scene): Promise
 let asked = 0;
 
 /** Somebody asks for something, and the card is there. */
-async function ask(town: Town, channel: LocalChannel, requester: LocalUser): Promise<Asked> {
-  const host = town.host();
+async function ask(harness: Harness, channel: LocalChannel, requester: LocalUser): Promise<Asked> {
+  const host = harness.host();
   const marker = `marker-${++asked}-`;
   const outcome = await host.resolve(Tools).invoke({
     name: 'act',
@@ -157,8 +157,8 @@ async function ask(town: Town, channel: LocalChannel, requester: LocalUser): Pro
   const card = [...channel.messagesById.values()].findLast(({ content }) => content.includes(marker));
   if (card === undefined) throw new Error(`there is no card for ${marker}`);
   const { callId } = outcome;
-  const call: Asked = { callId, requester, card, at: host.clock.now(), epoch: town.witness.epoch(), runs: 0 };
-  town.witness.calls.set(callId, call);
+  const call: Asked = { callId, requester, card, at: host.clock.now(), epoch: harness.witness.epoch(), runs: 0 };
+  harness.witness.calls.set(callId, call);
   void outcome.settled.then((settled) => {
     call.outcome = settled;
   });

@@ -1,9 +1,9 @@
 import type { LocalUser } from '@cinnabar/local-discord';
 import { bookkeepingIn, type Told } from './bookkeeping.js';
+import type { Harness } from './harness.js';
 import { type Asked, answeredIn, BOTS, codesIn, expectedOf } from './requests.js';
 import { isSeenBy, nameOf, type Sighting } from './sightings.js';
 import type { Disturbance } from './story.js';
-import type { Town } from './town.js';
 
 export interface Verdict {
   readonly counts: Readonly<Record<string, number>>;
@@ -30,8 +30,8 @@ interface Seen {
 }
 
 /** Holds what each member saw against what their request declares. It knows what stands on people's screens, and what models were told. */
-export function judge(town: Town, disturbances: readonly Disturbance[]): Verdict {
-  const { requests, sightings, letta, bots } = town;
+export function judge(harness: Harness, disturbances: readonly Disturbance[]): Verdict {
+  const { requests, sightings, letta, bots } = harness;
   const seen = requests.all.map((asked): Seen => {
     const { wordWithinMs, answerWithinMs = wordWithinMs } = expectedOf(asked.kind);
     const until = Math.max(asked.at + answerWithinMs, (asked.decidedAt ?? 0) + wordWithinMs);
@@ -52,9 +52,9 @@ export function judge(town: Town, disturbances: readonly Disturbance[]): Verdict
   ];
   const faults: readonly Fault[] = [
     ...seen.flatMap(silence),
-    ...seen.flatMap((one) => wrongAnswers(one, town)),
-    ...seen.flatMap((one) => wrongNotices(one, town)),
-    ...disturbances.flatMap((one) => actsWhileOff(one, town)),
+    ...seen.flatMap((one) => wrongAnswers(one, harness)),
+    ...seen.flatMap((one) => wrongNotices(one, harness)),
+    ...disturbances.flatMap((one) => actsWhileOff(one, harness)),
     ...bookkeepingIn(told, sightings.all).map((what): Fault => ({ fault: 'bookkeeping in requests', what })),
   ];
   const kinds = [...new Set(requests.all.map(({ kind }) => kind))].toSorted();
@@ -64,7 +64,7 @@ export function judge(town: Town, disturbances: readonly Disturbance[]): Verdict
         kinds.map((kind) => [`asked: ${kind}`, requests.all.filter((one) => one.kind === kind).length]),
       ),
       answered: seen.filter((one) => answersOf(one).size > 0).length,
-      'notices posted': seen.filter((one) => noticesOf(one.asked, town) > 0).length,
+      'notices posted': seen.filter((one) => noticesOf(one.asked, harness) > 0).length,
       'messages seen': sightings.all.filter(({ what }) => what === 'says').length,
       'requests to models': told.length,
       ...Object.fromEntries(
@@ -91,7 +91,7 @@ function silence(seen: Seen): readonly Fault[] {
   return [{ fault: 'silent failures', what: `${describe(seen)}: ${what}` }];
 }
 
-function wrongAnswers(seen: Seen, { clock }: Town): readonly Fault[] {
+function wrongAnswers(seen: Seen, { clock }: Harness): readonly Fault[] {
   const { asked, about, excuses } = seen;
   const { answerWithinMs } = expectedOf(asked.kind);
   const times = answersOf(seen).size;
@@ -103,10 +103,10 @@ function wrongAnswers(seen: Seen, { clock }: Town): readonly Fault[] {
   return [{ fault: 'lost effects', what: `${describe(seen)}: no answer, but ${latest(about)}` }];
 }
 
-function wrongNotices(seen: Seen, town: Town): readonly Fault[] {
+function wrongNotices(seen: Seen, harness: Harness): readonly Fault[] {
   const { asked, about, excuses } = seen;
   if (expectedOf(asked.kind).notice === undefined) return [];
-  const posted = noticesOf(asked, town);
+  const posted = noticesOf(asked, harness);
   const isApproved = asked.decision === '👍' && asked.decidedAt !== undefined;
   const isTold = about.some(({ text }) => text.includes(`Posted ${asked.code}`));
   const found: readonly (readonly [boolean, Fault['fault'], string])[] = [
@@ -121,7 +121,7 @@ function wrongNotices(seen: Seen, town: Town): readonly Fault[] {
 /** What a mind or a tool did after the admin had read that it is off. */
 function actsWhileOff(
   { knownSince, to, kinds, forbids }: Disturbance,
-  { sightings, requests }: Town,
+  { sightings, requests }: Harness,
 ): readonly Fault[] {
   if (knownSince === undefined || forbids === undefined) return [];
   const during = sightings.said(({ at, what }) => what === 'says' && at > knownSince && at < to);
@@ -151,7 +151,7 @@ function isAbout(sighting: Sighting, asked: Asked, bot: LocalUser): boolean {
 const answersOf = ({ about, asked }: Seen) =>
   new Set(about.filter(({ text }) => answeredIn(text).includes(asked.code)).map(({ message }) => message));
 
-const noticesOf = ({ code, bot }: Asked, { sightings, places, bots }: Town) =>
+const noticesOf = ({ code, bot }: Asked, { sightings, places, bots }: Harness) =>
   sightings.said(
     ({ what, message, text }) =>
       what === 'says' &&

@@ -1,14 +1,14 @@
 import type { Dice } from '../confirm/dice.js';
+import { type Harness, type Place, PREFIX } from './harness.js';
 import type { BotName, Kind } from './requests.js';
 import type { Story, Switch } from './story.js';
-import { type Place, PREFIX, type Town } from './town.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
 export interface Scene {
   readonly story: Story;
-  readonly town: Town;
+  readonly harness: Harness;
   readonly dice: Dice;
 }
 
@@ -27,8 +27,8 @@ const TALK = [
 ] as const;
 
 /** The admin lets everybody in: an agent, a persona, a channel in which the model goes on with a text. */
-export function opening({ story, town }: Scene): void {
-  const { admin, places, agentId } = town;
+export function opening({ story, harness }: Scene): void {
+  const { admin, places, agentId } = harness;
   const lines: readonly (readonly [Place, string])[] = [
     ['office', '!set chat receipts true'],
     ['office', '?set chat receipts true'],
@@ -42,7 +42,7 @@ export function opening({ story, town }: Scene): void {
   ];
   for (const [index, [where, line]] of lines.entries()) {
     const bot = line.startsWith(PREFIX.Opal) ? 'Opal' : 'Cinnabar';
-    if (!town.bots[bot].isUp()) continue;
+    if (!harness.bots[bot].isUp()) continue;
     story.ask(story.begins + index * 10 * SECOND, { kind: 'command', where, who: admin, line, bot });
   }
   story.at(story.begins + lines.length * 10 * SECOND, () =>
@@ -51,7 +51,7 @@ export function opening({ story, town }: Scene): void {
 }
 
 /** Everybody asks something, of both bots, in channels that they share; and reads why and for how much. */
-export function morning({ story, town, dice }: Scene): void {
+export function morning({ story, harness, dice }: Scene): void {
   for (let left = 18; left > 0; left -= 1) {
     const at = story.between('08:00', '08:40');
     const bot: BotName = dice.chance(0.4) ? 'Opal' : 'Cinnabar';
@@ -60,7 +60,7 @@ export function morning({ story, town, dice }: Scene): void {
     story.chat(at + dice.between(-30, 30) * SECOND, where, dice.pick(TALK));
   }
   for (const where of ['general', 'lounge', 'prefill'] as const)
-    bookkeeping({ story, town, dice }, where, '08:10', '08:50');
+    bookkeeping({ story, harness, dice }, where, '08:10', '08:50');
   for (let left = 4; left > 0; left -= 1)
     story.ask(story.between('08:00', '08:40'), { kind: 'persona', where: 'tavern' });
   for (let left = 3; left > 0; left -= 1)
@@ -68,15 +68,15 @@ export function morning({ story, town, dice }: Scene): void {
 }
 
 /** Commands whose answers are no part of a conversation. */
-function bookkeeping({ story, town, dice }: Scene, where: Place, from: string, to: string): void {
+function bookkeeping({ story, harness, dice }: Scene, where: Place, from: string, to: string): void {
   const lines = ['why', 'cost', 'help', 'set chat', 'ai status', 'cost channel'] as const;
   for (const line of lines) {
     const bot: BotName = where !== 'prefill' && dice.chance(0.4) ? 'Opal' : 'Cinnabar';
     const latest = () =>
-      town.places[where].messages.findLast(
-        ({ author, content }) => author.id === town.bots[bot].user.id && content.includes('re zq'),
+      harness.places[where].messages.findLast(
+        ({ author, content }) => author.id === harness.bots[bot].user.id && content.includes('re zq'),
       );
-    const who = line === 'set chat' ? town.admin : dice.pick(town.speakers);
+    const who = line === 'set chat' ? harness.admin : dice.pick(harness.speakers);
     story.ask(story.between(from, to), {
       kind: 'command',
       bot,
@@ -143,8 +143,8 @@ export function evening({ story, dice }: Scene): void {
 }
 
 /** Tasks that wait for their members until the morning; and a crash while a card waits, a task runs and an agent is at work. */
-export function night({ story, town, dice }: Scene): void {
-  const [first, second, third, ...sleepers] = town.speakers;
+export function night({ story, harness, dice }: Scene): void {
+  const [first, second, third, ...sleepers] = harness.speakers;
   const tillMorning = () => dice.between(story.time('32:05'), story.time('32:40')) - story.time('23:00');
   for (const who of sleepers.slice(0, 3)) {
     story.ask(story.between('22:30', '22:50'), {
@@ -181,7 +181,7 @@ export function night({ story, town, dice }: Scene): void {
       decideAfterMs: 50 * SECOND,
     });
   const isAllUnderWay = () => {
-    const { requests, agent, sightings } = town;
+    const { requests, agent, sightings } = harness;
     const asked = requests.all.filter((one) => one.at >= at);
     const says = (code: string | undefined, pattern: RegExp) =>
       code !== undefined && sightings.said(({ text }) => text.includes(code) && pattern.test(text)).length > 0;
@@ -189,7 +189,7 @@ export function night({ story, town, dice }: Scene): void {
     return agent.out().size > 0 && says(codeOf('notice'), /Confirmation Required/) && says(codeOf('task'), /begun/);
   };
   story.crash('Cinnabar', at + dice.between(6, 15) * SECOND, dice.between(15, 300) * SECOND, isAllUnderWay);
-  if (town.bots.Opal.isUp() && dice.chance(0.5))
+  if (harness.bots.Opal.isUp() && dice.chance(0.5))
     story.crash('Opal', story.between('23:10', '23:30'), dice.between(15, 300) * SECOND);
 }
 

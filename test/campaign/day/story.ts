@@ -1,8 +1,8 @@
 import type { LocalMessage, LocalUser } from '@cinnabar/local-discord';
 import type { Dice } from '../confirm/dice.js';
+import { type Harness, type Place, PREFIX } from './harness.js';
 import { type Asked, type BotName, codesIn, type Decision, type Kind } from './requests.js';
 import type { Sighting } from './sightings.js';
-import { type Place, PREFIX, type Town } from './town.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -59,17 +59,17 @@ export class Story {
   /** A minute after the bots are there. */
   readonly begins: number;
   readonly midnight: number;
-  readonly #town: Town;
+  readonly #town: Harness;
   readonly #dice: Dice;
   #moments: Moment[] = [];
   #latest = 0;
 
-  constructor(town: Town, dice: Dice) {
-    this.#town = town;
+  constructor(harness: Harness, dice: Dice) {
+    this.#town = harness;
     this.#dice = dice;
-    this.begins = town.clock.now() + MINUTE;
-    this.midnight = new Date(town.clock.now()).setUTCHours(0, 0, 0, 0);
-    town.sightings.onSighting((sighting) => this.#react(sighting));
+    this.begins = harness.clock.now() + MINUTE;
+    this.midnight = new Date(harness.clock.now()).setUTCHours(0, 0, 0, 0);
+    harness.sightings.onSighting((sighting) => this.#react(sighting));
   }
 
   /** A moment of the day; from `24:00` on, of the next one. */

@@ -1,10 +1,10 @@
+import type { Harness } from './harness.js';
 import { concerns, nameOf, type Sighting } from './sightings.js';
-import type { Town } from './town.js';
 
 const LONGEST = 200;
 
 /** What each member who asked for something saw of it, in the order of the day. */
-export function transcriptOf({ requests, sightings, speakers, admin }: Town): readonly string[] {
+export function transcriptOf({ requests, sightings, speakers, admin }: Harness): readonly string[] {
   return [admin, ...speakers].flatMap((user) => {
     const codes = new Set(requests.all.filter(({ who }) => who === user).map(({ code }) => code));
     if (codes.size === 0) return [];

@@ -4,16 +4,16 @@ import { z } from '@cinnabar/sdk';
 import { cardV2, json } from '../../plugins/persona/cards.js';
 import { type PlannedStep, plan, speak } from '../../plugins/persona/harness.js';
 import { looksLikeNote, wordsOf } from './expected.js';
+import type { Harness } from './harness.js';
 import type { Talk } from './talk.js';
-import type { Town } from './town.js';
 import { readRequest } from './transcript.js';
 
 /** A server in which a persona answers. */
-export async function openMind(town: Town): Promise<LocalGuild> {
-  const guild = await town.openGuild('Minds');
+export async function openMind(harness: Harness): Promise<LocalGuild> {
+  const guild = await harness.openGuild('Minds');
   const channel = guild.createChannel({ name: 'general' });
-  town.host.you.say(channel, '!ai use persona');
-  await town.host.settled();
+  harness.host.you.say(channel, '!ai use persona');
+  await harness.host.settled();
   return guild;
 }
 
@@ -21,10 +21,10 @@ export async function openMind(town: Town): Promise<LocalGuild> {
  * A hostile card is imported, and people with hostile names talk to it; it remembers what they say, wants what they want, and uses a tool.
  * @returns how its requests differ from that
  */
-export async function playMind({ town, decks, dice, guild }: Talk): Promise<readonly string[]> {
-  const { host } = town;
+export async function playMind({ harness, decks, dice, guild }: Talk): Promise<readonly string[]> {
+  const { host } = harness;
   const channel = guild.createChannel({ name: 'general' });
-  const mallory = town.newcomer(guild, dice.chance(0.8) ? decks.draw('nickname').text : null);
+  const mallory = harness.newcomer(guild, dice.chance(0.8) ? decks.draw('nickname').text : null);
   const name = decks.draw('persona name').text;
   const texts = {
     description: decks.draw('persona text').text,
@@ -44,12 +44,12 @@ export async function playMind({ town, decks, dice, guild }: Talk): Promise<read
     speak(decks.draw('text of the bot').text),
   ];
   const input = { shelf: decks.draw('arguments').text };
-  town.shelf = decks.draw('tool result').text;
+  harness.shelf = decks.draw('tool result').text;
   const using: PlannedStep = { action: 'USE_TOOL', result: { tool: 'look', arguments: input } };
   const problems: string[] = [];
   const hear = async (user: LocalUser, text: string, steps: readonly PlannedStep[], canExtend = false) => {
     let said: LocalMessage | undefined;
-    const requests = await town.during(
+    const requests = await harness.during(
       () => {
         said = user.say(channel, `${host.bot} ${text}`);
       },

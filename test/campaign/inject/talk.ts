@@ -4,7 +4,7 @@ import { visible } from '@cinnabar/sdk';
 import type { Dice } from '../confirm/dice.js';
 import type { Decks } from './decks.js';
 import { differences, type Truth } from './expected.js';
-import type { Town } from './town.js';
+import type { Harness } from './harness.js';
 import { type ReadRequest, readRequest } from './transcript.js';
 
 const BOT = 'Cinnabar';
@@ -20,7 +20,7 @@ interface Held {
 }
 
 export interface Talk {
-  readonly town: Town;
+  readonly harness: Harness;
   readonly decks: Decks;
   readonly dice: Dice;
   readonly guild: LocalGuild;
@@ -32,14 +32,14 @@ export interface Talk {
  * exactly what was said. @returns how it differs
  */
 export async function playTalk(talk: Talk, mode: 'chat' | 'prefill'): Promise<readonly string[]> {
-  const { town, decks, dice, guild } = talk;
-  const { host } = town;
+  const { harness, decks, dice, guild } = talk;
+  const { host } = harness;
   const channel = openPlace(talk, mode);
-  const mallory = town.newcomer(guild, dice.chance(0.8) ? decks.draw('nickname').text : null);
+  const mallory = harness.newcomer(guild, dice.chance(0.8) ? decks.draw('nickname').text : null);
   const problems: string[] = [];
-  const ask = async (asker: LocalUser, text: string, ...steps: Parameters<Town['during']>[1][]) => {
+  const ask = async (asker: LocalUser, text: string, ...steps: Parameters<Harness['during']>[1][]) => {
     let question: LocalMessage | undefined;
-    const requests = await town.during(
+    const requests = await harness.during(
       () => {
         question = asker.say(channel, `${host.bot} ${text}`);
       },
@@ -50,7 +50,7 @@ export async function playTalk(talk: Talk, mode: 'chat' | 'prefill'): Promise<re
   const judge = (body: unknown, until: LocalMessage | undefined, ...more: readonly (Truth | Held)[]) => {
     const request = readRequest(body, BOT);
     if (request.mode !== mode) problems.push(`the request is in ${request.mode}`);
-    problems.push(...differences(request, truthsOf(channel, host.bot, until, more)), ...sameForAll(town, request));
+    problems.push(...differences(request, truthsOf(channel, host.bot, until, more)), ...sameForAll(harness, request));
   };
 
   await saySomething(talk, channel, mallory);
@@ -64,7 +64,7 @@ export async function playTalk(talk: Talk, mode: 'chat' | 'prefill'): Promise<re
 
   await saySomething(talk, channel, mallory);
   const input = { shelf: decks.draw('arguments').text };
-  town.shelf = decks.draw('tool result').text;
+  harness.shelf = decks.draw('tool result').text;
   const second = await ask(host.alice, 'look!', calling('look', input, mode), say('I have looked.'));
   const [asked, told] = second.requests;
   if (asked === undefined || told === undefined) return [...problems, 'the tool was not called'];
@@ -73,13 +73,13 @@ export async function playTalk(talk: Talk, mode: 'chat' | 'prefill'): Promise<re
     told.body,
     second.question,
     { kind: 'call', tool: 'look', input },
-    { kind: 'result', tool: 'look', text: town.shelf },
+    { kind: 'result', tool: 'look', text: harness.shelf },
   );
 
   // No message holds what was asked by slash command: it stands at the end.
   const { text } = decks.draw('slash command');
   const until = channel.messages.at(-1);
-  const third = await town.during(() => mallory.slash(channel, 'ai', { text }), say('Yes.'));
+  const third = await harness.during(() => mallory.slash(channel, 'ai', { text }), say('Yes.'));
   for (const { body } of third) judge(body, until, { kind: 'spoken', speaker: mallory.id, text, notes: [] });
   if (third.length !== 1) problems.push(`${third.length} requests instead of 1 for a slash command`);
 
@@ -88,7 +88,7 @@ export async function playTalk(talk: Talk, mode: 'chat' | 'prefill'): Promise<re
   const fourth = await ask(host.alice, 'shelve!', calling('shelve', { book }, mode), say('I have asked.'));
   const card = channel.messages.findLast((message) => isCard(message, host.bot));
   if (card === undefined || fourth.question === undefined) return [...problems, 'there is no card'];
-  town.shelf = decks.draw('tool result').text;
+  harness.shelf = decks.draw('tool result').text;
   const outcome = await decide(talk, card, mode);
   const held = { after: fourth.question, truths: callWith('shelve', { book }, outcome) };
   const fifth = await ask(host.alice, 'and now?', say('Well.'));
@@ -104,8 +104,8 @@ const callWith = (tool: string, input: unknown, text: string): readonly Truth[] 
 const isCard = ({ author, reactions }: LocalMessage, bot: LocalUser) => author.id === bot.id && reactions.length > 1;
 
 /** The member says yes, or no, or why not. @returns what the model is told of it */
-async function decide({ town, decks, dice }: Talk, card: LocalMessage, mode: 'chat' | 'prefill'): Promise<string> {
-  const { alice, settled } = town.host;
+async function decide({ harness, decks, dice }: Talk, card: LocalMessage, mode: 'chat' | 'prefill'): Promise<string> {
+  const { alice, settled } = harness.host;
   // Where a provider has no place for it, the host says so.
   const failed = mode === 'prefill' ? '(failed) ' : '';
   const way = dice.pick(['approve', 'refuse', 'reason'] as const);
@@ -113,7 +113,7 @@ async function decide({ town, decks, dice }: Talk, card: LocalMessage, mode: 'ch
   if (way === 'reason') alice.submit(await alice.click(card, 'Deny with a reason…').answered(), { reason });
   else alice.react(card, way === 'approve' ? '👍' : '👎');
   await settled();
-  if (way === 'approve') return `done: ${town.shelf}`;
+  if (way === 'approve') return `done: ${harness.shelf}`;
   const because =
     way === 'refuse'
       ? 'the member cancelled it with 👎, so it was not run'
@@ -128,8 +128,8 @@ const calling = (tool: string, input: Readonly<Record<string, unknown>>, mode: '
   mode === 'chat' ? callTools([{ name: tool, arguments: input }]) : say(`${BOT}>[${tool}]: ${JSON.stringify(input)}`);
 
 /** Each kind of message once in a while, in any order. */
-async function saySomething({ town, decks, dice, guild }: Talk, channel: LocalChannel, mallory: LocalUser) {
-  const { host } = town;
+async function saySomething({ harness, decks, dice, guild }: Talk, channel: LocalChannel, mallory: LocalUser) {
+  const { host } = harness;
   const somebody = () => dice.pick([mallory, mallory, host.bob]);
   const acts: readonly (() => unknown)[] = [
     () => host.bob.say(channel, 'good evening'),
@@ -151,8 +151,8 @@ async function saySomething({ town, decks, dice, guild }: Talk, channel: LocalCh
       }));
       somebody().say(channel, dice.pick(['', 'see these']), { files });
     },
-    () => town.post(channel, { embeds: [{ title: 'News', description: decks.draw('embed').text }] }),
-    () => town.post(channel, { content: 'by a hook', username: decks.draw('webhook').text }),
+    () => harness.post(channel, { embeds: [{ title: 'News', description: decks.draw('embed').text }] }),
+    () => harness.post(channel, { content: 'by a hook', username: decks.draw('webhook').text }),
     () => mallory.say(channel, `is ${guild.createRole({ name: decks.draw('role').text })} here?`),
     () => mallory.say(channel, `have you seen ${host.bob}?`),
   ];
@@ -167,8 +167,8 @@ function around(text: string, dice: Dice): string {
 }
 
 /** A channel, or a thread in one. */
-function openPlace({ town, decks, dice, guild }: Talk, mode: 'chat' | 'prefill'): LocalChannel {
-  const { host } = town;
+function openPlace({ harness, decks, dice, guild }: Talk, mode: 'chat' | 'prefill'): LocalChannel {
+  const { host } = harness;
   const name = dice.chance(0.7) ? decks.draw('channel').text : 'general';
   const channel = guild.createChannel({ name, topic: decks.draw('topic').text });
   if (mode === 'prefill') host.you.pin(host.you.say(channel, '.config\nmode: prefill'));
@@ -222,7 +222,7 @@ function told(message: LocalMessage, previous: LocalMessage | undefined, bot: Lo
 }
 
 /** What the model is told about itself, less the names of the place, which stand in quotes; and its tools. Both are the same for everybody. */
-function sameForAll({ common }: Town, { mode, system, tools }: ReadRequest): readonly string[] {
+function sameForAll({ common }: Harness, { mode, system, tools }: ReadRequest): readonly string[] {
   const [about = '', ...rest] = system.split('\n\n');
   const found = {
     [`system prompt in ${mode}`]: [about.replace(/"[^"]*"/gu, '""'), ...rest].join('\n\n'),

@@ -7,23 +7,23 @@ import { readRequest } from './transcript.js';
 const QUESTION = 'Shall I go on?';
 
 /** A member with a hostile name gives the bot a task; it calls a tool, asks the member, and ends. @returns how its requests differ from that */
-export async function playTask({ town, decks, dice }: Omit<Talk, 'guild'>): Promise<readonly string[]> {
-  const { guild, resolve } = town.host;
+export async function playTask({ harness, decks, dice }: Omit<Talk, 'guild'>): Promise<readonly string[]> {
+  const { guild, resolve } = harness.host;
   const channel = guild.createChannel({ name: 'work' });
-  const mallory = town.newcomer(guild, dice.chance(0.8) ? decks.draw('nickname').text : null);
+  const mallory = harness.newcomer(guild, dice.chance(0.8) ? decks.draw('nickname').text : null);
   const actor = { userId: mallory.id, guildId: guild.id, channelId: channel.id };
   const goal = `${dice.pick(['', 'so\n'])}${decks.draw('goal').text}`;
   const input = { shelf: decks.draw('arguments').text };
-  town.shelf = decks.draw('tool result').text;
+  harness.shelf = decks.draw('tool result').text;
   const answer = decks.draw('answer').text;
   const tasks = resolve(Tasks);
-  const requests = await town.during(
+  const requests = await harness.during(
     async () => {
       const asked = next(tasks, ({ pendingQuestion }) => pendingQuestion !== undefined);
       mallory.say(channel, `!task ${goal}`);
       const { id } = await asked;
       const over = next(tasks, ({ status }) => status === 'completed');
-      await town.host.settled();
+      await harness.host.settled();
       await tasks.answer(id, answer, actor);
       await over;
     },
@@ -34,7 +34,7 @@ export async function playTask({ town, decks, dice }: Omit<Talk, 'guild'>): Prom
   const truths = [
     { kind: 'spoken', speaker: mallory.id, text: `My task for you: ${goal}`, notes: [] },
     { kind: 'call', tool: 'look', input },
-    { kind: 'result', tool: 'look', text: town.shelf },
+    { kind: 'result', tool: 'look', text: harness.shelf },
     { kind: 'call', tool: 'ask_user', input: { question: QUESTION } },
     { kind: 'result', tool: 'ask_user', text: `The user answered: ${answer}` },
   ] as const;
@@ -42,7 +42,7 @@ export async function playTask({ town, decks, dice }: Omit<Talk, 'guild'>): Prom
   return [
     ...wrong,
     ...requests.flatMap(({ body }, index) => {
-      const request = readRequest(body, town.host.bot.name);
+      const request = readRequest(body, harness.host.bot.name);
       const isSelf = /^You are Cinnabar, an assistant on Discord that works on a task for one of the members\.\n/u;
       return [
         ...differences(request, truths.slice(0, 1 + 2 * index)),

@@ -1,11 +1,11 @@
 import type { LocalChannel } from '@cinnabar/local-discord';
+import type { Harness } from './harness.js';
 import { createLetters } from './letters.js';
-import type { Town } from './town.js';
 
 /** Something that members and admins do with the bot, what they are told of it, and whether that still holds. */
 export interface Matter {
   readonly name: string;
-  /** Once for each town, with a bot that nothing happens to. */
+  /** Once for each harness, with a bot that nothing happens to. */
   prepare(): Promise<void>;
   /** Does one thing more. Resolves when the bot has answered, or its power is gone. */
   act(): Promise<void>;
@@ -43,19 +43,19 @@ function named(n: number): string {
   return `${FIRST[n % 10]} ${SECOND[Math.floor(n / 10) % 10]} ${n}`;
 }
 
-export function createMatters(town: Town): readonly Matter[] {
-  const place = (name: string) => town.guild.createChannel({ name });
+export function createMatters(harness: Harness): readonly Matter[] {
+  const place = (name: string) => harness.guild.createChannel({ name });
   return [
-    settings(town, place('office')),
-    party(town, place('tavern')),
-    tasks(town, place('workshop')),
-    relay(town, place('mailroom'), place('letters')),
-    goals(town, place('study')),
-    memories(town, place('parlour')),
+    settings(harness, place('office')),
+    party(harness, place('tavern')),
+    tasks(harness, place('workshop')),
+    relay(harness, place('mailroom'), place('letters')),
+    goals(harness, place('study')),
+    memories(harness, place('parlour')),
   ];
 }
 
-function settings(town: Town, office: LocalChannel): Matter {
+function settings(harness: Harness, office: LocalChannel): Matter {
   let values = new Set(['200']);
   let next = 100;
   let told = 0;
@@ -66,14 +66,14 @@ function settings(town: Town, office: LocalChannel): Matter {
       const value = String(next++);
       // While it is under way, either may be there.
       values = new Set([...values, value]);
-      const answer = await town.ask(office, `!set tasks maxOpenInGuild ${value}`);
+      const answer = await harness.ask(office, `!set tasks maxOpenInGuild ${value}`);
       if (answer === undefined) return;
       if (!answer.includes(`\`${value}\``)) throw new Error(answer);
       values = new Set([value]);
       told += 1;
     },
     async check() {
-      const answer = await town.ask(office, '!set tasks maxOpenInGuild');
+      const answer = await harness.ask(office, '!set tasks maxOpenInGuild');
       if (answer === undefined) return [];
       const found = /= `(\d+)`/.exec(answer)?.[1] ?? answer;
       const holds = values.has(found);
@@ -88,30 +88,30 @@ function settings(town: Town, office: LocalChannel): Matter {
 }
 
 /** A card is confirmed or cancelled, or left alone; what its end said is in the roster and in the ledger. */
-function party(town: Town, tavern: LocalChannel): Matter {
+function party(harness: Harness, tavern: LocalChannel): Matter {
   const members = createList();
   const cancelled = createList();
   const shown = createList();
   let next = 0;
-  const saying = (words: string) => town.said(tavern).find(({ content }) => content.includes(words));
+  const saying = (words: string) => harness.said(tavern).find(({ content }) => content.includes(words));
   return {
     name: 'party and confirmations',
     prepare: async () => undefined,
     async act() {
       const name = named(next++);
-      town.you.say(tavern, `!recruit ${name}`);
-      const card = await town.until(() => {
+      harness.you.say(tavern, `!recruit ${name}`);
+      const card = await harness.until(() => {
         const found = saying(`add ${name} to your party`);
         const isReady = [...(found?.reactions.values() ?? [])].length >= 2;
         return isReady ? found : undefined;
       }, `the card of ${name}`);
       if (card === undefined) return;
       shown.tell(`${name}=`);
-      if (!town.isAlive() || town.chance.below(4) === 0) return;
-      const isGood = town.chance.below(3) > 0;
-      town.you.react(card, isGood ? '👍' : '👎');
+      if (!harness.isAlive() || harness.chance.below(4) === 0) return;
+      const isGood = harness.chance.below(3) > 0;
+      harness.you.react(card, isGood ? '👍' : '👎');
       const words = isGood ? `${name} has been added` : `Cancelled adding ${name}`;
-      if ((await town.until(() => saying(words), `the decision on ${name}`)) === undefined) return;
+      if ((await harness.until(() => saying(words), `the decision on ${name}`)) === undefined) return;
       if (isGood) {
         members.tell(name);
         shown.tell(`${name}=done`);
@@ -121,8 +121,8 @@ function party(town: Town, tavern: LocalChannel): Matter {
       }
     },
     async check() {
-      const roster = await town.ask(tavern, '!roster', /party/);
-      const calls = await town.ask(tavern, '!calls', /^Calls:/);
+      const roster = await harness.ask(tavern, '!roster', /party/);
+      const calls = await harness.ask(tavern, '!calls', /^Calls:/);
       if (roster === undefined || calls === undefined) return [];
       const here = cancelled.missingIn(roster);
       return [
@@ -137,7 +137,7 @@ function party(town: Town, tavern: LocalChannel): Matter {
   };
 }
 
-function tasks(town: Town, workshop: LocalChannel): Matter {
+function tasks(harness: Harness, toolHarness: LocalChannel): Matter {
   // A longer list of tasks is an answer in two messages, of which \`ask\` reads the first.
   const begun = createList(TASKS_LOOKED_AT);
   const ended = createList(TASKS_LOOKED_AT);
@@ -145,22 +145,22 @@ function tasks(town: Town, workshop: LocalChannel): Matter {
   return {
     name: 'tasks',
     async prepare() {
-      await town.ask(workshop, '!set tasks stepDelayMs 0');
+      await harness.ask(toolHarness, '!set tasks stepDelayMs 0');
     },
     async act() {
       const what = `Note the ${named(next++)}`;
-      town.you.say(workshop, `!task ${what}`);
+      harness.you.say(toolHarness, `!task ${what}`);
       const saying = (words: RegExp) =>
-        town.said(workshop).find(({ content }) => content.includes(what) && words.test(content));
-      const label = await town.until(() => /Task (\w+)/.exec(saying(/Task \w+/)?.content ?? '')?.[1], what);
+        harness.said(toolHarness).find(({ content }) => content.includes(what) && words.test(content));
+      const label = await harness.until(() => /Task (\w+)/.exec(saying(/Task \w+/)?.content ?? '')?.[1], what);
       if (label === undefined) return;
       begun.tell(what);
       const end = () =>
-        town.said(workshop).find(({ content }) => content.includes('Task complete') && content.includes(label));
-      if ((await town.until(end, `the end of ${what}`)) !== undefined) ended.tell(`${label}\` ✅`);
+        harness.said(toolHarness).find(({ content }) => content.includes('Task complete') && content.includes(label));
+      if ((await harness.until(end, `the end of ${what}`)) !== undefined) ended.tell(`${label}\` ✅`);
     },
     async check() {
-      const listed = await town.ask(workshop, '!tasks', /^`|no tasks/);
+      const listed = await harness.ask(toolHarness, '!tasks', /^`|no tasks/);
       if (listed === undefined) return [];
       return [...begun.missingIn(listed), ...ended.missingIn(listed)].map((what) => `no task “${what}”: ${listed}`);
     },
@@ -171,35 +171,35 @@ function tasks(town: Town, workshop: LocalChannel): Matter {
 }
 
 /** Letters wait for an agent that is paused; how many, the bot says when it is asked. */
-function relay(town: Town, mailroom: LocalChannel, letters: LocalChannel): Matter {
+function relay(harness: Harness, mailroom: LocalChannel, letters: LocalChannel): Matter {
   const count = createLetters();
   let next = 1;
   let told = 0;
   const waiting = async (): Promise<number | undefined> => {
-    const answer = await town.ask(mailroom, '!relay queue');
+    const answer = await harness.ask(mailroom, '!relay queue');
     return answer === undefined ? undefined : Number(/(\d+) waiting/.exec(answer)?.[1] ?? 0);
   };
   return {
     name: 'relay',
     async prepare() {
-      const { id } = town.letta.addAgent({ name: 'aurora' });
-      await town.ask(letters, `!relay agent ${id} aurora`);
-      await town.ask(mailroom, '!relay enable');
-      await town.ask(mailroom, '!relay pause');
-      await town.ask(letters, '!ai use relay --here');
+      const { id } = harness.letta.addAgent({ name: 'aurora' });
+      await harness.ask(letters, `!relay agent ${id} aurora`);
+      await harness.ask(mailroom, '!relay enable');
+      await harness.ask(mailroom, '!relay pause');
+      await harness.ask(letters, '!ai use relay --here');
     },
     async act() {
-      if (town.chance.below(12) === 0) {
+      if (harness.chance.below(12) === 0) {
         count.clearing();
-        const answer = await town.ask(mailroom, '!relay queue clear');
+        const answer = await harness.ask(mailroom, '!relay queue clear');
         if (answer === undefined) return;
         count.cleared(answer);
         told += 1;
         return;
       }
-      for (let letter = 1 + town.chance.below(4); letter > 0; letter -= 1) {
+      for (let letter = 1 + harness.chance.below(4); letter > 0; letter -= 1) {
         count.said();
-        town.you.say(letters, `${town.application.user} letter ${next++}`);
+        harness.you.say(letters, `${harness.application.user} letter ${next++}`);
       }
       const found = await waiting();
       if (found === undefined) return;
@@ -216,21 +216,21 @@ function relay(town: Town, mailroom: LocalChannel, letters: LocalChannel): Matte
   };
 }
 
-function goals(town: Town, study: LocalChannel): Matter {
+function goals(harness: Harness, study: LocalChannel): Matter {
   const list = createList();
   let next = 0;
   return {
     name: 'goals of a persona',
     async prepare() {
-      await town.ask(study, '!persona create Judy A braindance technician.');
+      await harness.ask(study, '!persona create Judy A braindance technician.');
     },
     async act() {
       const goal = `Find the ${named(next++)}`;
-      const answer = await town.ask(study, `!persona goals add ${goal}`);
+      const answer = await harness.ask(study, `!persona goals add ${goal}`);
       if (answer?.includes(goal)) list.tell(goal);
     },
     async check() {
-      const answer = await town.ask(study, '!persona goals');
+      const answer = await harness.ask(study, '!persona goals');
       if (answer === undefined) return [];
       return list.missingIn(answer).map((goal) => `the goal “${goal}” is gone: ${answer}`);
     },
@@ -240,23 +240,23 @@ function goals(town: Town, study: LocalChannel): Matter {
   };
 }
 
-function memories(town: Town, parlour: LocalChannel): Matter {
+function memories(harness: Harness, parlour: LocalChannel): Matter {
   const list = createList();
   let next = 0;
   return {
     name: 'memories of a persona',
     async prepare() {
-      await town.ask(parlour, '!ai use persona --here');
+      await harness.ask(parlour, '!ai use persona --here');
     },
     async act() {
       const fact = `The ${named(next++)} is lost`;
-      const answer = await town.ask(parlour, `!ai Please keep in mind: ${fact}.`);
+      const answer = await harness.ask(parlour, `!ai Please keep in mind: ${fact}.`);
       if (answer === undefined) return;
       if (answer !== `Remembered: ${fact}.`) throw new Error(answer);
       list.tell(fact);
     },
     async check() {
-      const answer = await town.ask(parlour, '!persona memories all');
+      const answer = await harness.ask(parlour, '!persona memories all');
       if (answer === undefined) return [];
       return list.missingIn(answer).map((fact) => `forgotten: ${fact}: ${answer}`);
     },

@@ -8,19 +8,19 @@ import {
 } from '@cinnabar/local-discord';
 import { type Dice, weighted } from '../confirm/dice.js';
 import type { Chronicle } from './chronicle.js';
-import type { TrustTown } from './town.js';
+import type { TrustHarness } from './harness.js';
 
 /** Words that a search finds many messages by. */
 export const TOPICS = ['zebra', 'giraffe', 'lion', 'walrus'] as const;
 const MOST_PLACES = 14;
 
 /** What people and moderators do that is no turn of the bot's: cheap, and mostly not told to it. */
-export function createChanges(town: TrustTown, dice: Dice, chronicle: Chronicle) {
-  const { host, oracle, people, guilds, roles } = town;
+export function createChanges(harness: TrustHarness, dice: Dice, chronicle: Chronicle) {
+  const { host, oracle, people, guilds, roles } = harness;
   /** Messages that people said, the newest last; bounded. */
   const said: LocalMessage[] = [];
 
-  const somewhere = (): LocalChannel | undefined => among(dice, town.places());
+  const somewhere = (): LocalChannel | undefined => among(dice, harness.places());
   const member = (guild: LocalGuild): LocalUser | undefined =>
     among(
       dice,
@@ -99,7 +99,7 @@ export function createChanges(town: TrustTown, dice: Dice, chronicle: Chronicle)
     const guild = channel?.guild;
     if (channel === undefined || guild === undefined || channel.isThread || channel === host.general) return;
     if (dice.chance(0.5)) {
-      town.hide(channel);
+      harness.hide(channel);
       note(`#${channel.name} is hidden from everyone`, channel);
     } else {
       guild.overwrite(channel, { for: guild.everyone, allow: ['ViewChannel'] });
@@ -150,7 +150,7 @@ export function createChanges(town: TrustTown, dice: Dice, chronicle: Chronicle)
       channel,
       user,
     );
-    const all = town.places().filter(({ isThread }) => isThread);
+    const all = harness.places().filter(({ isThread }) => isThread);
     const [oldest] = all;
     if (all.length > MOST_PLACES && oldest?.guild !== undefined) {
       oldest.guild.deleteChannel(oldest);
@@ -160,7 +160,7 @@ export function createChanges(town: TrustTown, dice: Dice, chronicle: Chronicle)
   const changeThread = () => {
     const thread = among(
       dice,
-      town.places().filter(({ isThread }) => isThread),
+      harness.places().filter(({ isThread }) => isThread),
     );
     const user = thread?.guild && member(thread.guild);
     const members = thread?.thread?.members;

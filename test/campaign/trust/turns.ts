@@ -4,7 +4,7 @@ import { type Actor, Tools } from '@cinnabar/sdk';
 import { type Dice, weighted } from '../confirm/dice.js';
 import { among, type Changes, TOPICS } from './changes.js';
 import type { Chronicle } from './chronicle.js';
-import type { TrustTown } from './town.js';
+import type { TrustHarness } from './harness.js';
 import type { Watch } from './watch.js';
 
 /** What the bot remembers of memberships for a moment is over: from here on what is read has to be right. */
@@ -53,7 +53,7 @@ const SLASHED: ReadonlySet<string> = new Set([
 ]);
 
 interface TurnDependencies {
-  readonly town: TrustTown;
+  readonly harness: TrustHarness;
   readonly dice: Dice;
   readonly changes: Changes;
   readonly watch: Watch;
@@ -62,8 +62,8 @@ interface TurnDependencies {
 }
 
 /** Everything by which a member has the bot read something, and what they decide on the cards that follow. */
-export function createTurns({ town, dice, changes, watch, chronicle, count }: TurnDependencies) {
-  const { host, oracle, people, guilds, mind, llm } = town;
+export function createTurns({ harness, dice, changes, watch, chronicle, count }: TurnDependencies) {
+  const { host, oracle, people, guilds, mind, llm } = harness;
 
   /** A tool and arguments, for places that the asker may or may not see. */
   const wish = () => {
@@ -98,7 +98,7 @@ export function createTurns({ town, dice, changes, watch, chronicle, count }: Tu
 
   /** Somewhere that a member sees, or their direct messages. */
   const placeOf = (user: LocalUser): LocalChannel => {
-    const seen = town.places().filter((channel) => oracle.sees(user, channel));
+    const seen = harness.places().filter((channel) => oracle.sees(user, channel));
     return (dice.chance(0.8) ? among(dice, seen) : undefined) ?? user.openDm(host.application);
   };
   const actorOf = (user: LocalUser, channel: LocalChannel): Actor => ({
@@ -131,7 +131,7 @@ export function createTurns({ town, dice, changes, watch, chronicle, count }: Tu
     say(user, channel);
     chronicle.note(`${user.username} asks in #${channel.name || 'a direct message'}`, [user, channel]);
     count('asked alone');
-    await town.settled();
+    await harness.settled();
     await decideAll();
   };
   const askAnywhere = () => {
@@ -139,7 +139,7 @@ export function createTurns({ town, dice, changes, watch, chronicle, count }: Tu
     return askOne(user, placeOf(user));
   };
   const askAgent = async () => {
-    const { home } = town;
+    const { home } = harness;
     const user = among(
       dice,
       people.filter((one) => !home.deleted && oracle.sees(one, home)),
@@ -161,7 +161,7 @@ export function createTurns({ town, dice, changes, watch, chronicle, count }: Tu
 
   /** While one answer is made, others ask in the same place: they may be answered together. */
   const askTogether = async () => {
-    const channel = among(dice, town.places());
+    const channel = among(dice, harness.places());
     const seeing = [...people].filter((user) => channel !== undefined && oracle.sees(user, channel));
     const [first, second, third] = seeing;
     if (channel === undefined || first === undefined || second === undefined) return;
@@ -184,7 +184,7 @@ export function createTurns({ town, dice, changes, watch, chronicle, count }: Tu
     count('asked together');
     mind.release();
     llm.release();
-    await town.settled();
+    await harness.settled();
     await decideAll();
     watch.together([]);
   };
@@ -204,7 +204,7 @@ export function createTurns({ town, dice, changes, watch, chronicle, count }: Tu
       .invoke({ name, arguments: input, actor: actorOf(user, channel), origin: 'campaign' });
     count(`call ${outcome.status}`);
     if (outcome.status === 'done') watch.read(outcome.text, user, `result of ${name}`);
-    await town.settled();
+    await harness.settled();
     if (outcome.status !== 'deferred') return;
     await decideAll();
     await host.advance(61_000);
@@ -222,7 +222,7 @@ export function createTurns({ town, dice, changes, watch, chronicle, count }: Tu
     count(`command ${words.split(' ')[0]}`);
     if (dice.chance(0.4) && SLASHED.has(words)) user.slash(channel, words);
     else user.say(channel, `!${words}`);
-    await town.settled();
+    await harness.settled();
   };
 
   const forget = async () => {
@@ -232,7 +232,7 @@ export function createTurns({ town, dice, changes, watch, chronicle, count }: Tu
     user.say(channel, '!mydata forget everything');
     chronicle.note(`${user.username} has everything forgotten`, [user]);
     count('forgotten');
-    await town.settled();
+    await harness.settled();
   };
 
   /** Each card is decided by who asked, in one of the ways that there are; or left alone. */
@@ -262,7 +262,7 @@ export function createTurns({ town, dice, changes, watch, chronicle, count }: Tu
         requester,
         card.channel,
       ]);
-      await town.settled();
+      await harness.settled();
     } catch (error) {
       // Not every card has every button, and who has left can press none.
       if (!(error instanceof LocalDiscordError) && !(error instanceof Error && /button/i.test(error.message)))
@@ -289,7 +289,7 @@ export function createTurns({ town, dice, changes, watch, chronicle, count }: Tu
       } catch (error) {
         if (!(error instanceof LocalDiscordError)) throw error;
         count('refused by Discord');
-        await town.settled();
+        await harness.settled();
       }
     },
   };

@@ -1,14 +1,14 @@
 import { createManualClock } from '@cinnabar/core/testing';
 import type { AccessPolicy, AccessRequest, AccessRule } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { openTown } from './town.js';
+import { openHarness } from './harness.js';
 
 const subject = (policy: AccessPolicy = {}): AccessRequest => ({ kind: 'tool', name: 'raid', plugin: 'raid', policy });
 
 describe('access on a real client', () => {
   it("knows the tiers of a guild: its owner, admins and moderators by permission or role, and the bot's owner", async () => {
-    await using town = await openTown({ owners: ['4711'] });
-    const { access, actor, guild, you, alice, bob, states, discord } = town;
+    await using harness = await openHarness({ owners: ['4711'] });
+    const { access, actor, guild, you, alice, bob, states, discord } = harness;
     expect(await access.tierOf(actor(you))).to.equal('guildOwner');
     expect(await access.tierOf(actor(alice))).to.equal('everyone');
     guild.giveRole(alice, guild.createRole({ name: 'boss', permissions: ['ManageGuild'] }));
@@ -23,10 +23,10 @@ describe('access on a real client', () => {
   });
 
   it("takes the application's owner, or its team, for the bot's owner unless some are configured", async () => {
-    await using alone = await openTown();
+    await using alone = await openHarness();
     expect(await alone.access.owners()).to.deep.equal([alone.you.id]);
     expect([alone.you, alone.alice].map(({ id }) => alone.access.isOwner(id))).to.deep.equal([true, false]);
-    await using crew = await openTown({ team: true });
+    await using crew = await openHarness({ team: true });
     expect(await crew.access.tierOf(crew.actor(crew.alice))).to.equal('botOwner');
     expect([crew.you, crew.alice, crew.bob].map(({ id }) => crew.access.isOwner(id))).to.deep.equal([
       true,
@@ -37,7 +37,7 @@ describe('access on a real client', () => {
 
   it('counts who has left the team as owner no more, within the hour', async () => {
     const clock = createManualClock();
-    await using crew = await openTown({ team: true, clock });
+    await using crew = await openHarness({ team: true, clock });
     const { access, actor, alice, you, application, discord } = crew;
     expect(await access.tierOf(actor(alice))).to.equal('botOwner');
     Object.assign(application.team ?? {}, { members: [you] });
@@ -55,8 +55,8 @@ describe('access on a real client', () => {
   });
 
   it('counts nobody as owner while Discord cannot be asked, and does not ask at every decision', async () => {
-    await using town = await openTown();
-    const { access, you, discord, actor, log } = town;
+    await using harness = await openHarness();
+    const { access, you, discord, actor, log } = harness;
     discord.faults.rest.fail(500, { route: '/applications/@me', times: 10 });
     expect(await access.owners()).to.deep.equal([]);
     expect(await access.tierOf(actor(you))).to.equal('guildOwner');
@@ -64,8 +64,8 @@ describe('access on a real client', () => {
   });
 
   it('computes permissions in the channel, overwrites included, and a thread by its parent', async () => {
-    await using town = await openTown();
-    const { access, actor, guild, general, alice, application, discord } = town;
+    await using harness = await openHarness();
+    const { access, actor, guild, general, alice, application, discord } = harness;
     const pinning = subject({ member: ['ManageMessages'] });
     const sending = subject({ bot: ['AttachFiles'] });
     expect((await access.decide(actor(alice), pinning)).allowed).to.equal(false);
@@ -80,8 +80,8 @@ describe('access on a real client', () => {
   });
 
   it('refuses, with the reason, whoever is gone and whatever is gone', async () => {
-    await using town = await openTown();
-    const { access, actor, guild, alice, bob, application, discord } = town;
+    await using harness = await openHarness();
+    const { access, actor, guild, alice, bob, application, discord } = harness;
     const doomed = guild.createChannel({ name: 'doomed' });
     const hidden = guild.createChannel({
       name: 'hidden',
@@ -103,8 +103,8 @@ describe('access on a real client', () => {
   });
 
   it('does not take a channel of a guild for a direct message or for one of another guild', async () => {
-    await using town = await openTown();
-    const { access, actor, alice, application, discord } = town;
+    await using harness = await openHarness();
+    const { access, actor, alice, application, discord } = harness;
     const evil = discord.createGuild({ name: 'Elsewhere', owner: alice });
     evil.invite(application);
     const far = evil.createChannel({ name: 'far' });
@@ -116,8 +116,8 @@ describe('access on a real client', () => {
   });
 
   it('takes everyone for an ordinary member in a direct message, but the bot owner', async () => {
-    await using town = await openTown();
-    const { access, you, alice, application } = town;
+    await using harness = await openHarness();
+    const { access, you, alice, application } = harness;
     const directly = (person: typeof you) => ({
       userId: person.id,
       guildId: null,
@@ -130,10 +130,10 @@ describe('access on a real client', () => {
   });
 
   it('leaves a member in time-out nothing but looking on', async () => {
-    await using town = await openTown();
-    const { access, actor, guild, alice, client, discord } = town;
+    await using harness = await openHarness();
+    const { access, actor, guild, alice, client, discord } = harness;
     guild.giveRole(alice, guild.createRole({ name: 'mod', permissions: ['KickMembers'] }));
-    guild.giveRole(town.application.user, guild.createRole({ name: 'jailer', permissions: ['ModerateMembers'] }));
+    guild.giveRole(harness.application.user, guild.createRole({ name: 'jailer', permissions: ['ModerateMembers'] }));
     await discord.settled();
     expect(await access.tierOf(actor(alice))).to.equal('mod');
     const member = await client.guilds.cache.get(guild.id)?.members.fetch(alice.id);
@@ -146,8 +146,8 @@ describe('access on a real client', () => {
   });
 
   it('asks in a thread for the permission to send in threads', async () => {
-    await using town = await openTown();
-    const { access, actor, guild, general, alice, discord } = town;
+    await using harness = await openHarness();
+    const { access, actor, guild, general, alice, discord } = harness;
     const thread = alice.startThread(general, 'aside');
     guild.overwrite(general, { for: alice, allow: ['SendMessages'], deny: ['SendMessagesInThreads'] });
     await discord.settled();
@@ -156,8 +156,8 @@ describe('access on a real client', () => {
   });
 
   it('without the members intent asks Discord again at execution, so that a lost role counts', async () => {
-    await using town = await openTown({ intents: ['Guilds', 'GuildMessages'] });
-    const { access, actor, guild, general, alice, discord } = town;
+    await using harness = await openHarness({ intents: ['Guilds', 'GuildMessages'] });
+    const { access, actor, guild, general, alice, discord } = harness;
     const admins = guild.createRole({ name: 'admins', permissions: ['ManageGuild'] });
     guild.giveRole(alice, admins);
     alice.say(general, 'hello');
@@ -175,8 +175,8 @@ describe('access on a real client', () => {
   });
 
   it('follows the rules of the server, in a thread those of its channel, elsewhere those of the other server', async () => {
-    await using town = await openTown();
-    const { access, actor, you, alice, guild, general, states } = town;
+    await using harness = await openHarness();
+    const { access, actor, you, alice, guild, general, states } = harness;
     const deny = (kind: 'channel' | 'user', id: string): AccessRule => ({
       effect: 'deny',
       target: { kind: 'plugin', name: 'raid' },
@@ -192,7 +192,7 @@ describe('access on a real client', () => {
       remedy: `An admin takes the rule back with \`access clear plugin:raid <#${general.id}>\`.`,
     });
     const thread = alice.startThread(general, 'loot');
-    await town.discord.settled();
+    await harness.discord.settled();
     expect((await access.decide({ ...actor(alice), channelId: thread.id }, subject())).allowed).to.equal(false);
     await states.update(guild.id, (draft) => ({ ...draft, accessRules: [deny('user', alice.id)] }));
     expect((await access.decide(actor(alice), subject())).allowed).to.equal(false);
@@ -200,8 +200,8 @@ describe('access on a real client', () => {
   });
 
   it('refuses when Discord does not answer', async () => {
-    await using town = await openTown({ intents: ['Guilds'] });
-    const { access, actor, alice, discord } = town;
+    await using harness = await openHarness({ intents: ['Guilds'] });
+    const { access, actor, alice, discord } = harness;
     discord.faults.rest.fail(500, { route: /members/, times: 20 });
     const decision = await access.decideFresh(actor(alice), subject());
     expect(decision).to.deep.include({ allowed: false });

@@ -1,18 +1,18 @@
 import type { AccessRequest, Actor, IdentityGrant, Place } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { openTown } from './town.js';
+import { openHarness } from './harness.js';
 
 const reading = (at?: Place): AccessRequest => {
   const subject = { kind: 'tool', name: 'read', plugin: 'tools', policy: { member: ['ReadMessageHistory'] } } as const;
   return at === undefined ? subject : { ...subject, at };
 };
 
-type Town = Awaited<ReturnType<typeof openTown>>;
+type Harness = Awaited<ReturnType<typeof openHarness>>;
 
 /** A channel for everybody, one that alice cannot see, and one of another guild of hers. */
-async function openTwoTowns(options: Parameters<typeof openTown>[0] = {}) {
-  const town = await openTown(options);
-  const { guild, alice, application, discord } = town;
+async function openTwoHarnesses(options: Parameters<typeof openHarness>[0] = {}) {
+  const harness = await openHarness(options);
+  const { guild, alice, application, discord } = harness;
   const market = guild.createChannel({ name: 'market' });
   const cellar = guild.createChannel({ name: 'cellar', overwrites: [{ for: alice, deny: ['ViewChannel'] }] });
   const other = discord.createGuild({ name: 'Elsewhere', owner: alice });
@@ -24,16 +24,16 @@ async function openTwoTowns(options: Parameters<typeof openTown>[0] = {}) {
     channelId: channel.id,
   });
   const ask = async (actor: Actor, place?: Place) => {
-    const { allowed, reasons } = await town.access.decide(actor, reading(place));
+    const { allowed, reasons } = await harness.access.decide(actor, reading(place));
     return allowed ? 'allowed' : reasons.filter((one) => !one.allowed).map(({ rule }) => rule)[0];
   };
-  return { ...town, market, cellar, other, far, at, ask };
+  return { ...harness, market, cellar, other, far, at, ask };
 }
 
 describe('what takes effect elsewhere', () => {
   it('is decided for that place: its permissions, and whether it can be seen at all', async () => {
-    await using town = await openTwoTowns();
-    const { actor, alice, guild, market, cellar, at, ask, discord } = town;
+    await using harness = await openTwoHarnesses();
+    const { actor, alice, guild, market, cellar, at, ask, discord } = harness;
     expect(await ask(actor(alice), at(market))).to.equal('allowed');
     expect(await ask(actor(alice), at(cellar))).to.equal('reach');
     guild.overwrite(market, { for: alice, deny: ['ReadMessageHistory'] });
@@ -43,8 +43,8 @@ describe('what takes effect elsewhere', () => {
   });
 
   it('stays in its guild, is answered alike for what is hidden, far and not there, and reaches one’s guilds from a direct message', async () => {
-    await using town = await openTwoTowns();
-    const { access, actor, alice, bob, application, cellar, other, far, at, ask } = town;
+    await using harness = await openTwoHarnesses();
+    const { access, actor, alice, bob, application, cellar, other, far, at, ask } = harness;
     const why = async (place: Place) => (await access.decide(actor(alice), reading(place))).reasons;
     const hidden = await why(at(cellar));
     expect(await why(at(far, other.id))).to.deep.equal(hidden);
@@ -61,8 +61,8 @@ describe('what takes effect elsewhere', () => {
   });
 
   it('keeps a private thread to its members and to who manages threads', async () => {
-    await using town = await openTwoTowns();
-    const { actor, you, alice, bob, general, at, ask, discord } = town;
+    await using harness = await openTwoHarnesses();
+    const { actor, you, alice, bob, general, at, ask, discord } = harness;
     const thread = bob.startThread(general, 'secret', { private: true });
     await discord.settled();
     expect(await ask(actor(bob), at(thread))).to.equal('allowed');
@@ -71,8 +71,8 @@ describe('what takes effect elsewhere', () => {
   });
 
   it('keeps a private thread from who was taken out of it, also where Discord does not tell of that, and who is in it themselves', async () => {
-    await using town = await openTwoTowns({ intents: ['Guilds', 'GuildMessages'] });
-    const { access, actor, bob, general, at, ask, client, discord } = town;
+    await using harness = await openTwoHarnesses({ intents: ['Guilds', 'GuildMessages'] });
+    const { access, actor, bob, general, at, ask, client, discord } = harness;
     const thread = bob.startThread(general, 'secret', { private: true });
     await discord.settled();
     expect(await ask(actor(bob), at(thread))).to.equal('allowed');
@@ -85,8 +85,8 @@ describe('what takes effect elsewhere', () => {
   });
 
   it('keeps what is said in a voice channel to who may join it', async () => {
-    await using town = await openTwoTowns();
-    const { actor, alice, bob, guild, at, ask, discord } = town;
+    await using harness = await openTwoHarnesses();
+    const { actor, alice, bob, guild, at, ask, discord } = harness;
     const lounge = guild.createChannel({
       name: 'lounge',
       type: 'voice',
@@ -99,8 +99,8 @@ describe('what takes effect elsewhere', () => {
 });
 
 describe('an agent with an identity', () => {
-  const grantTo = (town: Town, more: Partial<IdentityGrant> = {}): Actor => {
-    const { identities, guild, you, general } = town;
+  const grantTo = (harness: Harness, more: Partial<IdentityGrant> = {}): Actor => {
+    const { identities, guild, you, general } = harness;
     const home = { guildId: guild.id, userId: you.id, channelId: general.id };
     const grants = [{ ...home, channels: [general.id], tools: { read: 'allow' }, ...more }] as const;
     identities.set('relay:v', { id: 'relay:v', plugin: 'relay', name: 'V', grants });
@@ -108,9 +108,9 @@ describe('an agent with an identity', () => {
   };
 
   it('goes no further than the channels, with their threads, and the tools that it was granted', async () => {
-    await using town = await openTwoTowns();
-    const { access, guild, general, market, you, at, ask, discord } = town;
-    const agent = grantTo(town);
+    await using harness = await openTwoHarnesses();
+    const { access, guild, general, market, you, at, ask, discord } = harness;
+    const agent = grantTo(harness);
     const thread = you.startThread(general, 'aside');
     await discord.settled();
     expect(await ask(agent, at(general))).to.equal('allowed');
@@ -125,9 +125,9 @@ describe('an agent with an identity', () => {
   });
 
   it('never does what whoever let it in could not', async () => {
-    await using town = await openTwoTowns();
-    const { alice, cellar, market, at, ask } = town;
-    const agent = grantTo(town, { userId: alice.id, channels: 'all' });
+    await using harness = await openTwoHarnesses();
+    const { alice, cellar, market, at, ask } = harness;
+    const agent = grantTo(harness, { userId: alice.id, channels: 'all' });
     const asAlice = { ...agent, userId: alice.id };
     expect(await ask(asAlice, at(market))).to.equal('allowed');
     expect(await ask(asAlice, at(cellar))).to.equal('reach');
@@ -135,9 +135,9 @@ describe('an agent with an identity', () => {
   });
 
   it('is out at once when its grant is withdrawn, and was never in where it has none', async () => {
-    await using town = await openTwoTowns();
-    const { access, other, far, general, at, ask, identities } = town;
-    const agent = grantTo(town);
+    await using harness = await openTwoHarnesses();
+    const { access, other, far, general, at, ask, identities } = harness;
+    const agent = grantTo(harness);
     expect(await ask(agent, at(far, other.id))).to.equal('reach');
     expect(await access.modeOf(agent, 'read')).to.equal('allow');
     identities.clear();
@@ -147,9 +147,9 @@ describe('an agent with an identity', () => {
   });
 
   it('acts in another guild for whoever let it in there', async () => {
-    await using town = await openTwoTowns();
-    const { access, alice, other, far, guild, general, you, at, ask, identities } = town;
-    const agent = grantTo(town);
+    await using harness = await openTwoHarnesses();
+    const { access, alice, other, far, guild, general, you, at, ask, identities } = harness;
+    const agent = grantTo(harness);
     const there = {
       guildId: other.id,
       userId: alice.id,

@@ -1,17 +1,17 @@
 import { expect } from 'chai';
-import { alice, GUILD, holdingInterceptor, openWorkshop, recordingTool } from './workshop.js';
+import { alice, GUILD, holdingInterceptor, openToolHarness, recordingTool } from './harness.js';
 
 const request = { name: 'add_party_character', arguments: { name: 'V' }, actor: alice, origin: 'chat' };
 
 describe('the audit', () => {
   it('gets one record per call: who, what, where, why allowed, who decided, how it ended, how long it took', async () => {
-    const { room, load, audits, clock, policies } = openWorkshop();
+    const { service, load, audits, clock, policies } = openToolHarness();
     const held = holdingInterceptor();
-    room.tool(load('party'), recordingTool([], { run: () => clock.advance(20) }));
-    room.intercept(load('confirm'), held.interceptor);
+    service.tool(load('party'), recordingTool([], { run: () => clock.advance(20) }));
+    service.intercept(load('confirm'), held.interceptor);
     await policies.set(GUILD, 'add_party_character', 'confirm');
     const startedAt = clock.now();
-    const outcome = await room.invoke(request);
+    const outcome = await service.invoke(request);
     expect(audits).to.deep.equal([]);
     clock.advance(1_000);
     await held.calls[0]?.approve('1');
@@ -39,11 +39,11 @@ describe('the audit', () => {
   });
 
   it('has refusals too, with the reason, also of tools that do not exist', async () => {
-    const { room, load, audits, shutOut } = openWorkshop();
-    room.tool(load('party'), recordingTool([]));
+    const { service, load, audits, shutOut } = openToolHarness();
+    service.tool(load('party'), recordingTool([]));
     shutOut.add(alice.userId);
-    await room.invoke(request);
-    await room.invoke({ ...request, name: 'launch_missiles' });
+    await service.invoke(request);
+    await service.invoke({ ...request, name: 'launch_missiles' });
     expect(audits.map(({ outcome, code }) => [outcome, code])).to.deep.equal([
       ['denied', undefined],
       ['failed', 'CINNABAR_TOOL_UNKNOWN'],
@@ -52,10 +52,10 @@ describe('the audit', () => {
   });
 
   it('holds no secret and no endless argument', async () => {
-    const { room, load, audits } = openWorkshop();
-    room.tool(load('party'), recordingTool([]));
-    await room.invoke({ ...request, arguments: { name: `hunter2${'x'.repeat(10_000)}` } });
-    await room.invoke({ ...request, arguments: 'hunter2, not JSON' });
+    const { service, load, audits } = openToolHarness();
+    service.tool(load('party'), recordingTool([]));
+    await service.invoke({ ...request, arguments: { name: `hunter2${'x'.repeat(10_000)}` } });
+    await service.invoke({ ...request, arguments: 'hunter2, not JSON' });
     const kept = JSON.stringify(audits);
     expect(kept).to.contain('[secret]');
     expect(kept).not.to.contain('hunter2');
@@ -63,9 +63,9 @@ describe('the audit', () => {
   });
 
   it('that breaks does not break the call', async () => {
-    const { room, load, audits } = openWorkshop();
-    room.tool(load('party'), recordingTool([]));
+    const { service, load, audits } = openToolHarness();
+    service.tool(load('party'), recordingTool([]));
     Object.freeze(audits);
-    expect(await room.invoke(request)).to.include({ status: 'done' });
+    expect(await service.invoke(request)).to.include({ status: 'done' });
   });
 });

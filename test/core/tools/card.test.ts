@@ -1,16 +1,16 @@
 import { type CallCard, type ToolPresentation, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { alice, openWorkshop, recordingTool } from './workshop.js';
+import { alice, openToolHarness, recordingTool } from './harness.js';
 
 const input = z.object({ name: z.string(), role: z.string(), gear_preferences: z.array(z.string()).default([]) });
 type Presentation = ToolPresentation<Record<string, unknown>, unknown>;
 
 /** The card that an interceptor sees of a call with these arguments. */
 async function cardOf(given: Record<string, unknown>, present?: Presentation): Promise<CallCard> {
-  const { room, load } = openWorkshop();
+  const { service, load } = openToolHarness();
   const cards: CallCard[] = [];
-  room.tool(load('party'), recordingTool([], { input, ...(present === undefined ? {} : { present }) }));
-  room.intercept(load('watch'), {
+  service.tool(load('party'), recordingTool([], { input, ...(present === undefined ? {} : { present }) }));
+  service.intercept(load('watch'), {
     name: 'watch',
     order: 0,
     handle: (call, next) => {
@@ -18,7 +18,7 @@ async function cardOf(given: Record<string, unknown>, present?: Presentation): P
       return next();
     },
   });
-  await room.invoke({ name: 'add_party_character', arguments: given, actor: alice, origin: 'chat' });
+  await service.invoke({ name: 'add_party_character', arguments: given, actor: alice, origin: 'chat' });
   const [card] = cards;
   if (card === undefined) throw new Error('there was no card');
   return card;

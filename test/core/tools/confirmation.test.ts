@@ -1,23 +1,23 @@
 import type { Outcome, SettledOutcome } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { alice, bob, holdingInterceptor, openWorkshop, recordingTool } from './workshop.js';
+import { alice, bob, holdingInterceptor, openToolHarness, recordingTool } from './harness.js';
 
 const request = { name: 'add_party_character', arguments: { name: 'V' }, actor: alice, origin: 'chat' };
 
 /** Given a call that is held for a decision. */
 async function heldCall(more: Parameters<typeof recordingTool>[1] = {}) {
-  const shop = openWorkshop();
+  const shop = openToolHarness();
   const runs: unknown[] = [];
   const party = shop.load('party');
   const confirm = shop.load('confirm');
   const held = holdingInterceptor();
-  shop.room.tool(party, recordingTool(runs, more));
-  shop.room.intercept(confirm, held.interceptor);
-  const outcome = await shop.room.invoke(request);
+  shop.service.tool(party, recordingTool(runs, more));
+  shop.service.intercept(confirm, held.interceptor);
+  const outcome = await shop.service.invoke(request);
   const [call] = held.calls;
   const [next] = held.nexts;
   if (call === undefined || next === undefined) throw new Error('the call was not held');
-  const stateOf = async () => (await shop.room.ledger.get(call.id))?.state;
+  const stateOf = async () => (await shop.service.ledger.get(call.id))?.state;
   return { ...shop, runs, party, confirm, held, call, next, outcome, settled: settledOf(outcome), stateOf };
 }
 
@@ -35,12 +35,12 @@ describe('a call that is held for a decision', () => {
   });
 
   it('runs exactly the arguments that were shown, once approved', async () => {
-    const { call, held, settled, runs, room } = await heldCall();
+    const { call, held, settled, runs, service } = await heldCall();
     expect(await call.approve(alice.userId)).to.equal(true);
     held.goOn();
     expect(await settled).to.include({ status: 'done' });
     expect(runs).to.deep.equal([call.input]);
-    expect(await room.ledger.get(call.id)).to.deep.include({ state: 'done', decidedBy: alice.userId });
+    expect(await service.ledger.get(call.id)).to.deep.include({ state: 'done', decidedBy: alice.userId });
   });
 
   it('does not run before it is approved, however its interceptor tries', async () => {
@@ -113,11 +113,11 @@ describe('a call that is held for a decision', () => {
   });
 
   it('is run by the new version of a tool that was reloaded', async () => {
-    const { call, held, settled, runs, party, room, load } = await heldCall();
+    const { call, held, settled, runs, party, service, load } = await heldCall();
     const newRuns: unknown[] = [];
     await call.approve(alice.userId);
     await party.scope.close();
-    room.tool(load('party'), recordingTool(newRuns));
+    service.tool(load('party'), recordingTool(newRuns));
     held.goOn();
     expect(await settled).to.include({ status: 'done' });
     expect([runs, newRuns]).to.deep.equal([[], [call.input]]);
@@ -128,11 +128,11 @@ describe('a call that is held for a decision', () => {
       ['party', { risk: 'destructive' }],
       ['other', {}],
     ] as const) {
-      const { call, held, settled, party, room, load } = await heldCall();
+      const { call, held, settled, party, service, load } = await heldCall();
       const newRuns: unknown[] = [];
       await call.approve(alice.userId);
       await party.scope.close();
-      room.tool(load(plugin), recordingTool(newRuns, more));
+      service.tool(load(plugin), recordingTool(newRuns, more));
       held.goOn();
       expect(await settled)
         .to.have.nested.property('error.message')
@@ -153,12 +153,12 @@ describe('a call that is held for a decision', () => {
 
   it('does not run once the request was cancelled', async () => {
     const stop = new AbortController();
-    const { room, load } = openWorkshop();
+    const { service, load } = openToolHarness();
     const runs: unknown[] = [];
     const held = holdingInterceptor();
-    room.tool(load('party'), recordingTool(runs));
-    room.intercept(load('confirm'), held.interceptor);
-    const outcome = await room.invoke({ ...request, signal: stop.signal });
+    service.tool(load('party'), recordingTool(runs));
+    service.intercept(load('confirm'), held.interceptor);
+    const outcome = await service.invoke({ ...request, signal: stop.signal });
     await held.calls[0]?.approve(alice.userId);
     stop.abort();
     held.goOn();
@@ -173,8 +173,8 @@ describe('a call that is held for a decision', () => {
   });
 
   it('is decided apart from another of the same request', async () => {
-    const { room, held, call, runs, settled } = await heldCall();
-    const second = settledOf(await room.invoke({ ...request, arguments: { name: 'Jackie' } }));
+    const { service, held, call, runs, settled } = await heldCall();
+    const second = settledOf(await service.invoke({ ...request, arguments: { name: 'Jackie' } }));
     const [, other] = held.calls;
     expect(other?.id).not.to.equal(call.id);
     expect(other?.argumentsHash).not.to.equal(call.argumentsHash);

@@ -2,7 +2,7 @@ import { createMemoryDriver } from '@cinnabar/core/testing';
 import type { Actor } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { alice, bob, countingIds, holdingInterceptor, openWorkshop, recordingTool } from './workshop.js';
+import { alice, bob, countingIds, holdingInterceptor, openToolHarness, recordingTool } from './harness.js';
 
 const request = {
   name: 'add_party_character',
@@ -17,8 +17,8 @@ function openProcesses(more: Parameters<typeof recordingTool>[1] = {}) {
   const shared = { driver: createMemoryDriver(), ids: countingIds() };
   const runs: unknown[] = [];
   const open = () => {
-    const shop = openWorkshop(shared);
-    shop.room.tool(shop.load('party'), recordingTool(runs, more));
+    const shop = openToolHarness(shared);
+    shop.service.tool(shop.load('party'), recordingTool(runs, more));
     return shop;
   };
   return { runs, open };
@@ -27,10 +27,10 @@ function openProcesses(more: Parameters<typeof recordingTool>[1] = {}) {
 describe('a call with a key', () => {
   it('runs once, and whoever asks again, also after a restart, gets what became of it', async () => {
     const { runs, open } = openProcesses({ present: { success: () => '✓ V is in' } });
-    const { room } = open();
-    const first = await room.invoke(request);
-    expect(await room.invoke(request)).to.include({ status: 'done', callId: first.callId, text: '✓ V is in' });
-    const next = open().room;
+    const { service } = open();
+    const first = await service.invoke(request);
+    expect(await service.invoke(request)).to.include({ status: 'done', callId: first.callId, text: '✓ V is in' });
+    const next = open().service;
     await next.recover();
     expect(await next.invoke(request)).to.include({ status: 'done', callId: first.callId, output: '✓ V is in' });
     expect(runs).to.have.length(1);
@@ -38,10 +38,10 @@ describe('a call with a key', () => {
 
   it('is one call for everybody who asks while it is under way', async () => {
     const { runs, open } = openProcesses();
-    const { room, load } = open();
+    const { service, load } = open();
     const held = holdingInterceptor();
-    room.intercept(load('confirm'), held.interceptor);
-    const [one, other] = await Promise.all([room.invoke(request), room.invoke(request)]);
+    service.intercept(load('confirm'), held.interceptor);
+    const [one, other] = await Promise.all([service.invoke(request), service.invoke(request)]);
     expect([one.status, other.callId]).to.deep.equal(['deferred', one.callId]);
     await held.calls[0]?.approve('1');
     held.goOn();
@@ -52,10 +52,10 @@ describe('a call with a key', () => {
 
   it('is one call however its arguments are put', async () => {
     const { runs, open } = openProcesses();
-    const { room } = open();
+    const { service } = open();
     const [one, other] = await Promise.all([
-      room.invoke({ ...request, arguments: { name: 'V', role: 'Solo' } }),
-      room.invoke({ ...request, arguments: '{"role":"Solo","name":"V"}' }),
+      service.invoke({ ...request, arguments: { name: 'V', role: 'Solo' } }),
+      service.invoke({ ...request, arguments: '{"role":"Solo","name":"V"}' }),
     ]);
     expect(other).to.deep.equal(one);
     expect(runs).to.have.length(1);
@@ -64,15 +64,15 @@ describe('a call with a key', () => {
   it('tells its tool the key, the same at every attempt', async () => {
     const keys: string[] = [];
     const { open } = openProcesses({ run: (_, { key }) => void keys.push(key) });
-    const { room } = open();
-    await room.invoke(request);
+    const { service } = open();
+    await service.invoke(request);
     expect(keys).to.deep.equal([request.key]);
   });
 
   it('belongs to one tool, one person and one set of arguments', async () => {
     const { open, runs } = openProcesses();
-    const { room } = open();
-    await room.invoke(request);
+    const { service } = open();
+    await service.invoke(request);
     const agent = { ...alice, identity: 'relay:v' };
     const abroad = { ...alice, guildId: '777' };
     for (const change of [
@@ -82,7 +82,7 @@ describe('a call with a key', () => {
       { arguments: { name: 'Johnny' } },
       { name: 'view_party' },
     ]) {
-      const outcome = await room.invoke({ ...request, ...change });
+      const outcome = await service.invoke({ ...request, ...change });
       expect(outcome).to.have.nested.property('error.code', 'CINNABAR_TOOL_KEY');
     }
     expect(runs).to.have.length(1);
@@ -90,19 +90,19 @@ describe('a call with a key', () => {
 
   it('that was refused before it was a call may be made once nothing stands against it', async () => {
     const { open } = openProcesses();
-    const { room, shutOut } = open();
+    const { service, shutOut } = open();
     shutOut.add(alice.userId);
-    expect(await room.invoke(request)).to.include({ status: 'denied' });
+    expect(await service.invoke(request)).to.include({ status: 'denied' });
     shutOut.clear();
-    expect(await room.invoke(request)).to.include({ status: 'done' });
+    expect(await service.invoke(request)).to.include({ status: 'done' });
   });
 
   it('that was waiting at a restart has not run, and may be made again as the next attempt', async () => {
     const { open, runs } = openProcesses();
-    const { room, load } = open();
-    room.intercept(load('confirm'), holdingInterceptor().interceptor);
-    await room.invoke(request);
-    const next = open().room;
+    const { service, load } = open();
+    service.intercept(load('confirm'), holdingInterceptor().interceptor);
+    await service.invoke(request);
+    const next = open().service;
     await next.recover();
     expect(await next.invoke(request)).to.include({ status: 'expired' });
     expect(await next.invoke({ ...request, attempt: 2 })).to.include({ status: 'done' });
@@ -125,9 +125,9 @@ describe('a call with a key', () => {
           return repeated === 1 ? new Promise(() => undefined) : 'again';
         },
       });
-      void open().room.invoke(request);
+      void open().service.invoke(request);
       await begun;
-      const next = open().room;
+      const next = open().service;
       await next.recover();
       const unknown = await next.invoke(request);
       expect(unknown).to.have.nested.property('error.code', 'CINNABAR_TOOL_UNKNOWN_OUTCOME');
@@ -139,16 +139,16 @@ describe('a call with a key', () => {
 
   it('has no second attempt without a first', async () => {
     const { open, runs } = openProcesses();
-    const outcome = await open().room.invoke({ ...request, attempt: 2 });
+    const outcome = await open().service.invoke({ ...request, attempt: 2 });
     expect(outcome).to.have.nested.property('error.code', 'CINNABAR_TOOL_KEY');
     expect(runs).to.deep.equal([]);
   });
 
   it('counts its attempts from 1', async () => {
     const { open, runs } = openProcesses();
-    const { room } = open();
+    const { service } = open();
     for (const attempt of [0, -1, 1.5, Number.NaN]) {
-      expect(await room.invoke({ ...request, attempt })).to.have.nested.property('error.code', 'CINNABAR_TOOL_KEY');
+      expect(await service.invoke({ ...request, attempt })).to.have.nested.property('error.code', 'CINNABAR_TOOL_KEY');
     }
     expect(runs).to.deep.equal([]);
   });
@@ -157,15 +157,15 @@ describe('a call with a key', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom('ask', 'restart', 'attempt'), { maxLength: 12 }), async (steps) => {
         const { open, runs } = openProcesses();
-        let { room } = open();
+        let { service } = open();
         let attempt = 1;
         for (const step of steps) {
           if (step === 'attempt') attempt += 1;
           if (step === 'restart') {
-            room = open().room;
-            await room.recover();
+            service = open().service;
+            await service.recover();
           }
-          await room.invoke({ ...request, attempt });
+          await service.invoke({ ...request, attempt });
         }
         expect(runs.length).to.be.at.most(1);
       }),
@@ -176,37 +176,37 @@ describe('a call with a key', () => {
 
 describe('an internal tool', () => {
   it('does not exist for models, only for its own plugin', async () => {
-    const shop = openWorkshop();
+    const shop = openToolHarness();
     const runs: unknown[] = [];
-    shop.room.tool(shop.load('party'), recordingTool(runs, { internal: true }));
-    expect(await shop.room.offered(alice)).to.deep.equal([]);
-    const outcome = await shop.room.invoke({ ...request, origin: 'chat' });
+    shop.service.tool(shop.load('party'), recordingTool(runs, { internal: true }));
+    expect(await shop.service.offered(alice)).to.deep.equal([]);
+    const outcome = await shop.service.invoke({ ...request, origin: 'chat' });
     expect(outcome).to.have.nested.property('error.code', 'CINNABAR_TOOL_UNKNOWN');
-    expect(await shop.room.invoke({ ...request, origin: 'party', key: 'other' })).to.include({ status: 'done' });
+    expect(await shop.service.invoke({ ...request, origin: 'party', key: 'other' })).to.include({ status: 'done' });
   });
 });
 
 describe('a tool that is not worth offering everywhere', () => {
   it('is not offered there, and runs when it is asked for all the same', async () => {
-    const shop = openWorkshop();
+    const shop = openToolHarness();
     const offered = ({ userId }: Actor) => userId === bob.userId;
-    shop.room.tool(shop.load('party'), recordingTool([], { offered }));
-    expect(await shop.room.offered(alice)).to.deep.equal([]);
-    expect(await shop.room.offered(bob)).to.have.length(1);
-    expect(await shop.room.offered({ ...alice, identity: 'relay:v' })).to.have.length(1);
-    expect(await shop.room.invoke(request)).to.include({ status: 'done' });
+    shop.service.tool(shop.load('party'), recordingTool([], { offered }));
+    expect(await shop.service.offered(alice)).to.deep.equal([]);
+    expect(await shop.service.offered(bob)).to.have.length(1);
+    expect(await shop.service.offered({ ...alice, identity: 'relay:v' })).to.have.length(1);
+    expect(await shop.service.invoke(request)).to.include({ status: 'done' });
   });
 });
 
 describe("a tool's own policy", () => {
   it('holds where the guild has none', async () => {
-    const shop = openWorkshop();
+    const shop = openToolHarness();
     const held = holdingInterceptor();
-    shop.room.tool(shop.load('party'), recordingTool([], { policy: 'confirm' }));
-    shop.room.intercept(shop.load('confirm'), held.interceptor);
-    await shop.room.invoke({ ...request, key: 'a' });
+    shop.service.tool(shop.load('party'), recordingTool([], { policy: 'confirm' }));
+    shop.service.intercept(shop.load('confirm'), held.interceptor);
+    await shop.service.invoke({ ...request, key: 'a' });
     await shop.policies.set(alice.guildId ?? '', request.name, 'allow');
-    await shop.room.invoke({ ...request, key: 'b' });
+    await shop.service.invoke({ ...request, key: 'b' });
     expect(held.calls.map(({ policy }) => policy)).to.deep.equal(['confirm', 'allow']);
   });
 });

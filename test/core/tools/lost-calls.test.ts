@@ -4,7 +4,7 @@ import { createLedgerStore } from '@cinnabar/core/internal/tools/ledger-store';
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import { expect } from 'chai';
 import { recordingLogger } from '../../support/logs.js';
-import { alice, countingIds, openWorkshop, recordingTool } from './workshop.js';
+import { alice, countingIds, openToolHarness, recordingTool } from './harness.js';
 
 const request = {
   name: 'add_party_character',
@@ -22,8 +22,8 @@ function openProcesses(driver = createMemoryDriver()) {
   const ids = countingIds();
   const runs: unknown[] = [];
   const open = (own = driver) => {
-    const shop = openWorkshop({ driver: own, ids });
-    shop.room.tool(shop.load('party'), recordingTool(runs));
+    const shop = openToolHarness({ driver: own, ids });
+    shop.service.tool(shop.load('party'), recordingTool(runs));
     return shop;
   };
   return { driver, runs, open };
@@ -32,58 +32,61 @@ function openProcesses(driver = createMemoryDriver()) {
 describe('a call with a key, of which something got lost,', () => {
   it('is found again when the document of its key is damaged', async () => {
     const { driver, runs, open } = openProcesses();
-    const first = await open().room.invoke(request);
+    const first = await open().service.invoke(request);
     driver.damage(keyDocument, 'torn', { lastGood: true });
-    const { room } = open();
-    for (const _ of [1, 2]) expect(await room.invoke(request)).to.include({ status: 'done', callId: first.callId });
+    const { service } = open();
+    for (const _ of [1, 2]) expect(await service.invoke(request)).to.include({ status: 'done', callId: first.callId });
     expect(runs).to.have.length(1);
   });
 
   for (const folder of ['open', 'ended']) {
     it(`is unknown, and not made again, when its row among those that are ${folder} is damaged`, async () => {
       const { driver, runs, open } = openProcesses();
-      const { callId } = await open().room.invoke(request);
+      const { callId } = await open().service.invoke(request);
       if (folder === 'open') await driver.delete([...LEDGER, 'ended', callId]);
       driver.damage([...LEDGER, folder, callId], 'torn', { lastGood: true });
-      const { room } = open();
-      await room.recover();
-      for (const _ of [1, 2]) expect(await room.invoke(request)).to.have.nested.property('error.code', UNKNOWN);
-      expect(await room.invoke({ ...request, attempt: 2 })).to.have.nested.property('error.code', 'CINNABAR_TOOL_KEY');
+      const { service } = open();
+      await service.recover();
+      for (const _ of [1, 2]) expect(await service.invoke(request)).to.have.nested.property('error.code', UNKNOWN);
+      expect(await service.invoke({ ...request, attempt: 2 })).to.have.nested.property(
+        'error.code',
+        'CINNABAR_TOOL_KEY',
+      );
       expect(runs).to.have.length(1);
     });
   }
 
   it('is unknown, and not made again, when its member has wanted it forgotten; nothing of theirs is left', async () => {
     const { driver, runs, open } = openProcesses();
-    const { room } = open();
-    const { callId } = await room.invoke({ ...request, actor: { ...alice, userId: '4711' } });
-    await room.personalData.forget('4711');
-    expect(await room.invoke(request)).to.have.nested.property('error.code', UNKNOWN);
+    const { service } = open();
+    const { callId } = await service.invoke({ ...request, actor: { ...alice, userId: '4711' } });
+    await service.personalData.forget('4711');
+    expect(await service.invoke(request)).to.have.nested.property('error.code', UNKNOWN);
     expect(runs).to.have.length(1);
     const left = await Promise.all((await driver.list([])).map((path) => driver.read(path)));
     expect(JSON.stringify(left)).not.to.match(/4711|"V"|task-1/);
-    expect(await room.ledger.get(callId)).to.equal(undefined);
-    expect(await room.ledger.recent({ limit: 5 })).to.deep.equal([]);
+    expect(await service.ledger.get(callId)).to.equal(undefined);
+    expect(await service.ledger.recent({ limit: 5 })).to.deep.equal([]);
   });
 
   it('leaves nothing once it is old, forgotten or not', async () => {
     const { driver, open } = openProcesses();
-    const { room, clock } = open();
-    await room.invoke(request);
-    await room.personalData.forget(alice.userId);
-    await room.invoke({ ...request, key: 'another' });
+    const { service, clock } = open();
+    await service.invoke(request);
+    await service.personalData.forget(alice.userId);
+    await service.invoke({ ...request, key: 'another' });
     clock.advance(31 * 24 * 60 * 60 * 1000);
-    await room.recover();
+    await service.recover();
     expect(await driver.list([])).to.deep.equal([]);
   });
 
   it('has not run when its key could not be written, and runs when it is asked for again', async () => {
     const { driver, runs, open } = openProcesses();
-    const { room } = open();
+    const { service } = open();
     driver.failWrites(new Error('disk full'), 1, keyDocument);
-    expect(await room.invoke(request)).to.include({ status: 'failed' });
+    expect(await service.invoke(request)).to.include({ status: 'failed' });
     expect(runs).to.deep.equal([]);
-    const next = open().room;
+    const next = open().service;
     await next.recover();
     expect(await next.invoke(request)).to.include({ status: 'done' });
     expect(await next.invoke(request)).to.include({ status: 'done' });
@@ -110,8 +113,8 @@ describe('a call with a key, of which something got lost,', () => {
     const read = async () => {
       throw new Error('the disk is gone');
     };
-    const { room } = open({ ...driver, read });
-    expect(await room.invoke(request)).to.include({ status: 'failed' });
+    const { service } = open({ ...driver, read });
+    expect(await service.invoke(request)).to.include({ status: 'failed' });
     expect(runs).to.deep.equal([]);
   });
 });

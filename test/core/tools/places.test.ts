@@ -1,44 +1,44 @@
 import type { AccessRequest, Actor, Place, ToolDefinition } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { alice, bob, GUILD, holdingInterceptor, openWorkshop, recordingTool } from './workshop.js';
+import { alice, bob, GUILD, holdingInterceptor, openToolHarness, recordingTool } from './harness.js';
 
 const THERE: Place = { guildId: '777', channelId: '778' };
 const request = { name: 'add_party_character', arguments: { name: 'V' }, actor: alice, origin: 'chat' };
 
-/** A workshop with a tool that takes effect in `place`, and access that keeps what it was asked. */
+/** A harness with a tool that takes effect in `place`, and access that keeps what it was asked. */
 function openWith(place: NonNullable<ToolDefinition['place']>) {
   const asked: { readonly actor: Actor; readonly at: Place | undefined }[] = [];
   const decide = async (actor: Actor, { at }: AccessRequest) => {
     asked.push({ actor, at });
     return { allowed: true, reasons: [] };
   };
-  const shop = openWorkshop({ access: { decide, decideFresh: decide } });
+  const shop = openToolHarness({ access: { decide, decideFresh: decide } });
   const runs: unknown[] = [];
   const held = holdingInterceptor();
-  shop.room.tool(shop.load('party'), recordingTool(runs, { place }));
-  shop.room.intercept(shop.load('confirm'), held.interceptor);
+  shop.service.tool(shop.load('party'), recordingTool(runs, { place }));
+  shop.service.intercept(shop.load('confirm'), held.interceptor);
   return { ...shop, asked, runs, held };
 }
 
 describe('a tool that takes effect elsewhere', () => {
   it('is held by what is switched on there, though it is switched off where it is asked for', async () => {
-    const { room, states, runs } = openWith(() => THERE);
+    const { service, states, runs } = openWith(() => THERE);
     await states.update(GUILD, (draft) => ({ ...draft, plugins: { confirm: false } }));
-    expect(await room.invoke(request)).to.include({ status: 'deferred' });
+    expect(await service.invoke(request)).to.include({ status: 'deferred' });
     expect(runs).to.deep.equal([]);
   });
 
   it('is held by what is switched on where it is asked for, though it is switched off there', async () => {
-    const { room, states, runs } = openWith(() => THERE);
+    const { service, states, runs } = openWith(() => THERE);
     await states.update('777', (draft) => ({ ...draft, plugins: { confirm: false } }));
-    expect(await room.invoke(request)).to.include({ status: 'deferred' });
+    expect(await service.invoke(request)).to.include({ status: 'deferred' });
     expect(runs).to.deep.equal([]);
   });
 
   it('is not run when that has become another place since it was asked for', async () => {
     let place: Place = THERE;
-    const { room, held, runs } = openWith(() => place);
-    const outcome = await room.invoke(request);
+    const { service, held, runs } = openWith(() => place);
+    const outcome = await service.invoke(request);
     place = { ...THERE, channelId: '779' };
     await held.calls[0]?.approve(alice.userId);
     held.goOn();
@@ -51,26 +51,26 @@ describe('a tool that takes effect elsewhere', () => {
 
   it('is on record with that place, and with whoever it acts for there', async () => {
     const there: Actor = { userId: '3', guildId: '777', channelId: '779', identity: 'relay:v' };
-    const { room, audits, load } = openWorkshop({ access: { actorAt: async () => there } });
-    room.tool(load('party'), recordingTool([], { place: () => THERE }));
-    const { callId } = await room.invoke({ ...request, actor: { ...alice, identity: 'relay:v' } });
+    const { service, audits, load } = openToolHarness({ access: { actorAt: async () => there } });
+    service.tool(load('party'), recordingTool([], { place: () => THERE }));
+    const { callId } = await service.invoke({ ...request, actor: { ...alice, identity: 'relay:v' } });
     expect(audits[0]).to.deep.include({ at: THERE, actor: there });
-    expect(await room.ledger.get(callId)).to.deep.include({ actor: there });
+    expect(await service.ledger.get(callId)).to.deep.include({ actor: there });
   });
 
   it('is refused when it cannot say where', async () => {
     // What a plugin in JavaScript can do.
     const nowhere: ReturnType<NonNullable<ToolDefinition['place']>> = JSON.parse('{}');
-    const { room, asked, runs } = openWith(() => nowhere);
-    expect(await room.invoke(request)).to.include({ status: 'failed' });
+    const { service, asked, runs } = openWith(() => nowhere);
+    expect(await service.invoke(request)).to.include({ status: 'failed' });
     expect([asked, runs]).to.deep.equal([[], []]);
   });
 });
 
 describe('whoever approves what an agent asked for', () => {
   it('is asked for their own rights in that place, not for those of the agent', async () => {
-    const { room, asked, held, runs } = openWith(() => ({ guildId: GUILD, channelId: '905' }));
-    const outcome = await room.invoke({ ...request, actor: { ...alice, identity: 'relay:v' } });
+    const { service, asked, held, runs } = openWith(() => ({ guildId: GUILD, channelId: '905' }));
+    const outcome = await service.invoke({ ...request, actor: { ...alice, identity: 'relay:v' } });
     await held.calls[0]?.approve(bob.userId);
     held.goOn();
     expect(outcome.status === 'deferred' && (await outcome.settled)).to.include({ status: 'done' });

@@ -1,18 +1,18 @@
 import { z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { alice, GUILD, holdingInterceptor, openWorkshop, recordingTool } from './workshop.js';
+import { alice, GUILD, holdingInterceptor, openToolHarness, recordingTool } from './harness.js';
 
 const request = { name: 'add_party_character', arguments: { name: 'V' }, actor: alice, origin: 'chat' };
 
 describe('the policy of a guild for a tool', () => {
   it('deny is final: no interceptor is asked, nothing runs', async () => {
-    const { room, policies, load } = openWorkshop();
+    const { service, policies, load } = openToolHarness();
     const runs: unknown[] = [];
     const held = holdingInterceptor();
-    room.tool(load('party'), recordingTool(runs));
-    room.intercept(load('confirm'), held.interceptor);
+    service.tool(load('party'), recordingTool(runs));
+    service.intercept(load('confirm'), held.interceptor);
     await policies.set(GUILD, 'add_party_character', 'deny');
-    expect(await room.invoke(request)).to.include({
+    expect(await service.invoke(request)).to.include({
       status: 'denied',
       reason: 'The tool add_party_character may not be used: the policy of this server forbids it',
     });
@@ -20,12 +20,12 @@ describe('the policy of a guild for a tool', () => {
   });
 
   it('deny set while a decision is waited for holds at execution', async () => {
-    const { room, policies, load } = openWorkshop();
+    const { service, policies, load } = openToolHarness();
     const runs: unknown[] = [];
     const held = holdingInterceptor();
-    room.tool(load('party'), recordingTool(runs));
-    room.intercept(load('confirm'), held.interceptor);
-    const outcome = await room.invoke(request);
+    service.tool(load('party'), recordingTool(runs));
+    service.intercept(load('confirm'), held.interceptor);
+    const outcome = await service.invoke(request);
     await policies.set(GUILD, 'add_party_character', 'deny');
     await held.calls[0]?.approve(alice.userId);
     held.goOn();
@@ -34,39 +34,39 @@ describe('the policy of a guild for a tool', () => {
   });
 
   it('confirm without anything that asks is refused', async () => {
-    const { room, policies, load } = openWorkshop();
+    const { service, policies, load } = openToolHarness();
     const runs: unknown[] = [];
-    room.tool(load('party'), recordingTool(runs));
+    service.tool(load('party'), recordingTool(runs));
     await policies.set(GUILD, 'add_party_character', 'confirm');
-    expect(await room.invoke(request))
+    expect(await service.invoke(request))
       .to.have.property('reason')
       .that.contains('it needs confirmation, and nothing here can ask for it');
     expect(runs).to.deep.equal([]);
   });
 
   it('confirm is not switched off by an argument, declared or not', async () => {
-    const { room, policies, load } = openWorkshop();
+    const { service, policies, load } = openToolHarness();
     const runs: unknown[] = [];
-    room.tool(load('party'), recordingTool(runs));
-    room.tool(
+    service.tool(load('party'), recordingTool(runs));
+    service.tool(
       load('other'),
       recordingTool(runs, { name: 'wipe', input: z.object({ dry_run: z.boolean(), confirm: z.boolean() }) }),
     );
     for (const name of ['add_party_character', 'wipe']) await policies.set(GUILD, name, 'confirm');
     const flags = { dry_run: true, confirm: false, approved: true, policy: 'allow' };
     const outcomes = [
-      await room.invoke({ ...request, arguments: { name: 'V', ...flags } }),
-      await room.invoke({ ...request, name: 'wipe', arguments: flags }),
+      await service.invoke({ ...request, arguments: { name: 'V', ...flags } }),
+      await service.invoke({ ...request, name: 'wipe', arguments: flags }),
     ];
     expect(outcomes.map(({ status }) => status)).to.deep.equal(['denied', 'denied']);
     expect(runs).to.deep.equal([]);
   });
 
   it('tells interceptors of allow and confirm', async () => {
-    const { room, policies, load } = openWorkshop();
+    const { service, policies, load } = openToolHarness();
     const seen: unknown[] = [];
-    room.tool(load('party'), recordingTool([]));
-    room.intercept(load('watch'), {
+    service.tool(load('party'), recordingTool([]));
+    service.intercept(load('watch'), {
       name: 'watch',
       order: 0,
       handle: (call, next) => {
@@ -74,14 +74,14 @@ describe('the policy of a guild for a tool', () => {
         return next();
       },
     });
-    await room.invoke(request);
+    await service.invoke(request);
     await policies.set(GUILD, 'add_party_character', 'allow');
-    await room.invoke(request);
+    await service.invoke(request);
     expect(seen).to.deep.equal([undefined, 'allow']);
   });
 
   it('may name a tool that is not loaded, and survives it', async () => {
-    const { policies } = openWorkshop();
+    const { policies } = openToolHarness();
     await policies.set(GUILD, 'not_loaded', 'deny');
     expect(await policies.get(GUILD, 'not_loaded')).to.equal('deny');
     expect(await policies.list(GUILD)).to.deep.equal({ not_loaded: 'deny' });
@@ -90,7 +90,7 @@ describe('the policy of a guild for a tool', () => {
   });
 
   it('of a name that no tool can have is refused, and a name of Object.prototype has none', async () => {
-    const { policies } = openWorkshop();
+    const { policies } = openToolHarness();
     const error = await policies.set(GUILD, 'rm -rf', 'deny').catch((thrown: unknown) => thrown);
     expect(error).to.have.property('code', 'CINNABAR_NAME_INVALID');
     expect(await policies.get(GUILD, 'toString')).to.equal(undefined);

@@ -1,6 +1,6 @@
 import { CinnabarError, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { alice, openWorkshop, recordingTool } from './workshop.js';
+import { alice, openToolHarness, recordingTool } from './harness.js';
 
 const thrownBy = (act: () => unknown) => {
   try {
@@ -14,60 +14,60 @@ const thrownBy = (act: () => unknown) => {
 
 describe('registering a tool', () => {
   it('is an effect of the plugin, taken back with its scope', async () => {
-    const { room, load } = openWorkshop();
+    const { service, load } = openToolHarness();
     const party = load('party');
-    room.tool(party, recordingTool([]));
+    service.tool(party, recordingTool([]));
     expect(party.scope.effects).to.deep.equal(['tool add_party_character']);
-    expect(room.list().map(({ name }) => name)).to.deep.equal(['add_party_character']);
+    expect(service.list().map(({ name }) => name)).to.deep.equal(['add_party_character']);
     await party.scope.close();
-    expect(room.list()).to.deep.equal([]);
+    expect(service.list()).to.deep.equal([]);
   });
 
   it('refuses a name that another plugin has, naming it', () => {
-    const { room, load } = openWorkshop();
-    room.tool(load('party'), recordingTool([]));
-    const error = thrownBy(() => room.tool(load('raid'), recordingTool([])));
+    const { service, load } = openToolHarness();
+    service.tool(load('party'), recordingTool([]));
+    const error = thrownBy(() => service.tool(load('raid'), recordingTool([])));
     expect(error.code).to.equal('CINNABAR_NAME_TAKEN');
     expect(error.message).to.contain('"party"');
   });
 
   for (const name of ['', 'add-character', 'add character', '1st', 'x'.repeat(65), '__proto__']) {
     it(`refuses the name ${JSON.stringify(name)}`, () => {
-      const { room, load } = openWorkshop();
-      const error = thrownBy(() => room.tool(load('party'), recordingTool([], { name })));
+      const { service, load } = openToolHarness();
+      const error = thrownBy(() => service.tool(load('party'), recordingTool([], { name })));
       expect(error.code).to.equal('CINNABAR_NAME_INVALID');
     });
   }
 
   it('refuses an input whose values are not plain JSON, which could not be shown, hashed and stored', () => {
-    const { room, load } = openWorkshop();
+    const { service, load } = openToolHarness();
     const input = z.object({ when: z.string().transform((text) => new Date(text)) });
-    const error = thrownBy(() => room.tool(load('party'), recordingTool([], { input })));
+    const error = thrownBy(() => service.tool(load('party'), recordingTool([], { input })));
     expect(error.code).to.equal('CINNABAR_PLUGIN_INVALID');
     expect(error.message).to.contain('add_party_character');
   });
 
   it('shows the schema that a tool has brought as it was then, and checks by the input', async () => {
-    const { room, load } = openWorkshop();
+    const { service, load } = openToolHarness();
     const inputSchema = {
       type: 'object',
       $defs: { name: { type: 'string' } },
       properties: { name: { $ref: '#/$defs/name' } },
     };
     const input = z.looseObject({}).refine(({ name }) => name !== 'nobody', 'must be somebody');
-    room.tool(load('party'), recordingTool([], { input, inputSchema }));
+    service.tool(load('party'), recordingTool([], { input, inputSchema }));
     const shown = structuredClone(inputSchema);
     inputSchema.$defs.name.type = 'number';
-    expect(room.list()[0]?.inputSchema).to.deep.equal(shown);
+    expect(service.list()[0]?.inputSchema).to.deep.equal(shown);
     const request = { name: 'add_party_character', actor: alice, origin: 'test' };
-    const outcome = await room.invoke({ ...request, arguments: { name: 'nobody' } });
+    const outcome = await service.invoke({ ...request, arguments: { name: 'nobody' } });
     expect(outcome).to.have.nested.property('error.code', 'CINNABAR_TOOL_ARGUMENTS');
   });
 
   it('describes the input as JSON Schema 2020-12 in which a default is not required', () => {
-    const { room, load } = openWorkshop();
-    room.tool(load('party'), recordingTool([]));
-    const [info] = room.list();
+    const { service, load } = openToolHarness();
+    service.tool(load('party'), recordingTool([]));
+    const [info] = service.list();
     expect(info?.inputSchema).to.deep.include({
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       type: 'object',

@@ -2,7 +2,7 @@ import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { Accounts, AuditLog } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';
-import { answering } from '../admin/town.js';
+import { answering } from '../admin/harness.js';
 import { openBrowser } from '../web/browser.js';
 import { receipt } from './receipt.js';
 

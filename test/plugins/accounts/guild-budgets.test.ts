@@ -1,7 +1,7 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { Accounts, budgetRefusal } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { answering } from '../admin/town.js';
+import { answering } from '../admin/harness.js';
 import { receipt } from './receipt.js';
 
 const DAY = 86_400_000;

@@ -2,7 +2,7 @@ import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalUser } from '@cinnabar/local-discord';
 import { definePlugin, subcommand, Tools, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { answering } from './town.js';
+import { answering } from './harness.js';
 
 const bar = definePlugin({
   manifest: { id: 'bar', version: '1.0.0', description: 'Serves drinks' },

@@ -6,7 +6,7 @@ import { Backups } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';
 import { openBrowser } from '../web/browser.js';
-import { answering } from './town.js';
+import { answering } from './harness.js';
 
 const HOUR = 3_600_000;
 

@@ -7,7 +7,7 @@ import type { LocalUser } from '@cinnabar/local-discord';
 import { definePlugin, OwnerNotices, SettingsCatalog } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { ActivityType, PermissionsBitField } from 'discord.js';
-import { answering } from './town.js';
+import { answering } from './harness.js';
 
 const bouncer = definePlugin({
   manifest: {

@@ -3,7 +3,7 @@ import { createTestHost } from '@cinnabar/core/testing';
 import type { LocalUser } from '@cinnabar/local-discord';
 import { definePlugin, ToolPolicies, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { answering } from './town.js';
+import { answering } from './harness.js';
 
 const shop = definePlugin({
   manifest: { id: 'shop', version: '1.0.0', description: 'Sells things' },
@@ -53,10 +53,10 @@ describe('admin: controls', () => {
 
   describe('!set', () => {
     it('names the plugins of which somebody may change something', async () => {
-      await using town = await createTestHost({ plugins: ['admin', 'confirm', shop] });
-      const ask = answering(town);
-      expect(await ask(town.you, '!set')).to.match(/^These plugins have settings: `admin`, `confirm`, `shop`\./);
-      expect(await ask(town.alice, '!set')).to.match(/^These plugins have settings: `admin`, `shop`\./);
+      await using harness = await createTestHost({ plugins: ['admin', 'confirm', shop] });
+      const ask = answering(harness);
+      expect(await ask(harness.you, '!set')).to.match(/^These plugins have settings: `admin`, `confirm`, `shop`\./);
+      expect(await ask(harness.alice, '!set')).to.match(/^These plugins have settings: `admin`, `shop`\./);
     });
     it('lists every setting with value, scope, description, type and default', async () => {
       const list = await say(host.you, '!set shop');

@@ -1,7 +1,7 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { definePlugin, GuildFiles, Plugins, Prefixes, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { answering } from './town.js';
+import { answering } from './harness.js';
 
 const heard: string[] = [];
 const bar = definePlugin({

@@ -3,7 +3,7 @@ import { createTestHost } from '@cinnabar/core/testing';
 import type { LocalUser } from '@cinnabar/local-discord';
 import { definePlugin, option, subcommand, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { answering } from './town.js';
+import { answering } from './harness.js';
 
 const dice = definePlugin({
   manifest: { id: 'dice', version: '1.0.0', description: 'Throws dice' },

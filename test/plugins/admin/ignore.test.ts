@@ -2,7 +2,7 @@ import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalUser } from '@cinnabar/local-discord';
 import { Access, AccessRules, definePlugin, EVERYTHING, PersonalDataStore, Tools, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { answering } from './town.js';
+import { answering } from './harness.js';
 
 const heard: string[] = [];
 const watched: string[] = [];

@@ -3,7 +3,7 @@ import { createTestHost } from '@cinnabar/core/testing';
 import type { LocalUser } from '@cinnabar/local-discord';
 import { expect } from 'chai';
 import { createGreeter, type Greeter } from './greeter.js';
-import { answering } from './town.js';
+import { answering } from './harness.js';
 
 describe('admin: !plugin', () => {
   let greeter: Greeter;

@@ -3,7 +3,7 @@ import type { LocalRole, LocalUser } from '@cinnabar/local-discord';
 import { definePlugin, GuildFiles, option, PersonalDataStore, Plugins, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { answering } from './town.js';
+import { answering } from './harness.js';
 
 const shop = definePlugin({
   manifest: { id: 'shop', version: '1.0.0', description: 'Sells', enabledByDefault: false },

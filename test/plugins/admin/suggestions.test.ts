@@ -4,7 +4,7 @@ import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalUser } from '@cinnabar/local-discord';
 import { Commands, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { answering } from './town.js';
+import { answering } from './harness.js';
 
 describe('admin: commands that do not exist', () => {
   let host: TestHost;

@@ -1,7 +1,7 @@
 import { createTestHost, type LocalChannel, type LocalUser, type TestHost } from '@cinnabar/core/testing';
 import { definePlugin, Moderation, type ModerationRequest, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { answering } from '../admin/town.js';
+import { answering } from '../admin/harness.js';
 
 /** A record of what automod asks of the plugin of moderation. */
 function recorder() {

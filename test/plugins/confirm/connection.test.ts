@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { type Desk, inTime, openDesk } from './desk.js';
+import { type Harness, inTime, openHarness } from './harness.js';
 
 /** What the bot says or shows next, however long its reconnecting takes. */
-const comes = ({ host }: Desk, content: RegExp) =>
+const comes = ({ host }: Harness, content: RegExp) =>
   inTime(host, host.discord.expectMessage({ author: host.bot, content }));
 
 /** The connection breaks, and before it is back the requester presses 👍 and time passes. */
-async function pressWhileAway({ host, call, latest }: Desk, { seconds, lost }: { seconds: number; lost: boolean }) {
+async function pressWhileAway({ host, call, latest }: Harness, { seconds, lost }: { seconds: number; lost: boolean }) {
   await call(host.alice, { what: 'milk' });
   const { gateway } = host.discord.faults;
   gateway.refuseResume = lost;
@@ -22,17 +22,17 @@ describe('what is pressed while the bot is cut off from Discord', () => {
   for (const lost of [false, true]) {
     const session = lost ? 'lost' : 'resumed';
     it(`counts while there is time, when the session is ${session}`, async () => {
-      await using desk = await openDesk();
-      await pressWhileAway(desk, { seconds: 1, lost });
-      await comes(desk, /^✓ Did milk\.\n/);
-      expect(desk.runs).to.have.length(1);
+      await using harness = await openHarness();
+      await pressWhileAway(harness, { seconds: 1, lost });
+      await comes(harness, /^✓ Did milk\.\n/);
+      expect(harness.runs).to.have.length(1);
     });
 
     it(`is not said to have timed out when the bot learns of it too late, and the session is ${session}`, async () => {
-      await using desk = await openDesk();
-      await pressWhileAway(desk, { seconds: 90, lost });
-      await comes(desk, /🔁 Not run: I was cut off from Discord and saw your 👍 too late\. Please ask again\.$/);
-      expect(desk.runs).to.deep.equal([]);
+      await using harness = await openHarness();
+      await pressWhileAway(harness, { seconds: 90, lost });
+      await comes(harness, /🔁 Not run: I was cut off from Discord and saw your 👍 too late\. Please ask again\.$/);
+      expect(harness.runs).to.deep.equal([]);
     });
   }
 });

@@ -2,7 +2,7 @@ import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { callTool, callToolRaw, callTools, say, scriptedLlm } from '@cinnabar/local-models';
 import { definePlugin, type Plugin, Tools, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { toldTo } from './desk.js';
+import { toldTo } from './harness.js';
 
 /** The whole way: a member says it, a model makes a call of it, the member confirms it, the party has it. */
 async function openConversation(model: 'llm' | Plugin) {

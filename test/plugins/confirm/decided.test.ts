@@ -1,43 +1,43 @@
 import { expect } from 'chai';
-import { openDesk, toldTo } from './desk.js';
+import { openHarness, toldTo } from './harness.js';
 
 describe('a decided card', () => {
   it('says who confirmed it and when, and the result is a reply to it that names the member', async () => {
-    await using desk = await openDesk();
-    const { alice, bob, clock, settled } = desk.host;
-    await desk.call(alice, { what: 'milk' });
-    const card = desk.latest();
-    await desk.call(bob, { what: 'bread' });
+    await using harness = await openHarness();
+    const { alice, bob, clock, settled } = harness.host;
+    await harness.call(alice, { what: 'milk' });
+    const card = harness.latest();
+    await harness.call(bob, { what: 'bread' });
     alice.react(card, '👍');
     await settled();
     const seconds = Math.floor(clock.now() / 1_000);
     expect(card.content.split('\n').at(-1)).to.equal(`✅ Confirmed by ${alice} <t:${seconds}:f>`);
-    expect(desk.latest().content).to.equal(toldTo(alice, '✓ Did milk.'));
-    expect(desk.latest().replyTo?.id).to.equal(card.id);
+    expect(harness.latest().content).to.equal(toldTo(alice, '✓ Did milk.'));
+    expect(harness.latest().replyTo?.id).to.equal(card.id);
   });
 
   it('shows the confirmation at once, while the call still runs', async () => {
-    await using desk = await openDesk();
-    const { alice, discord, settled } = desk.host;
-    await desk.call(alice, { what: 'wait' });
-    const card = desk.latest();
+    await using harness = await openHarness();
+    const { alice, discord, settled } = harness.host;
+    await harness.call(alice, { what: 'wait' });
+    const card = harness.latest();
     alice.react(card, '👍');
-    await desk.begun();
+    await harness.begun();
     await discord.settled();
     expect(card.content).to.match(/\n✅ Confirmed by/);
-    desk.release();
+    harness.release();
     await settled();
   });
 
   it('is struck through when it was cancelled, and says by whom', async () => {
-    await using desk = await openDesk();
-    const { alice, settled } = desk.host;
-    await desk.call(alice, { what: 'milk' });
-    const card = desk.latest();
+    await using harness = await openHarness();
+    const { alice, settled } = harness.host;
+    await harness.call(alice, { what: 'milk' });
+    const card = harness.latest();
     alice.react(card, '👎');
     await settled();
     expect(card.content).to.match(/^~~📋 Confirmation Required~~\n[\s\S]*\n❌ Cancelled by <@\d+> <t:\d+:f>$/);
-    expect(desk.latest().replyTo?.id).to.equal(card.id);
+    expect(harness.latest().replyTo?.id).to.equal(card.id);
   });
 
   for (const [emoji, ran] of [
@@ -46,13 +46,13 @@ describe('a decided card', () => {
     ['👎🏻', 0],
   ] as const) {
     it(`counts ${emoji} in that skin tone`, async () => {
-      await using desk = await openDesk();
-      const { alice, settled } = desk.host;
-      await desk.call(alice, { what: 'milk' });
-      const card = desk.latest();
+      await using harness = await openHarness();
+      const { alice, settled } = harness.host;
+      await harness.call(alice, { what: 'milk' });
+      const card = harness.latest();
       alice.react(card, emoji);
       await settled();
-      expect(desk.runs).to.have.length(ran);
+      expect(harness.runs).to.have.length(ran);
       expect(card.content).to.match(ran === 1 ? /✅ Confirmed by/ : /❌ Cancelled by/);
     });
   }

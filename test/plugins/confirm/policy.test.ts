@@ -1,70 +1,70 @@
 import { SettingsCatalog, ToolPolicies } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { openDesk } from './desk.js';
+import { openHarness } from './harness.js';
 
 describe('which calls need a confirmation', () => {
   for (const tool of ['look', 'errand', 'wipe']) {
     it(`"${tool}" does, without any setting`, async () => {
-      await using desk = await openDesk();
-      expect(await desk.call(desk.host.alice, { what: 'it' }, { tool })).to.have.property('status', 'deferred');
+      await using harness = await openHarness();
+      expect(await harness.call(harness.host.alice, { what: 'it' }, { tool })).to.have.property('status', 'deferred');
     });
   }
 
   it('the guild decides by risk, and only for itself', async () => {
-    await using desk = await openDesk();
-    const { alice, bot } = desk.host;
-    await desk.configure('require', 'destructive');
-    expect(await desk.call(alice, { what: 'it' }, { tool: 'look' })).to.have.property('status', 'done');
-    expect(await desk.call(alice, { what: 'it' }, { tool: 'wipe' })).to.have.property('status', 'deferred');
+    await using harness = await openHarness();
+    const { alice, bot } = harness.host;
+    await harness.configure('require', 'destructive');
+    expect(await harness.call(alice, { what: 'it' }, { tool: 'look' })).to.have.property('status', 'done');
+    expect(await harness.call(alice, { what: 'it' }, { tool: 'wipe' })).to.have.property('status', 'deferred');
     const elsewhere = { tool: 'look', channel: alice.openDm(bot) };
-    expect(await desk.call(alice, { what: 'it' }, elsewhere)).to.have.property('status', 'deferred');
+    expect(await harness.call(alice, { what: 'it' }, elsewhere)).to.have.property('status', 'deferred');
   });
 
   it('in a conversation everything asks me, and one setting of the server lets reading through', async () => {
-    await using desk = await openDesk();
-    const { alice } = desk.host;
+    await using harness = await openHarness();
+    const { alice } = harness.host;
     const session = { id: 'task-1', name: 'a task' };
-    const look = async (more = {}) => (await desk.call(alice, { what: 'it' }, { tool: 'look', ...more })).status;
+    const look = async (more = {}) => (await harness.call(alice, { what: 'it' }, { tool: 'look', ...more })).status;
     expect([await look(), await look({ session })]).to.deep.equal(['deferred', 'done']);
-    await desk.configure('require', 'write,destructive');
+    await harness.configure('require', 'write,destructive');
     expect(await look()).to.equal('done');
-    await desk.configure('require', 'read,write,destructive');
-    await desk.configure('readsInTasks', 'false');
+    await harness.configure('require', 'read,write,destructive');
+    await harness.configure('readsInTasks', 'false');
     expect(await look({ session })).to.equal('deferred');
   });
 
   it('the policy of a tool goes before the risk', async () => {
-    await using desk = await openDesk();
-    const { alice, guild } = desk.host;
-    const policies = desk.host.resolve(ToolPolicies);
+    await using harness = await openHarness();
+    const { alice, guild } = harness.host;
+    const policies = harness.host.resolve(ToolPolicies);
     await policies.set(guild.id, 'wipe', 'allow');
     await policies.set(guild.id, 'look', 'confirm');
-    await desk.configure('require', 'write');
-    expect(await desk.call(alice, { what: 'it' }, { tool: 'wipe' })).to.have.property('status', 'done');
-    expect(await desk.call(alice, { what: 'it' }, { tool: 'look' })).to.have.property('status', 'deferred');
+    await harness.configure('require', 'write');
+    expect(await harness.call(alice, { what: 'it' }, { tool: 'wipe' })).to.have.property('status', 'done');
+    expect(await harness.call(alice, { what: 'it' }, { tool: 'look' })).to.have.property('status', 'deferred');
   });
 
   it('no argument of a call can switch it off', async () => {
-    await using desk = await openDesk();
-    const outcome = await desk.call(desk.host.alice, { what: 'it', dry_run: true, confirmed: true });
+    await using harness = await openHarness();
+    const outcome = await harness.call(harness.host.alice, { what: 'it', dry_run: true, confirmed: true });
     expect(outcome).to.have.property('status', 'deferred');
-    expect(desk.runs).to.deep.equal([]);
+    expect(harness.runs).to.deep.equal([]);
   });
 
   it('a policy that changes to deny while the card waits is final', async () => {
-    await using desk = await openDesk();
-    const { alice, guild, settled } = desk.host;
-    await desk.call(alice, { what: 'it' });
-    await desk.host.resolve(ToolPolicies).set(guild.id, 'errand', 'deny');
-    alice.react(desk.latest(), '👍');
+    await using harness = await openHarness();
+    const { alice, guild, settled } = harness.host;
+    await harness.call(alice, { what: 'it' });
+    await harness.host.resolve(ToolPolicies).set(guild.id, 'errand', 'deny');
+    alice.react(harness.latest(), '👍');
     await settled();
-    expect(desk.runs).to.deep.equal([]);
-    expect(desk.latest().content).to.include('the policy of this server forbids it');
+    expect(harness.runs).to.deep.equal([]);
+    expect(harness.latest().content).to.include('the policy of this server forbids it');
   });
 
   it('a wrong setting is refused with a reason', async () => {
-    await using desk = await openDesk();
-    const { you, guild, general } = desk.host;
+    await using harness = await openHarness();
+    const { you, guild, general } = harness.host;
     const actor = { userId: you.id, guildId: guild.id, channelId: general.id };
     for (const [key, value] of [
       ['timeLimit', '9'],
@@ -72,7 +72,7 @@ describe('which calls need a confirmation', () => {
       ['style', 'neon'],
       ['require', 'everything'],
     ] as const) {
-      const failure = await desk.host
+      const failure = await harness.host
         .resolve(SettingsCatalog)
         .set('confirm', key, value, actor)
         .catch((error: unknown) => error);
@@ -88,18 +88,18 @@ describe('how a card looks in a guild', () => {
     ['terminal', '> ERRANDS.exe'],
   ] as const) {
     it(style, async () => {
-      await using desk = await openDesk();
-      await desk.configure('style', style);
-      await desk.call(desk.host.alice, { what: 'milk' });
-      expect(desk.latest().content.split('\n')[0]).to.equal(first);
+      await using harness = await openHarness();
+      await harness.configure('style', style);
+      await harness.call(harness.host.alice, { what: 'milk' });
+      expect(harness.latest().content.split('\n')[0]).to.equal(first);
     });
   }
 
   it('with what is hidden in an argument shown, and everything attached when it is too long', async () => {
-    await using desk = await openDesk();
+    await using harness = await openHarness();
     const what = `\u202ereversed\u200b ${'and '.repeat(700)}wipe it all`;
-    await desk.call(desk.host.alice, { what });
-    const card = desk.latest();
+    await harness.call(harness.host.alice, { what });
+    const card = harness.latest();
     expect(card.content).to.include('‹U+202E›reversed‹U+200B›').and.to.include('arguments.json');
     expect(card.content.length).to.be.at.most(2000);
     expect(card.attachments.map(({ filename }) => filename)).to.deep.equal(['arguments.json']);

@@ -1,64 +1,64 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Desk, inTime, openDesk, settledOf, toldTo } from './desk.js';
+import { type Harness, inTime, openHarness, settledOf, toldTo } from './harness.js';
 
 const POST = { method: 'POST', route: '/channels/:channelId/messages' } as const;
 const ALWAYS = { times: Number.POSITIVE_INFINITY };
-type RestFaults = Desk['host']['discord']['faults']['rest'];
+type RestFaults = Harness['host']['discord']['faults']['rest'];
 
 describe('confirmation by reaction', () => {
   it('holds the call: a card with 👍 and 👎 in that order, and nothing has run', async () => {
-    await using desk = await openDesk();
-    const outcome = await desk.call(desk.host.alice, { what: 'milk' });
+    await using harness = await openHarness();
+    const outcome = await harness.call(harness.host.alice, { what: 'milk' });
     expect(outcome).to.have.property('status', 'deferred');
     expect(outcome)
       .to.have.property('note')
       .that.matches(/^Not run yet.*Do not claim that it ran/);
-    expect(desk.said().map(({ content }) => content)).to.deep.equal([
+    expect(harness.said().map(({ content }) => content)).to.deep.equal([
       "📋 Confirmation Required\n\nI'll run an errand:\n• What: milk\n\n👍 Confirm  👎 Cancel",
     ]);
-    expect(desk.latest().reactions.map(({ emoji, users }) => [emoji.name, [...users]])).to.deep.equal([
-      ['👍', [desk.host.bot]],
-      ['👎', [desk.host.bot]],
+    expect(harness.latest().reactions.map(({ emoji, users }) => [emoji.name, [...users]])).to.deep.equal([
+      ['👍', [harness.host.bot]],
+      ['👎', [harness.host.bot]],
     ]);
-    expect(desk.runs).to.deep.equal([]);
+    expect(harness.runs).to.deep.equal([]);
   });
 
   it('runs exactly what was shown on 👍, says so, and tells whoever waits', async () => {
-    await using desk = await openDesk();
-    const outcome = await desk.call(desk.host.alice, { what: 'milk' });
-    desk.host.alice.react(desk.latest(), '👍');
-    await desk.host.settled();
-    expect(desk.runs).to.deep.equal([{ what: 'milk' }]);
-    expect(desk.latest().content).to.equal(toldTo(desk.host.alice, '✓ Did milk.'));
+    await using harness = await openHarness();
+    const outcome = await harness.call(harness.host.alice, { what: 'milk' });
+    harness.host.alice.react(harness.latest(), '👍');
+    await harness.host.settled();
+    expect(harness.runs).to.deep.equal([{ what: 'milk' }]);
+    expect(harness.latest().content).to.equal(toldTo(harness.host.alice, '✓ Did milk.'));
     expect(await settledOf(outcome)).to.include({ status: 'done', text: '✓ Did milk.' });
   });
 
   it('runs nothing on 👎, and says that it was cancelled', async () => {
-    await using desk = await openDesk();
-    const outcome = await desk.call(desk.host.alice, { what: '*milk*' });
-    desk.host.alice.react(desk.latest(), '👎');
-    await desk.host.settled();
-    expect(desk.runs).to.deep.equal([]);
-    expect(desk.latest().content).to.equal(toldTo(desk.host.alice, 'Cancelled \\*milk\\*.'));
+    await using harness = await openHarness();
+    const outcome = await harness.call(harness.host.alice, { what: '*milk*' });
+    harness.host.alice.react(harness.latest(), '👎');
+    await harness.host.settled();
+    expect(harness.runs).to.deep.equal([]);
+    expect(harness.latest().content).to.equal(toldTo(harness.host.alice, 'Cancelled \\*milk\\*.'));
     expect(await settledOf(outcome)).to.have.property('status', 'denied');
   });
 
   it('counts nobody but the requester, and leaves what others add', async () => {
-    await using desk = await openDesk();
-    const { alice, bob, you, settled } = desk.host;
-    await desk.call(alice, { what: 'milk' });
-    const card = desk.latest();
+    await using harness = await openHarness();
+    const { alice, bob, you, settled } = harness.host;
+    await harness.call(alice, { what: 'milk' });
+    const card = harness.latest();
     bob.react(card, '👍');
     you.react(card, '👎');
     await settled();
-    expect(desk.runs).to.deep.equal([]);
+    expect(harness.runs).to.deep.equal([]);
     alice.react(card, '👍');
     await settled();
     bob.react(card, '👎');
     await settled();
-    expect(desk.runs).to.have.length(1);
+    expect(harness.runs).to.have.length(1);
     expect(card.reactedBy('👍')).to.include(bob);
     expect(card.reactedBy('👎')).to.include.members([bob, you]);
   });
@@ -68,74 +68,74 @@ describe('confirmation by reaction', () => {
     ['👎', '👍', 0],
   ] as const) {
     it(`takes ${first} for the decision and takes a later ${second} away`, async () => {
-      await using desk = await openDesk();
-      const { alice, bot, settled } = desk.host;
-      await desk.call(alice, { what: 'milk' });
-      const card = desk.latest();
+      await using harness = await openHarness();
+      const { alice, bot, settled } = harness.host;
+      await harness.call(alice, { what: 'milk' });
+      const card = harness.latest();
       alice.react(card, first);
       alice.react(card, second);
       await settled();
-      expect(desk.runs).to.have.length(ran);
+      expect(harness.runs).to.have.length(ran);
       expect(card.reactedBy(first)).to.deep.equal([bot, alice]);
       expect(card.reactedBy(second)).to.deep.equal([bot]);
-      expect(desk.said()).to.have.length(2);
+      expect(harness.said()).to.have.length(2);
     });
   }
 
   it('does not run again when the requester takes 👍 back and gives it again', async () => {
-    await using desk = await openDesk();
-    const { alice, bot, settled } = desk.host;
-    await desk.call(alice, { what: 'milk' });
-    const card = desk.latest();
+    await using harness = await openHarness();
+    const { alice, bot, settled } = harness.host;
+    await harness.call(alice, { what: 'milk' });
+    const card = harness.latest();
     for (let round = 0; round < 3; round++) {
       alice.react(card, '👍');
       alice.unreact(card, '👍');
     }
     alice.react(card, '👍');
     await settled();
-    expect(desk.runs).to.have.length(1);
+    expect(harness.runs).to.have.length(1);
     expect(card.reactedBy('👍')).to.deep.equal([bot]);
   });
 
   it('leaves a later reaction, and asks Discord for nothing, without the permission to remove it', async () => {
-    await using desk = await openDesk();
-    const { alice, guild, general, bot, discord, settled } = desk.host;
+    await using harness = await openHarness();
+    const { alice, guild, general, bot, discord, settled } = harness.host;
     guild.overwrite(general, { for: bot, deny: ['ManageMessages'] });
-    await desk.call(alice, { what: 'milk' });
-    const card = desk.latest();
+    await harness.call(alice, { what: 'milk' });
+    const card = harness.latest();
     alice.react(card, '👍');
     alice.react(card, '👎');
     await settled();
-    expect(desk.runs).to.have.length(1);
+    expect(harness.runs).to.have.length(1);
     expect(card.reactedBy('👎')).to.include(alice);
     expect(discord.requests.all.filter(({ method }) => method === 'DELETE')).to.deep.equal([]);
   });
 
   it('ignores other emoji, and lets them stay', async () => {
-    await using desk = await openDesk();
-    const { alice, settled } = desk.host;
-    await desk.call(alice, { what: 'milk' });
-    const card = desk.latest();
+    await using harness = await openHarness();
+    const { alice, settled } = harness.host;
+    await harness.call(alice, { what: 'milk' });
+    const card = harness.latest();
     alice.react(card, '🎉');
     await settled();
-    expect(desk.runs).to.deep.equal([]);
+    expect(harness.runs).to.deep.equal([]);
     alice.react(card, '👍');
     await settled();
-    expect(desk.runs).to.have.length(1);
+    expect(harness.runs).to.have.length(1);
     expect(card.reactedBy('🎉')).to.deep.equal([alice]);
   });
 
   it('counts a reaction that comes before Discord has confirmed the card', async () => {
-    await using desk = await openDesk();
-    const { alice, bot, discord } = desk.host;
+    await using harness = await openHarness();
+    const { alice, bot, discord } = harness.host;
     const stop = discord.observe((event) => {
       if (event.type === 'messageCreate' && event.message.author.id === bot.id) {
         stop();
         alice.react(event.message, '👍');
       }
     });
-    await desk.call(alice, { what: 'milk' });
-    expect(desk.runs).to.have.length(1);
+    await harness.call(alice, { what: 'milk' });
+    expect(harness.runs).to.have.length(1);
   });
 
   for (const [what, fail] of [
@@ -146,53 +146,53 @@ describe('confirmation by reaction', () => {
     ],
   ] as const) {
     it(`posts one card, which counts, when ${what} after Discord has taken it`, async () => {
-      await using desk = await openDesk();
-      const { alice, discord } = desk.host;
+      await using harness = await openHarness();
+      const { alice, discord } = harness.host;
       fail(discord.faults.rest);
-      await inTime(desk.host, desk.call(alice, { what: 'milk' }));
-      expect(desk.said()).to.have.length(1);
-      alice.react(desk.latest(), '👍');
+      await inTime(harness.host, harness.call(alice, { what: 'milk' }));
+      expect(harness.said()).to.have.length(1);
+      alice.react(harness.latest(), '👍');
       await discord.expectMessage({ content: toldTo(alice, '✓ Did milk.') });
-      expect(desk.runs).to.have.length(1);
+      expect(harness.runs).to.have.length(1);
       discord.faults.clear();
-      await inTime(desk.host, desk.host.settled());
+      await inTime(harness.host, harness.host.settled());
     });
   }
 
   it('counts, and says so later, when Discord takes no message for minutes after the press', async () => {
-    await using desk = await openDesk();
-    const { alice, discord, settled, advance } = desk.host;
-    await desk.call(alice, { what: 'milk' });
+    await using harness = await openHarness();
+    const { alice, discord, settled, advance } = harness.host;
+    await harness.call(alice, { what: 'milk' });
     discord.faults.rest.fail(503, { ...POST, ...ALWAYS });
-    alice.react(desk.latest(), '👍');
+    alice.react(harness.latest(), '👍');
     await discord.settled();
-    await inTime(desk.host, settled());
-    expect(desk.runs).to.have.length(1);
-    expect(desk.said()).to.have.length(1);
+    await inTime(harness.host, settled());
+    expect(harness.runs).to.have.length(1);
+    expect(harness.said()).to.have.length(1);
     discord.faults.clear();
     await advance(60_000);
-    expect(desk.said().map(({ content }) => content.slice(0, 2))).to.deep.equal(['📋', '✓ ']);
+    expect(harness.said().map(({ content }) => content.slice(0, 2))).to.deep.equal(['📋', '✓ ']);
     await advance(60_000);
-    expect(desk.said()).to.have.length(2);
+    expect(harness.said()).to.have.length(2);
   });
 
   it('waits for the member even where its own reactions could not be added for Discord’s sake', async () => {
-    await using desk = await openDesk();
-    const { alice, discord, settled } = desk.host;
+    await using harness = await openHarness();
+    const { alice, discord, settled } = harness.host;
     discord.faults.rest.fail(502, { method: 'PUT', ...ALWAYS });
     discord.faults.rest.fail(502, { method: 'PATCH', ...ALWAYS });
-    await inTime(desk.host, desk.call(alice, { what: 'milk' }));
+    await inTime(harness.host, harness.call(alice, { what: 'milk' }));
     discord.faults.clear();
-    alice.react(desk.latest(), '👍');
+    alice.react(harness.latest(), '👍');
     await settled();
-    expect(desk.latest().content).to.equal(toldTo(desk.host.alice, '✓ Did milk.'));
+    expect(harness.latest().content).to.equal(toldTo(harness.host.alice, '✓ Did milk.'));
   });
 
   it('keeps several calls apart: a card each, in order, each with its own decision', async () => {
-    await using desk = await openDesk();
-    const { alice, settled } = desk.host;
-    for (const what of ['one', 'two', 'three']) await desk.call(alice, { what });
-    const cards = desk.said();
+    await using harness = await openHarness();
+    const { alice, settled } = harness.host;
+    for (const what of ['one', 'two', 'three']) await harness.call(alice, { what });
+    const cards = harness.said();
     expect(cards.map(({ content }) => /What: (\w+)/.exec(content)?.[1])).to.deep.equal(['one', 'two', 'three']);
     const [one, two, three] = cards;
     if (one === undefined || two === undefined || three === undefined) throw new Error('three cards are expected');
@@ -200,32 +200,32 @@ describe('confirmation by reaction', () => {
     alice.react(two, '👎');
     alice.react(one, '👍');
     await settled();
-    expect(desk.runs).to.have.deep.members([{ what: 'one' }, { what: 'three' }]);
+    expect(harness.runs).to.have.deep.members([{ what: 'one' }, { what: 'three' }]);
   });
 
   it('confirms one call, not the next one like it', async () => {
-    await using desk = await openDesk();
-    const { alice, settled } = desk.host;
-    await desk.call(alice, { what: 'milk' });
-    alice.react(desk.latest(), '👍');
+    await using harness = await openHarness();
+    const { alice, settled } = harness.host;
+    await harness.call(alice, { what: 'milk' });
+    alice.react(harness.latest(), '👍');
     await settled();
-    expect(await desk.call(alice, { what: 'milk' })).to.have.property('status', 'deferred');
-    expect(desk.runs).to.have.length(1);
+    expect(await harness.call(alice, { what: 'milk' })).to.have.property('status', 'deferred');
+    expect(harness.runs).to.have.length(1);
   });
 
   it('runs once when a reaction and a click race', async () => {
-    await using desk = await openDesk();
-    const { alice, settled } = desk.host;
-    await desk.configure('controls', 'both');
-    await desk.call(alice, { what: 'milk' });
-    const card = desk.latest();
+    await using harness = await openHarness();
+    const { alice, settled } = harness.host;
+    await harness.configure('controls', 'both');
+    await harness.call(alice, { what: 'milk' });
+    const card = harness.latest();
     alice.react(card, '👍');
     alice.click(card, 'Confirm');
     alice.click(card, 'Cancel');
     await settled();
-    expect(desk.runs).to.have.length(1);
+    expect(harness.runs).to.have.length(1);
     expect(
-      desk
+      harness
         .said()
         .map(({ content }) => content)
         .slice(1),
@@ -233,58 +233,58 @@ describe('confirmation by reaction', () => {
   });
 
   it('keeps two members apart in one channel', async () => {
-    await using desk = await openDesk();
-    const { alice, bob, settled } = desk.host;
-    await desk.call(alice, { what: 'hers' });
-    const hers = desk.latest();
-    await desk.call(bob, { what: 'his' });
-    const his = desk.latest();
+    await using harness = await openHarness();
+    const { alice, bob, settled } = harness.host;
+    await harness.call(alice, { what: 'hers' });
+    const hers = harness.latest();
+    await harness.call(bob, { what: 'his' });
+    const his = harness.latest();
     alice.react(his, '👍');
     bob.react(hers, '👍');
     await settled();
-    expect(desk.runs).to.deep.equal([]);
+    expect(harness.runs).to.deep.equal([]);
     bob.react(his, '👍');
     await settled();
-    expect(desk.runs).to.deep.equal([{ what: 'his' }]);
+    expect(harness.runs).to.deep.equal([{ what: 'his' }]);
   });
 
   it('works in a direct message', async () => {
-    await using desk = await openDesk();
-    const { alice, bot, settled } = desk.host;
+    await using harness = await openHarness();
+    const { alice, bot, settled } = harness.host;
     const dm = alice.openDm(bot);
-    await desk.call(alice, { what: 'milk' }, { channel: dm });
-    alice.react(desk.latest(dm), '👍');
+    await harness.call(alice, { what: 'milk' }, { channel: dm });
+    alice.react(harness.latest(dm), '👍');
     await settled();
-    expect(desk.latest(dm).content).to.equal('✓ Did milk.');
+    expect(harness.latest(dm).content).to.equal('✓ Did milk.');
   });
 
   it('says what went wrong when the call fails, and does not try again', async () => {
-    await using desk = await openDesk();
-    const { alice, settled } = desk.host;
+    await using harness = await openHarness();
+    const { alice, settled } = harness.host;
     for (const [what, answer] of [
       ['explain', /^The shop is closed\.\n/],
       ['break', /^(?!.*internal detail).*failed/],
     ] as const) {
-      const outcome = await desk.call(alice, { what });
-      const card = desk.latest();
+      const outcome = await harness.call(alice, { what });
+      const card = harness.latest();
       alice.react(card, '👍');
       await settled();
-      expect(desk.latest().content).to.match(answer);
+      expect(harness.latest().content).to.match(answer);
       expect(await settledOf(outcome)).to.have.property('status', 'failed');
       alice.unreact(card, '👍');
       alice.react(card, '👍');
       await settled();
     }
-    expect(desk.runs).to.have.length(2);
+    expect(harness.runs).to.have.length(2);
   });
 
   it('alarms nobody in the log over an answer in plain words', async () => {
-    await using desk = await openDesk();
-    const { alice, settled, dataDir } = desk.host;
-    await desk.call(alice, { what: 'explain' });
-    alice.react(desk.latest(), '👍');
+    await using harness = await openHarness();
+    const { alice, settled, dataDir } = harness.host;
+    await harness.call(alice, { what: 'explain' });
+    alice.react(harness.latest(), '👍');
     await settled();
-    await desk.host.stop();
+    await harness.host.stop();
     const logs = join(dataDir, 'logs');
     const names = (await readdir(logs)).filter((name) => name.startsWith('cinnabar-'));
     const lines = (await Promise.all(names.map((name) => readFile(join(logs, name), 'utf8'))))
@@ -298,12 +298,13 @@ describe('confirmation by reaction', () => {
   });
 
   it('pings nobody, whatever an argument says', async () => {
-    await using desk = await openDesk();
-    const { alice, bob, settled } = desk.host;
-    await desk.call(alice, { what: `@everyone ${bob}` });
-    alice.react(desk.latest(), '👍');
+    await using harness = await openHarness();
+    const { alice, bob, settled } = harness.host;
+    await harness.call(alice, { what: `@everyone ${bob}` });
+    alice.react(harness.latest(), '👍');
     await settled();
-    expect(desk.said()).to.have.length(2);
-    for (const { mentions } of desk.said()) expect(mentions).to.deep.equal({ everyone: false, users: [], roles: [] });
+    expect(harness.said()).to.have.length(2);
+    for (const { mentions } of harness.said())
+      expect(mentions).to.deep.equal({ everyone: false, users: [], roles: [] });
   });
 });

@@ -1,17 +1,17 @@
 import { expect } from 'chai';
-import { openStation, type Station } from './station.js';
+import { type Harness, openHarness } from './harness.js';
 
 const DAY_MS = 86_400_000;
 
 describe('moderation: acts on members', () => {
-  let station: Station;
+  let harness: Harness;
   beforeEach(async () => {
-    station = await openStation();
+    harness = await openHarness();
   });
-  afterEach(() => station[Symbol.asyncDispose]());
+  afterEach(() => harness[Symbol.asyncDispose]());
 
   it('warns: a case, a message to the member, and what the server does at so many points', async () => {
-    const { say, host, mod, told } = station;
+    const { say, host, mod, told } = harness;
     await say(host.you, '!set moderation warnActions 3 timeout 1h, 5 ban');
     expect(await say(mod, '!warn @alice spam')).to.equal(
       '✓ **alice** was warned (case 1).\nTheir warnings have 1 point now.',
@@ -32,7 +32,7 @@ describe('moderation: acts on members', () => {
   });
 
   it('shows members their own warnings, and those of others to moderators alone', async () => {
-    const { say, host, mod } = station;
+    const { say, host, mod } = harness;
     await say(mod, '!warn @alice spam');
     expect(await say(host.alice, '!warnings'))
       .to.include('1 point')
@@ -42,7 +42,7 @@ describe('moderation: acts on members', () => {
   });
 
   it('lets the points of a warning expire', async () => {
-    const { say, host, mod } = station;
+    const { say, host, mod } = harness;
     await say(host.you, '!set moderation warnExpiry 10d');
     await say(mod, '!warn @alice 4 spam');
     host.clock.advance(11 * DAY_MS);
@@ -50,7 +50,7 @@ describe('moderation: acts on members', () => {
   });
 
   it('puts in time-out and ends it, with the moderator in Discord’s audit log', async () => {
-    const { say, host, mod } = station;
+    const { say, host, mod } = harness;
     expect(await say(mod, '!mute @alice 10m shouting')).to.match(/^✓ \*\*alice\*\* is in time-out for 10m, until/);
     expect(host.guild.auditLog.at(-1)?.reason).to.equal(`[case 1] asked by mod (${mod.id}): shouting`);
     expect(await say(mod, '!untimeout @alice')).to.equal('✓ The time-out of **alice** has ended (case 2).');
@@ -62,7 +62,7 @@ describe('moderation: acts on members', () => {
   });
 
   it('tells no member of a time-out that Discord refused', async () => {
-    const { say, told, host, mod } = station;
+    const { say, told, host, mod } = harness;
     host.discord.faults.rest.fail(403, {
       route: '/guilds/:guildId/members/:userId',
       method: 'PATCH',
@@ -73,14 +73,14 @@ describe('moderation: acts on members', () => {
   });
 
   it('kicks, having told the member before', async () => {
-    const { say, host, mod, told } = station;
+    const { say, host, mod, told } = harness;
     expect(await say(mod, '!kick @alice spam')).to.equal('✓ **alice** was removed from the server (case 1).');
     expect(host.guild.members.has(host.alice.id)).to.equal(false);
     expect(told(host.alice)).to.deep.equal(['You were removed from **Night City**. You can join again.\nReason: spam']);
   });
 
   it('says when a member could not be told, and tells no one where the server does not want it', async () => {
-    const { say, host, mod, told } = station;
+    const { say, host, mod, told } = harness;
     host.alice.dmsClosed = true;
     expect(await say(mod, '!warn @alice spam')).to.include('I could not tell them');
     await say(host.you, '!set moderation tellMembers no');
@@ -89,7 +89,7 @@ describe('moderation: acts on members', () => {
   });
 
   it('bans with the messages of some days, also who is not here, and lifts the ban', async () => {
-    const { say, host, mod } = station;
+    const { say, host, mod } = harness;
     const said = host.alice.say(host.general, 'buy now');
     const stranger = host.discord.createUser({ name: 'raider' });
     expect(await say(mod, '!ban @alice 2d spam')).to.equal(
@@ -106,14 +106,14 @@ describe('moderation: acts on members', () => {
   });
 
   it('softbans: out with their messages, free to come back', async () => {
-    const { say, host, mod } = station;
+    const { say, host, mod } = harness;
     const said = host.alice.say(host.general, 'buy now');
     expect(await say(mod, '!softban @alice spam')).to.include('can join again (case 1)');
     expect([said.deleted, host.guild.bans.size, host.guild.members.has(host.alice.id)]).to.deep.equal([true, 0, false]);
   });
 
   it('respects the ranks of the moderator and of the bot, and never touches the owner, itself or the moderator', async () => {
-    const { say, host, mod } = station;
+    const { say, host, mod } = harness;
     const { guild, alice, bob, bot } = host;
     guild.giveRole(alice, guild.createRole({ name: 'Elder', position: 20 }));
     expect(await say(mod, '!kick @alice')).to.equal('**alice** is not below you.');
@@ -127,7 +127,7 @@ describe('moderation: acts on members', () => {
   });
 
   it('asks for the permission of the act, of the moderator and of the bot, and says what to do', async () => {
-    const { say, host, mod } = station;
+    const { say, host, mod } = harness;
     const { guild, alice } = host;
     guild.giveRole(alice, guild.createRole({ name: 'Helper', position: 5, permissions: ['ManageMessages'] }));
     expect(await say(alice, '!ban @bob')).to.include('you lack Ban Members in this channel');
@@ -142,14 +142,14 @@ describe('moderation: acts on members', () => {
   });
 
   it('wants a reason where the server does', async () => {
-    const { say, host, mod } = station;
+    const { say, host, mod } = harness;
     await say(host.you, '!set moderation requireReason yes');
     expect(await say(mod, '!kick @alice')).to.equal('This server wants a reason for that. Put it at the end.');
     expect(host.guild.members.has(host.alice.id)).to.equal(true);
   });
 
   it('does for a model what the moderator may do, and nothing else', async () => {
-    const { host, mod, call } = station;
+    const { host, mod, call } = harness;
     expect(await call(host.bob, 'ban_member', { member: 'alice' })).to.include('you need to be at least a moderator');
     expect(await call(mod, 'ban_member', { member: '@you' })).to.equal('**you** owns this server.');
     expect(await call(mod, 'timeout_member', { member: 'alice', duration: '1h', reason: 'spam' })).to.include(

@@ -2,21 +2,21 @@ import { createTestHost } from '@cinnabar/core/testing';
 import { auditReason, Moderation, PersonalDataStore } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';
-import { openStation, type Station, stationOf } from './station.js';
+import { type Harness, harnessOf, openHarness } from './harness.js';
 
 const DAY_MS = 86_400_000;
 /** The plain text of a message, without the marks that only bots read. */
 const plain = (text = '') => text.replaceAll(/[\u2063\u200B]/g, '').trimEnd();
 
 describe('moderation: cases', () => {
-  let station: Station;
+  let harness: Harness;
   beforeEach(async () => {
-    station = await openStation();
+    harness = await openHarness();
   });
-  afterEach(() => station[Symbol.asyncDispose]());
+  afterEach(() => harness[Symbol.asyncDispose]());
 
   it('are posted in the channel that the server has chosen, and edited there', async () => {
-    const { say, host, mod } = station;
+    const { say, host, mod } = harness;
     const modlog = host.guild.createChannel({ name: 'modlog' });
     await host.settled();
     await say(host.you, `!set moderation modlog ${modlog}`);
@@ -34,7 +34,7 @@ describe('moderation: cases', () => {
   });
 
   it('are kept although the channel for them is gone or closed, and the moderator reads why', async () => {
-    const { say, host, mod } = station;
+    const { say, host, mod } = harness;
     const modlog = host.guild.createChannel({ name: 'modlog' });
     await host.settled();
     await say(host.you, `!set moderation modlog ${modlog}`);
@@ -48,7 +48,7 @@ describe('moderation: cases', () => {
   });
 
   it('with the longest reasons, full of markup, fit into their channel and the message to the member', async () => {
-    const { say, told, host, mod } = station;
+    const { say, told, host, mod } = harness;
     const modlog = host.guild.createChannel({ name: 'modlog' });
     await host.settled();
     await say(host.you, `!set moderation modlog ${modlog}`);
@@ -59,7 +59,7 @@ describe('moderation: cases', () => {
   });
 
   it('lose nothing when several are written and changed at once', async () => {
-    const { host, mod, say, actor } = station;
+    const { host, mod, say, actor } = harness;
     const members = Array.from({ length: 12 }, (_, n) => host.discord.createUser({ name: `member${n}` }));
     for (const member of members) host.guild.join(member);
     await host.settled();
@@ -81,16 +81,16 @@ describe('moderation: cases', () => {
   });
 
   it('do not name another moderator for what one asked of another plugin, whatever the reason says', async () => {
-    const { say, host, mod } = station;
+    const { say, host, mod } = harness;
     const { guild, alice, bob } = host;
     const member = await host.client.guilds.cache.get(guild.id)?.members.fetch(alice.id);
-    await member?.kick(auditReason(host.client, station.actor(mod), `(${bob.id})`));
+    await member?.kick(auditReason(host.client, harness.actor(mod), `(${bob.id})`));
     await host.settled();
     expect(await say(mod, '!case 1')).to.include(`Moderator: ${mod}`);
   });
 
   it('record what moderators do in Discord itself, and what other plugins of the bot do, once', async () => {
-    const { say, host, mod } = station;
+    const { say, host, mod } = harness;
     const { guild, alice, bob, clock } = host;
     mod.timeout(guild, alice, clock.now() + 60_000, 'shouting');
     mod.timeout(guild, alice, null);
@@ -118,7 +118,7 @@ describe('moderation: cases', () => {
 
   it('of temporary bans end by themselves, also after a restart, and leave a later ban alone', async () => {
     using folder = makeFolder();
-    const first = await openStation({ dataDir: folder.path });
+    const first = await openHarness({ dataDir: folder.path });
     const { host, mod } = first;
     const { guild, alice, bob } = host;
     try {
@@ -128,7 +128,7 @@ describe('moderation: cases', () => {
       await host.settled();
       mod.ban(guild, bob, { reason: 'for good' });
       await host.stop();
-      await using again = stationOf(
+      await using again = harnessOf(
         await createTestHost({ plugins: ['admin', 'moderation'], dataDir: folder.path, world: host }),
       );
       await again.host.advance(7 * DAY_MS - 1_000);
@@ -142,7 +142,7 @@ describe('moderation: cases', () => {
   });
 
   it('of a temporary ban that is made to stay end, and the ban does not', async () => {
-    const { say, host, mod } = station;
+    const { say, host, mod } = harness;
     await say(mod, '!tempban @alice 1d spam');
     expect(await say(mod, '!ban @alice again')).to.equal('✓ **alice** is banned (case 2).');
     await host.advance(2 * DAY_MS);
@@ -150,7 +150,7 @@ describe('moderation: cases', () => {
   });
 
   it('are exported to the member without the moderator, and lose their words when the member is forgotten', async () => {
-    const { say, host, mod } = station;
+    const { say, host, mod } = harness;
     const modlog = host.guild.createChannel({ name: 'modlog' });
     await host.settled();
     await say(host.you, `!set moderation modlog ${modlog}`);
@@ -179,7 +179,7 @@ describe('moderation: cases', () => {
 
   it('of a long record come in pages', async function () {
     this.timeout(20_000);
-    const { say, host, mod } = station;
+    const { say, host, mod } = harness;
     for (let n = 0; n < 25; n += 1) mod.timeout(host.guild, host.alice, host.clock.now() + 60_000 + n);
     await host.settled();
     const page = await say(mod, '!cases');

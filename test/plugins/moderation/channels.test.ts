@@ -1,20 +1,20 @@
 import type { LocalChannel } from '@cinnabar/local-discord';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { openStation, type Station } from './station.js';
+import { type Harness, openHarness } from './harness.js';
 
 const DAY_MS = 86_400_000;
 
 describe('moderation: channels', () => {
-  let station: Station;
+  let harness: Harness;
   beforeEach(async () => {
-    station = await openStation();
+    harness = await openHarness();
   });
-  afterEach(() => station[Symbol.asyncDispose]());
+  afterEach(() => harness[Symbol.asyncDispose]());
 
   const maySend = (channel: LocalChannel) => {
     try {
-      station.host.alice.say(channel, 'x');
+      harness.host.alice.say(channel, 'x');
       return true;
     } catch {
       return false;
@@ -24,7 +24,7 @@ describe('moderation: channels', () => {
     Object.fromEntries([...channel.overwrites.values()].map(({ id, allow, deny }) => [id, `${allow} ${deny}`]));
 
   it('are purged by count and by filters; pinned messages stay unless asked for', async () => {
-    const { say, host, mod } = station;
+    const { say, host, mod } = harness;
     const { alice, bob, general } = host;
     const said = [
       alice.say(general, 'one https://spam.example'),
@@ -46,7 +46,7 @@ describe('moderation: channels', () => {
   });
 
   it('are purged between two messages, by link or id', async () => {
-    const { say, host, mod } = station;
+    const { say, host, mod } = harness;
     const said = Array.from({ length: 5 }, (_, n) => host.alice.say(host.general, String(n)));
     const [first, , , , last] = said;
     const link = `https://discord.com/channels/${host.guild.id}/${host.general.id}/${last?.id}`;
@@ -58,7 +58,7 @@ describe('moderation: channels', () => {
 
   it('are purged of messages older than two weeks as well, and asked about above a bound', async function () {
     this.timeout(20_000);
-    const { say, host, mod } = station;
+    const { say, host, mod } = harness;
     const old = Array.from({ length: 3 }, (_, n) => host.alice.say(host.general, `old ${n}`));
     host.clock.advance(15 * DAY_MS);
     const young = Array.from({ length: 120 }, (_, n) => host.alice.say(host.general, `young ${n}`));
@@ -72,7 +72,7 @@ describe('moderation: channels', () => {
   });
 
   it('are not purged for who may not manage messages, nor by a model for them', async () => {
-    const { say, host, call, mod } = station;
+    const { say, host, call, mod } = harness;
     const said = host.bob.say(host.general, 'hello');
     expect(await say(host.alice, '!purge 5')).to.include('You may not do that');
     expect(await call(host.alice, 'purge_messages', { count: 5 })).to.include('may not be used');
@@ -81,7 +81,7 @@ describe('moderation: channels', () => {
   });
 
   it('are locked, and opened exactly as they were', async () => {
-    const { say, host, mod } = station;
+    const { say, host, mod } = harness;
     const { guild } = host;
     const cases: [name: string, prepare: (channel: LocalChannel) => void][] = [
       ['plain', () => undefined],
@@ -121,7 +121,7 @@ describe('moderation: channels', () => {
   });
 
   it('are opened to no moderator by a lock who could not write there before', async () => {
-    const { say, host, mod } = station;
+    const { say, host, mod } = harness;
     const { guild } = host;
     const news = guild.createChannel({ name: 'news' });
     guild.overwrite(news, { for: guild.everyone, deny: ['SendMessages'] });
@@ -131,7 +131,7 @@ describe('moderation: channels', () => {
   });
 
   it('keep what was changed beside the lock while it was there', async () => {
-    const { say, host, mod } = station;
+    const { say, host, mod } = harness;
     const { guild, general, bob } = host;
     await say(mod, '!lock');
     guild.overwrite(general, { for: bob, deny: ['AttachFiles'] });
@@ -141,7 +141,7 @@ describe('moderation: channels', () => {
   });
 
   it('get a slow mode, and lose it', async () => {
-    const { say, host, mod, call } = station;
+    const { say, host, mod, call } = harness;
     expect(await say(mod, '!slowmode 10s')).to.include('every 10s');
     expect(host.general.slowmodeSeconds).to.equal(10);
     expect(await say(mod, '!slowmode')).to.include('no slow mode');
@@ -156,10 +156,10 @@ describe('moderation: channels', () => {
 describe('moderation: the lock of a channel', () => {
   it('undoes itself exactly, whatever the channel granted and denied', async function () {
     this.timeout(20_000);
-    await using station = await openStation({
+    await using harness = await openHarness({
       permissions: ['Administrator'],
     });
-    const { host, mod, say } = station;
+    const { host, mod, say } = harness;
     const { guild } = host;
     guild.giveRole(mod, guild.createRole({ name: 'Boss', position: 40, permissions: ['Administrator'] }));
     const roles = ['a', 'b', 'c'].map((name) => guild.createRole({ name, position: 5 }));

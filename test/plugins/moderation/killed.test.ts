@@ -4,17 +4,17 @@ import type { LocalChannel, LocalEvent } from '@cinnabar/local-discord';
 import { expect } from 'chai';
 import { copyData } from '../../support/data.js';
 import { makeFolder } from '../../support/folder.js';
-import { openStation, type Station, stationOf } from './station.js';
+import { type Harness, harnessOf, openHarness } from './harness.js';
 
 /** What a kill leaves: what was stored at a moment, and a world in which the first process has ended. */
 async function killedAt(
-  moment: (event: LocalEvent, station: Station) => boolean,
-  act: (station: Station) => Promise<unknown>,
-  check: (after: Station, modlog: LocalChannel) => Promise<void>,
+  moment: (event: LocalEvent, harness: Harness) => boolean,
+  act: (harness: Harness) => Promise<unknown>,
+  check: (after: Harness, modlog: LocalChannel) => Promise<void>,
 ): Promise<void> {
   using folder = makeFolder();
   const [data, copy] = [join(folder.path, 'data'), join(folder.path, 'copy')];
-  await using first = await openStation({ dataDir: data });
+  await using first = await openHarness({ dataDir: data });
   const { host } = first;
   const modlog = host.guild.createChannel({ name: 'modlog' });
   await host.settled();
@@ -29,7 +29,7 @@ async function killedAt(
   expect(taken, 'the moment came').to.equal(1);
   await host.stop();
   host.discord.faults.clear();
-  await using second = stationOf(
+  await using second = harnessOf(
     await createTestHost({ plugins: ['admin', 'moderation'], dataDir: copy, world: host }),
   );
   await second.host.settled();
@@ -37,7 +37,7 @@ async function killedAt(
 }
 
 describe('moderation: a bot that is killed', () => {
-  const bans = ({ host }: Station) => host.guild.auditLog.filter(({ reason }) => reason?.startsWith('[case 1]'));
+  const bans = ({ host }: Harness) => host.guild.auditLog.filter(({ reason }) => reason?.startsWith('[case 1]'));
 
   it('between the ban and its case finishes the case, and bans no one twice', () =>
     killedAt(

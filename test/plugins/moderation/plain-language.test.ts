@@ -1,15 +1,15 @@
 import { expect } from 'chai';
-import { openStation, type Station } from './station.js';
+import { type Harness, openHarness } from './harness.js';
 
 describe('moderation in plain language', () => {
-  let station: Station;
+  let harness: Harness;
   before(async () => {
-    station = await openStation({ plugins: ['ai', 'chat', 'llm', 'confirm'] });
+    harness = await openHarness({ plugins: ['ai', 'chat', 'llm', 'confirm'] });
   });
-  after(() => station[Symbol.asyncDispose]());
+  after(() => harness[Symbol.asyncDispose]());
 
   it('waits for a 👍, and is refused to who may not do it themselves', async () => {
-    const { say, host, mod } = station;
+    const { say, host, mod } = harness;
     const { guild, alice, bob, general } = host;
     await say(bob, '!ai kick @alice');
     expect(guild.members.has(alice.id)).to.equal(true);

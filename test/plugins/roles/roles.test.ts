@@ -7,7 +7,7 @@ import {
 } from '@cinnabar/core/testing';
 import { definePlugin, PersonalDataStore, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { answering } from '../admin/town.js';
+import { answering } from '../admin/harness.js';
 
 /** Has the bot ask for the members of servers, as a plugin or the owner does. */
 const watcher = definePlugin({
@@ -72,14 +72,14 @@ describe('roles', () => {
     });
 
     it('says at once when the bot does not hear of them', async () => {
-      await using town = await createTestHost({ plugins: ['admin', 'roles'] });
-      town.guild.createRole({ name: 'Guest', position: 1 });
-      await town.settled();
-      const ask = answering(town);
-      expect(await ask(town.you, '!autorole add Guest')).to.match(
+      await using harness = await createTestHost({ plugins: ['admin', 'roles'] });
+      harness.guild.createRole({ name: 'Guest', position: 1 });
+      await harness.settled();
+      const ask = answering(harness);
+      expect(await ask(harness.you, '!autorole add Guest')).to.match(
         /^New members get the role \*\*Guest\*\* from now on\.\n⚠️ I do not hear of new members/,
       );
-      expect(await ask(town.you, '!autorole list')).to.include('⚠️ I do not hear of new members');
+      expect(await ask(harness.you, '!autorole list')).to.include('⚠️ I do not hear of new members');
     });
 
     it('waits until a new member has accepted the rules, and forgets who leaves before', async () => {

@@ -2,7 +2,7 @@ import { createTestHost } from '@cinnabar/core/testing';
 import type { LocalUser } from '@cinnabar/local-discord';
 import { Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { answering } from '../admin/town.js';
+import { answering } from '../admin/harness.js';
 
 describe('tasks: who may start them', () => {
   it('is a matter of access rules: with them a role alone, by command and by the tool of a model', async () => {

@@ -3,7 +3,7 @@ import { fillIn } from '@cinnabar/plugin-welcome/dist/context.js';
 import { definePlugin, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { answering } from '../admin/town.js';
+import { answering } from '../admin/harness.js';
 
 /** Has the bot ask for the members of servers, as a plugin or the owner does. */
 const watcher = definePlugin({

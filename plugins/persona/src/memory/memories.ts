@@ -1,6 +1,6 @@
 import { type Charge, type Random, t } from '@cinnabar/sdk';
 import { createMemoryFiles, type FileOptions, type MemoryFile } from './memory-files.js';
-import { byTime, type Change, createEmbedding, isStanding, type MemoryIndex } from './memory-index.js';
+import { byTime, type Change, createEmbedding, isActive, type MemoryIndex } from './memory-index.js';
 import { rank } from './search.js';
 import { createSourceChanges, personalDataIn } from './source-changes.js';
 import {
@@ -188,7 +188,7 @@ function visible({ index }: MemoryFile, place: Place, id: string): Memory | unde
 }
 
 function fits(memory: Memory, { about, by, of, all }: Listing): boolean {
-  if (all !== true && !isStanding(memory)) return false;
+  if (all !== true && !isActive(memory)) return false;
   if (about !== undefined && memory.subject !== about) return false;
   if (by !== undefined && memory.speaker !== by) return false;
   return of === undefined || memory.subject === of || memory.speaker === of;
@@ -207,7 +207,7 @@ function reflectionState(index: MemoryIndex, place: Place): ReflectionState {
 }
 
 function freshAt(index: MemoryIndex, place: Place): readonly Memory[] {
-  return index.pending().filter((memory) => isStanding(memory) && isVisible(memory, place));
+  return index.pending().filter((memory) => isActive(memory) && isVisible(memory, place));
 }
 
 /** A reflection as a memory; `undefined` without evidence. Its audience may know all of its evidence. */

@@ -27,7 +27,7 @@ export function byTime(one: Memory, other: Memory): number {
 export const isLater = (one: Memory, other: Memory): boolean => byTime(one, other) > 0;
 
 /** Whether it is what is held to be so: not superseded, the same as another, or set aside. */
-export const isStanding = ({ supersededBy, duplicateOf, setAsideAt }: Memory): boolean =>
+export const isActive = ({ supersededBy, duplicateOf, setAsideAt }: Memory): boolean =>
   supersededBy === null && duplicateOf === null && setAsideAt === null;
 
 /** The words of a text: what says the same has the same ones. */
@@ -226,7 +226,7 @@ export function createEmbedding(
   const fill = async (file: MemoryFile, charge: Charge) => {
     for (;;) {
       const lacking = [...file.index.all()]
-        .filter((memory) => isStanding(memory) && file.index.vector(memory.id) === undefined)
+        .filter((memory) => isActive(memory) && file.index.vector(memory.id) === undefined)
         .slice(-BATCH);
       if (lacking.length === 0) return;
       const vectors = await vectorsOf(

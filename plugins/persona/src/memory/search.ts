@@ -1,4 +1,4 @@
-import { cosine, isLater, isStanding, type MemoryIndex, wordingOf } from './memory-index.js';
+import { cosine, isActive, isLater, type MemoryIndex, wordingOf } from './memory-index.js';
 import { isMember, isVisible, type Memory, type Recall, type Recalled } from './types.js';
 import { recencyOf } from './updates.js';
 import { namedIn, People, termsOf, timesIn } from './words.js';
@@ -30,7 +30,7 @@ const MEANING = 0.25;
 export function rank(wanted: Wanted): readonly Recalled[] {
   const { index, place, query = '', about, now, limit } = wanted;
   const isWanted = (memory: Memory) =>
-    isStanding(memory) && isVisible(memory, place) && (about === undefined || about.includes(memory.subject));
+    isActive(memory) && isVisible(memory, place) && (about === undefined || about.includes(memory.subject));
   const isQuestion = query.trim() !== '';
   const weights = isQuestion ? TIE_BREAKERS : WITHOUT_QUESTION;
   const best: Recalled[] = [];
@@ -232,7 +232,7 @@ export function createSearch(index: MemoryIndex) {
   };
 
   const build = () => {
-    for (const memory of index.all()) if (isStanding(memory)) add(memory);
+    for (const memory of index.all()) if (isActive(memory)) add(memory);
     index.onChange((before, after) => {
       const slot = before === undefined ? undefined : slots.get(before.id);
       if (slot !== undefined && after !== undefined && before !== undefined && readsSame(before, after)) {
@@ -240,7 +240,7 @@ export function createSearch(index: MemoryIndex) {
         return;
       }
       if (before !== undefined) remove(before);
-      if (after !== undefined && isStanding(after)) add(after);
+      if (after !== undefined && isActive(after)) add(after);
     });
     isBuilt = true;
   };
@@ -355,7 +355,7 @@ function inOrder(one: Memory, other: Memory): number {
 }
 
 function readsSame(one: Memory, other: Memory): boolean {
-  return isStanding(other) && one.text === other.text && labelOf(one) === labelOf(other) && one.at === other.at;
+  return isActive(other) && one.text === other.text && labelOf(one) === labelOf(other) && one.at === other.at;
 }
 
 /** Whom and what it is about beside its words; a member's id says nothing. */

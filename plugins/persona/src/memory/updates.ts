@@ -1,4 +1,4 @@
-import { byTime, type Change, isLater, isStanding, type MemoryIndex } from './memory-index.js';
+import { byTime, type Change, isActive, isLater, type MemoryIndex } from './memory-index.js';
 import {
   type Added,
   covers,
@@ -110,7 +110,7 @@ function planKnown(index: MemoryIndex, memory: Memory, same: Memory): Addition {
 function sameAs(index: MemoryIndex, memory: Memory): Memory | undefined {
   return index
     .worded(memory.text)
-    .filter((other) => isStanding(other) && saysSame(other, memory))
+    .filter((other) => isActive(other) && saysSame(other, memory))
     .sort(byTime)
     .at(-1);
 }
@@ -170,11 +170,11 @@ export function retract(index: MemoryIndex, ids: Iterable<string>): Change {
 /** What stands again may have been said again meanwhile: then the later one speaks for it. */
 function mergeRevived(index: MemoryIndex, going: ReadonlySet<string>, changed: Map<string, Memory>): void {
   const now = (memory: Memory) => changed.get(memory.id) ?? memory;
-  for (const memory of [...changed.values()].filter(isStanding).sort(byTime).reverse()) {
+  for (const memory of [...changed.values()].filter(isActive).sort(byTime).reverse()) {
     const same = index
       .worded(memory.text)
       .map(now)
-      .filter((other) => !going.has(other.id) && isStanding(other) && isLater(other, memory))
+      .filter((other) => !going.has(other.id) && isActive(other) && isLater(other, memory))
       .filter((other) => saysSame(other, memory))
       .sort(byTime)
       .at(-1);
@@ -226,7 +226,7 @@ export function forgetLeast(index: MemoryIndex, capacity: number, now: number): 
   if (index.size <= capacity) return undefined;
   const count = index.size - capacity + Math.floor(capacity * MORE);
   const worth = (memory: Memory) =>
-    (memory.importance / 10) * recencyOf(memory, now) * (isStanding(memory) ? 1 : HISTORY_WORTH);
+    (memory.importance / 10) * recencyOf(memory, now) * (isActive(memory) ? 1 : HISTORY_WORTH);
   const least = [...index.all()]
     .map((memory) => ({ id: memory.id, worth: worth(memory) }))
     .sort((one, other) => one.worth - other.worth)

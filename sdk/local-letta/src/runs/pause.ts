@@ -15,7 +15,7 @@ export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<vo
 }
 
 /** Scripts that stand still. */
-export interface Standing {
+export interface Pauses {
   /** Resolves on release, or when the signal aborts. */
   stand(signal: AbortSignal): Promise<void>;
   /** Resolves as soon as so many stand still. */
@@ -23,7 +23,7 @@ export interface Standing {
   release(): void;
 }
 
-export function createStanding(): Standing {
+export function createPauses(): Pauses {
   const standing = new Set<() => void>();
   const waiting = new Set<() => void>();
   return {

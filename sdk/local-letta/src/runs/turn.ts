@@ -178,7 +178,7 @@ function createTurn(performance: Performance, first: LettaRun, input: readonly M
   return { turn, current: () => run, store, wait };
 }
 
-interface Parts extends Performance {
+interface CallContext extends Performance {
   step(): void;
   think(): void;
   tell(message: SaidMessage, text?: string): void;
@@ -193,7 +193,7 @@ interface Made extends Returned {
 }
 
 /** A script's tool calls, those of one step together: told, approved where they have to be, made, and told of again in one message. */
-function createToolCalls(parts: Parts): AgentTurn['callTools'] {
+function createToolCalls(parts: CallContext): AgentTurn['callTools'] {
   const { world, agent } = parts;
   return async (wanted) => {
     parts.step();
@@ -217,7 +217,7 @@ function createToolCalls(parts: Parts): AgentTurn['callTools'] {
 }
 
 async function carryOut(
-  parts: Parts,
+  parts: CallContext,
   call: ToolCall,
   input: Readonly<Record<string, unknown>>,
   decision: Decision | undefined,
@@ -231,7 +231,7 @@ async function carryOut(
 }
 
 /** The run ends with the request. A decision begins another one. */
-async function askFirst(parts: Parts, calls: Calls): Promise<readonly Decision[]> {
+async function askFirst(parts: CallContext, calls: Calls): Promise<readonly Decision[]> {
   const { world, thread } = parts;
   const request = approvalRequest(world, parts.current(), calls);
   parts.tell(request, textOf(calls));
@@ -249,7 +249,7 @@ async function askFirst(parts: Parts, calls: Calls): Promise<readonly Decision[]
 }
 
 async function make(
-  { world, agent, current }: Parts,
+  { world, agent, current }: CallContext,
   name: string,
   input: Readonly<Record<string, unknown>>,
 ): Promise<ToolOutcome & { readonly status: 'success' | 'error' }> {

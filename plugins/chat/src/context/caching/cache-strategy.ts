@@ -93,7 +93,7 @@ function duration(ms: number): string {
 }
 
 /** The present window, with what the provider holds of it. In tokens, unless stated otherwise. */
-interface Standing {
+interface WindowState {
   /** The whole prompt. */
   readonly total: number;
   /** The part of its beginning that can be read now. */
@@ -128,7 +128,7 @@ interface Future {
  * of an activation is the cost of a cycle divided by its length (a renewal process). A plan costs what it pays until the window restarts, minus the mean for
  * each activation that it lasts. So a write must be justified by the probable reads before the window is lost or cut back. Of equal plans the first is used.
  */
-function choosePlan(layouts: readonly [Layout, ...Layout[]], standing: Standing, forecast: Forecast): Plan {
+function choosePlan(layouts: readonly [Layout, ...Layout[]], standing: WindowState, forecast: Forecast): Plan {
   const future = futureOf(layouts, standing, forecast);
   const isHeld = standing.readable > forecast.sizes.system;
   const [first] = layouts;
@@ -147,7 +147,7 @@ function choosePlan(layouts: readonly [Layout, ...Layout[]], standing: Standing,
   return { layout: best.layout, roll: best.roll };
 }
 
-function futureOf(layouts: readonly [Layout, ...Layout[]], { roomAfterCut }: Standing, forecast: Forecast): Future {
+function futureOf(layouts: readonly [Layout, ...Layout[]], { roomAfterCut }: WindowState, forecast: Forecast): Future {
   return layouts
     .map((layout) => {
       const cycle = cycleAfterCut(layout, roomAfterCut, forecast);
@@ -164,12 +164,18 @@ function cycleAfterCut(layout: Layout, roomAfterCut: number, forecast: Forecast)
   return cycleOf(layout, { total: system + kept, room, held: layout.base, lasting }, forecast);
 }
 
-function costOfCut(layout: Layout, { roomAfterCut }: Standing, forecast: Forecast, future: Future): number {
+function costOfCut(layout: Layout, { roomAfterCut }: WindowState, forecast: Forecast, future: Future): number {
   const now = restartCost(layout, layout, 'full', forecast);
   return now + costAfter(cycleAfterCut(layout, roomAfterCut, forecast), layout, forecast, future);
 }
 
-function costOfKeeping(layout: Layout, room: number, standing: Standing, forecast: Forecast, future: Future): number {
+function costOfKeeping(
+  layout: Layout,
+  room: number,
+  standing: WindowState,
+  forecast: Forecast,
+  future: Future,
+): number {
   const { total, readable, lasting } = standing;
   const { sizes, prices } = forecast;
   const { base, tail, system } = layout;

@@ -7,7 +7,7 @@ import {
   isNumber,
   isPoliteEnd,
   isSmall,
-  isTelling,
+  isSpecific,
   limitFor,
   splitWords,
   type Word,
@@ -184,8 +184,8 @@ function readTemplate(example: string, shape: Pick<InputShape, 'isNumeric' | 'is
 }
 
 /** Whether its literal words are specific enough: an example of only slots, small words and fillers would match anything. */
-function isTellingEnough(template: readonly Element[]): boolean {
-  const telling = template.filter((element) => element.kind === 'literal' && isTelling(element.form)).length;
+function isSpecificEnough(template: readonly Element[]): boolean {
+  const telling = template.filter((element) => element.kind === 'literal' && isSpecific(element.form)).length;
   const open = template.filter((element) => element.kind === 'slot' && !element.numeric && !element.long).length;
   return telling > 0 && telling >= open;
 }
@@ -225,7 +225,7 @@ const IMPOSSIBLE: Step = { cost: Number.POSITIVE_INFINITY, move: NONE };
  */
 function align(template: readonly Element[], words: readonly Word[]): Alignment | undefined {
   const literals = template.filter((element) => element.kind === 'literal');
-  if (!isTellingEnough(template)) return undefined;
+  if (!isSpecificEnough(template)) return undefined;
   const limit = limitFor(literals.length);
   const width = words.length + 1;
   const moves = new Uint8Array((template.length + 1) * width);

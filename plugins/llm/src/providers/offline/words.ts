@@ -173,7 +173,7 @@ export function isSmall(form: string): boolean {
 }
 
 /** Whether an example says something by that word. */
-export function isTelling(form: string): boolean {
+export function isSpecific(form: string): boolean {
   return !SMALL.has(form) && !FILLERS.has(form);
 }
 

@@ -54,7 +54,7 @@ export interface Seat {
 }
 
 /** A guild of 300 on a local Discord, with two bots in processes of their own, two models' services and a Letta server; all on one clock. */
-export interface Town extends AsyncDisposable {
+export interface Harness extends AsyncDisposable {
   readonly clock: ManualClock;
   readonly discord: LocalDiscord;
   readonly guild: LocalGuild;
@@ -75,7 +75,7 @@ export interface Town extends AsyncDisposable {
 }
 
 /** @param startMs since midnight */
-export async function openTown(startMs: number): Promise<Town> {
+export async function openHarness(startMs: number): Promise<Harness> {
   const clock = createManualClock(MIDNIGHT + startMs);
   const root = await mkdtemp(join(tmpdir(), 'cinnabar-campaign-day-'));
   const discord = await startLocalDiscord({ clock });

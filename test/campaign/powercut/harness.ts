@@ -12,8 +12,8 @@ import type { Orders } from './child.js';
 import { afterPowerCut, type DiskImage, readDisk, writeDisk } from './disk.js';
 import type { RecorderOrders } from './operations.js';
 
-/** A bot with one disk, in a town whose Discord never goes away. */
-export type Town = Awaited<ReturnType<typeof openTown>>;
+/** A bot with one disk, in a harness whose Discord never goes away. */
+export type Harness = Awaited<ReturnType<typeof openHarness>>;
 
 const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
 const RECORDER = new URL('./recorder.js', import.meta.url).href;
@@ -31,7 +31,7 @@ interface Bot {
   complaint: string;
 }
 
-export async function openTown(chance: Chance, cacheDir: string) {
+export async function openHarness(chance: Chance, cacheDir: string) {
   const root = await mkdtemp(join(tmpdir(), 'cinnabar-campaign-powercut-'));
   const discord = await startLocalDiscord();
   discord.requests.enabled = false;

@@ -1,7 +1,7 @@
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import type { SettledCall, ToolContent, ToolProgress } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { alice, countingIds, holdingInterceptor, openWorkshop, recordingTool } from './workshop.js';
+import { alice, countingIds, holdingInterceptor, openToolHarness, recordingTool } from './harness.js';
 
 const request = {
   name: 'add_party_character',
@@ -13,14 +13,14 @@ const request = {
 
 describe('who listens to calls', () => {
   it('hears of each one that is over, before whoever asked does', async () => {
-    const { room, load } = openWorkshop();
-    room.tool(load('party'), recordingTool([]));
+    const { service, load } = openToolHarness();
+    service.tool(load('party'), recordingTool([]));
     const heard: SettledCall[] = [];
-    room.onSettled(async (call) => {
+    service.onSettled(async (call) => {
       await Promise.resolve();
       heard.push(call);
     });
-    const outcome = await room.invoke(request);
+    const outcome = await service.invoke(request);
     expect(heard).to.deep.equal([
       {
         id: outcome.callId,
@@ -35,58 +35,58 @@ describe('who listens to calls', () => {
   });
 
   it('hears of what was refused, with the arguments as they were given', async () => {
-    const { room } = openWorkshop();
+    const { service } = openToolHarness();
     const heard: SettledCall[] = [];
-    room.onSettled((call) => void heard.push(call));
-    await room.invoke({ ...request, name: 'nothing', arguments: 'x' });
+    service.onSettled((call) => void heard.push(call));
+    await service.invoke({ ...request, name: 'nothing', arguments: 'x' });
     expect(heard[0]).to.include({ tool: 'nothing', input: 'x' });
     expect(heard[0]?.outcome.status).to.equal('failed');
   });
 
   it('hears of a call that is held only once it is decided, and nothing any more once it has stopped', async () => {
-    const { room, load } = openWorkshop();
-    room.tool(load('party'), recordingTool([]));
+    const { service, load } = openToolHarness();
+    service.tool(load('party'), recordingTool([]));
     const held = holdingInterceptor();
-    room.intercept(load('confirm'), held.interceptor);
+    service.intercept(load('confirm'), held.interceptor);
     const heard: string[] = [];
-    const stop = room.onSettled(({ outcome }) => void heard.push(outcome.status));
-    const outcome = await room.invoke(request);
+    const stop = service.onSettled(({ outcome }) => void heard.push(outcome.status));
+    const outcome = await service.invoke(request);
     expect(heard).to.deep.equal([]);
     await held.calls[0]?.approve(alice.userId);
     held.goOn();
     if (outcome.status === 'deferred') await outcome.settled;
     expect(heard).to.deep.equal(['done']);
     stop();
-    await room.invoke({ ...request, name: 'nothing' });
+    await service.invoke({ ...request, name: 'nothing' });
     expect(heard).to.deep.equal(['done']);
   });
 
   it('hears after a restart of what the process before could not tell: how it ended, or that this is not known', async () => {
     const driver = createMemoryDriver();
     const ids = countingIds();
-    const before = openWorkshop({ driver, ids });
+    const before = openToolHarness({ driver, ids });
     const held = holdingInterceptor();
     const begun = new Promise<void>((resolve) => {
       const run = () => {
         resolve();
         return new Promise(() => undefined);
       };
-      before.room.tool(before.load('party'), recordingTool([], { run }));
+      before.service.tool(before.load('party'), recordingTool([], { run }));
     });
-    before.room.intercept(before.load('confirm'), held.interceptor);
-    const waiting = await before.room.invoke(request);
-    const running = await before.room.invoke(request);
+    before.service.intercept(before.load('confirm'), held.interceptor);
+    const waiting = await before.service.invoke(request);
+    const running = await before.service.invoke(request);
     await held.calls[1]?.approve(alice.userId);
     held.goOn();
     await begun;
 
-    const { room } = openWorkshop({ driver, ids });
+    const { service } = openToolHarness({ driver, ids });
     const heard: SettledCall[] = [];
-    room.onSettled((call) => void heard.push(call));
-    expect(await room.recover()).to.equal(2);
+    service.onSettled((call) => void heard.push(call));
+    expect(await service.recover()).to.equal(2);
     expect(heard).to.deep.equal([]);
-    await room.serve();
-    await room.serve();
+    await service.serve();
+    await service.serve();
     expect(heard.map(({ id, messageId }) => [id, messageId])).to.have.deep.members([
       [waiting.callId, '77'],
       [running.callId, '77'],
@@ -94,42 +94,42 @@ describe('who listens to calls', () => {
     const outcomeOf = ({ callId }: { callId: string }) => heard.find(({ id }) => id === callId)?.outcome;
     expect(outcomeOf(waiting)).to.have.property('status', 'expired');
     expect(outcomeOf(running)).to.have.nested.property('error.code', 'CINNABAR_TOOL_UNKNOWN_OUTCOME');
-    expect(await openWorkshop({ driver, ids }).room.recover()).to.equal(0);
+    expect(await openToolHarness({ driver, ids }).service.recover()).to.equal(0);
   });
 
   it('changes nothing by failing', async () => {
-    const { room, load } = openWorkshop();
-    room.tool(load('party'), recordingTool([]));
-    room.onSettled(() => {
+    const { service, load } = openToolHarness();
+    service.tool(load('party'), recordingTool([]));
+    service.onSettled(() => {
       throw new Error('no ink');
     });
-    expect(await room.invoke(request)).to.have.property('status', 'done');
+    expect(await service.invoke(request)).to.have.property('status', 'done');
   });
 });
 
 describe('a tool under way', () => {
   it('tells whoever asked how far it is, and nobody once it is over', async () => {
-    const { room, load } = openWorkshop();
+    const { service, load } = openToolHarness();
     let later: (progress: ToolProgress) => void = () => undefined;
     const run = (_: unknown, { progress }: { progress: (progress: ToolProgress) => void }) => {
       later = progress;
       progress({ progress: 1, total: 2 });
     };
-    room.tool(load('party'), recordingTool([], { run }));
+    service.tool(load('party'), recordingTool([], { run }));
     const heard: ToolProgress[] = [];
-    await room.invoke({ ...request, onProgress: (progress) => heard.push(progress) });
+    await service.invoke({ ...request, onProgress: (progress) => heard.push(progress) });
     later({ progress: 2, total: 2 });
     expect(heard).to.deep.equal([{ progress: 1, total: 2 }]);
     const throws = () => {
       throw new Error('not interested');
     };
-    expect(await room.invoke({ ...request, onProgress: throws })).to.have.property('status', 'done');
+    expect(await service.invoke({ ...request, onProgress: throws })).to.have.property('status', 'done');
   });
 
   it('can give more than text', async () => {
-    const { room, load } = openWorkshop();
+    const { service, load } = openToolHarness();
     const image: ToolContent = { type: 'image', data: 'AAAA', mimeType: 'image/png' };
-    room.tool(load('party'), recordingTool([], { present: { success: () => 'a picture', content: () => [image] } }));
-    expect(await room.invoke(request)).to.deep.include({ text: 'a picture', content: [image] });
+    service.tool(load('party'), recordingTool([], { present: { success: () => 'a picture', content: () => [image] } }));
+    expect(await service.invoke(request)).to.deep.include({ text: 'a picture', content: [image] });
   });
 });

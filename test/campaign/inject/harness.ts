@@ -5,7 +5,7 @@ import { definePlugin, type Plugin, SettingsCatalog, z } from '@cinnabar/sdk';
 import { attemptsOf } from './decks.js';
 
 /** A host whose model is a stand-in of a real provider's service: what reaches it is what a model would read. */
-export interface Town extends AsyncDisposable {
+export interface Harness extends AsyncDisposable {
   readonly host: TestHost;
   /** Another bot, which can use webhooks and embeds. */
   readonly parrot: LocalApplication;
@@ -33,15 +33,15 @@ export interface Posted {
 /** Takes prefilled answers, as older models do. */
 const MODEL = 'claude-haiku-4-5';
 
-export async function openTown(): Promise<Town> {
+export async function openHarness(): Promise<Harness> {
   let steps: ModelStep[] = [];
   const model = await startAnthropicStandIn({
     prefill: true,
     script: ({ tools, system }) => fitting(steps.shift() ?? say('There is nothing more to say.'), tools, system),
   });
-  const town = { shelf: 'a book' };
+  const harness = { shelf: 'a book' };
   const host = await createTestHost({
-    plugins: ['admin', 'ai', 'chat', 'confirm', 'persona', 'tasks', 'llm', createShelves(town)],
+    plugins: ['admin', 'ai', 'chat', 'confirm', 'persona', 'tasks', 'llm', createShelves(harness)],
     settings: { llm: { provider: 'anthropic', model: MODEL } },
     env: { ANTHROPIC_BASE_URL: model.baseUrl, ANTHROPIC_API_KEY: 'sk-campaign' },
   });
@@ -65,10 +65,10 @@ export async function openTown(): Promise<Town> {
   return {
     common: new Map(),
     get shelf() {
-      return town.shelf;
+      return harness.shelf;
     },
     set shelf(text) {
-      town.shelf = text;
+      harness.shelf = text;
     },
     host,
     parrot,
@@ -122,7 +122,7 @@ function fitting(step: ModelStep, tools: readonly string[], system: string): Mod
 }
 
 /** Tools with hostile descriptions, and one that returns whatever it finds. */
-function createShelves(town: { readonly shelf: string }): Plugin {
+function createShelves(harness: { readonly shelf: string }): Plugin {
   return definePlugin({
     manifest: { id: 'shelves', version: '1.0.0', description: 'Shelves with anything on them' },
     setup({ tool }) {
@@ -133,7 +133,7 @@ function createShelves(town: { readonly shelf: string }): Plugin {
           input: z.object({ shelf: z.string() }),
           risk: 'read',
           policy: 'allow',
-          present: { success: () => town.shelf },
+          present: { success: () => harness.shelf },
           run: () => undefined,
         });
       define('look', 'Looks at a shelf.');
@@ -143,7 +143,7 @@ function createShelves(town: { readonly shelf: string }): Plugin {
         input: z.object({ book: z.string() }),
         risk: 'write',
         policy: 'confirm',
-        present: { sentence: ({ book }) => `I'll shelve ${book}`, success: () => town.shelf },
+        present: { sentence: ({ book }) => `I'll shelve ${book}`, success: () => harness.shelf },
         run: () => undefined,
       });
       for (const [index, { text }] of attemptsOf('tool description').entries()) define(`look_${index}`, text);

@@ -11,7 +11,7 @@ import { callTool, type ModelScript, say, startOpenAiStandIn } from '@cinnabar/l
 import { createDice, type Dice, weighted } from '../../campaign/confirm/dice.js';
 
 /** Five guilds in which hundreds of people talk, to each other and to the bot. */
-export interface SoakTown extends AsyncDisposable {
+export interface SoakHarness extends AsyncDisposable {
   readonly discord: LocalDiscord;
   readonly application: LocalApplication;
   /** What the bot is told about its model. */
@@ -43,7 +43,7 @@ const WORDS =
 
 type Happening = (scene: { readonly person: LocalUser; readonly channel: LocalChannel }) => void;
 
-export async function openSoakTown(): Promise<SoakTown> {
+export async function openSoakHarness(): Promise<SoakHarness> {
   const dice = createDice(SEED);
   const discord = await startLocalDiscord({ keepMessages: 1_200 });
   discord.requests.enabled = false;

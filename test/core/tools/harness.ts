@@ -41,7 +41,7 @@ const OPEN: ProvenanceService = {
 };
 
 /** A tools room on real parts: manual time, documents in memory, and an access room that tests can turn against someone. */
-export function openWorkshop({ driver = createMemoryDriver(), ids = countingIds(), access: own }: Shared = {}) {
+export function openToolHarness({ driver = createMemoryDriver(), ids = countingIds(), access: own }: Shared = {}) {
   const clock = createManualClock();
   const log = recordingLogger();
   const states = memoryGuildStates();
@@ -84,7 +84,7 @@ export function openWorkshop({ driver = createMemoryDriver(), ids = countingIds(
   });
   const audits: AuditEntry[] = [];
   const guardsDown: string[] = [];
-  const room = createTools({
+  const service = createTools({
     clock,
     random: { next: () => 0, id: ids },
     log,
@@ -108,7 +108,7 @@ export function openWorkshop({ driver = createMemoryDriver(), ids = countingIds(
   });
 
   return {
-    room,
+    service,
     clock,
     log,
     states,
@@ -121,7 +121,7 @@ export function openWorkshop({ driver = createMemoryDriver(), ids = countingIds(
     load,
   };
 }
-export type Workshop = ReturnType<typeof openWorkshop>;
+export type ToolHarness = ReturnType<typeof openToolHarness>;
 
 /** A tool that keeps what it was run with. */
 export function recordingTool(runs: unknown[], more: Partial<ToolDefinition> = {}): ToolDefinition {

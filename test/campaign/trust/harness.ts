@@ -8,7 +8,7 @@ import { createMind, type Mind } from './mind.js';
 import { createOracle, type Oracle } from './oracle.js';
 
 /** Two servers with people in one or both, places that are open, closed by role and by name, and everything that can answer or read. */
-export interface TrustTown extends AsyncDisposable {
+export interface TrustHarness extends AsyncDisposable {
   readonly host: TestHost;
   readonly llm: ScriptedLlm;
   readonly letta: LettaStandIn;
@@ -40,7 +40,7 @@ const SEEING: readonly PermissionName[] = [
 /** discord.js itself asks Discord at most 50 things a second, which here would only be waiting. */
 const NO_THROTTLE = 1_000_000_000;
 
-export async function openTrustTown(dice: Dice, serial: () => number): Promise<TrustTown> {
+export async function openTrustHarness(dice: Dice, serial: () => number): Promise<TrustHarness> {
   const mind = createMind(dice);
   const llm = scriptedLlm((view) => mind.answer(view, llm.requests.at(-1)));
   const clock = createManualClock();
@@ -71,7 +71,7 @@ async function furnish(
   mind: Mind,
   dice: Dice,
   serial: () => number,
-): Promise<TrustTown> {
+): Promise<TrustHarness> {
   const { discord, application, guild, you, alice, bob } = host;
   host.client.rest.options.globalRequestsPerSecond = NO_THROTTLE;
   host.client.rest.globalRemaining = NO_THROTTLE;

@@ -8,9 +8,9 @@ import {
   countingIds,
   GUILD,
   holdingInterceptor,
-  openWorkshop,
+  openToolHarness,
   recordingTool,
-} from '../../core/tools/workshop.js';
+} from '../../core/tools/harness.js';
 import type { CampaignResult } from '../main.js';
 import { createDice, type Dice, weighted } from './dice.js';
 import { createSlowDriver } from './slow-driver.js';
@@ -18,15 +18,15 @@ import { createSlowDriver } from './slow-driver.js';
 const TOOL = 'add_party_character';
 
 /**
- * Interleavings inside the tools room: a call that is held by a minimal interceptor, on a disk where each write takes its time, may fail, or is
+ * Interleavings inside the tool service: a call that is held by a minimal interceptor, on a disk where each write takes its time, may fail, or is
  * lost in a crash; decisions, repeated decisions, reloads, changed policies and rights come at any moment in between.
  */
-export async function roomRounds(seed: number, rounds: number): Promise<CampaignResult> {
-  const counts: Record<string, number> = { 'room interleavings': rounds };
+export async function toolRounds(seed: number, rounds: number): Promise<CampaignResult> {
+  const counts: Record<string, number> = { 'tool service interleavings': rounds };
   const violations: string[] = [];
   for (let round = 0; round < rounds; round++) {
     const found = await playRound(createDice(seed + round), counts);
-    violations.push(...found.map((violation) => `room round ${round}: ${violation}`));
+    violations.push(...found.map((violation) => `tool service round ${round}: ${violation}`));
   }
   return { counts, violations };
 }
@@ -34,13 +34,13 @@ export async function roomRounds(seed: number, rounds: number): Promise<Campaign
 async function playRound(dice: Dice, counts: Record<string, number>): Promise<readonly string[]> {
   const violations: string[] = [];
   const count = (what: string) => {
-    const key = `room, ${what}`;
+    const key = `tool service, ${what}`;
     counts[key] = (counts[key] ?? 0) + 1;
   };
   const disk = createMemoryDriver();
   const driver = createSlowDriver(disk, dice, dice.chance(0.2) ? 0.05 : 0);
   const ids = countingIds();
-  const shop = openWorkshop({ driver, ids });
+  const shop = openToolHarness({ driver, ids });
   const held = holdingInterceptor();
   const decisions: string[] = [];
   let runs = 0;
@@ -63,8 +63,8 @@ async function playRound(dice: Dice, counts: Record<string, number>): Promise<re
   });
   let party = shop.load('party');
   const confirm = shop.load('confirm');
-  shop.room.tool(party, tool);
-  shop.room.intercept(confirm, held.interceptor);
+  shop.service.tool(party, tool);
+  shop.service.intercept(confirm, held.interceptor);
 
   const decide = (what: 'approve' | 'deny' | 'expire', act: (call: ToolCall) => Promise<boolean>) => () => {
     const [call] = held.calls;
@@ -100,13 +100,13 @@ async function playRound(dice: Dice, counts: Record<string, number>): Promise<re
     void old.scope.close().then(() => {
       if (party !== old) return;
       party = shop.load('party');
-      shop.room.tool(party, tool);
+      shop.service.tool(party, tool);
       count('tool reloaded');
     });
   }
 
   const request = { name: TOOL, arguments: { name: 'V' }, actor: alice, origin: 'campaign' };
-  const invoked = shop.room.invoke(request).then(async (first) => {
+  const invoked = shop.service.invoke(request).then(async (first) => {
     outcome = first.status === 'deferred' ? await first.settled : first;
   });
   const steps = dice.between(5, 40);
@@ -126,9 +126,9 @@ async function playRound(dice: Dice, counts: Record<string, number>): Promise<re
     await finish();
   }
   crashed = true;
-  const next = openWorkshop({ driver: disk, ids });
-  await next.room.recover();
-  const [entry] = await next.room.ledger.recent({ limit: 1 });
+  const next = openToolHarness({ driver: disk, ids });
+  await next.service.recover();
+  const [entry] = await next.service.ledger.recent({ limit: 1 });
   if (runs > 0) count('runs');
   if (entry !== undefined) count(`ended ${entry.state}`);
   return [

@@ -19,7 +19,7 @@ const BOT_PERMISSIONS: readonly PermissionName[] = [
   'SendMessagesInThreads',
 ];
 
-export interface Station extends AsyncDisposable {
+export interface Harness extends AsyncDisposable {
   readonly host: TestHost;
   /** A moderator below the bot, with every permission that acts need. */
   readonly mod: LocalUser;
@@ -32,20 +32,20 @@ export interface Station extends AsyncDisposable {
   actor(user: LocalUser): Actor;
 }
 
-export async function openStation(
+export async function openHarness(
   options: Partial<TestHostOptions> & { readonly without?: readonly PermissionName[] } = {},
-): Promise<Station> {
+): Promise<Harness> {
   const { without = [], plugins = [], ...rest } = options;
   const host = await createTestHost({
     plugins: ['admin', 'moderation', ...plugins],
     permissions: BOT_PERMISSIONS.filter((name) => !without.includes(name)),
     ...rest,
   });
-  return stationOf(host);
+  return harnessOf(host);
 }
 
 /** The same for a host that runs already, such as a second one in an earlier one's world. */
-export function stationOf(host: TestHost): Station {
+export function harnessOf(host: TestHost): Harness {
   const { guild, general } = host;
   const known = [...guild.members.values()].find(({ user }) => user.username === 'mod')?.user;
   const mod = known ?? host.discord.createUser({ name: 'mod' });

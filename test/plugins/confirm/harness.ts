@@ -15,7 +15,7 @@ import {
 } from '@cinnabar/sdk';
 import { ComponentType } from 'discord.js';
 
-export interface Desk extends AsyncDisposable {
+export interface Harness extends AsyncDisposable {
   readonly host: TestHost;
   /** What the tools ran with, in order. */
   readonly runs: unknown[];
@@ -46,7 +46,7 @@ interface CallOptions {
 }
 
 /** A host with the plugin `confirm` and one that has a tool of each risk: `errand` and `fill` (write), `look` (read) and `wipe` (destructive). */
-export async function openDesk(options: Partial<TestHostOptions> = {}): Promise<Desk> {
+export async function openHarness(options: Partial<TestHostOptions> = {}): Promise<Harness> {
   const runs: unknown[] = [];
   const begun = gate();
   const released = gate();

@@ -12,7 +12,7 @@ interface TownOptions extends Partial<Pick<AccessDependencies, 'owners' | 'clock
 }
 
 /** A guild of `you`, with alice and bob, on the local Discord; and access over a real client that is logged in there. */
-export async function openTown({
+export async function openHarness({
   intents = ['Guilds', 'GuildMembers', 'GuildMessages'],
   team = false,
   ...parts

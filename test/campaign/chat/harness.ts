@@ -10,7 +10,7 @@ import { createShelf } from '../../plugins/chat/harness.js';
 export const PROVIDERS = ['openai', 'anthropic'] as const;
 
 /** A bot whose model follows a script, over the provider's own client. */
-export interface ChatTown extends AsyncDisposable {
+export interface ChatHarness extends AsyncDisposable {
   readonly host: TestHost;
   readonly model: StandIn;
   /** What the model does next; what is left of before is dropped. */
@@ -25,7 +25,7 @@ const REAL_MS = 4;
 /** Longer than every time limit together. */
 const MOST_STEPS = 600;
 
-export async function openChatTown(provider: (typeof PROVIDERS)[number], streaming: boolean): Promise<ChatTown> {
+export async function openChatHarness(provider: (typeof PROVIDERS)[number], streaming: boolean): Promise<ChatHarness> {
   let steps: readonly ModelStep[] = [];
   const script = () => {
     const [next, ...others] = steps;

@@ -10,7 +10,7 @@ import { createWitness } from './witness.js';
 const NO_THROTTLE = 1_000_000_000;
 
 /** The real host with the real `confirm` on a local Discord, which can be restarted and killed; and a tool whose every run is witnessed. */
-export async function openTown() {
+export async function openHarness() {
   const dataDir = await mkdtemp(join(tmpdir(), 'cinnabar-campaign-'));
   const disk = createMemoryDriver();
   let driver = createMortalDriver(disk);
@@ -71,4 +71,4 @@ export async function openTown() {
     },
   };
 }
-export type Town = Awaited<ReturnType<typeof openTown>>;
+export type Harness = Awaited<ReturnType<typeof openHarness>>;
