@@ -466,16 +466,22 @@ const STATUS: Readonly<Partial<Record<CinnabarError['code'], number>>> = {
   CINNABAR_SETTING_CHANGED: 409,
 };
 
+/** The part of an act's input, or the setting, whose value was refused. */
+function fieldOf({ code, params }: CinnabarError): { readonly field?: string } {
+  const { key } = params;
+  return code === 'CINNABAR_SETTING_INVALID' && typeof key === 'string' ? { field: key.replace(/\..*$/s, '') } : {};
+}
+
 /** What is thrown becomes a sentence; what has none is in the log. */
 function answerTo(error: unknown): {
   readonly status: number;
-  readonly body: { readonly error: string; readonly code?: string };
+  readonly body: { readonly error: string; readonly code?: string; readonly field?: string };
 } {
   if (error instanceof Refused) return { status: error.status, body: { error: error.message } };
   if (error instanceof CinnabarError) {
     const sentence = sentenceOf(error);
     if (sentence !== undefined)
-      return { status: STATUS[error.code] ?? 422, body: { error: sentence, code: error.code } };
+      return { status: STATUS[error.code] ?? 422, body: { error: sentence, code: error.code, ...fieldOf(error) } };
   }
   if (error instanceof UserError) return { status: 422, body: { error: error.message } };
   if (error instanceof z.ZodError) return { status: 400, body: { error: t('That request is not as it should be.') } };

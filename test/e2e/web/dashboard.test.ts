@@ -71,6 +71,32 @@ describeChromium('the dashboard in a browser', () => {
     expect(await field.inputValue(), 'what was typed stays').to.have.length(300);
   });
 
+  it('marks the one field whose value was refused, says why beside it, and goes to it', async () => {
+    await using host = await start(['admin', 'accounts', 'web']);
+    const page = await visit(host, host.you.id);
+    await open(page, host, '/accounts/budgets');
+    const form = page.locator('form').filter({ has: page.getByRole('heading', { name: 'Set a limit' }) });
+    const [amount, unit] = [form.getByLabel('At most'), form.getByLabel('Unit')];
+    await amount.fill('5');
+    // As somebody else's page, or an old one, would send it.
+    await page.route('**/acts/set**', (route) => {
+      const { input } = z.object({ input: z.record(z.string(), z.unknown()) }).parse(route.request().postDataJSON());
+      return route.continue({ postData: JSON.stringify({ input: { ...input, amount: -1 } }) });
+    });
+    await unit.focus();
+    await form.getByRole('button', { name: 'Set the limit' }).click();
+    const alert = form.getByRole('alert');
+    await alert.waitFor();
+    expect(await form.locator('[aria-invalid="true"]').count()).to.equal(1);
+    expect(await amount.getAttribute('aria-invalid')).to.equal('true');
+    expect(await amount.getAttribute('aria-describedby')).to.include(await alert.getAttribute('id'));
+    expect(await page.evaluate('document.activeElement.name'), 'focused').to.equal('amount');
+    await page.unroute('**/acts/set**');
+    await form.getByRole('button', { name: 'Set the limit' }).click();
+    await alert.waitFor({ state: 'detached' });
+    expect(await form.locator('[aria-invalid="true"]').count()).to.equal(0);
+  });
+
   it('takes back what was switched, set, added or removed, while it says so', async () => {
     await using host = await start(['admin', 'ai', 'chat', 'confirm', 'llm', 'party', 'welcome', 'web']);
     host.you.say(host.general, '!access deny party @alice');

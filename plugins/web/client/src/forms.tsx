@@ -1,6 +1,6 @@
 import type { WebBlock, WebField } from '@cinnabar/sdk';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { type Choice, loadChoices, type Result } from './api.js';
+import { type Choice, loadChoices, Refusal, type Result } from './api.js';
 import { ActButton, Blocks, finish, sentenceFor } from './blocks.js';
 import { usePage } from './context.js';
 import { addressOf, navigate } from './router.js';
@@ -17,14 +17,32 @@ const given = (fields: readonly WebField[]): Record<string, Given> =>
   );
 const isSame = (one: Given, other: Given): boolean => JSON.stringify(one) === JSON.stringify(other);
 
+interface Problem {
+  readonly sentence: string;
+  /** The field whose value was refused. */
+  readonly field: string | undefined;
+}
+
+/** A form with one field is about that one, whatever the act calls it. */
+function refusedField(error: unknown, fields: readonly WebField[]): string | undefined {
+  const [first, ...others] = fields;
+  if (!(error instanceof Refusal) || error.status === 0 || first === undefined) return undefined;
+  return others.length === 0 ? first.name : fields.find(({ name }) => name === error.field)?.name;
+}
+
 /** What was typed stays until it is saved, whatever the page shows meanwhile. */
 export function Form({ form }: { readonly form: FormBlock }) {
   const { act, say, place } = usePage();
   const [typed, setTyped] = useState<Record<string, Given>>({});
-  const [problem, setProblem] = useState<string>();
+  const [problem, setProblem] = useState<Problem>();
   const [result, setResult] = useState<Result>();
   const [isBusy, setBusy] = useState(false);
   const dialog = useRef<HTMLDialogElement>(null);
+  const own = useRef<HTMLFormElement>(null);
+  const problemId = useId();
+  useEffect(() => {
+    if (problem?.field !== undefined) own.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [problem]);
   const before = given(form.fields);
   const values = { ...before, ...typed };
   const isChanged = form.fields.some(({ name }) => !isSame(values[name], before[name]));
@@ -40,7 +58,7 @@ export function Form({ form }: { readonly form: FormBlock }) {
       setResult(answer.blocks === undefined ? undefined : answer);
       finish(answer, { act, say, place });
     } catch (error) {
-      setProblem(sentenceFor(error));
+      setProblem({ sentence: sentenceFor(error), field: refusedField(error, form.fields) });
     } finally {
       setBusy(false);
     }
@@ -57,7 +75,7 @@ export function Form({ form }: { readonly form: FormBlock }) {
   };
   const isOneLine = form.compact === true;
   return (
-    <form class={isOneLine ? 'setting' : 'card form'} onSubmit={submit}>
+    <form ref={own} class={isOneLine ? 'setting' : 'card form'} onSubmit={submit}>
       {form.title === undefined ? null : <h2>{form.title}</h2>}
       {form.text === undefined ? null : (
         <p class="text">
@@ -69,13 +87,13 @@ export function Form({ form }: { readonly form: FormBlock }) {
           key={field.name}
           field={field}
           value={values[field.name]}
-          problem={problem}
+          problemId={problem?.field === field.name ? problemId : undefined}
           onChange={(value, isAtOnce) => change(field.name, value, isAtOnce)}
         />
       ))}
       {problem === undefined ? null : (
-        <p class="problem" role="alert">
-          <Text text={problem} />
+        <p class="problem" role="alert" id={problemId}>
+          <Text text={problem.sentence} />
         </p>
       )}
       <div class="buttons">
@@ -133,7 +151,7 @@ export function SearchForm({ search }: { readonly search: SearchBlock }) {
             key={field.name}
             field={field}
             value={values[field.name]}
-            problem={undefined}
+            problemId={undefined}
             onChange={(value) => setTyped({ ...typed, [field.name]: value })}
           />
         ))}
@@ -146,7 +164,8 @@ export function SearchForm({ search }: { readonly search: SearchBlock }) {
 interface FieldParts {
   readonly field: WebField;
   readonly value: Given;
-  readonly problem: string | undefined;
+  /** Of the element that says why its value was refused. */
+  readonly problemId: string | undefined;
   /** @param isAtOnce nothing more is going to be typed */
   onChange(value: Given, isAtOnce: boolean): void;
 }
@@ -176,17 +195,16 @@ function Field(parts: FieldParts) {
 function Control({
   field: { name, control, optional },
   value,
-  problem,
+  problemId,
   onChange,
   id,
   hint,
 }: FieldParts & { readonly id: string; readonly hint: string | undefined }) {
-  const common = {
-    id,
-    name,
-    'aria-describedby': hint,
-    'aria-invalid': problem === undefined ? undefined : true,
+  const described = {
+    'aria-describedby': [hint, problemId].filter((one) => one !== undefined).join(' ') || undefined,
+    'aria-invalid': problemId === undefined ? undefined : true,
   } as const;
+  const common = { id, name, ...described };
   const isRequired = optional !== true;
   switch (control.kind) {
     case 'switch':
@@ -274,7 +292,7 @@ function Control({
           kind={control.kind}
           many={control.many === true}
           value={value}
-          hint={hint}
+          described={described}
           onChange={(chosen) => onChange(chosen, true)}
         />
       );
@@ -286,7 +304,7 @@ interface PickerParts {
   readonly kind: 'channel' | 'role' | 'user';
   readonly many: boolean;
   readonly value: Given;
-  readonly hint: string | undefined;
+  readonly described: { readonly 'aria-describedby': string | undefined; readonly 'aria-invalid': true | undefined };
   onChange(value: Given): void;
 }
 
@@ -294,7 +312,7 @@ const SEARCH_MS = 150;
 const SIGNS = { channel: '#', role: '@', user: '@' } as const;
 
 /** Chooses channels, roles or members by name. https://www.w3.org/WAI/ARIA/apg/patterns/combobox/ */
-function Picker({ id, kind, many, value, hint, onChange }: PickerParts) {
+function Picker({ id, kind, many, value, described, onChange }: PickerParts) {
   const { place, names } = usePage();
   const [search, setSearch] = useState('');
   const [choices, setChoices] = useState<readonly Choice[]>();
@@ -364,7 +382,7 @@ function Picker({ id, kind, many, value, hint, onChange }: PickerParts) {
         autocomplete="off"
         aria-expanded={isOpen}
         aria-controls={`${id}-choices`}
-        aria-describedby={hint}
+        {...described}
         aria-activedescendant={isOpen && choices.length > 0 ? `${id}-${at}` : undefined}
         placeholder={t('Search …')}
         value={search}
