@@ -539,6 +539,46 @@ describeChromium('what a member does on the page of the local Discord', () => {
     await hers.context().close();
   });
 
+  it('shows who is typing to the others in the channel, until they have sent it', async () => {
+    const channel = await enter('typing');
+    const hers = await visit({}, city.alice);
+    await hers.getByRole('button', { name: '#typing' }).click();
+    await hers.getByRole('textbox', { name: 'Message #typing' }).fill('Wait for it');
+    await window.getByText('alice is typing …').waitFor();
+    const carol = city.discord.createUser({ name: 'carol' });
+    city.guild.join(carol);
+    carol.typing(channel);
+    await window.getByText('alice, carol are typing …').waitFor();
+    await hers.getByText('carol is typing …').waitFor();
+    await hers.keyboard.press('Enter');
+    await reads('Wait for it');
+    await window.getByText('carol is typing …').waitFor();
+    await hers.context().close();
+  });
+
+  it('is another member after a choice in the menu, with what they may see, and in a second window', async () => {
+    const hidden = { for: city.alice, deny: ['ViewChannel'] } as const;
+    city.guild.createChannel({ name: 'not-for-alice', overwrites: [hidden] });
+    const other = await visit();
+    const menu = other.getByRole('combobox', { name: 'You are' });
+    await other.getByRole('button', { name: '#not-for-alice' }).waitFor();
+    await menu.selectOption({ label: 'alice' });
+    await other.getByRole('button', { name: '#not-for-alice' }).waitFor({ state: 'detached' });
+    await other.getByRole('textbox', { name: 'Message #general' }).fill('It is me');
+    await other.keyboard.press('Enter');
+    await reads('It is me', other);
+    expect(city.general.messages.at(-1)?.author.id).to.equal(city.alice.id);
+    const [second] = await Promise.all([
+      other.context().waitForEvent('page'),
+      other.getByRole('link', { name: /^Second window, as / }).click(),
+    ]);
+    await second.getByRole('combobox', { name: 'You are' }).waitFor();
+    const whose = 'document.querySelector("select").selectedOptions[0].textContent';
+    expect(await second.evaluate(whose)).not.to.equal('alice');
+    expect(await other.evaluate(whose)).to.equal('alice');
+    await other.context().close();
+  });
+
   it('moves the clock', async () => {
     const time = window.getByRole('group', { name: /^Clock/ }).getByRole('time');
     const before = clock.now();
