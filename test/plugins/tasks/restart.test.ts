@@ -149,7 +149,7 @@ describe('a task after a restart', () => {
     expect(deeds.map(({ what }) => what)).to.deep.equal(['half']);
     expect(unknowns).to.have.length(1);
     expect(JSON.stringify(harness.llm.requests[0])).to.include('It is unknown whether stamp has run');
-    expect(harness.saying(thread, 'Task complete').content).to.include('Nobody knows').and.include('stamp');
+    expect(harness.saying(thread, 'Task complete').content).to.include('It is not known').and.include('stamp');
   });
 
   it('repeats one that does no more when it is made twice, under the same key', async () => {

@@ -87,7 +87,7 @@ const PAGES: readonly (readonly [path: string, why: RegExp])[] = [
   ['/to-metadata', PRIVATE],
   ['/to-name', PRIVATE],
   ['/to-file', /Only http and https/],
-  ['/to-nothing', /no address/],
+  ['/to-nothing', /not an address/],
   ['/round', /redirects more than 5 times/],
   ['/huge', /larger than 64 KB/],
   ['/huge-chunked', /larger than 64 KB/],
