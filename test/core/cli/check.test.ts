@@ -24,29 +24,54 @@ describe('cinnabar check', () => {
     expect(report.id).to.equal('dice');
   });
 
-  it('refuses a leak, a timer of Node, a listener of its own, and a missing intent', async () => {
-    const report = await check(
-      {
-        id: 'leaky',
-        setup: `
+  describe('of a plugin that starts', () => {
+    // One trial for all: each starts a whole bot in a process of its own.
+    let report: CheckReport;
+    before(async () => {
+      report = await check(
+        {
+          id: 'leaky',
+          definition: "settings: { guild: z.object({ logChannel: z.string().optional().describe('Where') }) },",
+          manifest: "intents: ['GuildMessages'],",
+          setup: `
     const held = [context];
     Object.assign(globalThis, { leaked: [...(globalThis.leaked ?? []), () => held] });
     setInterval(() => held.length, 1000);
     process.on('exit', () => held.length);
-    context.on('guildMemberAdd', () => held.length);`,
-      },
-      4,
-    );
-    const errors = errorsOf(report);
-    const have = (text: RegExp) =>
+    context.on('guildMemberAdd', () => held.length);
+    context.on('messageCreate', (message) => void context.log.info(message.content));`,
+        },
+        4,
+      );
+    });
+    const expectLine = (lines: readonly string[], text: RegExp) =>
       expect(
-        errors.some((line) => text.test(line)),
-        `${text}\n${errors.join('\n')}`,
+        lines.some((line) => text.test(line)),
+        `${text}\n${lines.join('\n')}`,
       ).to.equal(true);
-    have(/it leaks: after 4 reloads, 4 old versions of it are still in memory.*take back in `defer\(…\)`/);
-    have(/^src\/index\.ts:\d+: error: setInterval goes on when the plugin is stopped: use `every\(ms, task\)`/);
-    have(/process\.on\('exit'\) goes on when the plugin is stopped/);
-    have(/^src\/index\.ts:\d+: error: it listens to guildMemberAdd.*its manifest needs intents: \['GuildMembers'\]/);
+
+    it('refuses a leak, a timer of Node, a listener of its own, and a missing intent', () => {
+      const errors = errorsOf(report);
+      expectLine(
+        errors,
+        /it leaks: after 4 reloads, 4 old versions of it are still in memory.*take back in `defer\(…\)`/,
+      );
+      expectLine(
+        errors,
+        /^src\/index\.ts:\d+: error: setInterval goes on when the plugin is stopped: use `every\(ms, task\)`/,
+      );
+      expectLine(errors, /process\.on\('exit'\) goes on when the plugin is stopped/);
+      expectLine(
+        errors,
+        /^src\/index\.ts:\d+: error: it listens to guildMemberAdd.*its manifest needs intents: \['GuildMessages', 'GuildMembers'\]/,
+      );
+    });
+
+    it('warns about an id that is a text, and about messages whose text Discord leaves out', () => {
+      const lines = report.findings.map(lineOf);
+      expectLine(lines, /src\/index\.ts:\d+: warning: the guild setting "logChannel" is a text: .*kind: 'channel'/);
+      expectLine(lines, /src\/index\.ts:\d+: warning: it reads what messages say at messageCreate: .*'MessageContent'/);
+    });
   });
 
   it('refuses a default that its own bounds refuse, with both', async () => {
@@ -109,21 +134,6 @@ describe('cinnabar check', () => {
     expect(alone).to.match(/it was not tried, since it waits: .*name its folder: --with FOLDER/);
     const together = (await check(shop, 0, [points])).findings.map(({ rule }) => rule);
     expect(together).to.deep.equal(['types']);
-  });
-
-  it('warns about an id that is a text, and about messages whose text Discord leaves out', async () => {
-    const { findings, errors } = await check({
-      id: 'reader',
-      definition: "settings: { guild: z.object({ logChannel: z.string().optional().describe('Where') }) },",
-      manifest: "intents: ['GuildMessages'],",
-      setup: "context.on('messageCreate', (message) => void context.log.info(message.content));",
-    });
-    const lines = findings.map(lineOf).join('\n');
-    expect(errors).to.equal(0);
-    expect(lines).to.match(/src\/index\.ts:\d+: warning: the guild setting "logChannel" is a text: .*kind: 'channel'/);
-    expect(lines).to.match(
-      /src\/index\.ts:\d+: warning: it reads what messages say at messageCreate: .*'MessageContent'/,
-    );
   });
 
   it('says so where there is no plugin', async () => {

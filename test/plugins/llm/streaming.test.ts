@@ -40,7 +40,7 @@ for (const route of STREAMED) {
     });
 
     it('stops reading an answer that has no end, and has its beginning', async () => {
-      const endless = 'An endless answer. '.repeat(50_000);
+      const endless = 'An endless answer. '.repeat(5_000);
       await using bench = await openRoute(route, { steps: [say(endless)], settings: { maxAnswerBytes: 20_000 } });
       const completion = await bench.llm.complete(ask([from('Alice', 'hi')]));
       expect(textOf(completion)).to.have.length(20_000);
