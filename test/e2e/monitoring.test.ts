@@ -54,6 +54,6 @@ describe('monitoring of the whole bot', () => {
     expect(metrics.value('cinnabar_llm_breaker_open', { vendor: 'openai', model: 'gpt-5-mini' })).to.equal(1);
     await bot.advance(5_000);
     const [notice] = bot.you.openDm(bot.application).messages;
-    expect(notice?.content).to.match(/^⚠️ The model gpt-5-mini of openai failed five times in a row .*`!llm status`/);
+    expect(notice?.content).to.match(/^⚠️ The model gpt-5-mini of openai failed five times in a row, .*`!llm status`/);
   });
 });

@@ -213,6 +213,6 @@ describe('security: what came from where', () => {
     await host.settled();
     const settled = await outcome.settled;
     expect(settled.status).to.equal('failed');
-    expect(JSON.stringify(settled)).to.contain('not for everybody').and.not.contain(SECRET);
+    expect(JSON.stringify(settled)).to.contain('not everyone who gets the answer may see').and.not.contain(SECRET);
   });
 });

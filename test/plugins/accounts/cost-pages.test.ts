@@ -17,6 +17,8 @@ const answer = z.object({
   }),
 });
 
+const answers = (count: number) => ({ count, link: { page: 'accounts/answers' } });
+
 describe('accounts: cost in the dashboard', () => {
   const open = async () => {
     const host = await createTestHost({ plugins: ['accounts', 'admin', 'web'], env: { CINNABAR_WEB: '0' } });
@@ -61,8 +63,8 @@ describe('accounts: cost in the dashboard', () => {
       [`<@${host.alice.id}>`, 1.5],
     ]);
     expect(owners.rows('Models of the last 31 days')).to.deep.equal([
-      ['gpt-y', { usd: 4.5 }, 2_000, 2],
-      ['claude-x', { usd: 1 }, 1_000, 1],
+      ['gpt-y', { usd: 4.5 }, { measure: 2_000 }, answers(2)],
+      ['claude-x', { usd: 1 }, { measure: 1_000 }, answers(1)],
     ]);
     const members = await see(host.alice.id);
     expect(members.plotted('By member'), 'what others use').to.equal(undefined);
@@ -86,6 +88,6 @@ describe('accounts: cost in the dashboard', () => {
     expect(await ids()).to.deep.equal([...largestFirst.slice(0, 5), { user: host.bob.id }]);
     await host.resolve(PersonalDataStore).forget(host.bob.id);
     expect(await ids()).to.deep.equal(largestFirst.slice(0, 5));
-    expect((await see(host.you.id)).rows('Models of the last 31 days')?.[0]?.at(-1), 'answers').to.equal(9);
+    expect((await see(host.you.id)).rows('Models of the last 31 days')?.[0]?.at(-1)).to.deep.equal(answers(9));
   });
 });

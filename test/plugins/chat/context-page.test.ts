@@ -22,7 +22,13 @@ async function start() {
   /** Each part with what is expected of the cache, and for how long a breakpoint at its end keeps it. */
   const parts = async () => {
     const { blocks } = pageOf.parse((await open(host.you, host.general.id)).body).view;
-    const cell = z.tuple([z.string(), z.number(), z.object({ badge: z.string() }), z.string().nullable()]);
+    const words = z.union([z.string(), z.object({ text: z.string() }).transform(({ text }) => text)]);
+    const cell = z.tuple([
+      words,
+      z.object({ measure: z.number() }),
+      z.object({ badge: z.string() }),
+      z.string().nullable(),
+    ]);
     return blocks
       .flatMap(({ rows = [] }) => rows)
       .map(({ cells }) => {

@@ -22,7 +22,7 @@ const SILENT = /^core\/src\/(?:cli\/|testing\/|plugins\/check\/|commands\/red-na
 /** Files that write in English with a reason; what is written with a text of theirs is not looked at. */
 const EXEMPT: readonly (readonly [file: RegExp, because: string])[] = [
   [
-    /^(?:core\/src\/storage\/driver|sdk\/src\/storage\/disk-trouble)\.ts$/,
+    /^(?:core\/src\/storage\/driver|sdk\/src\/storage\/durable-files)\.ts$/,
     'notices to owners: they are written in every language when they arise',
   ],
   [/^plugins\/llm\/src\/(?:index|providers\/errors)\.ts$/, 'notices to owners, with the words of a provider'],

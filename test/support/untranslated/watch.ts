@@ -67,7 +67,10 @@ function indexed(all: readonly SourceText[]): ReadonlyMap<string, readonly Sourc
   for (const source of all) {
     const key = keyOf(source.text);
     const entries = index.get(key) ?? [];
-    if (!entries.some(({ text }) => text === source.text)) entries.push(source);
+    const same = entries.findIndex(({ text }) => text === source.text);
+    if (same === -1) entries.push(source);
+    // Which file wrote it cannot be told.
+    else if (source.isExempt) entries[same] = source;
     index.set(key, entries);
   }
   return index;
