@@ -18,6 +18,8 @@ import {
   UserError,
   type WebAccess,
   type WebAct,
+  type WebBlock,
+  type WebButton,
   type WebFile,
   type WebGuild,
   type WebNames,
@@ -35,7 +37,6 @@ import { outcomeOf } from '../commands/execute.js';
 import type { Boundary, EnabledIn, Owner } from '../contracts.js';
 import type { LanguageService } from '../languages/languages.js';
 import { choicesFor, idsIn, namesOf, type ShownIds } from './names.js';
-import { withQuestions } from './questions.js';
 
 interface PageServices {
   readonly access: Access;
@@ -318,6 +319,40 @@ function assertName(kind: 'page' | 'route', name: string, isValid: boolean): voi
       ? 'use lower case letters, digits and `-`, at most 32'
       : 'it is not a path, or one of the web server itself';
   throw new CinnabarError('CINNABAR_NAME_INVALID', { kind, name, detail });
+}
+
+type Acts = NonNullable<WebPage['acts']>;
+
+/** The same blocks, where each button and form of an act that destroys something asks first. */
+function withQuestions(blocks: readonly WebBlock[], acts: Acts = {}): readonly WebBlock[] {
+  return blocks.map((block): WebBlock => {
+    switch (block.kind) {
+      case 'buttons':
+        return { ...block, buttons: block.buttons.map((button) => asking(button, acts)) };
+      case 'form': {
+        const { buttons, ...form } = asking(block, acts);
+        return buttons === undefined ? form : { ...form, buttons: buttons.map((button) => asking(button, acts)) };
+      }
+      case 'table':
+        return { ...block, rows: block.rows.map((row) => withRowQuestions(row, acts)) };
+      case 'section':
+        return { ...block, blocks: withQuestions(block.blocks, acts) };
+      case 'steps':
+        return { ...block, steps: block.steps.map((step) => ({ ...step, blocks: withQuestions(step.blocks, acts) })) };
+      default:
+        return block;
+    }
+  });
+}
+
+const withRowQuestions = <R extends { readonly buttons?: readonly WebButton[] }>(row: R, acts: Acts): R =>
+  row.buttons === undefined ? row : { ...row, buttons: row.buttons.map((button) => asking(button, acts)) };
+
+function asking<B extends Pick<WebButton, 'act' | 'input' | 'question'>>(button: B, acts: Acts): B {
+  const act = Object.hasOwn(acts, button.act) ? acts[button.act] : undefined;
+  if (act?.effect !== 'destroys' || button.question !== undefined) return button;
+  const { data = {} } = act.input.partial().safeParse(button.input ?? {});
+  return { ...button, question: act.question(data) };
 }
 
 const asInfo = ({ owner, page }: Registered): WebPageInfo => ({

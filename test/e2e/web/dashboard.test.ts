@@ -78,7 +78,7 @@ describeChromium('the dashboard in a browser', () => {
     const form = page.locator('form').filter({ has: page.getByRole('heading', { name: 'Set a limit' }) });
     const [amount, unit] = [form.getByLabel('At most'), form.getByLabel('Unit')];
     await amount.fill('5');
-    // As somebody else's page, or an old one, would send it.
+    // A request that the page itself does not send, as from an outdated page.
     await page.route('**/acts/set**', (route) => {
       const { input } = z.object({ input: z.record(z.string(), z.unknown()) }).parse(route.request().postDataJSON());
       return route.continue({ postData: JSON.stringify({ input: { ...input, amount: -1 } }) });
