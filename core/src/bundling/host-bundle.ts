@@ -95,7 +95,7 @@ function entryOf(shared: readonly string[]): string {
   const getters = shared.map(
     (path) => `${JSON.stringify(path)}: () => require(${JSON.stringify(join(WORKSPACE, path))}),`,
   );
-  return `export { runOnDiscord } from './dist/cli/discord.js';
+  return `export { runCommandLine } from './dist/cli/command-line.js';
 export const shared = {
 ${getters.join('\n')}
 };
@@ -117,22 +117,31 @@ const ofLauncher: BundlerPlugin = {
   },
 };
 
-/** `import.meta.url` must be the place of its source file, and modules that it requires by name are bundled, too. */
+/** `import.meta` must be that of its source file, and modules that it requires by name are bundled, too. */
 const ownPlaces = (dir: string): BundlerPlugin => ({
   name: 'own-places',
   setup: ({ onLoad }) =>
     onLoad({ filter: /\.m?js$/ }, ({ path }) => {
       const text = readFileSync(path, 'utf8');
-      const code = isOfPackage(relative(WORKSPACE, path)) ? withNames(path, text) : withConstants(text);
+      const code = escaped(isOfPackage(relative(WORKSPACE, path)) ? withNames(path, text) : withConstants(text));
       if (code === text && !code.includes('import.meta')) return undefined;
       const place = `__launcher.urlOf(${JSON.stringify(relative(dir, path))})`;
+      const resolve = `__launcher.resolve(${place}, `;
       const contents = code
         .replace(/\bcreateRequire\(import\.meta\.url\)\((?='[\w@])/g, 'require(')
         .replace(/\bconst require = createRequire\(import\.meta\.url\);/g, '')
+        .replace(/(?<!['"`])import\.meta\.resolve\(/g, resolve)
         .replace(/(?<!['"`])import\.meta\.url/g, place);
       return { contents, loader: 'js' };
     }),
 });
+
+/** The bundler escapes characters in strings only, and a single one in a regular expression makes V8 hold the whole bundle with two bytes a character. */
+function escaped(code: string): string {
+  return code.replace(/\\[\0-\xff]|\\?([^\0-\xff])/g, (found, unit?: string) =>
+    unit === undefined ? found : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
 
 /** Whether a file belongs to a dependency, by its path from the workspace. */
 function isOfPackage(path: string): boolean {

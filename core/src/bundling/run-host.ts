@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
-import type { runOnDiscord } from '../cli/discord.js';
+import type { runCommandLine } from '../cli/command-line.js';
 import * as codeCache from '../process/code-cache.js';
 import * as sourceMaps from '../process/source-maps.js';
 import { holdYoungGeneration, releaseYoungGeneration } from '../process/young-generation.js';
@@ -11,13 +11,18 @@ import { type Built, CORE, forgetBuilt, WORKSPACE } from './built.js';
 
 /** The host, as the launcher sees it. */
 export interface HostBundle {
-  /** `cinnabar start`, see `runOnDiscord`. */
-  runOnDiscord(args: readonly string[]): Promise<boolean>;
+  /** Runs one command, then ends the process. */
+  runCommandLine(args: readonly string[]): Promise<void>;
+}
+
+interface HostBundleOptions {
+  readonly withPlugins: boolean;
+  readonly runsBot: boolean;
 }
 
 /** What the bundle exports; see `host-bundle.ts`. */
 interface Exports {
-  readonly runOnDiscord: typeof runOnDiscord;
+  readonly runCommandLine: typeof runCommandLine;
   /** Modules of packages in the bundle, by path from the workspace. */
   readonly shared: Readonly<Record<string, () => unknown>>;
 }
@@ -41,11 +46,12 @@ const FLAGS: readonly string[] = [`--wasm-tiering-budget=${WASM_TIERING_BUDGET}`
 /**
  * Runs the host's bundle.
  * @param dir the folder that it is in
- * @param withPlugins whether the bundles of plugins that were built with it are used, too
+ * @param options.withPlugins whether the bundles of plugins that were built with it are used, too
+ * @param options.runsBot whether a bot is to be started, which then allows V8 to use more memory once it is ready
  */
-export function runHostBundle(dir: string, built: Built, withPlugins: boolean): HostBundle {
+export function runHostBundle(dir: string, built: Built, { withPlugins, runsBot }: HostBundleOptions): HostBundle {
   for (const flag of FLAGS) setFlagsFromString(flag);
-  holdYoungGeneration();
+  if (runsBot) holdYoungGeneration();
   const file = join(dir, built.script);
   const run = codeCache.runCached(readFileSync(file), file);
   sourceMaps.mapStackFrames(file, () => JSON.parse(readFileSync(`${file}.map`, 'utf8')));
@@ -56,6 +62,7 @@ export function runHostBundle(dir: string, built: Built, withPlugins: boolean): 
     'code-cache': codeCache,
     'source-maps': sourceMaps,
     urlOf: (path: string) => pathToFileURL(join(dir, path)).href,
+    resolve: (url: string, specifier: string) => pathToFileURL(createRequire(url).resolve(specifier)).href,
   };
   run(module.exports, require, module, file, dirname(file), launcher);
   const { exports } = module;
@@ -63,8 +70,8 @@ export function runHostBundle(dir: string, built: Built, withPlugins: boolean): 
   shareModules(exports.shared, require);
   const builtPlugins = withPlugins ? { builtPlugins: pluginsOf(dir, built) } : {};
   return {
-    runOnDiscord: (args) =>
-      exports.runOnDiscord(args, {
+    runCommandLine: (args) =>
+      exports.runCommandLine(args, {
         ...builtPlugins,
         onReady() {
           releaseYoungGeneration();
@@ -80,7 +87,7 @@ function pluginsOf(dir: string, { plugins }: Built) {
 }
 
 function isWhole(exports: Partial<Exports>): exports is Exports {
-  return exports.runOnDiscord !== undefined && exports.shared !== undefined;
+  return exports.runCommandLine !== undefined && exports.shared !== undefined;
 }
 
 /**

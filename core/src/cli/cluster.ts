@@ -22,7 +22,7 @@ const BEAT_MS = 250;
 export async function runMember(
   config: HostConfig & { readonly token: string },
   process: NodeJS.Process,
-  { builtPlugins, onReady }: StartOptions = {},
+  { builtPlugins, onReady }: StartOptions,
 ): Promise<number> {
   const say = sayOn(process);
   const terminal = { stream: process.stderr, level: config.logLevel };

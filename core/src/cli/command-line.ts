@@ -1,6 +1,6 @@
 import type { HostConfig } from '../config/host-config.js';
 import { loadConfig } from '../config/load.js';
-import { endWith, prepare, readArguments, startOnDiscord } from './discord.js';
+import { endWith, prepare, readArguments, type StartOptions, startOnDiscord } from './discord.js';
 
 /** What `cinnabar help` prints: every command with its options. */
 export const HELP = `Cinnabar, a Discord bot host.
@@ -56,24 +56,27 @@ export const HELP = `Cinnabar, a Discord bot host.
 Configuration: config/, .env and the environment. See README.md.
 `;
 
-/** Runs one command of the command line, then ends the process. */
-export async function runCommandLine(args: readonly string[]): Promise<void> {
-  await endWith(() => main(args));
+/**
+ * Runs one command of the command line, then ends the process.
+ * @param options of the commands that run a bot
+ */
+export async function runCommandLine(args: readonly string[], options: StartOptions = {}): Promise<void> {
+  await endWith(() => main(args, options));
 }
 
 /** @returns the exit code */
-async function main(args: readonly string[]): Promise<number> {
+async function main(args: readonly string[], options: StartOptions): Promise<number> {
   const given = readArguments(args);
   const { command, operands, bot } = given;
   switch (command) {
     case 'start':
-      return (await startOnDiscord(args)) ?? (await import('./console/run.js')).runConsole(configuration(bot), process);
+      return (await startOnDiscord(args, options)) ?? openConsole(bot, options);
     case 'console':
-      return (await import('./console/run.js')).runConsole(configuration(bot), process);
+      return openConsole(bot, options);
     case 'new':
       return (await import('./new.js')).runNew(operands, given, process);
     case 'dev':
-      return (await import('./dev.js')).runDev(operands, given, process);
+      return (await import('./dev.js')).runDev(operands, given, process, options);
     case 'schema':
       return (await import('./schema.js')).printSchema(
         loadConfig(process.cwd(), process.env, bot),
@@ -128,6 +131,11 @@ async function main(args: readonly string[]): Promise<number> {
       process.stderr.write(`There is no command "${command}".\n\n${HELP}`);
       return 1;
   }
+}
+
+async function openConsole(bot: string | undefined, options: StartOptions): Promise<number> {
+  const { runConsole } = await import('./console/run.js');
+  return runConsole(configuration(bot), process, options);
 }
 
 function configuration(bot: string | undefined): HostConfig {

@@ -8,7 +8,7 @@ import { compilerOf } from '../plugins/check/compiler.js';
 import { KEYWORD } from '../plugins/discovery.js';
 import { projectKind } from './check.js';
 import { type OpenConsole, runConsole } from './console/run.js';
-import { type Arguments, prepare } from './discord.js';
+import { type Arguments, prepare, type StartOptions } from './discord.js';
 
 /** An editor may write several files, or one file in several steps. */
 const QUIET_MS = 120;
@@ -26,6 +26,7 @@ export async function runDev(
   operands: readonly string[],
   { beside }: Pick<Arguments, 'beside'>,
   process: NodeJS.Process,
+  options: StartOptions,
 ): Promise<number> {
   const folder = realpathSync(resolve(process.cwd(), operands[0] ?? '.'));
   const kind = projectKind(folder);
@@ -44,7 +45,7 @@ export async function runDev(
   let print = (line: string): void => {
     process.stderr.write(`${line}\n`);
   };
-  return runConsole(config, process, {
+  return runConsole(config, process, options, {
     onOpen(opened) {
       print = opened.print;
       return develop({ ...opened, folder, watched });

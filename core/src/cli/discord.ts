@@ -17,7 +17,7 @@ import { harmless } from './harmless.js';
  * `cinnabar start` with a token: runs the bot until it stops.
  * @returns the exit code; `undefined` when there is no token, so that nothing was begun
  */
-export async function startOnDiscord(args: readonly string[], options: StartOptions = {}): Promise<number | undefined> {
+export async function startOnDiscord(args: readonly string[], options: StartOptions): Promise<number | undefined> {
   const config = loadConfig(process.cwd(), process.env, readArguments(args).bot);
   if (config.token === undefined) return undefined;
   const relaunch = relaunchOf(process.env);
@@ -35,22 +35,12 @@ export function prepare(config: HostConfig): void {
   scrubEnvironment(process.env);
 }
 
-/** Like this, and then ends the process with the exit code. @returns `false` when nothing was started */
-export function runOnDiscord(args: readonly string[], options: StartOptions): Promise<boolean> {
-  return endWith(() => startOnDiscord(args, options));
-}
-
-/** Carries out a command, then ends the process with its exit code. @returns `false`, and goes on, when the command gives none */
-export async function endWith(command: () => Promise<number | undefined>): Promise<boolean> {
+/** Carries out a command, then ends the process with its exit code. */
+export async function endWith(command: () => Promise<number>): Promise<void> {
   // The host's timers do not keep the process alive; this does while it waits for Discord or stops.
   const keepAlive = setInterval(() => undefined, 2 ** 30);
   try {
-    const code = await command();
-    if (code === undefined) {
-      clearInterval(keepAlive);
-      return false;
-    }
-    process.exitCode = code;
+    process.exitCode = await command();
   } catch (error) {
     // An error that a person can fix is printed as one sentence; any other is a defect, and its stack helps to find it.
     const sentence = operatorSentenceOf(error) ?? (error instanceof Error ? error.stack : String(error));
@@ -60,7 +50,6 @@ export async function endWith(command: () => Promise<number | undefined>): Promi
   clearInterval(keepAlive);
   // A request that hangs, or a timer that a plugin has left, must not keep the process; output must be written completely.
   process.stdout.write('', () => process.stderr.write('', () => process.exit()));
-  return true;
 }
 
 /** The SDKs of cloud providers read these from the process itself. They exist in containers only and have no value elsewhere. */
@@ -103,7 +92,7 @@ export function started(
 async function runBot(
   config: HostConfig & { readonly token: string },
   process: NodeJS.Process,
-  { builtPlugins, onReady }: StartOptions = {},
+  { builtPlugins, onReady }: StartOptions,
 ): Promise<number> {
   const say = sayOn(process);
   let requestEnd: (how: HostEnd) => void = () => undefined;

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { type SpawnSyncOptions, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,16 +27,17 @@ function builtHost(): Built {
 }
 
 /** Runs the host's bundle in a process of its own, then a script in which `require` is a plugin's. */
-function runBundle(args: readonly string[], script: string) {
+function runBundle(args: readonly string[], script: string, given: Pick<SpawnSyncOptions, 'input' | 'env'> = {}) {
   const code = `
 import { createRequire } from 'node:module';
 const { BUNDLE_DIR, findBuilt } = await import(${JSON.stringify(BUILT)});
 const { runHostBundle } = await import(${JSON.stringify(RUN_HOST)});
-const host = runHostBundle(BUNDLE_DIR, findBuilt(), true);
+const host = runHostBundle(BUNDLE_DIR, findBuilt(), { withPlugins: true, runsBot: true });
 const require = createRequire(${JSON.stringify(join(WORKSPACE, 'plugins', 'chat', 'src', 'index.ts'))});
 ${script}
-await host.runOnDiscord(${JSON.stringify(args)});`;
+await host.runCommandLine(${JSON.stringify(args)});`;
   const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
+    ...given,
     encoding: 'utf8',
   });
   return { stdout, stderr, status };
@@ -52,6 +53,16 @@ describe('the host’s bundle', () => {
     const { stderr, status } = runBundle(['start', '--nonsense'], '');
     expect(stderr).to.match(/^cinnabar: Unknown option '--nonsense'\.\n$/);
     expect(status).to.equal(1);
+  });
+
+  it('opens the local Discord, which finds the files of its page', () => {
+    using folder = makeFolder({});
+    const { stdout, stderr, status } = runBundle(['console'], 'process.chdir(process.env.CINNABAR_DATA);', {
+      input: '!language\nexit\n',
+      env: { ...process.env, CINNABAR_DATA: folder.path },
+    });
+    expect([stderr, status]).to.deep.equal(['', 0]);
+    expect(stdout).to.match(/^m1 you: !language\nm2 Cinnabar: /);
   });
 
   it('is the one copy of its packages: what asks for discord.js gets the classes of the host', () => {

@@ -12,6 +12,7 @@ import { listenToSignals } from '../../process/signals.js';
 import { startWatchdog } from '../../process/watchdog.js';
 import { HOST_VERSION } from '../../version.js';
 import { dashboardLink } from '../dashboard-link.js';
+import type { StartOptions } from '../discord.js';
 import { createCompleter } from './completion.js';
 import { ConsoleError } from './instruction.js';
 import { createSession, type Session } from './session.js';
@@ -56,10 +57,16 @@ export interface ConsoleWork {
 /**
  * Runs the bot on a local Discord and plays the lines of standard input on it: a prompt at a terminal, one after another from a pipe. SIGINT, SIGTERM and
  * SIGHUP end it: the bot finishes the current line within its time limit. A reader of the output that closes, such as `head`, ends it, too.
+ * @param options the bundles of plugins, and what is called once the bot is ready
  * @param work hooks for `cinnabar dev`, which reloads the plugin meanwhile
  * @returns the exit code: 1 when a line could not be carried out
  */
-export async function runConsole(config: HostConfig, terminal: NodeJS.Process, work?: ConsoleWork): Promise<number> {
+export async function runConsole(
+  config: HostConfig,
+  terminal: NodeJS.Process,
+  { builtPlugins, onReady }: StartOptions = {},
+  work?: ConsoleWork,
+): Promise<number> {
   const curtain = new AbortController();
   const end = () => curtain.abort();
   const stops = listenToSignals(terminal);
@@ -83,6 +90,7 @@ export async function runConsole(config: HostConfig, terminal: NodeJS.Process, w
       config: { ...config, env, discordApi: stage.discord.api, token },
       clock,
       isDiscordNew: true,
+      ...(builtPlugins === undefined ? {} : { builtPlugins }),
       ...(work === undefined
         ? { terminal: { stream: terminal.stderr, level: 'warn' } }
         : {
@@ -169,6 +177,7 @@ export async function runConsole(config: HostConfig, terminal: NodeJS.Process, w
     const playing = async () => {
       await host.start(token);
       await settled();
+      onReady?.();
       onClose = await work?.onOpen({ plugins: () => host.plugins, print: (line) => print(line), settled });
       return interactive ? prompt() : pipe({ session, terminal, signal: curtain.signal });
     };
