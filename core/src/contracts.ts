@@ -40,6 +40,7 @@ import type {
   Token,
   ToolDefinition,
   ToolPolicy,
+  ToolRequest,
   Tools,
   z,
 } from '@cinnabar/sdk';
@@ -189,6 +190,8 @@ export interface ComponentService {
 export interface ToolService extends Tools {
   tool(owner: Owner, definition: ToolDefinition): Disposer;
   intercept(owner: Owner, interceptor: Interceptor): Disposer;
+  /** Where a request takes effect; `undefined`: where its actor is, or nowhere, since it is no valid call. @throws whatever the tool's `place` throws */
+  placeOf(request: Pick<ToolRequest, 'name' | 'arguments' | 'actor'>): Promise<Place | undefined>;
   readonly ledger: Ledger;
   /** The calls that a member asked for. */
   readonly personalData: PersonalData;

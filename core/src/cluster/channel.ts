@@ -114,6 +114,16 @@ export function createClusterChannel(options: {
       return { failure };
     }
   };
+  /** Requests that an earlier host of the group had begun: nobody carries them out any more, and whether they took effect is not known. */
+  const giveUpLost = () => {
+    const failure = failureOf(new CinnabarError('CINNABAR_CLUSTER_NO_ANSWER', { group: String(lease.group) }));
+    return write(
+      `lost AS (UPDATE ${requests} SET state = 'done', failure = $1::json FROM fence
+         WHERE group_number = ${lease.group} AND state = 'taken' RETURNING id),
+       done AS (SELECT count(pg_notify($2, 'done ' || id)) AS result FROM lost)`,
+      [JSON.stringify(failure), news],
+    );
+  };
   const carryOutAll = async () => {
     const rows = await query(
       `SELECT id::text AS id FROM ${requests} WHERE group_number = $1 AND state = 'asked' AND deadline > now()`,
@@ -195,6 +205,8 @@ export function createClusterChannel(options: {
       };
     },
     async open() {
+      // Before it can begin one of its own.
+      await giveUpLost();
       stopListening = database.listen(news, { heard, missed });
       await query(`DELETE FROM ${requests} WHERE deadline < now() - ${KEPT}`);
       await carryOutAll();

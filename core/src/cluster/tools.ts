@@ -3,12 +3,12 @@ import {
   type Actor,
   type Clock,
   type ExplainedTool,
+  type Identities,
   type Logger,
   type Outcome,
   type SettledOutcome,
   sleep,
   type ToolInfo,
-  type ToolProgress,
   type ToolRequest,
   withinLimit,
   z,
@@ -16,13 +16,12 @@ import {
 import type { ToolService } from '../contracts.js';
 import { groupOf } from '../gateway/partition.js';
 import { failed, outcomeOf, thrownOutcome } from '../tools/call.js';
+import type { AbortableRequests } from './abortable.js';
 import type { Assignment, RequestKind } from './assignment.js';
 import { createCarrier, objectWith } from './channel.js';
 
 /** Deadline for the list of offered tools. */
 const OFFERED_MS = 15_000;
-/** Longer than any tool may take. */
-const CALLED_MS = 15 * 60_000;
 /** A call can wait for its decision for hours; this is the time of one request. */
 const SETTLED_MS = 20_000;
 const ANSWERED_MS = 10_000;
@@ -35,7 +34,6 @@ type CarriedRequest = Omit<ToolRequest, 'signal' | 'step' | 'onProgress'>;
 type CarriedOutcome = SettledOutcome | Omit<Extract<Outcome, { status: 'deferred' }>, 'settled'>;
 
 const actor = objectWith<Actor>('userId');
-const progress = objectWith<ToolProgress>('progress');
 const tools = z.array(objectWith<ToolInfo>('name'));
 
 const OFFERED: RequestKind<Actor, readonly ToolInfo[]> = { name: 'tools.offered', body: actor, answer: tools };
@@ -49,16 +47,10 @@ const EXPLAIN: RequestKind<Questioned, ExplainedTool | null> = {
   body: z.object({ actor, name: z.string() }),
   answer: objectWith<ExplainedTool>('allowed').nullable(),
 };
-/** `id` names the call to `ABORT` before it has an outcome. */
 const INVOKE: RequestKind<{ readonly id: string; readonly request: CarriedRequest }, CarriedOutcome> = {
   name: 'tools.invoke',
   body: z.object({ id: z.string(), request: objectWith<CarriedRequest>('actor') }),
   answer: objectWith<CarriedOutcome>('status'),
-};
-const ABORT: RequestKind<{ readonly id: string }, boolean> = {
-  name: 'tools.abort',
-  body: z.object({ id: z.string() }),
-  answer: z.boolean(),
 };
 /** How a call that was held has ended; `null` while it has not. */
 const SETTLED: RequestKind<{ readonly callId: string; readonly tool: string }, SettledOutcome | null> = {
@@ -74,10 +66,19 @@ const SETTLED: RequestKind<{ readonly callId: string; readonly tool: string }, S
 export function shareTools(
   own: ToolService,
   { channel, partition }: Pick<Assignment, 'channel' | 'partition'>,
-  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+  {
+    requests,
+    identities,
+    clock,
+    log,
+  }: {
+    readonly requests: AbortableRequests;
+    readonly identities: Pick<Identities, 'get'>;
+    readonly clock: Clock;
+    readonly log: Logger;
+  },
 ): ToolService {
   const carried = createCarrier({ channel, partition }, OFFERED_MS);
-  const running = new Map<string, AbortController>();
   const held = new Map<string, Promise<SettledOutcome>>();
   const closing = new AbortController();
 
@@ -85,31 +86,16 @@ export function shareTools(
   const available = carried(AVAILABLE, own.available);
   const explain = carried(EXPLAIN, async ({ actor: by, name }) => (await own.explain(by, name)) ?? null);
 
-  channel.answer(INVOKE, async ({ id, request }, signal, report) => {
-    const abort = new AbortController();
-    running.set(id, abort);
-    try {
-      const outcome = await own.invoke({
-        ...request,
-        signal: AbortSignal.any([abort.signal, signal]),
-        onProgress: report,
-      });
-      if (outcome.status !== 'deferred') return outcome;
-      const { settled, ...told } = outcome;
-      held.set(told.callId, settled);
-      void settled
-        .then(() => sleep(clock, KEPT_MS, closing.signal))
-        .finally(() => held.delete(told.callId))
-        .catch(() => undefined);
-      return told;
-    } finally {
-      running.delete(id);
-    }
-  });
-  channel.answer(ABORT, async ({ id }) => {
-    const call = running.get(id);
-    call?.abort();
-    return call !== undefined;
+  requests.answer(INVOKE, async ({ request }, signal, onProgress) => {
+    const outcome = await own.invoke({ ...request, signal, onProgress });
+    if (outcome.status !== 'deferred') return outcome;
+    const { settled, ...told } = outcome;
+    held.set(told.callId, settled);
+    void settled
+      .then(() => sleep(clock, KEPT_MS, closing.signal))
+      .finally(() => held.delete(told.callId))
+      .catch(() => undefined);
+    return told;
   });
   channel.answer(SETTLED, async ({ callId, tool }, signal) => {
     const settled = held.get(callId);
@@ -137,33 +123,32 @@ export function shareTools(
     return failed(callId, 'CINNABAR_TOOL_UNKNOWN_OUTCOME', { tool });
   };
 
-  const invokeIn = async (group: number, { signal, step: _step, onProgress, ...request }: ToolRequest) => {
-    const id = randomUUID();
-    const abort = () =>
-      void channel
-        .ask(group, ABORT, { id }, { deadlineMs: ANSWERED_MS })
-        .catch((error: unknown) => log.debug('a call of another process goes on', { tool: request.name, error }));
+  /**
+   * The guild in whose process a call is made: that of its actor. An agent acts, and asks for confirmations, where it was let in: its call belongs to the
+   * guild in which it takes effect.
+   */
+  const homeOf = async (request: ToolRequest): Promise<string | null> => {
+    const { identity, guildId } = request.actor;
+    if (identity === undefined) return guildId;
     try {
-      signal?.throwIfAborted();
-      signal?.addEventListener('abort', abort, { once: true });
-      const outcome = await channel.ask(
-        group,
-        INVOKE,
-        { id, request },
-        {
-          deadlineMs: CALLED_MS,
-          onReport(sign) {
-            const known = progress.safeParse(sign);
-            if (known.success) onProgress?.(known.data);
-          },
-        },
-      );
+      const grants = (await identities.get(identity))?.grants ?? [];
+      if (grants.every((grant) => grant.guildId === guildId)) return guildId;
+      const place = await own.placeOf(request);
+      return place !== undefined && grants.some((grant) => grant.guildId === place.guildId) ? place.guildId : guildId;
+    } catch {
+      // The call itself fails with the reason.
+      return guildId;
+    }
+  };
+
+  const invokeIn = async (group: number, { signal, step: _step, onProgress, ...request }: ToolRequest) => {
+    try {
+      const call = { id: randomUUID(), request };
+      const outcome = await requests.ask(group, INVOKE, call, { signal, onProgress });
       if (outcome.status !== 'deferred') return outcome;
       return { ...outcome, settled: endOf(group, outcome.callId, request.name) };
     } catch (error) {
       return thrownOutcome('', request.name, error, log);
-    } finally {
-      signal?.removeEventListener('abort', abort);
     }
   };
 
@@ -172,10 +157,10 @@ export function shareTools(
     offered: (by) => offered(by, by),
     available: (by) => available(by, by),
     explain: async (by, name) => (await explain(by, { actor: by, name })) ?? undefined,
-    invoke: (request) =>
-      partition.owns(request.actor.guildId)
-        ? own.invoke(request)
-        : invokeIn(groupOf(request.actor.guildId, partition.groups), request),
+    async invoke(request) {
+      const guildId = await homeOf(request);
+      return partition.owns(guildId) ? own.invoke(request) : invokeIn(groupOf(guildId, partition.groups), request);
+    },
     close() {
       closing.abort();
       return own.close();

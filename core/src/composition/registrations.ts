@@ -9,9 +9,12 @@ import { createAccess } from '../access/access.js';
 import { createAccessRules, createTierRoles, personalRules } from '../access/rules.js';
 import { createMessageOrigins, createProvenance } from '../access/visibility.js';
 import { createBackups } from '../backup/backups.js';
+import { createAbortableRequests } from '../cluster/abortable.js';
 import { NO_CLAIMS } from '../cluster/claims.js';
+import { shareEffects } from '../cluster/effects.js';
 import { createHandedNotices, takeNotices } from '../cluster/notices.js';
 import { sharePersonalData } from '../cluster/personal-data.js';
+import { shareProvenance } from '../cluster/provenance.js';
 import { createQuestions } from '../cluster/questions.js';
 import { shareTools } from '../cluster/tools.js';
 import { notice } from '../commands/answers.js';
@@ -412,9 +415,12 @@ function registerSurfaces(service: Register): void {
       byDefault: get(KEYS.spoken).byDefault,
     }),
   );
-  service(KEYS.provenance, (get) =>
-    createProvenance(get(KEYS.gateway).client, get(KEYS.access), get(KEYS.logs).logger('access')),
-  );
+  service(KEYS.provenance, (get) => {
+    const log = get(KEYS.logs).logger('access');
+    const own = createProvenance(get(KEYS.gateway).client, get(KEYS.access), log);
+    const { of: assignment } = get(KEYS.assignment);
+    return assignment === undefined ? own : shareProvenance(own, assignment, log);
+  });
   service(KEYS.commands, (get) => {
     const { of: assignment } = get(KEYS.assignment);
     const parts = basics(get, 'commands');
@@ -519,8 +525,16 @@ function registerSurfaces(service: Register): void {
   service(KEYS.toolPolicies, (get) => createToolPolicies(get(KEYS.guildStates)));
   service(KEYS.tools, (get) => {
     const parts = basics(get, 'tools');
+    const { of: assignment } = get(KEYS.assignment);
+    const shared = assignment && {
+      ...parts,
+      requests: createAbortableRequests(assignment.channel, parts.log),
+      identities: get(KEYS.identities),
+      languages: get(KEYS.languages),
+    };
     const own = createTools({
       ...parts,
+      ...(assignment && shared && { shareEffects: (effects) => shareEffects(effects, assignment, shared) }),
       languages: get(KEYS.languages),
       access: get(KEYS.access),
       provenance: get(KEYS.provenance),
@@ -533,8 +547,7 @@ function registerSurfaces(service: Register): void {
       redact: (text) => get(KEYS.logs).redactor.text(text),
       audit: (entry) => get(KEYS.logs).audit({ ...entry }),
     });
-    const { of: assignment } = get(KEYS.assignment);
-    return assignment === undefined ? own : shareTools(own, assignment, parts);
+    return assignment && shared ? shareTools(own, assignment, shared) : own;
   });
 }
 

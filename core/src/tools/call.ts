@@ -99,7 +99,7 @@ export function createLiveCall(proposal: Proposal, trail: AuditTrail, ledger: Ca
     return moved !== undefined && !abandoned;
   };
   const end: LiveCall['end'] = async (from, outcome, add) => {
-    const moved = await move(from, outcome.status, { ...add, ...detailsOf(outcome) });
+    const moved = await move(from, stateOf(outcome), { ...add, ...detailsOf(outcome) });
     if (moved) tell(outcome);
     return moved;
   };
@@ -131,6 +131,12 @@ export function createLiveCall(proposal: Proposal, trail: AuditTrail, ledger: Ca
   };
 }
 
+/** A call whose process was lost while it ran may have taken effect. */
+const stateOf = (outcome: SettledOutcome): CallState =>
+  outcome.status === 'failed' && outcome.error.code === ('CINNABAR_TOOL_UNKNOWN_OUTCOME' satisfies ErrorCode)
+    ? 'unknown'
+    : outcome.status;
+
 function detailsOf(outcome: SettledOutcome): RowDetails {
   if (outcome.status === 'done') {
     const { text, sources, audience } = outcome;
@@ -144,7 +150,11 @@ function detailsOf(outcome: SettledOutcome): RowDetails {
 }
 
 /** The text of a successful result: in the tool's own words, otherwise its output as compact JSON. */
-export function doneOutcome({ definition, owner }: RegisteredTool, call: LiveCall, output: unknown): SettledOutcome {
+export function doneOutcome(
+  { definition, owner, info }: RegisteredTool,
+  call: Pick<LiveCall, 'id' | 'actor' | 'at' | 'input'>,
+  output: unknown,
+): SettledOutcome {
   const content = contentOf();
   const sources = sourcesOf();
   return {
@@ -189,7 +199,7 @@ export function doneOutcome({ definition, owner }: RegisteredTool, call: LiveCal
 
   /** The tool has run: an error in the wording must not suggest that it did not. */
   function warn(error: unknown): void {
-    owner.log.warn('the wording of a tool result failed', { tool: call.tool.info.name, callId: call.id, error });
+    owner.log.warn('the wording of a tool result failed', { tool: info.name, callId: call.id, error });
   }
 }
 

@@ -7,18 +7,16 @@ import {
   type FairClaim,
   type Interceptor,
   type Logger,
-  linkSignals,
   type Outcome,
-  type Place,
   type SettledOutcome,
   type ToolCall,
   type ToolProgress,
   t,
 } from '@cinnabar/sdk';
 import type { Owner } from '../contracts.js';
-import { denied, doneOutcome, failed, type LiveCall, readArguments, thrownOutcome } from './call.js';
-import { type Gate, isSamePlace, targetOf } from './invoke.js';
-import type { RegisteredTool, ToolDependencies, ToolRegistry } from './tools.js';
+import { failed, type LiveCall, thrownOutcome } from './call.js';
+import { cancelled, type DueCall, type Effects } from './effects.js';
+import type { ToolDependencies } from './tools.js';
 
 type Next = () => Promise<SettledOutcome>;
 
@@ -210,17 +208,13 @@ const CALL_BOUNDS: FairBounds = { total: 64, perGuild: 32, perMember: 8 };
 /** How long a call waits for a slot. The limit also ends calls that are made from within others and would wait for themselves. */
 const TURN_MS = 60_000;
 const busy = () => t('too many calls are running at the same time, so it was not run; please ask again in a moment');
-const stopped = () => t('its plugin is not running any more, so it was not run');
-const changed = () => t('it has changed since it was asked for, so it was not run; please ask again');
-const cancelled = () => t('it was cancelled before it ran');
 const notForAll = () => t('not everyone who gets the answer may see what it read');
 const unsaved = () => t('it ran, but its result could not be saved: do not simply repeat it');
 
 /** The innermost step: waits for a slot, repeats all checks, claims the call in the ledger, and runs it. At most once for each call. */
 export function createExecution(
-  { provenance, boundary, clock, log }: Pick<ToolDependencies, 'provenance' | 'boundary' | 'clock' | 'log'>,
-  registry: Pick<ToolRegistry, 'get'>,
-  gate: Gate,
+  { provenance, clock, log }: Pick<ToolDependencies, 'provenance' | 'clock' | 'log'>,
+  effects: Pick<Effects, 'recheck' | 'run'>,
 ) {
   const slots = createFairSlots(() => CALL_BOUNDS);
 
@@ -243,11 +237,14 @@ export function createExecution(
 
   async function executeNow(call: LiveCall): Promise<SettledOutcome> {
     try {
-      const ready = await prepare(call);
-      if ('refusal' in ready) return await call.settle(ready.refusal);
+      const due = dueCall(call);
+      const { facts, refusal } = await effects.recheck(due);
+      call.trail.note(facts);
+      if (refusal !== undefined) return await call.settle(refusal);
+      if (call.signal.aborted) return await call.settle(failure(call, cancelled()));
       // Written before it runs: a crash from here on leaves `executing`, which never counts as "not run".
       const claimed = await call.move(['proposed', 'approved'], 'executing');
-      if (claimed) return await record(call, await addressed(call, await run(call, ready.tool)));
+      if (claimed) return await record(call, await addressed(call, await run(call, due)));
       const state = call.row()?.state;
       return state === undefined ? await call.ended : failed(call.id, 'CINNABAR_TOOL_STATE', { call: call.id, state });
     } catch (error) {
@@ -255,61 +252,22 @@ export function createExecution(
     }
   }
 
-  async function prepare(call: LiveCall): Promise<{ tool: RegisteredTool } | { refusal: SettledOutcome }> {
-    const { id, actor } = call;
-    const tool = registry.get(call.tool.info.name);
-    if (tool === undefined) return { refusal: failure(call, stopped()) };
-    if (tool !== call.tool && !(await isSameTool(tool, call))) return { refusal: failure(call, changed()) };
-    const at = await targetOf(tool, call.input, actor);
-    // The decision was made for that place.
-    if (!isSamePlace(at, call.at)) return { refusal: failure(call, changed()) };
-    const place = await gate.place(id, tool, actor, at);
-    if (place.refusal !== undefined) return { refusal: place.refusal };
-    const refusal = await refusalOfPeople(call, tool, at);
-    if (refusal !== undefined) return { refusal };
-    if (call.signal.aborted) return { refusal: failure(call, cancelled()) };
-    if (place.policy === 'confirm' && call.row()?.state === 'proposed') {
-      return { refusal: denied(id, tool.info.name, t('it needs confirmation, and nothing here can ask for it')) };
-    }
-    return { tool };
-  }
-
   /** The approver needs the same right as the requester, as a member, also when an agent requested the call. */
-  async function refusalOfPeople(
-    { id, actor, alongside, row, trail }: LiveCall,
-    tool: RegisteredTool,
-    at: Place | undefined,
-  ) {
+  function dueCall(call: LiveCall): DueCall {
+    const { id, tool, input, argumentsHash, actor, at, alongside, key, mostCharacters } = call;
     const { userId, guildId, channelId } = actor;
-    const approver = { userId: row()?.decidedBy ?? userId, guildId, channelId };
-    for (const one of [actor, ...(approver.userId === userId ? [] : [approver]), ...alongside]) {
-      const person = await gate.person(id, tool, one, at, 'fresh');
-      trail.note({ access: person.reasons });
-      if (person.refusal !== undefined) return person.refusal;
-    }
-    return undefined;
+    const { decidedBy = userId, state } = call.row() ?? {};
+    const approver = decidedBy === userId ? [] : [{ userId: decidedBy, guildId, channelId }];
+    const people = [actor, ...approver, ...alongside];
+    const asked = { id, tool: tool.info, input, argumentsHash, actor, at, people };
+    const runsIn = tool.definition.readsIn?.(input) ?? (at ?? actor).guildId;
+    return { ...asked, isDecided: state !== 'proposed', runsIn, key, mostCharacters };
   }
 
-  async function run(call: LiveCall, tool: RegisteredTool): Promise<SettledOutcome> {
-    const { id, input, actor } = call;
-    const { owner, definition } = tool;
-    // Writing the claim took time: a call that was stopped meanwhile must not run.
-    if (registry.get(tool.info.name) !== tool) return failure(call, stopped());
-    if (call.signal.aborted) return failure(call, cancelled());
-    const { signal, release } = linkSignals(call.signal, owner.scope.signal);
-    const started = clock.now();
-    try {
-      const told = { callId: id, key: call.key, log: owner.log.child({ callId: id }), progress: reportTo(call) };
-      const context = { ...told, actor, signal, mostCharacters: call.mostCharacters };
-      owner.entrusted?.give(actor);
-      const output = await boundary.track(owner, async () => definition.run(input, context));
-      return doneOutcome(tool, call, output);
-    } catch (error) {
-      return thrownOutcome(call.id, call.tool.info.name, error, owner.log);
-    } finally {
-      call.trail.note({ ranMs: clock.now() - started });
-      release();
-    }
+  async function run(call: LiveCall, due: DueCall): Promise<SettledOutcome> {
+    const { outcome, ...facts } = await effects.run(due, { signal: call.signal, onProgress: reportTo(call) });
+    call.trail.note(facts);
+    return outcome;
   }
 
   /** The audience of a result: what was read may be more private than the place of the request, or than others who are answered in the same turn. */
@@ -356,11 +314,4 @@ function readsOthers({ tool }: LiveCall, { sources }: SettledOutcome & { status:
 
 function failure(call: LiveCall, detail: string): SettledOutcome {
   return failed(call.id, 'CINNABAR_TOOL_FAILED', { tool: call.tool.info.name, detail });
-}
-
-/** Whether a reloaded tool is still the one that was requested and decided on. */
-async function isSameTool(tool: RegisteredTool, call: LiveCall): Promise<boolean> {
-  if (tool.info.plugin !== call.tool.info.plugin || tool.info.risk !== call.tool.info.risk) return false;
-  const read = await readArguments(tool.definition.input, call.input);
-  return read.ok && read.hash === call.argumentsHash;
 }

@@ -1,6 +1,5 @@
 import {
   type Actor,
-  CinnabarError,
   type Decision,
   type DecisionReason,
   type ExplainedTool,
@@ -10,7 +9,6 @@ import {
   type SettledCall,
   type SettledOutcome,
   type ToolCall,
-  type ToolDefinition,
   type ToolPolicy,
   type ToolRequest,
   type Tools,
@@ -28,8 +26,9 @@ import {
   thrownOutcome,
   withinBound,
 } from './call.js';
+import { type Effects, whereAsked } from './effects.js';
 import { type CallLedger, createIdempotency, idempotencyKeyOf } from './ledger.js';
-import { type AuditTrail, createAuditor, renderCard, shownArguments, shownInput } from './presentation.js';
+import { type AuditTrail, createAuditor, shownArguments, shownInput } from './presentation.js';
 import type { RegisteredTool, ToolDependencies, ToolRegistry } from './tools.js';
 
 /** From a request to its outcome. Never throws: every failure is an outcome, with one audit record. */
@@ -37,6 +36,7 @@ export function createInvoke(
   { access, provenance, random, redact, log, audit, clock }: ToolDependencies,
   registry: ToolRegistry,
   gate: Gate,
+  effects: Effects,
   ledger: CallLedger,
   pass: (call: LiveCall, onDeferred: (note: string) => void) => Promise<SettledOutcome>,
   /** Notifies listeners of the call's end, and archives it. */
@@ -80,15 +80,12 @@ export function createInvoke(
     trail.note({ argumentsHash: read.hash });
     const { input, hash: argumentsHash } = read;
     const { at, actor } = await actorOf(request, tool, input, trail);
-    const { alongside = [] } = request;
-    const unfit = await refusalOfPeople(id, tool, [actor, ...alongside], at, trail);
-    if (unfit !== undefined) return unfit;
-    const there = at === undefined ? here : await gate.place(id, tool, actor, at);
-    trail.note({ policy: there.policy });
-    if (there.refusal !== undefined) return there.refusal;
-    await tool.definition.check?.(input, { actor });
+    const { alongside = [], messageId } = request;
+    const asked = { id, tool: tool.info, input, argumentsHash, actor, at, people: [actor, ...alongside] };
+    const considered = await effects.consider(asked);
+    trail.note(considered.facts);
+    if (considered.refusal !== undefined) return considered.refusal;
     const key = idempotencyKeyOf(request);
-    const { messageId } = request;
     await ledger.open({
       ...{ id, tool: name, plugin: tool.info.plugin, origin, argumentsHash, actor },
       // The arguments to run are in memory and known by their hash; the stored ones are for people.
@@ -110,8 +107,8 @@ export function createInvoke(
       step: request.step,
       key: request.key ?? id,
       signal: request.signal ?? new AbortController().signal,
-      card: await renderCard(tool.info, tool.definition, input, actor, redact),
-      policy: there.policy,
+      card: considered.card,
+      policy: considered.facts.policy,
       messageId,
       mostCharacters: mostOf(request),
       onProgress: request.onProgress,
@@ -119,25 +116,9 @@ export function createInvoke(
     return createLiveCall(proposal, trail, ledger, log);
   }
 
-  /** Checks first whether the place is within reach: an actor outside must not learn its rules. */
-  async function refusalOfPeople(
-    id: string,
-    tool: RegisteredTool,
-    people: readonly Actor[],
-    at: Place | undefined,
-    trail: AuditTrail,
-  ): Promise<SettledOutcome | undefined> {
-    for (const one of people) {
-      const person = await gate.person(id, tool, one, at, 'cached');
-      trail.note({ access: person.reasons });
-      if (person.refusal !== undefined) return person.refusal;
-    }
-    return undefined;
-  }
-
   /** The place in which the call takes effect, and the actor there. */
   async function actorOf({ actor: asked }: ToolRequest, tool: RegisteredTool, input: Arguments, trail: AuditTrail) {
-    const at = await targetOf(tool, input, asked);
+    const at = await effects.place({ tool: tool.info, input, actor: asked });
     if (at === undefined) return { at, actor: asked };
     const actor = await access.actorAt(asked, at);
     trail.note({ at, actor });
@@ -325,35 +306,4 @@ const notOffered = (): DecisionReason => ({
 
 function strictest(policies: readonly (ToolPolicy | undefined)[]): ToolPolicy | undefined {
   return (['deny', 'confirm', 'allow'] as const).find((policy) => policies.includes(policy));
-}
-
-/**
- * Where a call takes effect; `undefined`: where a person asks for it, which needs no decision of its own.
- * @throws CINNABAR_TOOL_FAILED when the tool does not say, and whatever it throws
- */
-export async function targetOf(
-  { definition, info }: RegisteredTool,
-  input: Arguments,
-  actor: Actor,
-): Promise<Place | undefined> {
-  if (definition.place === undefined) return whereAsked(definition, actor);
-  // A plugin may be in JavaScript: a missing place must not be mistaken for the place of the request.
-  const place: Partial<Place> | undefined = await definition.place(input);
-  if (place?.guildId !== undefined) return { ...place, guildId: place.guildId };
-  throw new CinnabarError('CINNABAR_TOOL_FAILED', {
-    tool: info.name,
-    detail: t('it did not say where it takes effect'),
-  });
-}
-
-/**
- * Where a call of a tool without `place` takes effect. An agent is granted single channels, and the channel that shows its requests need not be one of them:
- * then it may change nothing there. A tool that only reads checks itself what the actor may see.
- */
-function whereAsked({ risk }: ToolDefinition, { identity, guildId, channelId }: Actor): Place | undefined {
-  return identity === undefined || risk === 'read' ? undefined : { guildId, channelId };
-}
-
-export function isSamePlace(one: Place | undefined, other: Place | undefined): boolean {
-  return one?.guildId === other?.guildId && one?.channelId === other?.channelId;
 }

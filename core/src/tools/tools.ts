@@ -18,7 +18,8 @@ import {
 import type { ProvenanceService } from '../access/visibility.js';
 import type { AccessService, Basics, Boundary, EnabledIn, GuildStates, Owner, ToolService } from '../contracts.js';
 import type { LanguageService } from '../languages/languages.js';
-import { denied, outcomeOf } from './call.js';
+import { denied, outcomeOf, readArguments } from './call.js';
+import { createEffects, type Effects } from './effects.js';
 import { createChain, createExecution, createInterceptors, expireHeld } from './execution.js';
 import { createGate, createInvoke } from './invoke.js';
 import { createLedger } from './ledger.js';
@@ -38,6 +39,8 @@ export interface ToolDependencies extends Basics {
   readonly kept?: KeptCalls;
   /** Removes secrets from text before it is logged. */
   readonly redact: (text: string) => string;
+  /** Makes effects in the servers of other processes possible. */
+  readonly shareEffects?: (own: Effects) => Effects;
   /** Called with one record for each call, once it has ended. */
   readonly audit: (entry: AuditEntry) => void;
 }
@@ -51,7 +54,9 @@ export function createTools(parts: ToolDependencies): ToolService {
   const asks = (guildId: string | null) =>
     interceptors.all().some(({ owner: { plugin } }) => parts.enabledIn(guildId, plugin));
   const gate = createGate(parts, asks);
-  const execute = createExecution(parts, registry, gate);
+  const own = createEffects(parts, registry, gate);
+  const effects = parts.shareEffects?.(own) ?? own;
+  const execute = createExecution(parts, effects);
   const pass = createChain(parts, interceptors, execute);
   const listeners = new Set<{ readonly listener: Parameters<Tools['onSettled']>[0] }>();
   // Never rejects: a listener that throws does not change the call.
@@ -68,7 +73,7 @@ export function createTools(parts: ToolDependencies): ToolService {
     finishing.add(done);
     await done.finally(() => finishing.delete(done));
   };
-  const invoke = createInvoke(parts, registry, gate, ledger, pass, finish);
+  const invoke = createInvoke(parts, registry, gate, effects, ledger, pass, finish);
 
   const thoseFor = async (test: (tool: RegisteredTool) => Promise<boolean>) => {
     const tools = await Promise.all(registry.all().map(async (tool) => ((await test(tool)) ? [tool.info] : [])));
@@ -96,6 +101,12 @@ export function createTools(parts: ToolDependencies): ToolService {
       request.actor.identity === undefined
         ? parts.languages.speak(request.actor, () => invoke(request))
         : invoke(request),
+    async placeOf({ name, arguments: given, actor }) {
+      const tool = registry.get(name);
+      if (tool === undefined) return undefined;
+      const read = await readArguments(tool.definition.input, given);
+      return read.ok ? effects.place({ tool: tool.info, input: read.input, actor }) : undefined;
+    },
     onSettled(listener) {
       const entry = { listener };
       listeners.add(entry);

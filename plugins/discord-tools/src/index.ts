@@ -48,9 +48,9 @@ export default definePlugin({
     policies: ToolPolicies,
     tierRoles: TierRoles,
   },
-  setup({ client, settings, collections, services, tool, on, defer }) {
+  setup({ client, settings, collections, services, tool, on, question, defer }) {
     const sent = createSentMessages(collections.sent);
-    const context = { ...services, client, sent, settings: settings.guild };
+    const context = { ...services, client, sent, question, settings: settings.guild };
     const tools = [
       ...messageTools(context),
       searchTool(context),

@@ -3,6 +3,7 @@ import {
   type Actor,
   type Clock,
   type Identities,
+  type PluginContext,
   type Settings,
   TIERS,
   type Tier,
@@ -25,6 +26,7 @@ export interface Context {
   readonly clock: Clock;
   readonly sent: SentMessages;
   readonly identities: Pick<Identities, 'profile'>;
+  readonly question: PluginContext['question'];
   /** The settings of a guild; for `null` those of direct messages. */
   readonly settings: ToolSettings['guild'];
 }

@@ -100,4 +100,26 @@ describePostgres('cluster: what hosts ask of one another', () => {
     expect(answers).to.eql(Array.from({ length: 20 }, (_, n) => 2 * n));
     expect(carriedOut).to.eql(Array.from({ length: 20 }, () => 'present'));
   });
+
+  it('fails as soon as the next host of the group is there, when the one that had begun it is gone', async () => {
+    await using database = await testDatabase();
+    await using asker = await hostOn(database, 0, 1);
+    await asker.channel.open();
+    await using former = await hostOn(database, 1, 1);
+    const begun = new Promise<void>((resolve) => {
+      former.channel.answer(double, () => {
+        resolve();
+        return new Promise(() => undefined);
+      });
+    });
+    await former.channel.open();
+    const lost = failure('CINNABAR_CLUSTER_NO_ANSWER', () => asker.channel.ask(1, double, 5, { deadlineMs: 600_000 }));
+    await begun;
+    const carriedOut: number[] = [];
+    await using next = await hostOn(database, 1, 2);
+    next.channel.answer(double, async (n) => carriedOut.push(n));
+    await next.channel.open();
+    await lost;
+    expect(carriedOut).to.eql([]);
+  });
 });

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSystemClock, loadConfig } from '@cinnabar/core';
 import { createMember } from '@cinnabar/core/internal/cluster/member';
+import { groupOf } from '@cinnabar/core/internal/gateway/partition';
 import { type LocalChannel, type LocalDiscord, type LocalMessage, startLocalDiscord } from '@cinnabar/local-discord';
-import type { HostEnd, Plugin } from '@cinnabar/sdk';
+import { type HostEnd, idAt, type Plugin } from '@cinnabar/sdk';
 import { leaveLocked } from '../../support/folder.js';
 import { recordingLogger } from '../../support/logs.js';
 import { type TestDatabase, testDatabase } from '../../support/postgres.js';
@@ -17,15 +18,28 @@ export async function createClusterWorld({ groups, guilds }: { readonly groups: 
   const application = discord.createApplication({ name: 'Bot', owner });
   const channels: LocalChannel[] = [];
   for (let index = 0; index < guilds; index += 1) {
+    // Which group a server belongs to follows from the millisecond in which it was made.
+    while (groupOf(idAt(Date.now()), groups) !== index % groups) await new Promise((resolve) => setTimeout(resolve, 1));
     const guild = discord.createGuild({ name: `Server ${index}`, owner });
     guild.invite(application);
     channels.push(guild.createChannel({ name: 'general' }));
-    // Which shard a server belongs to follows from the millisecond in which it was made.
-    await new Promise((resolve) => setTimeout(resolve, 2));
   }
   const answersTo = (message: LocalMessage) =>
     [...message.channel.messagesById.values()].filter(({ reference }) => reference?.messageId === message.id);
   const folders: string[] = [];
+
+  const until = async (isSo: () => boolean) => {
+    while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+  type Plugins = readonly (string | Plugin)[];
+  const member = (name: string, plugins: Plugins, env: Readonly<Record<string, string>> = {}, hasCrashed = false) => {
+    const folder = mkdtempSync(join(tmpdir(), 'cinnabar-member-'));
+    folders.push(folder);
+    if (hasCrashed)
+      for (const of of ['', ...Array.from({ length: groups }, (_, group) => `groups/${group}`)])
+        leaveLocked(join(folder, 'data', of));
+    return memberOn({ database, discord, token: application.token, folder, name, plugins, groups, env });
+  };
 
   return {
     database,
@@ -34,12 +48,20 @@ export async function createClusterWorld({ groups, guilds }: { readonly groups: 
     application,
     channels,
     answersTo,
+    /** As many processes as there are groups, each of which serves one. */
+    async processes(plugins: Plugins, env: Readonly<Record<string, string>> = {}) {
+      const members = Array.from({ length: groups }, (_, index) => member(`process-${index}`, plugins, env));
+      for (const one of members) await one.start();
+      const hosts = () => members.flatMap((one) => [...one.hosts()]);
+      await until(
+        () => members.every((one) => [...one.hosts()].length === 1) && hosts().every(({ client }) => client.isReady()),
+      );
+      return { members, hosts };
+    },
     /** What the owner of the bot was sent. */
     notices: () => owner.openDm(application).messages.map(({ content }) => content),
     /** Waits for something that people would see; the test's own time limit ends it. */
-    async until(isSo: () => boolean) {
-      while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
-    },
+    until,
     /** Waits until members can use the slash command in this channel: the lists go to Discord after the start. */
     async slashable(channel: LocalChannel, name: string) {
       const listed = () => [...(application.guildCommands.get(channel.guild?.id ?? '')?.values() ?? [])];
@@ -50,19 +72,7 @@ export async function createClusterWorld({ groups, guilds }: { readonly groups: 
      * @param plugins ids of bundled ones, or plugins
      * @param hasCrashed its last run on this folder was killed
      */
-    member(
-      name: string,
-      plugins: readonly (string | Plugin)[],
-      env: Readonly<Record<string, string>> = {},
-      hasCrashed = false,
-    ) {
-      const folder = mkdtempSync(join(tmpdir(), 'cinnabar-member-'));
-      folders.push(folder);
-      if (hasCrashed)
-        for (const of of ['', ...Array.from({ length: groups }, (_, group) => `groups/${group}`)])
-          leaveLocked(join(folder, 'data', of));
-      return memberOn({ database, discord, token: application.token, folder, name, plugins, groups, env });
-    },
+    member,
     async [Symbol.asyncDispose]() {
       await discord.close();
       await database[Symbol.asyncDispose]();

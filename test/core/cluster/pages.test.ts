@@ -59,12 +59,9 @@ const board = definePlugin({
 describePostgres('cluster: pages of servers that another process serves', () => {
   it('are shown, changed and watched by their host, which decides who may', async () => {
     await using world = await createClusterWorld({ groups: GROUPS, guilds: 6 });
-    const members = ['earth', 'mars'].map((name) => world.member(name, [board]));
-    for (const member of members) await member.start();
+    const { members, hosts } = await world.processes([board]);
     try {
-      await world.until(() => members.every((member) => [...member.hosts()].length === 1));
-      await world.until(() => members.every((member) => [...member.hosts()].every(({ client }) => client.isReady())));
-      const [host] = members.flatMap((member) => [...member.hosts()]);
+      const [host] = hosts();
       if (host === undefined) throw new Error('no host');
       const pages = host.resolve(WebPages);
       const { owner } = world;

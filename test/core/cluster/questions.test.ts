@@ -92,13 +92,7 @@ const spender = definePlugin({
 /** Two processes, each with a group of the servers. */
 async function createTwoProcesses(plugins: Parameters<Awaited<ReturnType<typeof createClusterWorld>>['member']>[1]) {
   const world = await createClusterWorld({ groups: GROUPS, guilds: 6 });
-  const members = ['earth', 'mars'].map((name) => world.member(name, plugins, { CINNABAR_WEB: '0' }));
-  for (const member of members) await member.start();
-  const hosts = () => members.flatMap((member) => [...member.hosts()]);
-  await world.until(
-    () =>
-      members.every((member) => [...member.hosts()].length === 1) && hosts().every(({ client }) => client.isReady()),
-  );
+  const { members, hosts } = await world.processes(plugins, { CINNABAR_WEB: '0' });
   const direct = world.owner.openDm(world.application);
   return {
     world,
@@ -181,7 +175,7 @@ describePostgres('cluster: questions to all processes', () => {
     expect(names.filter((name) => !cost?.includes(name))).to.eql([]);
     expect(cost).to.include('{"usd":6}').and.not.to.include('does not answer');
     expect(names.filter((name) => !servers?.includes(name))).to.eql([]);
-    expect(health).to.include(`"${GROUPS} of ${GROUPS}"`).and.to.include('"earth"').and.to.include('"mars"');
+    expect(health).to.include(`"${GROUPS} of ${GROUPS}"`).and.to.include('"process-0"').and.to.include('"process-1"');
     // From a server of the process that does not serve the dashboard, too.
     const links = world.channels.map((channel) => world.owner.say(channel, '!web link'));
     await world.until(() => links.every((message) => world.answersTo(message).length > 0));

@@ -59,11 +59,8 @@ function latestIn(channel: LocalChannel): LocalMessage {
 describePostgres('cluster: tools for servers that another process serves', () => {
   it('are offered, run, held for the member and ended by their host, whichever was asked', async () => {
     await using world = await createClusterWorld({ groups: GROUPS, guilds: 6 });
-    const members = ['earth', 'mars'].map((name) => world.member(name, ['confirm', desk]));
-    for (const member of members) await member.start();
+    const { members, hosts } = await world.processes(['confirm', desk]);
     try {
-      const hosts = () => members.flatMap((member) => [...member.hosts()]);
-      await world.until(() => hosts().length === GROUPS && hosts().every(({ client }) => client.isReady()));
       const [host] = hosts();
       if (host === undefined) throw new Error('no host');
       const tools = host.resolve(Tools);

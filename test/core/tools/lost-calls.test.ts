@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createSubjectIndex } from '@cinnabar/core/internal/storage/subjects';
 import { createLedgerStore } from '@cinnabar/core/internal/tools/ledger-store';
 import { createMemoryDriver } from '@cinnabar/core/testing';
+import { CinnabarError } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { recordingLogger } from '../../support/logs.js';
 import { alice, countingIds, openToolHarness, recordingTool } from './harness.js';
@@ -78,6 +79,18 @@ describe('a call with a key, of which something got lost,', () => {
     clock.advance(31 * 24 * 60 * 60 * 1000);
     await service.recover();
     expect(await driver.list([])).to.deep.equal([]);
+  });
+
+  it('is unknown when the process that ran it did not say how it ended', async () => {
+    const { service, load } = openToolHarness();
+    const run = () => {
+      throw new CinnabarError(UNKNOWN, { tool: request.name });
+    };
+    service.tool(load('party'), recordingTool([], { run }));
+    const outcome = await service.invoke(request);
+    expect(outcome).to.have.nested.property('error.code', UNKNOWN);
+    expect(await service.ledger.get(outcome.callId)).to.include({ state: 'unknown' });
+    expect(await service.invoke(request)).to.deep.equal(outcome);
   });
 
   it('has not run when its key could not be written, and runs when it is asked for again', async () => {

@@ -1,4 +1,4 @@
-import { nameText, type ToolDefinition, t, z } from '@cinnabar/sdk';
+import { missingSentences, nameText, TIERS, type ToolDefinition, t, z } from '@cinnabar/sdk';
 import { ChannelType, type Guild, type GuildBasedChannel } from 'discord.js';
 import { guildField, readId } from '../arguments.js';
 import { discordTool } from '../discord-tool.js';
@@ -10,9 +10,36 @@ import type { Context } from '../settings.js';
 
 /** A bot may be in thousands of servers, and asks Discord about each one in whose cache the member is missing. */
 const MAX_MS = 10_000;
+const ANSWERED_MS = 5_000;
+
+const actorSchema = z.object({
+  userId: z.string(),
+  guildId: z.string().nullable(),
+  channelId: z.string(),
+  identity: z.string().exactOptional(),
+  atMost: z.enum(TIERS).exactOptional(),
+});
 
 export function serverTools(context: Context): readonly ToolDefinition[] {
   const { client, clock } = context;
+  const listing = context.question({
+    name: 'servers',
+    input: z.object({ actor: actorSchema, tool: z.string() }),
+    answer: z.object({ servers: z.array(z.object({ id: z.string(), name: z.string() })), more: z.boolean() }),
+    deadlineMs: MAX_MS + ANSWERED_MS,
+    async run(caller, signal) {
+      const servers: { id: string; name: string }[] = [];
+      const until = clock.now() + MAX_MS;
+      for (const guild of client.guilds.cache.values()) {
+        if (clock.now() > until) return { servers, more: true };
+        stopWhenCancelled(signal);
+        if (!(await maySee(context, caller, guild))) continue;
+        const seen = await channelsWith(context, caller, guild.channels.cache.values(), ['ViewChannel']);
+        if (seen.length > 0) servers.push({ id: guild.id, name: guild.name });
+      }
+      return { servers, more: false };
+    },
+  });
   return [
     discordTool({
       name: 'discord_list_servers',
@@ -20,25 +47,28 @@ export function serverTools(context: Context): readonly ToolDefinition[] {
       input: z.object({}),
       risk: 'read',
       examples: ['which servers are you in?', 'list the servers'],
-      async run(_, call) {
-        const servers: { id: string; name: string }[] = [];
-        const until = clock.now() + MAX_MS;
-        for (const guild of client.guilds.cache.values()) {
-          if (clock.now() > until) return { servers, more: true };
-          stopWhenCancelled(call.signal);
-          if (!(await maySee(context, call, guild))) continue;
-          const seen = await channelsWith(context, call, guild.channels.cache.values(), ['ViewChannel']);
-          if (seen.length > 0) servers.push({ id: guild.id, name: guild.name });
-        }
-        return { servers, more: false };
+      async run(_, { actor, tool }) {
+        const { guildId, identity } = actor;
+        // A member in a server reaches no other one.
+        const isAll = guildId === null || identity !== undefined;
+        const asked = { actor, tool };
+        const { answers, missing } = isAll
+          ? await listing.everywhere(asked)
+          : { answers: [await listing.of(guildId, asked)], missing: 0 };
+        return {
+          servers: answers.flatMap(({ servers }) => servers),
+          more: answers.some(({ more }) => more),
+          missing,
+        };
       },
       sources: ({ servers }) => servers.map(({ id }) => ({ guildId: id })),
       present: {
         sentence: () => t("I'll list the servers"),
         action: 'List servers',
-        success: (_, { servers, more }) => {
+        success: (_, { servers, more, missing }) => {
           const lines = servers.map(({ id, name }) => t('{name} (server {id})', { name: nameText(name), id }));
           if (more) lines.push(t('There may be more: there was no time to look at all.'));
+          lines.push(...missingSentences({ missing }));
           return lines.length === 0 ? t('There is no server within reach.') : lines.join('\n');
         },
       },
@@ -50,6 +80,7 @@ export function serverTools(context: Context): readonly ToolDefinition[] {
       input: z.object({ guildId: guildField }),
       risk: 'read',
       examples: ['what channels are there in server {guildId}?', 'tell me about the server {guildId}'],
+      readsIn: ({ guildId }) => readId(guildId, 'server'),
       async run({ guildId }, call) {
         const { guild, channels } = await seenGuild(context, call, client.guilds.cache.get(readId(guildId, 'server')));
         const isWhole = await may(context, call, { guildId: guild.id }, []);
