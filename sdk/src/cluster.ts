@@ -12,6 +12,8 @@ export interface ClusterProcess {
   readonly isConnected: boolean;
   /** In milliseconds since 1970. */
   readonly startedAt: number;
+  /** Whether it restarts or stops with all others; one of an earlier version does not. */
+  readonly endsWhenAsked: boolean;
   /** The groups that it holds. */
   readonly groups: readonly number[];
 }

@@ -13,6 +13,8 @@ export interface Member {
   readonly isConnected: boolean;
   /** In milliseconds since 1970. */
   readonly startedAt: number;
+  /** Whether its version knows the request to end. */
+  readonly endsWhenAsked: boolean;
   /** How an owner wants it to end. */
   readonly endAsked: HostEnd | undefined;
 }

@@ -87,7 +87,7 @@ export function createLeases({ connections, schema, member, groups, onTakeover, 
           await query(
             `INSERT INTO ${members} (id, name, version, draining, state) VALUES ($1, $2, $3, $4, $5)
              ON CONFLICT (id) DO UPDATE SET seen_at = now(), draining = EXCLUDED.draining, state = EXCLUDED.state`,
-            [member.id, member.name, member.version, isDraining, JSON.stringify({ isConnected })],
+            [member.id, member.name, member.version, isDraining, JSON.stringify({ isConnected, endsWhenAsked: true })],
           );
           const says = JSON.stringify({ isDraining, isConnected });
           if (says !== lastSaid) await query(announce);
@@ -216,10 +216,14 @@ export async function askToDrain(query: Connections['query'], schema: string, ca
 /** A request to end that was not met for so long is void: a process that comes after it must not set off the others. */
 const END_REQUEST_KEPT = "interval '15 minutes'";
 
-/** Asks all running processes to end: for a restart one after another, otherwise all at once. */
+/**
+ * Asks all running processes to end: for a restart one after another, otherwise all at once. Those of a version that does not know the request are not asked:
+ * the others would wait for them.
+ */
 export async function askToEnd(query: Connections['query'], schema: string, how: HostEnd): Promise<void> {
   await query(
-    `UPDATE ${schema}.members SET end_asked = $1, end_asked_at = now() WHERE seen_at > now() - $2 * interval '1 ms'`,
+    `UPDATE ${schema}.members SET end_asked = $1, end_asked_at = now()
+     WHERE seen_at > now() - $2 * interval '1 ms' AND state ->> 'endsWhenAsked' = 'true'`,
     [how, ALIVE_MS],
   );
   await query(`SELECT pg_notify('${newsOf(schema)}', '')`);
@@ -250,6 +254,7 @@ function memberOf({ id, name, version, draining, state, alive, started, end_aske
     isDraining: draining === true,
     isConnected: !('isConnected' in says && says.isConnected === false),
     startedAt: Number(started),
+    endsWhenAsked: 'endsWhenAsked' in says && says.endsWhenAsked === true,
     endAsked: endAsked === 'restart' || endAsked === 'shutdown' ? endAsked : undefined,
   };
 }

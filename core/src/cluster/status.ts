@@ -40,9 +40,10 @@ export async function readStatus(query: Connections['query'], schema: string): P
   return {
     processes: members
       .filter(({ isAlive }) => isAlive)
-      .map(({ id, name, version, isDraining, isConnected, startedAt }) => {
+      .map(({ id, name, version, isDraining, isConnected, startedAt, endsWhenAsked }) => {
         const held = leases.filter(({ holder, isFree }) => holder === id && !isFree).map(({ group }) => group);
-        return { name, version, isDraining, isConnected, startedAt, groups: held.sort((one, other) => one - other) };
+        const groups = held.sort((one, other) => one - other);
+        return { name, version, isDraining, isConnected, startedAt, endsWhenAsked, groups };
       }),
     groups: z
       .array(groupSchema)

@@ -1,4 +1,14 @@
-import { asNotice, createAskFirst, formatDuration, type Subcommand, subcommand, t, z } from '@cinnabar/sdk';
+import {
+  asNotice,
+  createAskFirst,
+  formatDuration,
+  inWords,
+  plainText,
+  type Subcommand,
+  subcommand,
+  t,
+  z,
+} from '@cinnabar/sdk';
 import type { AdminContext } from './context.js';
 
 const OWNER = { tier: 'botOwner' } as const;
@@ -31,7 +41,20 @@ export function processCommands(context: AdminContext): readonly Subcommand[] {
         const { userId, guildId, channelId } = ctx.actor;
         await collections.restarts.of(LATEST).set({ userId, guildId, channelId, at: clock.now() });
         try {
-          await ctx.reply(t('Restarting. I finish what I have begun, and say here when I am back.'));
+          const deaf = await findDeaf(context);
+          await ctx.reply(
+            [
+              t('Restarting. I finish what I have begun, and say here when I am back.'),
+              ...(deaf.length === 0
+                ? []
+                : [
+                    t(
+                      '{names} {count, plural, one {is of an earlier version and does not hear of it: start it again where it runs.} other {are of an earlier version and do not hear of it: start them again where they run.}}',
+                      { names: inWords(deaf), count: deaf.length },
+                    ),
+                  ]),
+            ].join('\n'),
+          );
         } finally {
           control.end('restart');
         }
@@ -48,13 +71,33 @@ export function processCommands(context: AdminContext): readonly Subcommand[] {
           yes: t('Stop it'),
           async run() {
             audit.record({ actor: ctx.actor, act: 'bot shutdown (agreed)', outcome: 'done' });
+            const deaf = await findDeaf(context);
             // After the answer: the stop waits for running commands.
             context.after(0, () => control.end('shutdown'));
-            return t('Stopping. Goodbye.');
+            return [
+              t('Stopping. Goodbye.'),
+              ...(deaf.length === 0
+                ? []
+                : [
+                    t(
+                      '{names} {count, plural, one {is of an earlier version and goes on: stop it where it runs.} other {are of an earlier version and go on: stop them where they run.}}',
+                      { names: inWords(deaf), count: deaf.length },
+                    ),
+                  ]),
+            ].join('\n');
           },
         }),
     }),
   ];
+}
+
+/** Names of processes whose version is too old for a request to end; none where that is not known. */
+async function findDeaf({ services, log }: AdminContext): Promise<readonly string[]> {
+  const status = await services.cluster.status().catch((error: unknown) => {
+    log.info('the processes of the cluster are not known', { error });
+    return undefined;
+  });
+  return (status?.processes ?? []).filter(({ endsWhenAsked }) => !endsWhenAsked).map(({ name }) => plainText(name));
 }
 
 async function sayBack({ client, collections, services, log }: AdminContext): Promise<void> {

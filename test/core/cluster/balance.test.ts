@@ -2,7 +2,7 @@ import { endDue, type GroupLease, type Member, planFor } from '@cinnabar/core/in
 import { expect } from 'chai';
 import fc from 'fast-check';
 
-const UNASKED = { startedAt: 0, endAsked: undefined } as const;
+const UNASKED = { startedAt: 0, endsWhenAsked: true, endAsked: undefined } as const;
 
 /** A cluster whose members carry out their plans one after the other, in an order that the test chooses. */
 function simulate(groups: number) {
@@ -185,6 +185,7 @@ describe('cluster: who serves which groups', () => {
       isDraining: false,
       isConnected: true,
       startedAt: 0,
+      endsWhenAsked: true,
       endAsked,
     });
     const lease = {

@@ -159,6 +159,7 @@ describe('cluster: what a process that died has left', () => {
             isDraining: false,
             isConnected: true,
             startedAt: 0,
+            endsWhenAsked: true,
             endAsked: undefined,
           };
           return { members: [member], leases: [{ ...lease, wantedBy: undefined }] };

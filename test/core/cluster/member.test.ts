@@ -326,6 +326,26 @@ describePostgres('cluster: processes that serve a bot together', () => {
     for (const member of after) await member.stop();
   }).timeout(120_000);
 
+  it('do not wait, when all are to restart, for one of an earlier version, which is named', async () => {
+    await using world = await createClusterWorld({ groups: GROUPS, guilds: 2 });
+    const { schema, query } = world.database;
+    const members = ['one', 'other'].map((name) => world.member(name, ['admin']));
+    for (const member of members) await member.start();
+    await world.until(() => members.every((member) => member.groups().length === 1));
+    // As its heartbeat: it drains, so that it need not serve anything, and is the first in the order of the restart.
+    await query(
+      `INSERT INTO ${schema}.members (id, name, version, draining, state, seen_at) VALUES ('0', 'ancient', '0', true, '{"isConnected":true}', now() + interval '1 hour')`,
+    );
+    const [channel] = world.channels;
+    if (channel === undefined) throw new Error('there is no channel');
+    const asked = world.owner.say(channel, '!bot restart');
+    await world.until(() => members.some(({ ends }) => ends.length > 0));
+    expect(world.answersTo(asked)[0]?.content).to.include(
+      'ancient is of an earlier version and does not hear of it: start it again where it runs.',
+    );
+    for (const member of members) await member.stop();
+  }).timeout(30_000);
+
   it('begin anew where they left off, without a new session', async () => {
     await using world = await createClusterWorld({ groups: GROUPS, guilds: 4 });
     const first = world.member('first', [counter]);
