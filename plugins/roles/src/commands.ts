@@ -8,7 +8,7 @@ import { LONGEST_TEXT, type Panels } from './panels.js';
 import type { ReactionRoles } from './reaction-roles.js';
 import type { SelfRoles } from './self-roles.js';
 
-/** Who has the bot give roles away could give them by hand as well. */
+/** An admin who lets the bot give a role could also give it by hand. */
 const OFFERING = { tier: 'admin', member: ['ManageRoles'], where: 'guild' } as const;
 const WRITABLE = [ChannelType.GuildText, ChannelType.GuildAnnouncement] as const;
 

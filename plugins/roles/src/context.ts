@@ -17,39 +17,39 @@ export const MOST_ROLES = 25;
 export const PANEL_STYLES = ['buttons', 'menu'] as const;
 export type PanelStyle = (typeof PANEL_STYLES)[number];
 
-/** Roles of which members choose for themselves, and how many they may have at once. A role is in one menu at most. */
+/** A menu of roles that members choose for themselves, and how many they may have at once. A role is in one menu at most. */
 const menuSchema = z.object({
-  /** Stands in the buttons of the panel, so that the menu can be renamed. */
+  /** Part of the custom ids of the panel's buttons, so that the menu can be renamed. */
   id: z.string(),
   name: z.string(),
-  /** A member who has chosen keeps at least so many. */
+  /** A member who has chosen keeps at least this many roles. */
   min: z.int().min(0).max(MOST_ROLES),
-  /** 0: as many as there are. With 1 the next choice replaces the last. */
+  /** 0: no limit. With 1 the next choice replaces the previous one. */
   max: z.int().min(0).max(MOST_ROLES),
   roles: z
     .array(z.object({ roleId: z.string(), emoji: z.string().exactOptional(), description: z.string().exactOptional() }))
     .max(MOST_ROLES),
-  /** Where it is posted. */
+  /** The posted message. */
   panel: z
     .object({
       channelId: z.string(),
       messageId: z.string(),
       style: z.enum(PANEL_STYLES),
       text: z.string(),
-      /** What the message showed when it was last written. */
+      /** What the message showed when it was last written, to detect changes. */
       shown: z.string(),
     })
     .exactOptional(),
 });
 export type Menu = z.output<typeof menuSchema>;
 
-/** Roles that a member gets and loses. */
+/** Roles that a member gains and loses. */
 export interface RoleChange {
   readonly give: readonly string[];
   readonly take: readonly string[];
 }
 
-/** What taking one role of a menu changes for a member. @throws UserError when they have as many as they may */
+/** The change when a member takes one role of a menu. @throws UserError when they already have the maximum */
 export function pick(menu: Menu, held: ReadonlySet<string>, roleId: string): RoleChange {
   if (held.has(roleId)) return { give: [], take: [] };
   const others = heldOf(menu, held);
@@ -62,7 +62,7 @@ export function pick(menu: Menu, held: ReadonlySet<string>, roleId: string): Rol
   return { give: [roleId], take: [] };
 }
 
-/** What giving one role back changes. @throws UserError when they would have fewer than they must */
+/** The change when a member gives one role back. @throws UserError when they would fall below the minimum */
 export function putBack(menu: Menu, held: ReadonlySet<string>, roleId: string): RoleChange {
   if (!held.has(roleId)) return { give: [], take: [] };
   if (heldOf(menu, held).length <= menu.min) {
@@ -75,7 +75,7 @@ export function putBack(menu: Menu, held: ReadonlySet<string>, roleId: string): 
   return { give: [], take: [roleId] };
 }
 
-/** What a whole choice changes: the member has these roles of the menu afterwards, and no others of it. @throws UserError */
+/** The change for a complete choice: afterwards the member has exactly these roles of the menu. @throws UserError */
 export function choose(menu: Menu, held: ReadonlySet<string>, chosen: readonly string[]): RoleChange {
   const wanted = menu.roles.map(({ roleId }) => roleId).filter((roleId) => chosen.includes(roleId));
   if (menu.max > 0 && wanted.length > menu.max)
@@ -91,7 +91,7 @@ function heldOf(menu: Menu, held: ReadonlySet<string>): readonly string[] {
   return menu.roles.map(({ roleId }) => roleId).filter((roleId) => held.has(roleId));
 }
 
-/** `any number`, `at most 2`, `exactly one`, `1 to 3`: how many roles of a menu a member may have. */
+/** Describes how many roles of a menu a member may have: `any number`, `at most 2`, `exactly one`, `1 to 3`. */
 export function boundsText({ min, max }: Pick<Menu, 'min' | 'max'>): string {
   if (max === 1) return min === 1 ? t('exactly one') : t('one at most');
   if (max === 0) return min === 0 ? t('any number') : t('at least {min}', { min });
@@ -100,7 +100,7 @@ export function boundsText({ min, max }: Pick<Menu, 'min' | 'max'>): string {
 
 export const ID = 'roles';
 
-/** Discord's limits for one message bound how many roles a menu has; the others are far beyond what a server needs. */
+/** Discord's limits for one message bound the number of roles in a menu; the other limits are far above what a server needs. */
 export const LIMITS = { joinRoles: 10, menus: 25, bindings: 200, waiting: 1_000 } as const;
 
 const roleList = z.array(z.string().meta({ kind: 'role' })).max(LIMITS.joinRoles);
@@ -126,7 +126,7 @@ export const settings = {
 const bindingSchema = z.object({
   channelId: z.string(),
   messageId: z.string(),
-  /** The id of a custom emoji; else the emoji itself. */
+  /** The id of a custom emoji; for other emoji, the emoji itself. */
   emoji: z.string(),
   roleId: z.string(),
 });
@@ -143,7 +143,7 @@ export const collections = {
     version: 1,
     schema: z.object({ bindings: z.array(bindingSchema).max(LIMITS.bindings).default([]) }),
   },
-  /** Dangerous roles that the guild's owner lets the bot give away, with the permissions and tiers that they had then. */
+  /** Dangerous roles that the guild's owner allowed the bot to give, with the permissions and tiers that they had at that time. */
   confirmed: {
     scope: 'guild',
     version: 1,
@@ -159,7 +159,7 @@ export const collections = {
         .default([]),
     }),
   },
-  /** Members who have joined and not yet passed the screening. */
+  /** Members who have joined and have not passed the screening yet. */
   waiting: {
     scope: 'guild',
     version: 1,

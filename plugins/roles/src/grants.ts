@@ -42,19 +42,19 @@ const DANGEROUS = new PermissionsBitField([
   'ViewAuditLog',
 ]);
 type StaffTier = 'mod' | 'admin';
-/** A dangerous permission, or that the role makes its members moderators or admins of the bot. */
+/** A dangerous permission, or the bot's tier (moderator, admin) that the role gives its members. */
 export type Danger = PermissionsString | StaffTier;
-/** The same trouble of a guild is reported once in this time. */
+/** A problem of a guild is reported at most once in this time. */
 const REPORT_EVERY_MS = 3_600_000;
 
 export type Grants = ReturnType<typeof createGrants>;
 
-/** Giving and taking roles: what may be given away at all, and one change after another for a member. */
+/** Gives and takes roles: decides which may be given at all, and changes one member's roles one at a time. */
 export function createGrants({ client, collections, settings, services, log }: RolesContext) {
   const mutex = createKeyedMutex();
   const reports = createRateLimiter(services.clock, REPORT_EVERY_MS, 1_000);
 
-  /** What in a role is dangerous and was not confirmed by the owner of the guild. */
+  /** The dangers of a role that the guild's owner has not confirmed. */
   async function dangersOf(role: Role): Promise<readonly Danger[]> {
     const { permissions, tiers } = await powersOf(role);
     if (permissions === 0n && tiers.length === 0) return [];
@@ -66,7 +66,7 @@ export function createGrants({ client, collections, settings, services, log }: R
     ];
   }
 
-  /** What a role lets its members do at Discord, and here: the roles of moderators and admins may have no permission at all. */
+  /** What a role lets its members do at Discord and with the bot: the roles of moderators and admins may have no Discord permission at all. */
   async function powersOf({ guild, id, permissions }: Role) {
     const { tierRoles } = services;
     const tiers: StaffTier[] = [];
@@ -76,7 +76,7 @@ export function createGrants({ client, collections, settings, services, log }: R
     return { permissions: permissions.bitfield & DANGEROUS.bitfield, tiers };
   }
 
-  /** Why the bot cannot give or take a role at the moment, with the remedy; `undefined` when it can. */
+  /** Why the bot cannot give or take a role now, with the remedy; `undefined` when it can. */
   async function obstacleTo(guild: Guild, roleId: string, change: 'give' | 'take'): Promise<string | undefined> {
     const role = guild.roles.cache.get(roleId);
     if (role === undefined) return t('That role does not exist any more.');
@@ -112,11 +112,11 @@ export function createGrants({ client, collections, settings, services, log }: R
     }
   }
 
-  /** Nothing is changed when one part of it cannot be done. */
+  /** Nothing is changed when any part cannot be done. */
   async function carryOut(member: GuildMember, change: RoleChange, reason: string): Promise<void> {
     await requireNoObstacle(member.guild, change);
     await withRefusalSentences(async () => {
-      // One request a role: a list would overwrite what others change at the same time.
+      // One request per role: setting the whole list would overwrite concurrent changes by others.
       for (const roleId of change.take) await member.roles.remove(roleId, reason);
       for (const roleId of change.give) await member.roles.add(roleId, reason);
     });
@@ -138,13 +138,13 @@ export function createGrants({ client, collections, settings, services, log }: R
       return dangersOf(role);
     },
 
-    /** Whether a member may have the bot give roles away. */
+    /** Whether a member may let the bot give roles. */
     async mayOffer(actor: Actor, name: string): Promise<boolean> {
       const policy = { tier: 'admin', member: ['ManageRoles'] } as const;
       return (await services.access.decide(actor, { kind: 'tool', name, plugin: ID, policy })).allowed;
     },
 
-    /** The owner of the guild lets the bot give the role away, with the permissions that it has now. */
+    /** Records that the guild's owner allows the bot to give the role with its current permissions. */
     async confirm(role: Role): Promise<void> {
       const { permissions, tiers } = await powersOf(role);
       await collections.confirmed.of(role.guild).update((draft) => {
@@ -154,8 +154,8 @@ export function createGrants({ client, collections, settings, services, log }: R
     },
 
     /**
-     * Changes a member's roles, one change of a member after another, from what they have at that moment.
-     * @param plan what changes, from the ids of the roles that they have
+     * Changes a member's roles. Changes of one member run one after another, each from the roles at that moment.
+     * @param plan computes the change from the ids of the roles that the member has
      * @throws UserError when Discord or the plan refuses; an `Obstacle` when the bot cannot do it
      */
     change(
@@ -173,7 +173,7 @@ export function createGrants({ client, collections, settings, services, log }: R
       });
     },
 
-    /** Gives or takes a role of a member for a moderator. @throws UserError */
+    /** Gives a role to a member or takes it, for a moderator. @throws UserError */
     async changeFor(actor: Actor, member: GuildMember, role: Role, change: 'give' | 'take'): Promise<void> {
       requireAboveRole(await ranksIn(role.guild, actor), role);
       if (role.managed) throw new UserError(t('That role belongs to a bot, or to everyone: it cannot be given away.'));
@@ -183,7 +183,7 @@ export function createGrants({ client, collections, settings, services, log }: R
       );
     },
 
-    /** Tells the admins of a guild what keeps the bot from giving roles: in the log, and where they have set a channel there, each once an hour. */
+    /** Reports to a guild's admins what prevents the bot from giving roles: in the log and, if one is set, in their channel, each at most once an hour. */
     async report(guild: Guild, sentence: string): Promise<void> {
       if (reports.take(`${guild.id}:${sentence}`, 1) !== undefined) return;
       log.warn('a role was not given', { guildId: guild.id, reason: sentence });
@@ -196,10 +196,10 @@ export function createGrants({ client, collections, settings, services, log }: R
   };
 }
 
-/** What keeps the bot from changing roles at all: for admins to mend, not for the member. */
+/** What prevents the bot from changing roles at all: something that admins fix, not the member. */
 export class Obstacle extends UserError {}
 
-/** `Ban Members, Manage Messages` in the language of the moment. */
+/** `Ban Members, Manage Messages` in the current language. */
 export const namesOf = (dangers: readonly Danger[]): string => dangers.map(nameOf).join(', ');
 
 function nameOf(danger: Danger): string {
@@ -207,7 +207,7 @@ function nameOf(danger: Danger): string {
   return danger === 'admin' ? t('the rights of my admins') : permissionName(danger);
 }
 
-/** Gives new members and bots the roles that admins have chosen, after the membership screening where they want that. */
+/** Gives new members and bots the roles that admins have chosen, after the membership screening if the guild wants that. */
 export function watchJoins({ on, ready, client, settings, collections, log }: RolesContext, grants: Grants): void {
   /** Members who have not passed the screening, by guild: a copy of the stored list, because every member update reads it. */
   const waiting = new Map<string, Promise<Set<string>>>();
@@ -224,7 +224,7 @@ export function watchJoins({ on, ready, client, settings, collections, log }: Ro
     const { members } = await collections.waiting.of(guild).update((draft) => {
       const ids = new Set(draft.members.map(({ userId }) => userId));
       change(ids);
-      // In a raid the oldest entries are dropped: those members pass the screening without their roles.
+      // In a raid the oldest entries are dropped: those members pass the screening without getting their roles.
       draft.members = [...ids].slice(-LIMITS.waiting).map((userId) => ({ userId }));
     });
     waiting.set(guild.id, Promise.resolve(new Set(members.map(({ userId }) => userId))));
@@ -254,7 +254,7 @@ export function watchJoins({ on, ready, client, settings, collections, log }: Ro
 
   on('guildMemberUpdate', async (_before, member) => {
     if (member.pending || !(await waitingIn(member.guild)).has(member.id)) return;
-    // Giving a role twice changes nothing: those who wait are taken off the list once they have it.
+    // Giving a role twice changes nothing, so members leave the waiting list only once they have it.
     await give(member);
     await changeWaiting(member.guild, (ids) => ids.delete(member.id));
   });
@@ -263,7 +263,7 @@ export function watchJoins({ on, ready, client, settings, collections, log }: Ro
     if ((await waitingIn(guild)).has(id)) await changeWaiting(guild, (ids) => ids.delete(id));
   });
 
-  // Who has passed, or left, while the bot was away.
+  // Members who passed the screening, or left, while the bot was offline.
   ready(async () => {
     for await (const [guildId, { members }] of collections.waiting.entries()) {
       const guild = client.guilds.cache.get(guildId);

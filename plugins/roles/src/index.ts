@@ -40,7 +40,7 @@ export default definePlugin({
   },
 });
 
-/** Roles, messages and channels that are gone are forgotten, and panels show what roles are called now. */
+/** Forgets deleted roles, messages and channels, and updates panels when roles are renamed. */
 function keepTidy(
   { on, ready, client, settings, collections }: RolesContext,
   { store, panels, reactionRoles }: RoleServices,
@@ -51,7 +51,7 @@ function keepTidy(
     }
   };
 
-  /** Takes roles out of everything that the plugin keeps. */
+  /** Removes roles from all data of the plugin. */
   const forgetRoles = async (guild: Guild, isGone: (roleId: string) => boolean) => {
     const { joinRoles, botRoles } = await settings.guild(guild).get();
     if ([...joinRoles, ...botRoles].some(isGone)) {
@@ -111,7 +111,7 @@ function keepTidy(
   });
 }
 
-/** The guilds of which something is stored: of thousands of guilds most have nothing to look after. */
+/** The guilds for which something is stored: with thousands of guilds, most have nothing to check. */
 async function guildsInUse({
   settings,
   collections,
@@ -123,7 +123,7 @@ async function guildsInUse({
   return ids;
 }
 
-/** `!set` and configuration files follow the same rule as the commands: no role above the admin's own, and none that is dangerous. */
+/** `!set` and configuration files follow the same rule as the commands: no role above the admin's own, and no dangerous one. */
 function adviseSettings({ services, client, defer }: RolesContext, { grants }: RoleServices): void {
   const withdraw = services.catalog.advise(ID, {
     async refusalOf(key, value, actor) {

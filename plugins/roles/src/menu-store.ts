@@ -5,7 +5,7 @@ import { type collections, LIMITS, type Menu, MOST_ROLES, type RolesContext, typ
 const LONGEST_NAME = 50;
 const LONGEST_DESCRIPTION = 100;
 
-/** What is left out stays as it is. */
+/** Keys that are left out stay unchanged. */
 export interface NewBounds {
   readonly min?: number | undefined;
   readonly max?: number | undefined;
@@ -13,11 +13,11 @@ export interface NewBounds {
 
 export type MenuStore = ReturnType<typeof createMenuStore>;
 
-/** The menus of the guilds, as admins make them. */
+/** The menus of the guilds. */
 export function createMenuStore({ collections, services }: RolesContext) {
   const list = async (guild: HasId): Promise<readonly Menu[]> => (await collections.menus.of(guild).get()).menus;
 
-  /** @returns the menu as it is then. @throws UserError when there is none of that name, or what `change` throws: nothing is saved then */
+  /** @returns the menu after the change. @throws UserError when no menu has this name; errors of `change` pass through, and nothing is saved then */
   const edit = async (
     guild: Guild,
     name: string,
@@ -62,7 +62,7 @@ export function createMenuStore({ collections, services }: RolesContext) {
         checkBounds(menu);
       }),
 
-    /** Adds a role, or changes what is shown beside it. */
+    /** Adds a role, or changes its emoji and description. */
     addRole: (
       guild: Guild,
       name: string,
@@ -91,7 +91,7 @@ export function createMenuStore({ collections, services }: RolesContext) {
         menu.roles = left;
       }),
 
-    /** @returns the menu as it was */
+    /** @returns the menu before the removal */
     async delete(guild: Guild, name: string): Promise<Menu> {
       const menu = called(await list(guild), name);
       await collections.menus.of(guild).update((draft) => {
@@ -128,7 +128,7 @@ function checkDescription(description = ''): void {
 
 const CUSTOM = /^<(a?):(\w{2,32}):(\d{15,21})>$/;
 
-/** An emoji as a message shows it. @throws UserError for anything else, and for a custom emoji that the bot cannot use */
+/** An emoji in the form that messages use. @throws UserError for anything else, and for a custom emoji that the bot cannot use */
 export function emojiIn(guild: Guild, text: string): string {
   const given = text.trim();
   const id = CUSTOM.exec(given)?.[3];
@@ -146,12 +146,12 @@ export function emojiIn(guild: Guild, text: string): string {
 const EMOJI =
   /^(?:\p{Emoji_Presentation}|\p{Emoji}\uFE0F|\p{Extended_Pictographic}|\p{Regional_Indicator}|[0-9#*]\uFE0F?\u20E3)/u;
 
-/** By which reactions with it are known: the id of a custom emoji, else the emoji itself, whichever way it is written. */
+/** The key of an emoji for looking up reactions: the id of a custom emoji, else the emoji in one normalized spelling. */
 export function emojiKey(emoji: string): string {
   return CUSTOM.exec(emoji)?.[3] ?? emoji.replaceAll('\uFE0F', '');
 }
 
-/** As components of messages take it. */
+/** In the form that message components use. */
 export function componentEmoji(emoji: string): {
   readonly id?: string;
   readonly name: string;
@@ -161,17 +161,17 @@ export function componentEmoji(emoji: string): {
   return id === undefined || name === undefined ? { name: emoji } : { id, name, animated: animated === 'a' };
 }
 
-/** The menu that Red's self roles become. */
+/** The menu that Red's self roles are imported into. */
 const MENU = 'selfroles';
 
 const data = z.strictObject({
-  // The channel for announcements is taken over by the plugin `admin`.
+  // The plugin `admin` imports the channel for announcements.
   guild: z
     .strictObject({ selfroles: z.array(z.string()).default([]), announce_channel: z.unknown().optional() })
     .prefault({}),
 });
 
-/** The self roles of Red's Admin cog, as a menu of this plugin. */
+/** Imports the self roles of Red's Admin cog as a menu of this plugin. */
 export const selfRolesOfRed = redImporter<typeof data, typeof settings, typeof collections>({
   from: 'Admin',
   data,

@@ -18,8 +18,8 @@ interface OfferDependencies {
 }
 
 /**
- * Everything by which an admin has the bot give a role away, for commands and tools alike: the role is below them and the bot, and has nothing
- * dangerous that the owner of the guild has not confirmed. Each act resolves with a sentence.
+ * The acts with which an admin lets the bot give a role, for commands and tools alike: the role is below the admin and the bot, and has no danger that the
+ * guild's owner has not confirmed. Each act resolves with a sentence.
  */
 export function createOffers(context: RolesContext, { grants, store, panels, reactionRoles }: OfferDependencies) {
   const { settings, component, services } = context;
@@ -122,7 +122,7 @@ export function createOffers(context: RolesContext, { grants, store, panels, rea
       });
     },
 
-    /** What the bot gives away, with what keeps it from that. */
+    /** The roles that the bot gives, with the obstacles to each. */
     async overview(guild: Guild): Promise<string> {
       const { joinRoles, botRoles } = await settings.guild(guild).get();
       const show = async (ids: readonly string[]) => {
@@ -144,7 +144,7 @@ export function createOffers(context: RolesContext, { grants, store, panels, rea
   };
 }
 
-/** What keeps the bot from hearing of new members. */
+/** Why the bot does not receive new members. */
 function deafness({ client }: Guild): readonly string[] {
   if (client.options.intents.has('GuildMembers')) return [];
   return [

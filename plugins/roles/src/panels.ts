@@ -38,7 +38,9 @@ interface PanelRequest {
 
 export type Panels = ReturnType<typeof createPanels>;
 
-/** The messages in which members choose: posted, answered, kept as the roles and the menu are, forgotten when they are deleted. */
+/**
+ * The messages in which members choose roles: posts them, answers their components, updates them when the roles or the menu change, and forgets deleted ones.
+ */
 export function createPanels(context: RolesContext, store: MenuStore, selfRoles: SelfRoles) {
   const { client, collections, component, services, log } = context;
   const handle = component({
@@ -50,7 +52,7 @@ export function createPanels(context: RolesContext, store: MenuStore, selfRoles:
   async function answer(interaction: ComponentInteraction, menuId: string, roleId: string | undefined): Promise<void> {
     const { guild } = interaction;
     if (guild === null || interaction.isModalSubmit()) return;
-    // Discord takes one answer to an interaction: whatever delivers it twice, it is carried out once.
+    // Discord accepts one answer to an interaction. An interaction that is delivered twice is executed once.
     await interaction.deferReply({ flags: MessageFlags.Ephemeral });
     const menu = (await store.list(guild)).find(({ id }) => id === menuId);
     if (menu === undefined) throw new UserError(t('These roles are not offered any more.'));
@@ -61,7 +63,7 @@ export function createPanels(context: RolesContext, store: MenuStore, selfRoles:
     await interaction.editReply({ content: sentence, allowedMentions: { parse: [] } });
   }
 
-  /** In the language of the guild: it is for all members, and compared with what was posted. */
+  /** In the guild's language: all members read it, and it is compared with the posted version. */
   const contentOf = (guild: Guild, menu: Menu, request: Pick<PanelRequest, 'style' | 'text'>) =>
     services.languages.speak({ guildId: guild.id }, () => draw(guild, menu, request));
 
@@ -133,7 +135,7 @@ export function createPanels(context: RolesContext, store: MenuStore, selfRoles:
     });
 
   const panels = {
-    /** Posts the panel of a menu; the one before is deleted. @throws UserError */
+    /** Posts the panel of a menu and deletes the previous one. @throws UserError */
     async post(guild: Guild, name: string, request: PanelRequest, actor: Actor): Promise<string> {
       const menu = await store.find(guild, name);
       if (menu.roles.length === 0)
@@ -155,7 +157,7 @@ export function createPanels(context: RolesContext, store: MenuStore, selfRoles:
       return message.url;
     },
 
-    /** Writes the panel of a menu anew where it shows something else than the menu and the roles are now. */
+    /** Rewrites the panel of a menu when it no longer matches the menu and the roles. */
     async refresh(guild: Guild, menuId: string): Promise<void> {
       const menu = (await store.list(guild)).find(({ id }) => id === menuId);
       if (menu?.panel === undefined) return;
@@ -191,7 +193,7 @@ export function createPanels(context: RolesContext, store: MenuStore, selfRoles:
       });
     },
 
-    /** Messages that are gone are panels no more. */
+    /** Forgets panels whose message was deleted. */
     async forget(guild: Guild, messageIds: readonly Snowflake[]): Promise<void> {
       const isGone = ({ panel }: Menu) => panel !== undefined && messageIds.includes(panel.messageId);
       if (!(await store.list(guild)).some(isGone)) return;
@@ -203,7 +205,7 @@ export function createPanels(context: RolesContext, store: MenuStore, selfRoles:
   return panels;
 }
 
-/** Tells whether a panel would look as it does. */
+/** A string that is equal for two panels that look the same. */
 function digestOf(content: object): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('base64url').slice(0, 16);
 }

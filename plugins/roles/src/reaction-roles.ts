@@ -16,16 +16,16 @@ import { type Binding, LIMITS, type RolesContext } from './context.js';
 import { emojiIn, emojiKey } from './menu-store.js';
 import { type SelfRoles, TooOften } from './self-roles.js';
 
-/** Why a reaction gave no role, a member reads at most once in this time. */
+/** A member is told why a reaction gave no role at most once in this time. */
 const TELL_EVERY_MS = 60_000;
 
 export type ReactionRoles = ReturnType<typeof createReactionRoles>;
 
-/** Roles that members get by reacting to a message of any author. */
+/** Roles that members get by reacting to a message; the message may be from any author. */
 export function createReactionRoles(context: RolesContext, selfRoles: SelfRoles) {
   const { on, client, collections, services, log } = context;
   const told = createRateLimiter(services.clock, TELL_EVERY_MS, 1_000);
-  /** By guild and message, because every reaction looks it up. */
+  /** Indexed by guild and message, because every reaction looks it up. */
   const known = new Map<string, Promise<ReadonlyMap<string, readonly Binding[]>>>();
 
   const indexOf = (guildId: string) => {
@@ -71,7 +71,7 @@ export function createReactionRoles(context: RolesContext, selfRoles: SelfRoles)
   on('messageReactionAdd', (reaction, user) => follow(reaction, user, true));
   on('messageReactionRemove', (reaction, user) => follow(reaction, user, false));
 
-  /** Where one role replaced others, their reactions would say that the member still has them. */
+  /** When one role replaced others, their reactions would still suggest that the member has them. */
   const clearOthers = async (
     { message }: MessageReaction | PartialMessageReaction,
     userId: string,
@@ -86,7 +86,7 @@ export function createReactionRoles(context: RolesContext, selfRoles: SelfRoles)
 
   const removeReaction = async (reaction: MessageReaction | PartialMessageReaction, userId: string): Promise<void> => {
     await reaction.users.remove(userId).catch((error: unknown) => {
-      // Without Manage Messages it stays.
+      // Without Manage Messages the reaction stays.
       if (!isUnreachable(error)) log.warn('a reaction could not be removed', { error });
     });
   };
@@ -99,7 +99,7 @@ export function createReactionRoles(context: RolesContext, selfRoles: SelfRoles)
     });
   };
 
-  /** The message behind a link to one of the guild, which the admin can read, too. @throws UserError */
+  /** The message that a link points to; it is in this guild, and the admin can read it. @throws UserError */
   const messageAt = async (guild: Guild, link: string, actor: Actor): Promise<Message> => {
     const place = readDiscordLink(link);
     if (place?.messageId === undefined || place.guildId !== guild.id)
@@ -120,14 +120,14 @@ export function createReactionRoles(context: RolesContext, selfRoles: SelfRoles)
       const { bindings } = await collections.reactions.of(guild).get();
       if (bindings.length >= LIMITS.bindings)
         throw new UserError(t('A server has at most {most} reaction roles.', { most: LIMITS.bindings }));
-      // Also shows whether the emoji is one that Discord takes.
+      // Also checks that Discord accepts the emoji.
       await withRefusalSentences(() => message.react(emoji));
       const binding = { channelId: message.channelId, messageId: message.id, emoji: emojiKey(emoji), roleId: role.id };
       await change(guild, (all) => [...all.filter((one) => !isSame(one, binding)), binding]);
       return message.url;
     },
 
-    /** @param emojiText all of the message without it. @returns how many are gone. @throws UserError */
+    /** @param emojiText `undefined`: all bindings of the message. @returns the number of removed bindings. @throws UserError */
     async remove(guild: Guild, link: string, emojiText: string | undefined): Promise<number> {
       const messageId = readDiscordLink(link)?.messageId ?? link.trim();
       const emoji = emojiText === undefined ? undefined : emojiKey(emojiIn(guild, emojiText));
@@ -143,7 +143,7 @@ export function createReactionRoles(context: RolesContext, selfRoles: SelfRoles)
       return [...(await indexOf(guild.id)).values()].flat();
     },
 
-    /** Forgets bindings whose message was deleted while the bot was not there to see it. */
+    /** Forgets bindings whose message was deleted while the bot was offline. */
     async tidyMessages(guild: Guild): Promise<void> {
       const all = [...(await indexOf(guild.id)).values()].flat();
       const messages = new Map(all.map(({ messageId, channelId }) => [messageId, channelId]));
@@ -153,7 +153,7 @@ export function createReactionRoles(context: RolesContext, selfRoles: SelfRoles)
           const channel = await client.channels.fetch(channelId);
           if (channel?.isTextBased() === true) await channel.messages.fetch(messageId);
         } catch (error) {
-          // Not for lack of a permission: that can come back.
+          // A missing permission is no reason to forget them: it can come back.
           if (isUnknown(error)) gone.add(messageId);
           else
             log.info('a message with reaction roles could not be looked up', { guildId: guild.id, messageId, error });
@@ -162,7 +162,7 @@ export function createReactionRoles(context: RolesContext, selfRoles: SelfRoles)
       if (gone.size > 0) await change(guild, (bindings) => bindings.filter(({ messageId }) => !gone.has(messageId)));
     },
 
-    /** Bindings whose message, channel or role is gone. */
+    /** Removes the bindings whose message, channel or role no longer exists. */
     async tidy(guild: Guild, isGone: (binding: Binding) => boolean): Promise<void> {
       const all = [...(await indexOf(guild.id)).values()].flat();
       if (all.some(isGone)) await change(guild, (bindings) => bindings.filter((one) => !isGone(one)));

@@ -5,16 +5,16 @@ import { type Grants, Obstacle } from './grants.js';
 import type { MenuStore } from './menu-store.js';
 
 const REASON = 'chosen by the member';
-/** Each is two requests to Discord, which lets a bot change few roles of a server at a time: one member must not hold up the others. */
+/** Each change is two requests to Discord, which limits how many role changes a bot makes in a server: one member must not delay the others. */
 const MOST_CHANGES = 20;
 const WINDOW_MS = 60_000;
 
-/** A member changes their roles again and again. */
+/** Thrown when a member changes their roles too often. */
 export class TooOften extends UserError {}
 
 export type SelfRoles = ReturnType<typeof createSelfRoles>;
 
-/** What members choose for themselves, by panel, reaction, command or tool. Each resolves with a sentence for the member. */
+/** Roles that members choose for themselves, by panel, reaction, command or tool. Each act resolves with a sentence for the member. */
 export function createSelfRoles({ services }: RolesContext, grants: Grants, store: MenuStore) {
   const changes = createRateLimiter(services.clock, WINDOW_MS);
 
@@ -65,7 +65,7 @@ export function createSelfRoles({ services }: RolesContext, grants: Grants, stor
       return textOf(await change(guild, userId, (held) => putBack(menu, held, role.id)));
     },
 
-    /** A reaction gives its role, and takes it when it is removed: by the rules of the role's menu where it is in one. */
+    /** A reaction gives its role, and removing it takes the role. If the role is in a menu, the menu's rules apply. */
     async react(guild: Guild, userId: string, roleId: string, isAdded: boolean): Promise<RoleChange> {
       const menu = await store.of(guild, roleId);
       return change(guild, userId, (held) => {
@@ -75,7 +75,7 @@ export function createSelfRoles({ services }: RolesContext, grants: Grants, stor
       });
     },
 
-    /** The roles that members choose themselves, a line for each menu. */
+    /** The roles that members can choose, one line per menu. */
     async list(guild: Guild): Promise<string> {
       const menus = (await store.list(guild)).filter(({ roles }) => roles.length > 0);
       if (menus.length === 0) return t('There are no roles here that members choose themselves.');

@@ -9,7 +9,7 @@ const name = z.string().min(1).max(100);
 const roleField = name.describe('Role: name, mention or id');
 const menuField = name.describe('Name of the menu');
 
-/** The same acts for models, by names. What needs the word of the server's owner is left to the commands, which ask for it. */
+/** The same acts for models, by role names. Acts that need the owner's confirmation exist only as commands, which ask for it. */
 export function registerTools(
   { tool, client }: RolesContext,
   { grants, offers, store, selfRoles, panels }: RoleServices,

@@ -18,7 +18,7 @@ import { readableTasks } from './tasks.js';
 const LISTED = 15;
 const SHOWN_PROMPT = 80;
 
-/** `task <what>`, with what one does to tasks among its words; and `tasks`. */
+/** The commands `task <goal>`, whose first word can also be an act on a task (`stop`, `pause`, …), and `tasks`. */
 export function registerCommands({ command }: Pick<Registrar, 'command'>, context: TaskContext, tasks: Tasks): void {
   command({
     name: 'task',
@@ -74,7 +74,7 @@ async function act(
   }
 }
 
-/** Goes on with a task that is over: with the one that is named, the one of this thread, or their newest here. */
+/** Continues a finished task: the named one, the one of this thread, or the member's newest here. */
 async function goOn(tasks: Tasks, { actor, message }: CommandContext, text: string): Promise<string> {
   const [first = '', ...rest] = text.split(/\s+/);
   const all = await tasks.list({ guildId: actor.guildId });
@@ -87,7 +87,7 @@ async function goOn(tasks: Tasks, { actor, message }: CommandContext, text: stri
   return t('It goes on.');
 }
 
-/** Lists what is allowed for a whole task, or takes one back. */
+/** Lists the approvals that hold for a whole task, or revokes one. */
 async function approvalsOf({ approvals }: TaskContext, taskId: string, revoked: number | undefined): Promise<string> {
   if (approvals === undefined)
     throw new UserError(t('Nothing asks for approvals here: the plugin `confirm` is not loaded.'));
@@ -107,7 +107,7 @@ async function listOf(context: TaskContext, tasks: Tasks, ctx: CommandContext): 
   const { actor } = ctx;
   const own = await readableTasks(context, tasks, actor);
   if (own.length === 0) return t('There are no tasks here.');
-  // An answer to a message is read by everybody in the channel.
+  // An answer to a message is visible to everyone in the channel.
   const isForAll = ({ channelId }: Actor) => context.provenance.mayTell([{ guildId: actor.guildId, channelId }], actor);
   const all = ctx.message === null ? own : own.filter((task) => isForAll(task.actor));
   const more = all.length > LISTED ? [t('… and {count} more', { count: all.length - LISTED })] : [];
@@ -128,7 +128,7 @@ function lineOf(task: TaskInfo): string {
 
 const ENDED = new Set(['completed', 'cancelled', 'error']);
 
-/** Chooses a task: by the end of its id; else the one in whose thread they are, else their newest one here. @throws UserError */
+/** Chooses a task: by the end of its id; else the one whose thread this is, else the member's newest one here. @throws UserError */
 async function chooseTask(tasks: Tasks, actor: Actor, label: string | undefined): Promise<TaskInfo> {
   const all = await tasks.list({ guildId: actor.guildId });
   if (label !== undefined) {
@@ -145,7 +145,7 @@ async function chooseTask(tasks: Tasks, actor: Actor, label: string | undefined)
   return chosen;
 }
 
-/** A task that is over: the one of the thread where the actor is, else their newest of the channel, else their newest. */
+/** A finished task: the one of the actor's thread, else their newest in the channel, else their newest. */
 function chooseEnded(all: readonly TaskInfo[], { userId, channelId }: Actor): TaskInfo | undefined {
   const over = all.filter(({ status }) => ENDED.has(status));
   const inThread = over.find((task) => task.channelId === channelId && task.actor.channelId !== channelId);
@@ -153,16 +153,16 @@ function chooseEnded(all: readonly TaskInfo[], { userId, channelId }: Actor): Ta
   return inThread ?? own.find((task) => task.actor.channelId === channelId) ?? own[0];
 }
 
-/** What `task …` asks for when it is not a task. */
+/** The words after `task` that act on a task instead of starting one. */
 type Subcommand =
   | {
       readonly kind: 'stop' | 'pause' | 'resume' | 'approvals' | 'revoke';
       /** The end of a task's id. */
       readonly task: string | undefined;
-      /** For `revoke`: which one, as `approvals` lists them. */
+      /** For `revoke`: its number in the list of `approvals`. */
       readonly approval: string | undefined;
     }
-  /** What follows `continue`: a word for the task, after the end of its id where it is named. */
+  /** The words after `continue`: an instruction for the task, after the end of its id if one is given. */
   | { readonly kind: 'continue'; readonly text: string };
 
 const CONTROL = /^(stop|pause|resume|approvals)(?:\s+([a-z0-9]{5,26}))?$/;

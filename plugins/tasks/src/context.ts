@@ -96,7 +96,7 @@ export interface BaseContext {
   readonly components: TaskComponents;
 }
 
-/** What the plugin's functions work with: the host's services, and its own parts. */
+/** The context of the plugin's functions: the host's services and its own. */
 export interface TaskContext extends BaseContext {
   readonly access: Access;
   readonly accounts: Accounts | undefined;
@@ -108,17 +108,17 @@ export interface TaskContext extends BaseContext {
   readonly tools: Tools;
   readonly speaker: Speaker;
   readonly board: StatusBoard;
-  /** What tasks say, for other surfaces. */
+  /** Messages of tasks, for other surfaces. */
   readonly messages: ReturnType<typeof createMessages>;
   /** Whether a model is connected that can work on tasks. */
   hasModel(): boolean;
   /** The bot's name in a guild. */
   selfName(guildId: string | null): string;
-  /** What the model calls a person. */
+  /** The model's name for the member. */
   nameOf(actor: Actor): Promise<string>;
 }
 
-/** @param parts the services, and what was made of them before */
+/** @param parts the services that were built before */
 export function createTaskContext(parts: Omit<TaskContext, 'hasModel' | 'selfName' | 'nameOf'>): TaskContext {
   const { client, llm } = parts;
   const guildOf = (guildId: string | null) => (guildId === null ? undefined : client.guilds.cache.get(guildId));
@@ -135,7 +135,7 @@ export function createTaskContext(parts: Omit<TaskContext, 'hasModel' | 'selfNam
   };
 }
 
-/** Thrown when a worker has to leave the task as it is written. */
+/** Thrown when a worker has to leave the task in its written state. */
 export class Interrupted extends Error {
   constructor() {
     super('the task was interrupted');
@@ -143,25 +143,25 @@ export class Interrupted extends Error {
   }
 }
 
-/** Steers one worker of a task from outside, and keeps what it needs only while it runs. */
+/** Controls one worker of a task from outside; holds only what is needed while it runs. */
 export interface RunControl {
-  /** Aborts when the task is stopped: it reaches the model's request and the tool that runs. */
+  /** Aborts when the task is stopped: both the model request and the running tool receive it. */
   readonly stopped: AbortSignal;
-  /** Aborts when the task is stopped, or this run of the plugin ends: tools go on, and their results are not awaited. */
+  /** Aborts when the task is stopped or this run of the plugin ends: tools continue, but their results are not awaited. */
   readonly left: AbortSignal;
-  /** Aborts also when the task is to pause: whatever can be repeated is broken off. */
+  /** Also aborts when the task is to pause: everything that can be repeated is interrupted. */
   readonly interrupted: AbortSignal;
   stop(): void;
   leave(): void;
   pause(): void;
-  /** Resolves at the next `wake`. Only one waits at a time. */
+  /** Resolves at the next `wake`. Only one caller waits at a time. */
   woken(): Promise<void>;
   wake(): void;
-  /** The tool calls that are under way, by their ids, so that a stop can learn how they ended. */
+  /** The running tool calls by their ids, so that a stop can learn how they ended. */
   readonly underWay: Map<string, Promise<Outcome>>;
-  /** The call that this worker began in the write of its step: it was never sent before. */
+  /** The call that this worker began in the write of its step: it was never invoked before. */
   begunNow: string | undefined;
-  /** When Discord was last asked whether the person is still there. */
+  /** When Discord was last asked whether the member is still in the guild. */
   askedAt: number;
   /** After a restart: search the channel for a message before sending it. */
   recognise: boolean;

@@ -36,7 +36,7 @@ import { createSlots, createWatchdog, createWorkerPool, recover, WATCHDOG_MS } f
 import { isFinal, tasksCollection } from './task.js';
 import { createMessages, createTasks } from './tasks.js';
 
-/** A server may come back that was away when the plugin started. */
+/** A server that was unavailable when the plugin started may become available later. */
 const TAKE_OVER_MS = 20_000;
 const PRUNE_MS = 3_600_000;
 
@@ -83,7 +83,7 @@ export default definePlugin({
     const run = random.id();
     const journal = createJournal({ tasks: collections.tasks, run, clock, log });
 
-    // Buttons are made before the service that handles them.
+    // Buttons are registered before the service that handles them exists.
     const control = component({ name: 'task', run: (interaction, args) => onControl(interaction, args) });
     const reply = component({ name: 'answer', run: (interaction, args) => onAnswer(interaction, args) });
     const form = component({ name: 'form', run: (interaction, args) => onForm(interaction, args) });
@@ -108,7 +108,7 @@ export default definePlugin({
     plugin.diagnose(async ({ actor, kind, name }) => {
       if (kind !== 'plugin' && name !== 'task' && name !== START_TOOL) return [];
       const need = modelNeed(llm);
-      // Without a model that is all there is to say.
+      // Without a model, there is nothing else to report.
       const text = need === undefined ? await tasks.assertMayOpen(actor).then(() => undefined, sentenceOf) : undefined;
       const remedy = t('Stop a task, wait for one, or have an admin look at `set tasks`.');
       return [
@@ -165,7 +165,7 @@ export default definePlugin({
     plugin.provide(Tasks, tasks);
 
     const takeOver = () => recover(context, workers, index);
-    // Before the client is ready it is not known which guilds this process serves.
+    // Before the client is ready, the guilds of this process are not known.
     const whenReady = (task: () => unknown) => () => (client.isReady() ? task() : undefined);
     plugin.ready(takeOver);
     every(TAKE_OVER_MS, whenReady(takeOver));

@@ -29,7 +29,7 @@ const SHOWN_PROMPT = 200;
 const one = z.object({ task: z.string() });
 const words = z.object({ task: z.string(), text: z.string().min(1).max(4_000) });
 
-/** Tasks of a guild as a page: how they stand, what they have done step by step, and what one may do to them. */
+/** The dashboard page of a guild's tasks: their state, their steps, and the actions on them. */
 export function registerPage({ page }: Pick<Registrar, 'page'>, context: TaskContext, tasks: Tasks): void {
   const list = async ({ actor }: WebRequest): Promise<readonly WebBlock[]> => {
     const readable = await readableTasks(context, tasks, actor);
@@ -175,7 +175,7 @@ export function registerPage({ page }: Pick<Registrar, 'page'>, context: TaskCon
   });
 }
 
-/** @throws UserError for a task that is not there for this person */
+/** @throws UserError when this person has no such task */
 async function seen(context: TaskContext, tasks: Tasks, id: string, actor: Actor): Promise<TaskInfo> {
   const info = (await readableTasks(context, tasks, actor)).find((task) => task.id === id);
   if (info === undefined) throw new UserError(t('There is no such task.'));
@@ -232,7 +232,7 @@ const stopButton = ({ id }: TaskInfo): WebButton => ({
   input: { task: id },
 });
 
-/** How a task stands, with what can be done to it now. */
+/** The state of a task, with the actions that are possible now. */
 function standing(info: TaskInfo): readonly WebBlock[] {
   const {
     id,
@@ -300,7 +300,7 @@ function standing(info: TaskInfo): readonly WebBlock[] {
   ];
 }
 
-/** An answer can be typed only while something is asked. */
+/** An answer can be typed only while a question is open. */
 const questionBlocks = (
   task: string,
   { text, choices }: NonNullable<TaskInfo['pendingQuestion']>,
@@ -323,7 +323,7 @@ const questionBlocks = (
   },
 ];
 
-/** What it has done, for those who may see its details; nothing for others. */
+/** The steps of a task, for members who may see its details; empty for others. */
 async function details(context: TaskContext, { id }: TaskInfo, actor: Actor): Promise<readonly WebBlock[]> {
   const task = await context.journal.find(id);
   if (task === undefined) return [];
@@ -364,7 +364,7 @@ async function details(context: TaskContext, { id }: TaskInfo, actor: Actor): Pr
   ];
 }
 
-/** Calls of tools with their results, and what was said between them, in the order of the steps. */
+/** Tool calls with their results, and the text between them, in the order of the steps. */
 function stepsOf(task: Task): readonly WebStep[] {
   const said = task.entries.flatMap((entry, index) => textOf(entry, index));
   const calls = [...task.log, ...underWay(task)].map(

@@ -6,7 +6,7 @@ import type { Task } from './task.js';
 export const TASK_POLICY: AccessPolicy = { member: ['SendMessages'] };
 export const SUBJECT = { kind: 'command', name: 'task', plugin: 'tasks', policy: TASK_POLICY } as const;
 
-/** What people do to tasks. Access checks know the acts by these names. */
+/** Acts on tasks; access checks use these names. */
 export type Act =
   | 'answer its question'
   | 'continue it'
@@ -28,7 +28,7 @@ const refusalOf = (act: Act): string =>
   })[act];
 
 /**
- * Checks that a person may act on a task: its member, and from the tier in `setting` on others of the same guild.
+ * Checks that a person may act on a task: its member always, others of the same guild from the tier in `setting`.
  * @throws UserError
  */
 export async function assertMay(

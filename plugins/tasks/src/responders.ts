@@ -28,8 +28,8 @@ const BEGIN: ModelTool = {
 };
 
 /**
- * `tasks` makes a task of every message to the bot in its channels; with `tasks-auto` the model's first answer decides whether it is one.
- * Neither waits for the task: the channel's next turn is not held up by it.
+ * `tasks` makes a task of every message to the bot in its channels; with `tasks-auto`, the model's first answer decides whether it becomes one.
+ * Neither waits for the task, so the channel's next turn is not delayed.
  */
 export function registerResponders(
   { responder }: Pick<Registrar, 'responder'>,
@@ -56,7 +56,7 @@ const said = (participant: string, text: string): ParticipantMessage => ({
   content: [{ type: 'text', text }],
 });
 
-/** The conversation before, as far as the member may read it. Where it cannot be read, the answer comes without it. */
+/** The conversation before the message, as far as the member may read it. If it cannot be read, the model answers without it. */
 async function conversationOf({ contexts, log }: TaskContext, { actor, message, signal }: Turn) {
   try {
     return await conversationBefore(contexts, actor, message?.id, signal);
@@ -78,7 +78,7 @@ async function decide(context: TaskContext, tasks: Tasks, turn: Turn): Promise<v
   const self = selfName(turn.actor.guildId);
   const { id, displayName, username } = turn.user;
   const person = { id, displayName: turn.member?.displayName ?? displayName, username };
-  // Never the bot's own name, or their words would be the bot's.
+  // Never the bot's own name, or the member's words would be attributed to the bot.
   const { lines, instructions } = await conversationOf(context, turn);
   const others = lines.filter(({ own }) => !own);
   const known = others.find(({ source }) => source.userIds?.includes(id) === true)?.speaker;
@@ -111,7 +111,7 @@ async function decide(context: TaskContext, tasks: Tasks, turn: Turn): Promise<v
   }
 }
 
-/** Begins the task that the model wants to begin, or says what it has to say. */
+/** Starts the task that the model requests, or sends its answer. */
 async function carryOut(
   tasks: Tasks,
   turn: Turn,
@@ -132,7 +132,7 @@ async function carryOut(
   return turn.reply({ content: nothing, notice: true });
 }
 
-/** The tool with which `chat`, `persona` and other responders hand over what takes several steps. */
+/** The tool with which `chat`, `persona` and other responders hand over work that takes several steps. */
 export function registerStartTool({ tool }: Pick<Registrar, 'tool'>, { hasModel }: TaskContext, tasks: Tasks): void {
   tool({
     name: START_TOOL,

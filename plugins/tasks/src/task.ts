@@ -26,42 +26,42 @@ const call = z.object({
   state: z.enum(['open', 'begun', 'done']),
   /** From 1; the next attempt is a call of its own for the host. */
   attempt: z.number().int(),
-  /** Until when its request for approval waits, in ms since 1970; over restarts, too. */
+  /** Until when its request for approval waits, in ms since 1970; also across restarts. */
   decideBy: z.number().exactOptional(),
-  /** Of `wait`: until when it waits, in ms since 1970. */
+  /** For `wait`: until when it waits, in ms since 1970. */
   wakeAt: z.number().exactOptional(),
-  /** `held`: not run, because its answer also asked the user. `told`: one of the task's own controls. */
+  /** `held`: not run, because its response also asked the user. `told`: one of the task's own controls. */
   outcome: z.enum(['done', 'failed', 'denied', 'expired', 'unknown', 'told', 'held']).exactOptional(),
   result: text.exactOptional(),
-  /** Where the result came from: it is for those who may read all of that. */
+  /** The sources of the result: only people who may read all of them may see it. */
   sources: z.array(toolSource).exactOptional(),
 });
 export type Call = z.output<typeof call>;
 
-/** What the model has answered and what has become of it so far. */
+/** The model's latest response and its progress. */
 const step = z.object({
   n: z.number().int(),
   text,
-  /** The messages that carry `text`; absent until it has been said. */
+  /** The messages that carry `text`; absent until it has been sent. */
   textIds: z.array(text).exactOptional(),
   calls: z.array(call),
 });
 export type Step = z.output<typeof step>;
 
-/** What a person has said to the task while it works. */
+/** A message that a person has sent to the task while it works. */
 const words = z.object({ userId: text, name: text, text, sources: z.array(toolSource) });
 export type MemberMessage = z.output<typeof words>;
 
-/** What was known of the conversation when the task began. */
+/** The conversation as it was known when the task began. */
 const background = z.object({
-  /** What the server's configuration tells the bot to do. */
+  /** The server's instructions to the bot, from its configuration. */
   instructions: text.exactOptional(),
-  /** Oldest first: what was said, then the message that was replied to, and attachments. */
+  /** Oldest first: the messages, then the message that was replied to, and attachments. */
   lines: z.array(z.object({ speaker: text, text, sources: z.array(toolSource) })),
 });
 export type Background = z.output<typeof background>;
 
-/** A step that is over, something that the loop says to the model, or what a person has said. */
+/** A completed step, a message of the loop to the model, or a message of a person. */
 const entry = z.discriminatedUnion('kind', [
   step.pick({ n: true, text: true, calls: true }).extend({ kind: z.literal('step') }),
   z.object({ kind: z.literal('note'), text }),
@@ -69,27 +69,29 @@ const entry = z.discriminatedUnion('kind', [
 ]);
 export type Entry = z.output<typeof entry>;
 
-/** What is left of a step; with sources, where it came from. */
+/** The summary of a compacted step; with its sources. */
 const line = z.union([text, z.object({ text, sources: z.array(toolSource) })]);
 export type Line = z.output<typeof line>;
 
 const question = z.object({
   text,
   choices: z.array(text),
-  /** Messages; absent until it has been asked. */
+  /** Its messages; absent until it has been sent. */
   messageIds: z.array(text).exactOptional(),
   answer: z.object({ text, byUserId: text, at: z.number() }).exactOptional(),
 });
 export type Question = z.output<typeof question>;
 
-/** `complete`: by itself. `limit`: it ran into one. `stopped`: by a person. `breaker`: it ran in circles. `gone`: its member has lost the right to it. */
+/**
+ * `complete`: by itself. `limit`: a limit was reached. `stopped`: by a person. `breaker`: by the loop detector. `gone`: its member has lost the right to it.
+ */
 const ENDINGS = ['complete', 'limit', 'stopped', 'breaker', 'failed', 'gone'] as const;
 const ending = z.object({
   kind: z.enum(ENDINGS),
-  /** What it has done, or why it ended. */
+  /** Its results, or why it ended. */
   text,
   byUserId: text.exactOptional(),
-  /** Calls that were under way, with what became of them as far as that is known. */
+  /** The calls that were running, with their outcomes as far as they are known. */
   halted: z.array(text),
   /** Whether the result has been posted. */
   told: z.boolean(),
@@ -104,7 +106,7 @@ const usage = z.object({
   cacheCreation1hTokens: z.number(),
 });
 
-/** Everything that is kept of a task: a worker continues from this alone. */
+/** All persistent data of a task: a worker continues from this alone. */
 export const taskSchema = z.object({
   id: text,
   actor: z.object({
@@ -117,25 +119,25 @@ export const taskSchema = z.object({
   requester: text,
   origin: text,
   prompt: text,
-  /** The message that asked for it. */
+  /** The message that requested it. */
   messageId: text.exactOptional(),
   background: background.exactOptional(),
   status: z.enum(TASK_STATUSES),
   createdAt: z.number(),
-  /** When its status was last written: `workedMs` counts from there. */
+  /** When its status was last written: `workedMs` counts from then. */
   changedAt: z.number(),
   endedAt: z.number().exactOptional(),
   workedMs: z.number(),
-  /** The status message, and the channel or thread in which it works. */
+  /** The status message, and the channel or thread in which the task works. */
   statusId: text.exactOptional(),
   workId: text.exactOptional(),
-  /** Its latest message there: what it has said since is looked for after this one. */
+  /** Its latest message there: after a restart, its own messages are searched for after this one. */
   lastId: text.exactOptional(),
-  /** Its latest messages: a reply to one of them is meant for it. */
+  /** Its latest messages: a reply to one of them is for the task. */
   saidIds: z.array(text).exactOptional(),
-  /** What people have said to it, to be heard at the next step. */
+  /** Messages of people to the task, for its next step. */
   inbox: z.array(words).exactOptional(),
-  /** Others whose words it has heard: its tool calls need their rights, too. */
+  /** Other members whose messages it has read: its tool calls need their rights, too. */
   alongside: z.array(text).exactOptional(),
   /** What it had used when it was last continued after its end: its limits count from there. */
   continuedFrom: z
@@ -147,20 +149,20 @@ export const taskSchema = z.object({
   usage,
   cost: z.number().nullable(),
   warned: z.boolean(),
-  /** The language model cannot be reached: since when, and how often it was asked in vain. */
+  /** The model cannot be reached: since when, and how many requests have failed. */
   outage: z.object({ since: z.number(), failures: z.number().int(), told: z.boolean() }).exactOptional(),
-  /** Since when the step under way waits for its member, and whether they have been reminded of it. */
+  /** Since when the current step waits for its member, and whether they have been reminded. */
   waitsSince: z.number().exactOptional(),
   reminded: z.boolean().exactOptional(),
-  /** What has been left behind: a line for each step whose details are gone. */
+  /** The compacted steps: one line each. */
   scratchpad: z.array(line),
   entries: z.array(entry),
   step: step.exactOptional(),
   question: question.exactOptional(),
   unknowns: z.array(text),
   /**
-   * What the loop detector counts: the latest call with its result and how often it came in a row; steps that only repeated; calls and model requests
-   * that failed in a row; the latest calls with results, and texts, as hashes.
+   * State of the loop detector: the latest call with its result and how often it repeated; steps without progress; calls and model requests that failed in a
+   * row; the latest calls with results, and texts, as hashes.
    */
   circles: z.object({
     lastCall: text,
@@ -170,7 +172,7 @@ export const taskSchema = z.object({
     failures: z.number(),
     seen: z.array(text).exactOptional(),
   }),
-  /** Calls as people see them behind Details. */
+  /** Calls as the button Details shows them. */
   log: z.array(
     z.object({
       n: z.number(),
@@ -181,12 +183,12 @@ export const taskSchema = z.object({
       sources: z.array(toolSource).exactOptional(),
     }),
   ),
-  /** It is to pause: it does when the tool that runs has ended. */
+  /** It pauses as soon as the running tool has ended. */
   pausing: z.boolean(),
-  /** Paused because the plugin was switched off in the guild: it goes on when it is switched on again. */
+  /** Paused because the plugin was disabled in the guild: it resumes when the plugin is enabled again. */
   pausedByHost: z.boolean(),
   ending: ending.exactOptional(),
-  /** Which run of which process carries it out. */
+  /** The run of the process that executes it. */
   lease: text.exactOptional(),
 });
 export type Task = z.output<typeof taskSchema>;
@@ -194,19 +196,19 @@ export type Task = z.output<typeof taskSchema>;
 /** Global, by task: one document, so that a transition is one write. `version` is the state's schema version. */
 export const tasksCollection = { scope: 'global', version: 1, schema: taskSchema, personal: 'handled' } as const;
 
-/** Names something that is said once between a beginning and an end: a task that was continued has an end of its own again. */
+/** Identifies something that is sent once between a start and an end: a task that was continued has another end. */
 export const keyOf = (task: Pick<Task, 'continued'>, what: string): string =>
   task.continued === undefined ? what : `${what}:${task.continued}`;
 
-/** How people name a task. */
+/** The task's name for people. */
 export const labelOf = ({ id }: Pick<Task, 'id'>): string => id.slice(-5);
 
 /** Every live task can be queued again: after a restart, and when it has waited for a person. */
 const ALWAYS = ['queued', 'paused', 'cancelled', 'error'] as const;
 
 /**
- * Where a task can go from each status. A status that leads nowhere is final. Limits end a task as `completed`; what goes
- * wrong, as `error`; what a person or the loss of their rights ends, as `cancelled`.
+ * The transitions from each status. A status without any is final. Limits end a task as `completed`, errors as `error`, a member's stop or the loss of their
+ * rights as `cancelled`.
  */
 export const TRANSITIONS: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
   queued: ['running', 'paused', 'cancelled', 'error'],
@@ -224,11 +226,11 @@ export const TRANSITIONS: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = 
 
 export const isFinal = (status: TaskStatus): boolean => TRANSITIONS[status].length === 0;
 
-/** Staying is always allowed: what changes then is not the status. */
+/** Keeping the status is always allowed: then other fields change. */
 export const mayBecome = (from: TaskStatus, to: TaskStatus): boolean =>
   (from === to && !isFinal(from)) || TRANSITIONS[from].includes(to);
 
-/** In these a task works; in the others it waits, and time is not counted. */
+/** In these statuses a task works; in the others it waits, and time is not counted. */
 export const isWorking = (status: TaskStatus): boolean =>
   status === 'running' || status === 'thinking' || status === 'tool_executing';
 
@@ -237,7 +239,7 @@ export function actorOf({ actor, workId }: Pick<Task, 'actor' | 'workId'>): Acto
   return { ...actor, channelId: workId ?? actor.channelId };
 }
 
-/** A task that has not begun. */
+/** A task that has not started. */
 export function newTask(
   id: string,
   { prompt, actor, origin, messageId }: TaskRequest,
@@ -273,7 +275,7 @@ export function newTask(
 
 const NO_CIRCLES: Task['circles'] = { lastCall: '', identical: 0, idle: 0, errors: 0, failures: 0 };
 
-/** Puts a task that is over where it was, with a new word of its people: its limits count from here, its steps go on counting. */
+/** Returns an ended task to its place with a new message of a member: its limits count from here, its steps keep counting. */
 export function continueTask(draft: Task, said: MemberMessage): void {
   const { stepCount, workedMs, usage, cost, ending } = draft;
   draft.continuedFrom = { steps: stepCount, workedMs, tokens: tokensOf(usage), cost: cost ?? 0 };
@@ -287,7 +289,7 @@ export function continueTask(draft: Task, said: MemberMessage): void {
   delete draft.outage;
 }
 
-/** What people have said since the last step is heard; nothing of what came before it is a circle any more. */
+/** The messages since the last step are delivered; earlier repetitions no longer count as a loop. */
 export function readInbox(draft: Task): void {
   for (const words of draft.inbox ?? []) addMemberMessage(draft, words);
   draft.circles = { ...NO_CIRCLES };
@@ -300,13 +302,13 @@ function addMemberMessage(draft: Task, words: MemberMessage): void {
   draft.alongside = [...new Set([...(draft.alongside ?? []), words.userId])];
 }
 
-/** To its status message. */
+/** A link to its status message. */
 export function linkTo({ actor, statusId }: Pick<Task, 'actor' | 'statusId'>): string | undefined {
   if (statusId === undefined) return undefined;
   return `https://discord.com/channels/${actor.guildId ?? '@me'}/${actor.channelId}/${statusId}`;
 }
 
-/** Whom a message in the task's thread pings. In a direct message every message notifies. */
+/** The member whom a message in the task's thread pings. In a direct message every message notifies. */
 export function pingedIn({ actor }: Pick<Task, 'actor'>, { notify }: Pick<Rules, 'notify'>): string | undefined {
   return notify === 'thread' && actor.guildId !== null ? actor.userId : undefined;
 }

@@ -23,11 +23,11 @@ const over = () => t('This task is over. `task continue` goes on with it.');
 const MOST_WORDS = 50;
 
 interface Opening {
-  /** @throws UserError or CINNABAR_ACCESS_DENIED where the actor may not have one more task. */
+  /** @throws UserError or CINNABAR_ACCESS_DENIED when the actor may not have another task. */
   assertMayOpen(actor: Actor): Promise<void>;
 }
 
-/** The service: every surface, in Discord or elsewhere, acts on tasks through it. */
+/** The service through which every surface, in Discord or elsewhere, acts on tasks. */
 export function createTasks(context: TaskContext, workers: WorkerPool): Tasks & Opening {
   const { journal, languages, slots, settings, access, clock } = context;
   const info = (task: Task): TaskInfo => infoOf(task, slots.placeOf(task.id));
@@ -44,7 +44,7 @@ export function createTasks(context: TaskContext, workers: WorkerPool): Tasks & 
       throw new UserError(t('Another process works on this task; please try again there.'));
     return task;
   };
-  /** Whether there may be one more task of this person. */
+  /** Checks whether the person may have another task. */
   const assertMayOpen = async (actor: Actor): Promise<void> => {
     await assertMayStart(access, actor);
     if (!context.hasModel()) {
@@ -78,7 +78,7 @@ export function createTasks(context: TaskContext, workers: WorkerPool): Tasks & 
     };
   };
   const say = async (id: string, words: TaskWords, by: Actor): Promise<TaskInfo> => {
-    // Words decide what is done with the member's rights, as an answer does.
+    // Messages influence what is done with the member's rights, as an answer does.
     await open(id, by, 'say anything to it', 'answerTier');
     const said = await wordsBy(words, by);
     await unlessOver(
@@ -113,7 +113,7 @@ export function createTasks(context: TaskContext, workers: WorkerPool): Tasks & 
       try {
         await languages.speak(actor, () => prepareThread(context, task, false));
       } catch (error) {
-        // Stopped as soon as it could be seen.
+        // Stopped immediately after it became visible.
         if (error instanceof Superseded) return info(await known(task.id));
         await journal.remove(task.id);
         if (error instanceof UserError) throw error;
@@ -193,8 +193,8 @@ export function createTasks(context: TaskContext, workers: WorkerPool): Tasks & 
   };
 }
 
-/** A task as others see it. @param place among those that wait for room, from 1 */
-/** Tasks of where the actor is that they may know of: their own, and what was asked for where they can read. */
+/** A task for other surfaces. @param place its place in the queue for a slot, from 1 */
+/** The tasks in the actor's place that they may know of: their own, and those that were requested where they can read. */
 export async function readableTasks(
   { access }: Pick<TaskContext, 'access'>,
   tasks: Pick<Tasks, 'list'>,
@@ -233,7 +233,7 @@ function infoOf(task: Task, place: number | undefined): TaskInfo {
   };
 }
 
-/** The call that has been begun and is not over. */
+/** The call that has begun and has not ended. */
 function currentToolOf({ step, status }: Task): string | undefined {
   if (status !== 'tool_executing' && status !== 'waiting_approval') return undefined;
   return step?.calls.find(({ state }) => state === 'begun')?.name;

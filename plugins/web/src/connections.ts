@@ -12,14 +12,14 @@ const shard = z.object({
 const connections = z.object({
   /** Empty where one process serves the bot. */
   process: z.string(),
-  /** Of the process, which may serve other parts of the bot as well. */
+  /** Of the process, which may also run other parts of the bot. */
   residentBytes: z.number(),
   servers: z.number(),
   shards: z.array(shard),
 });
 export type Connections = z.output<typeof connections>;
 
-/** Asks every part of the bot for its connections to Discord. */
+/** Asks every process of the bot for its connections to Discord. */
 export function askConnections(
   { client, question }: Pick<Registrar, 'client' | 'question'>,
   host: Pick<HostInfo, 'member'>,

@@ -5,14 +5,14 @@ import { LRUCache } from 'lru-cache';
 
 /** Sign-in with Discord: https://discord.com/developers/docs/topics/oauth2#authorization-code-grant, with PKCE. */
 export interface DiscordSignIn {
-  /** @returns where the browser goes, and what it has to remember until it is back */
+  /** @returns the address for the browser, and what the browser has to remember until it comes back */
   begin(redirectUri: string): { readonly address: string; readonly state: string };
   /** @returns the id of the user who agreed; `undefined` when the state is unknown, used or expired, or Discord rejects the code */
   finish(state: string, code: string): Promise<string | undefined>;
 }
 
 export const STATE_LIVES_MS = 10 * 60_000;
-/** Sign-ins under way at Discord; beyond this number the oldest are forgotten and have to start again. */
+/** Unfinished sign-ins; above this number the oldest are forgotten and have to start again. */
 const MOST_UNDER_WAY = 1_000;
 
 const tokenAnswer = z.object({ access_token: z.string() });
@@ -55,7 +55,7 @@ export function createDiscordSignIn(
         client_id: clientId(),
         redirect_uri: redirectUri,
         response_type: 'code',
-        // Which servers they are in, the bot knows by itself.
+        // The bot itself knows which servers they are in.
         scope: 'identify',
         state,
         code_challenge: createHash('sha256').update(verifier).digest('base64url'),

@@ -1,7 +1,7 @@
 import type { Clock, Logger, WebPages, WebRequest } from '@cinnabar/sdk';
 import type { FastifyReply } from 'fastify';
 
-/** Who watches, and what. */
+/** Who watches which page. */
 interface Watch {
   readonly page: string;
   readonly asked: WebRequest;
@@ -9,23 +9,23 @@ interface Watch {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Tells browsers that what a page shows has changed, or is no longer theirs. https://html.spec.whatwg.org/multipage/server-sent-events.html */
+/** Tells browsers that a page's content has changed, or that they may no longer see it. https://html.spec.whatwg.org/multipage/server-sent-events.html */
 export interface PageEvents {
   hasRoomFor(userId: string): boolean;
-  /** Until the browser leaves, the session ends, or the page is no longer theirs. @throws as `WebPages.watch` */
+  /** Until the browser disconnects, the session ends, or the person may no longer see the page. @throws as `WebPages.watch` */
   watch(reply: FastifyReply, watch: Watch): Promise<void>;
   close(): void;
 }
 
 const HEARTBEAT_MS = 20_000;
-/** How often a page says at most that it has changed. */
+/** How often a page reports changes at most. */
 const CHANGED_MS = 1_000;
-/** Of all browsers, and of one person's. */
+/** Connections of all browsers, and of one person's. */
 const MOST_WATCHED = 500;
 const MOST_OF_ONE = 20;
 
 export function createPageEvents(pages: WebPages, clock: Clock, log: Logger): PageEvents {
-  /** By what ends them, whose they are. */
+  /** The user of each connection, by the function that ends it. */
   const open = new Map<() => void, string>();
 
   return {
@@ -45,7 +45,7 @@ export function createPageEvents(pages: WebPages, clock: Clock, log: Logger): Pa
         endWatch();
         raw.end();
       };
-      /** Sends it, unless the page is no longer theirs. */
+      /** Sends it, unless the person may no longer see the page. */
       const send = async (text: string) => {
         const isTheirs = async () => (await isSignedIn()) && (await pages.explain(page, actor)).allowed;
         const allowed = await isTheirs().catch((error: unknown) => {

@@ -24,9 +24,9 @@ interface Sample {
   readonly lagSeconds: number;
   readonly inFlight: number;
   readonly events: number;
-  /** Of the slowest shard. */
+  /** The latency of the slowest shard. */
   readonly latencySeconds: number;
-  /** All that models have taken so far. */
+  /** The total time of all model requests. */
   readonly modelSeconds: number;
   readonly commands: number;
   readonly failedCommands: number;
@@ -43,7 +43,7 @@ export function createHealthHistory(monitoring: Monitoring, clock: Pick<Clock, '
     get samples(): readonly Sample[] {
       return samples;
     },
-    /** At the latest sample. */
+    /** The handlers that were running at the latest sample. */
     get underWay(): readonly UnderWay[] {
       return underWay;
     },
@@ -57,7 +57,7 @@ export function createHealthHistory(monitoring: Monitoring, clock: Pick<Clock, '
   };
 }
 
-/** How many commands, events and other handlers of a plugin have not ended. */
+/** The number of running commands, events and other handlers per plugin. */
 interface UnderWay {
   readonly plugin: string;
   readonly count: number;
@@ -100,12 +100,12 @@ const readUnderWay = (text: string): readonly UnderWay[] =>
   );
 
 const PAGE = 'web/health';
-/** What the page's query shows alone. */
+/** Parts of the page that its query string can show alone. */
 const PARTS = { shards: 'shards', underWay: 'under-way' } as const;
 const linkTo = (part: (typeof PARTS)[keyof typeof PARTS]) => ({ page: PAGE, query: { part } });
 const SERVERS = { page: 'admin/servers' };
 
-/** How the bot is doing, for its owner: connections of all of it, the rest of the process that serves the dashboard. */
+/** The bot's health, for its owner: the connections of all processes; everything else of the process that serves the dashboard. */
 export function registerHealthPage(
   { page, every }: Pick<Registrar, 'page' | 'every'>,
   history: History,
@@ -173,7 +173,7 @@ function readyOf(all: readonly Connections[]): WebMeasure {
   return { badge: t('{ready} of {all}', { ready, all: shards.length }), tone: isWhole ? 'good' : 'bad' };
 }
 
-/** The processes of a cluster; nothing where one process serves the bot. */
+/** The processes of a cluster; empty when one process serves the bot. */
 function processes(all: readonly Connections[]): readonly WebBlock[] {
   const [own, ...others] = all;
   if (own === undefined || own.process === '') return [];
@@ -213,14 +213,14 @@ function processes(all: readonly Connections[]): readonly WebBlock[] {
 
 function plots(samples: readonly Sample[]): readonly WebBlock[] {
   const empty = t('Nothing has been measured yet.');
-  /** How much a count rose in a minute; a restart begins anew. */
+  /** The increase of a counter within a minute; it starts at zero after a restart. */
   const rate = (of: (sample: Sample) => number) =>
     samples.slice(1).map((sample, index) => {
       const before = samples[index] ?? sample;
       const minutes = Math.max(1, sample.at - before.at) / MINUTE_MS;
       return [sample.at, Math.max(0, of(sample) - of(before)) / minutes] as const;
     });
-  /** How long a request to a model took, on the average, where there were any. */
+  /** The average time of a model request, in minutes that had any. */
   const modelMs = () =>
     samples.slice(1).flatMap((sample, index) => {
       const before = samples[index] ?? sample;
@@ -348,7 +348,7 @@ function shards(all: readonly Connections[]): WebBlock {
   };
 }
 
-/** How many servers shards have. */
+/** The number of servers per shard. */
 const serversOf = (count: number, shardIds: readonly number[]): WebValue => ({
   count,
   link: { ...SERVERS, query: { shards: shardIds.join() } },

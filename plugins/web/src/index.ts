@@ -62,7 +62,7 @@ export default definePlugin({
     };
 
     context.provide(WebServer, { url: server?.url, signInLink });
-    /** The process that serves the dashboard knows the links to it. */
+    /** Only the process that serves the dashboard knows the links to it. */
     const links = context.question({
       name: 'sign-in-link',
       input: z.object({ userId: z.string() }),
@@ -89,10 +89,10 @@ export default definePlugin({
       ],
     });
 
-    /** The server's library is large, so it is loaded only when the dashboard is configured. */
+    /** The server's library is large, so it is loaded only if the dashboard is configured. */
     async function open() {
       if (address === undefined || address === 'off') return undefined;
-      // Of a cluster's processes one listens; the others tell where.
+      // In a cluster one process listens; the others say where.
       if (!host.isFirst) {
         context.defer(
           services.pages.serveAt(publicUrl === undefined ? urlOf(address, address.port) : new URL(publicUrl).origin),

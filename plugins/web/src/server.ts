@@ -33,7 +33,7 @@ import { findStaticFiles, type StaticFile } from './static-files.js';
 
 interface Dependencies {
   readonly address: ListenAddress;
-  /** As visitors type it, where a proxy stands before it. */
+  /** The address that visitors type; set if a proxy is in front. */
   readonly publicUrl: string | undefined;
   readonly trustProxy: boolean;
   /** Folder of the built pages. */
@@ -44,17 +44,17 @@ interface Dependencies {
   readonly languages: Languages;
   readonly sessions: Sessions;
   readonly links: SignInLinks;
-  /** `undefined` where the bot has no secret for it. */
+  /** `undefined` if the bot has no secret for it. */
   readonly discordSignIn: DiscordSignIn | undefined;
   readonly monitoring: Monitoring;
-  /** With which another machine may read the metrics. */
+  /** The token with which another machine may read the metrics. */
   readonly metricsToken: string | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 export interface Server {
-  /** As visitors reach it: without a path. */
+  /** The address for visitors, without a path. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -63,13 +63,13 @@ const COOKIE = 'cinnabar_session';
 /** Binds a sign-in with Discord to the browser that began it. */
 const STATE_COOKIE = 'cinnabar_sign_in';
 const CALLBACK = '/auth/discord/callback';
-/** The book, which anybody may read. */
+/** The documentation, which everyone may read. */
 const BOOK = '/docs';
 const MOST_BODY_BYTES = 2 * 1024 * 1024;
 const MINUTE_MS = 60_000;
-/** Of one address, signed in or not. */
+/** Per address, signed in or not. */
 const REQUESTS_PER_MINUTE = 600;
-/** Guesses at links, of one address. */
+/** Failed attempts to use links, per address. */
 const SIGN_INS_PER_MINUTE = 20;
 const ACTS_PER_MINUTE = 120;
 const MOST_KEYS = 10_000;
@@ -107,7 +107,7 @@ class Refused extends UserError {
   }
 }
 
-/** Serves the pages, and what they ask for. Resolves when it listens. @throws CinnabarError CINNABAR_CONFIG_INVALID */
+/** Serves the pages and their data. Resolves when it listens. @throws CinnabarError CINNABAR_CONFIG_INVALID */
 export async function startServer(parts: Dependencies): Promise<Server> {
   const {
     access,
@@ -138,12 +138,12 @@ export async function startServer(parts: Dependencies): Promise<Server> {
     bodyLimit: MOST_BODY_BYTES,
     trustProxy: parts.trustProxy,
     forceCloseConnections: true,
-    // Nothing here takes long; those that watch are sent a sign of life.
+    // No request takes long; event streams get regular heartbeats.
     requestTimeout: MINUTE_MS,
   });
   await app.register(cookie);
 
-  /** As visitors reach it, once it listens. */
+  /** The address for visitors, once it listens. */
   const url = () => {
     const bound = app.server.address();
     return shown?.origin ?? urlOf(address, typeof bound === 'object' && bound !== null ? bound.port : address.port);
@@ -161,7 +161,7 @@ export async function startServer(parts: Dependencies): Promise<Server> {
     const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
     if (parts.metricsToken !== undefined && bearer !== undefined && isSameSecret(bearer, parts.metricsToken)) return;
     const isAllowed = isAllowedSource(headers, allowed);
-    // What a proxy passes on comes from this machine, too.
+    // Requests that a proxy forwards also come from this machine.
     const isDirect = shown === undefined && !parts.trustProxy && headers['x-forwarded-for'] === undefined;
     const isHere = isLoopback({ host: socket.remoteAddress?.replace(/^::ffff:/, '') ?? '', port: 0 });
     if (route === '/metrics' ? isAllowed && isDirect && isHere : isAllowed || !isLoopback(address)) return;
@@ -180,7 +180,7 @@ export async function startServer(parts: Dependencies): Promise<Server> {
     const handle = request.is404 ? pages.route(pathIn(request)) : undefined;
     if (handle !== undefined) await passOn(handle, request, reply);
   });
-  /** Before its body is read: that is the plugin's. */
+  /** Checked before the body is read: the plugin parses the body. */
   const passOn = async (handle: WebRoute['handle'], request: FastifyRequest, reply: FastifyReply) => {
     reply.hijack();
     const { raw } = reply;
@@ -205,7 +205,7 @@ export async function startServer(parts: Dependencies): Promise<Server> {
     if (session === undefined) throw new Refused(401, t('Please sign in.'));
     return session;
   };
-  /** For what changes something: the browser has to prove that one of these pages sent it. */
+  /** For requests that change something: the browser has to prove that one of these pages sent it. */
   const provenBy = async (request: FastifyRequest) => {
     const session = await signedIn(request);
     const token = request.headers['x-csrf-token'];
@@ -351,7 +351,7 @@ export async function startServer(parts: Dependencies): Promise<Server> {
     });
   };
 
-  // Sent by the page of the link when its button is pressed: a chat that looks at a link for its preview does not use it up.
+  // Sent by the sign-in page when its button is pressed: a chat client that fetches the link for a preview does not use it up.
   app.post('/auth/link', async (request, reply) => {
     limitSignIns(request, reply);
     const userId = links.take(linkBody.parse(request.body).token);
@@ -398,7 +398,7 @@ export async function startServer(parts: Dependencies): Promise<Server> {
     return { said: t('You have signed out.') };
   });
 
-  // Whatever else is asked for: a file of the pages, or the pages themselves, which find out what the address means.
+  // For all other paths: a file of the pages, or the pages themselves, which interpret the address.
   app.setNotFoundHandler(async (request, reply) => {
     const path = pathIn(request);
     if (path.startsWith('/api/') || path.startsWith('/auth/')) throw new Refused(404, t('There is nothing here.'));
@@ -441,7 +441,7 @@ function pageOf({ params }: FastifyRequest): string {
   return `${plugin}/${page}`;
 }
 
-/** Of a page of the book: `/docs/admins/access` is `/docs/admins/access.html`. */
+/** The path of a page of the documentation: `/docs/admins/access` is `/docs/admins/access.html`. */
 const bookFile = (path: string): string => `${path.replace(/\/$/, '/index')}.html`;
 
 async function sendFile(request: FastifyRequest, reply: FastifyReply, { contentType, isImmutable, read }: StaticFile) {
@@ -472,7 +472,7 @@ function fieldOf({ code, params }: CinnabarError): { readonly field?: string } {
   return code === 'CINNABAR_SETTING_INVALID' && typeof key === 'string' ? { field: key.replace(/\..*$/s, '') } : {};
 }
 
-/** What is thrown becomes a sentence; what has none is in the log. */
+/** Turns an error into a sentence; an unexpected error is only logged. */
 function answerTo(error: unknown): {
   readonly status: number;
   readonly body: { readonly error: string; readonly code?: string; readonly field?: string };

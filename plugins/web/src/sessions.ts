@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Clock, type Collection, z } from '@cinnabar/sdk';
 import { LRUCache } from 'lru-cache';
 
-/** Stored under the hash of its id, so that the stored data does not suffice to sign in. */
+/** Stored under the hash of its id, so that the stored data is not enough to sign in. */
 export const sessions = {
   scope: 'global',
   version: 1,
@@ -14,12 +14,12 @@ type Stored = z.output<typeof sessions.schema>;
 /** A browser that has signed in. */
 export interface Session {
   readonly userId: string;
-  /** Goes with every request that changes something: other pages of the browser do not know it. */
+  /** Sent with every request that changes something: other sites in the browser do not know it. */
   readonly csrf: string;
 }
 
 export interface Sessions {
-  /** A new id, whatever the browser had before. */
+  /** Always creates a new id, even if the browser had one. */
   open(userId: string): Promise<string>;
   find(id: string): Promise<Session | undefined>;
   /** Whether the session is still valid. Does not extend it. */
@@ -30,9 +30,9 @@ export interface Sessions {
 }
 
 const DAY_MS = 24 * 60 * 60_000;
-/** However often it is used. */
+/** Regardless of use. */
 const LIVES_MS = 30 * DAY_MS;
-/** A visit is written down at most this often. */
+/** The last visit is written at most this often. */
 const NOTED_MS = 10 * 60_000;
 
 export function createSessions(
@@ -80,7 +80,7 @@ export function createSessions(
 const keyOf = (id: string): string => createHash('sha256').update(id).digest('hex');
 const csrfOf = (id: string): string => createHash('sha256').update(`csrf:${id}`).digest('base64url');
 
-/** Compares without telling by its time how much is right. */
+/** Compares in constant time. */
 export function isSameSecret(one: string, other: string): boolean {
   const hash = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(one), hash(other));

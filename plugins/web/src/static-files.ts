@@ -4,18 +4,18 @@ import { extname, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants } from 'node:zlib';
 
-/** A file of the pages. Nothing outside of the folder, and nothing that was not there at the start, can be asked for. */
+/** A file of the pages. Only files that were in the folder at the start can be requested. */
 export interface StaticFile {
   readonly contentType: string;
   /** Its name changes with its content. */
   readonly isImmutable: boolean;
-  /** From the disk the first time, and from memory then. */
+  /** Read from the disk the first time, then from memory. */
   read(): Promise<Content>;
 }
 
 interface Content {
   readonly bytes: Buffer;
-  /** Smaller, for browsers that take it. */
+  /** Compressed, for browsers that accept it. */
   readonly brotli: Buffer | undefined;
   readonly etag: string;
 }
@@ -32,10 +32,10 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** Of names that change with their content. */
+/** For names that change with their content. */
 const HASHED = /^\/(?:assets\/|docs\/book-\w+\.css$)/;
 
-/** Finds the files of a folder of built pages, by their path in addresses: `/assets/index-3fa1.js`. Empty where nothing was built. */
+/** Finds the files of a folder of built pages by their URL path: `/assets/index-3fa1.js`. Empty if nothing was built. */
 export async function findStaticFiles(folder: string): Promise<ReadonlyMap<string, StaticFile>> {
   const files = new Map<string, StaticFile>();
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);

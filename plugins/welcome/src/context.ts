@@ -16,15 +16,15 @@ export const KINDS = ['greeting', 'direct', 'goodbye', 'bot'] as const;
 export type Kind = (typeof KINDS)[number];
 
 export const LIMITS = { texts: 10, length: 1_000 } as const;
-/** Discord's. */
+/** Discord's limit. */
 const LONGEST_MESSAGE = 2_000;
 
-/** Whom a text is about, and where. */
+/** The member that a text is about, and their server. */
 export interface Arrival {
   readonly memberId: string;
   readonly name: string;
   readonly server: string;
-  /** Members of the server with this one. */
+  /** The server's member count, including this one. */
   readonly count: number;
 }
 
@@ -36,7 +36,7 @@ const PLACEHOLDERS: Readonly<Record<string, (arrival: Arrival) => string>> = {
 };
 const PLACEHOLDER = /\{(\w+)\}/g;
 
-/** Fills in the placeholders once: a name that looks like a placeholder, a mention or markup stays a name. */
+/** Replaces the placeholders once: a name that looks like a placeholder, a mention or markup stays a name. */
 export function fillIn(text: string, arrival: Arrival): string {
   const filled = text.replace(PLACEHOLDER, (written, key: string) =>
     Object.hasOwn(PLACEHOLDERS, key) ? (PLACEHOLDERS[key]?.(arrival) ?? written) : written,

@@ -15,19 +15,19 @@ import { type Arrival, fillIn, type Kind, type settings as schemas, TEXTS, type 
 type Values = z.output<typeof schemas.guild>;
 
 const WINDOW_MS = 60_000;
-/** Members who have not accepted the rules yet, over all guilds. */
+/** Members who have not accepted the rules yet, in all guilds. */
 const MOST_WAITING = 10_000;
 
-/** Greets those who join and says goodbye to those who leave: each once, and no more of them in a minute than the guild wants. */
+/** Greets new members and says goodbye to those who leave: each once, up to the guild's limit per minute. */
 export function watchArrivals({ on, after, client, settings, services, log }: WelcomeContext): void {
   const { clock, languages, random } = services;
   const limiter = createRateLimiter(clock, WINDOW_MS);
   const turns = new Map<string, number>();
-  /** How many were not said, by guild and kind, until the minute is over. */
+  /** The number of suppressed greetings by guild and kind, until the minute ends. */
   const left = new Map<string, number>();
   const waiting = new Set<string>();
 
-  /** The texts of a guild one after another; the first one is any of them. */
+  /** The guild's texts in rotation, from a random start. */
   const nextOf = (guild: Guild, kind: Kind, texts: readonly string[]): string | undefined => {
     const key = `${guild.id}:${kind}`;
     const turn = turns.get(key) ?? Math.floor(random.next() * texts.length);
@@ -35,11 +35,11 @@ export function watchArrivals({ on, after, client, settings, services, log }: We
     return texts[turn % texts.length];
   };
 
-  /** The plugin's own texts come in the language of the guild. */
+  /** The plugin's own texts are in the guild's language. */
   const written = (member: GuildMember | PartialGuildMember, text: string): Promise<string> =>
     languages.speak({ guildId: member.guild.id }, () => fillIn(translated(text), arrivalOf(member)));
 
-  /** A place in this minute; without one, the summary at its end counts this one. */
+  /** Whether there is room in this minute; if not, the summary at its end counts the member. */
   const isAdmitted = (guild: Guild, kind: 'greeting' | 'goodbye', channelId: string, most: number): boolean => {
     const key = `${guild.id}:${kind}`;
     if (limiter.take(key, most) === undefined) return true;
@@ -93,11 +93,11 @@ export function watchArrivals({ on, after, client, settings, services, log }: We
     const values = await settings.guild(member.guild).get();
     const key = `welcome:${idOf(member)}:${member.joinedTimestamp ?? 0}`;
     const isSaid = values.channel === undefined || (await greetIn(values.channel, member, values, key));
-    // Of those whom the summary counts, no one is written to either: Discord closes bots for many direct messages.
+    // Members counted by the summary get no direct message either: Discord disables bots that send many.
     if (isSaid && !member.user.bot) await greetDirectly(member, values, key);
   };
 
-  /** @returns whether it is not left to the summary */
+  /** @returns whether it is sent now instead of in the summary */
   const greetIn = async (channelId: string, member: GuildMember, values: Values, key: string): Promise<boolean> => {
     const kind = member.user.bot ? 'bot' : 'greeting';
     const text = nextOf(member.guild, kind, values[TEXTS[kind]]);
@@ -130,7 +130,7 @@ export function watchArrivals({ on, after, client, settings, services, log }: We
 
   on('guildMemberRemove', async (member) => {
     const { guild } = member;
-    // Who never was let in was not greeted either.
+    // A member who was never admitted was not greeted either.
     if (waiting.delete(idOf(member))) return;
     const { goodbyeChannel, goodbyes, mostPerMinute } = await settings.guild(guild).get();
     if (goodbyeChannel === undefined || member.user.bot) return;

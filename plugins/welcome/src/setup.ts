@@ -5,12 +5,12 @@ import { arrivalOf } from './greeter.js';
 
 export type Setup = ReturnType<typeof createSetup>;
 
-/** What admins change, for commands and tools alike. Each act resolves with a sentence. */
+/** The settings that admins change, for commands and tools alike. Each act resolves with a sentence. */
 export function createSetup({ client, settings, services }: WelcomeContext) {
   const channelKey = (kind: 'greeting' | 'goodbye') => (kind === 'goodbye' ? 'goodbyeChannel' : 'channel');
 
   return {
-    /** @param channelId `undefined`: nothing is said any more. @throws UserError */
+    /** @param channelId `undefined` turns the messages off. @throws UserError */
     async setChannel(
       guild: Guild,
       kind: 'greeting' | 'goodbye',
@@ -38,7 +38,7 @@ export function createSetup({ client, settings, services }: WelcomeContext) {
       return [said, ...deafness()].join('\n');
     },
 
-    /** @param replace whether it is the only one then. @throws UserError */
+    /** @param replace whether it replaces all others. @throws UserError */
     async addText(guild: Guild, kind: Kind, text: string, replace = false): Promise<string> {
       const problem = problemOf(text);
       if (problem !== undefined) throw new UserError(problem);
@@ -54,7 +54,7 @@ export function createSetup({ client, settings, services }: WelcomeContext) {
       });
     },
 
-    /** @param number from 1, as they are listed. @throws UserError */
+    /** @param number from 1, as listed. @throws UserError */
     async removeText(guild: Guild, kind: Kind, number: number): Promise<string> {
       const key = TEXTS[kind];
       const { [key]: all } = await settings.guild(guild).update((draft) => {
@@ -71,7 +71,7 @@ export function createSetup({ client, settings, services }: WelcomeContext) {
       );
     },
 
-    /** Where what is said, with what keeps the bot from it. */
+    /** Where each kind of message is posted, with obstacles. */
     async show(guild: Guild): Promise<string> {
       const { channel, greetings, goodbyeChannel, goodbyes, directs, bots, mostPerMinute } = await settings
         .guild(guild)
@@ -103,7 +103,7 @@ export function createSetup({ client, settings, services }: WelcomeContext) {
       ].join('\n');
     },
 
-    /** Every text of a kind, or of all, as it would read for a member. */
+    /** Every text of a kind, or of all kinds, rendered for a member. */
     async preview(member: GuildMember, only: Kind | undefined): Promise<string> {
       const values = await settings.guild(member.guild).get();
       const kinds = only === undefined ? KINDS : [only];

@@ -32,7 +32,7 @@ const cancelInput = z.object({ id: z.string().min(1).max(64).describe('As list_f
 
 const LOOK_FOR_DUE_MS = 15_000;
 
-/** Tasks that begin later: the tools that plan, list and cancel them, and the job that starts them. */
+/** Follow-ups are tasks that begin later: the tools that plan, list and cancel them, and the job that starts them. */
 export function registerFollowUps(
   { tool, every, ready }: Pick<Registrar, 'tool' | 'every' | 'ready'>,
   context: TaskContext,
@@ -43,7 +43,7 @@ export function registerFollowUps(
   tool(listTool(store));
   tool(cancelTool(store));
   ready(store.divide);
-  // Before the client is ready it is not known which guilds this process serves.
+  // Before the client is ready, the guilds of this process are not known.
   every(LOOK_FOR_DUE_MS, () => (context.client.isReady() ? startDue(context, tasks, store) : undefined));
 }
 
@@ -126,20 +126,20 @@ const followUp = z.object({
   channelId: z.string(),
   /** Milliseconds since 1970. */
   dueAt: z.number(),
-  /** Its task is being started; after a crash it is not known whether it was. */
+  /** Its task is being started. After a crash it is unknown whether it was. */
   starting: z.boolean().default(false),
 });
 
 const schema = z.object({ planned: z.array(followUp).default([]) });
 
-/** What a member has planned for later: a document for each server, and one for direct messages, so that export and deletion cover it. */
+/** A member's follow-ups: one document for each server and one for direct messages, so that export and deletion cover them. */
 export const followUpCollections = {
   followUps: { scope: 'user', version: 1, schema },
   guildFollowUps: { scope: 'member', version: 1, schema },
 } as const;
 
 type FollowUp = z.output<typeof followUp>;
-/** Who has planned something, and where. */
+/** Who planned something, and where. */
 type Planner = Pick<Actor, 'userId' | 'guildId'>;
 type FollowUpStore = ReturnType<typeof createFollowUpStore>;
 
@@ -149,7 +149,7 @@ export function createFollowUpStore({ followUps, guildFollowUps }: Collections<t
     guildId === null ? followUps.of(userId) : guildFollowUps.of({ guildId, userId });
   return {
     of,
-    /** What is planned, and by whom. */
+    /** The planned follow-ups, by member. */
     async *all(): AsyncGenerator<readonly [planner: Planner, planned: readonly FollowUp[]]> {
       for await (const [userId, { planned }] of followUps.entries()) yield [{ guildId: null, userId }, planned];
       for await (const [key, { planned }] of guildFollowUps.entries()) {
@@ -157,7 +157,7 @@ export function createFollowUpStore({ followUps, guildFollowUps }: Collections<t
         yield [{ guildId, userId }, planned];
       }
     },
-    /** Earlier versions kept all of a member's in one document: those of servers get their own. May be repeated. */
+    /** Earlier versions kept all follow-ups of a member in one document. Moves those of servers to their own documents; safe to repeat. */
     async divide(): Promise<void> {
       for await (const [userId, { planned }] of followUps.entries()) {
         const elsewhere = planned.filter(({ guildId }) => guildId !== null);
@@ -202,8 +202,8 @@ async function dropFollowUp(store: FollowUpStore, planner: Planner, id: string):
 const originOf = ({ id }: FollowUp) => `follow-up ${id}`;
 
 /**
- * Starts the tasks of the follow-ups that are due. Each is marked before its task is started and taken away after: one that was marked by a
- * process that died is started only if its task is not there.
+ * Starts the tasks of due follow-ups. Each is marked before its task is started and removed afterwards: one that was marked by a process that died is started
+ * only if its task does not exist.
  */
 async function startDue(context: TaskContext, tasks: Tasks, store: FollowUpStore): Promise<void> {
   const due: (readonly [userId: string, FollowUp])[] = [];
@@ -241,7 +241,7 @@ async function startOne(
   await dropFollowUp(store, actor, one.id);
 }
 
-/** Tells the member why nothing comes of their follow-up, where the bot can write. */
+/** Tells the member why their follow-up does not start, if the bot can write there. */
 async function reportFailure(client: Client, { userId, channelId }: Actor, reason: string | undefined): Promise<void> {
   const channel = await client.channels.fetch(channelId).catch(() => null);
   if (channel?.isSendable() !== true) return;

@@ -4,10 +4,10 @@ import type { WebReader } from './web/reader.js';
 
 const MOST_BYTES = 2 * 1024 * 1024;
 const TIMEOUT_MS = 20_000;
-/** Where web servers are, beside the ports of http and https. */
+/** Ports that web servers use besides those of http and https. */
 const PORTS = [8080, 8443];
 
-/** `fetch_url` and `calculate`, for every responder. The reader's library is loaded with the first page. */
+/** `fetch_url` and `calculate`, for every responder. The library that reads pages is loaded with the first page. */
 export function registerBuiltinTools(
   { tool, defer }: Pick<Registrar, 'tool' | 'defer'>,
   clock: Clock,
@@ -53,7 +53,7 @@ interface Excerpt {
 
 const MOST_CHARACTERS = 15_000;
 
-/** `fetch_url`: the words of a public page, a part at a time. */
+/** `fetch_url`: returns the text of a public page, one part at a time. */
 export function fetchUrlTool(reader: Pick<WebReader, 'read'>): ToolDefinition<typeof input, Excerpt> {
   return {
     name: 'fetch_url',
@@ -67,7 +67,7 @@ export function fetchUrlTool(reader: Pick<WebReader, 'read'>): ToolDefinition<ty
       action: 'Read a web page',
       success: (_, { url, text, from, total }) => {
         const end = from + text.length;
-        // Before the page's own words, which could end in the like of it.
+        // Comes before the page's text, which could end in an imitation of it.
         const head =
           end < total
             ? t('Text of {url}, by whoever wrote that page ({count} characters more: go on with from: {end}):', {
@@ -116,7 +116,7 @@ const FUNCTIONS: Readonly<Record<string, (...values: number[]) => number>> = {
   mean: (...values) => values.reduce((all, value) => all + value, 0) / values.length,
 };
 
-/** A sign, a number's digit or a known name; no name is the beginning of two others, so that matching takes no time. */
+/** Matches a sign, a number's digit or a known name. No name is a prefix of two others, so matching takes linear time. */
 const PIECE = `[-+*/%^(),.\\s0-9E]|${[...Object.keys(FUNCTIONS).filter((name) => !/\d/.test(name)), ...Object.keys(CONSTANTS)].join('|')}`;
 
 const OPERATORS: Readonly<Record<string, (left: number, right: number) => number>> = {
@@ -128,10 +128,10 @@ const OPERATORS: Readonly<Record<string, (left: number, right: number) => number
   '^': (left, right) => left ** right,
   '**': (left, right) => left ** right,
 };
-// As people write it: a power binds strongest, and from the right.
+// The usual notation: powers bind strongest, and associate to the right.
 jsep.addBinaryOp('^', 11, true);
 
-/** What an expression is made of: at least a number or a constant, and nothing else than numbers, signs and the names above. */
+/** Expressions consist of numbers, signs and the names above, with at least one number or constant. */
 const EXPRESSION = new RegExp(`^(?:${PIECE})*(?:[0-9]|${Object.keys(CONSTANTS).join('|')})(?:${PIECE})*$`);
 
 const expressionHint = () => t('Only numbers, + - * / % ^, brackets and functions such as sqrt(2) are understood.');
@@ -140,7 +140,7 @@ const calculation = z.object({
   expression: z.string().regex(EXPRESSION, { error: expressionHint }).describe('Such as (12.5 * 3) ^ 2 / sqrt(7)'),
 });
 
-/** `calculate`: arithmetic, so that a model need not guess at it. */
+/** `calculate`: arithmetic, so that a model does not have to guess. */
 const calculateTool: ToolDefinition<typeof calculation, number> = {
   name: 'calculate',
   description:
@@ -157,8 +157,8 @@ const calculateTool: ToolDefinition<typeof calculation, number> = {
 };
 
 /**
- * Works out an arithmetic expression. Only numbers come out of it, and nothing of the language it is written in can be reached.
- * @throws UserError with what is wrong
+ * Evaluates an arithmetic expression. It returns only numbers, and gives no access to JavaScript.
+ * @throws UserError that names the mistake
  */
 export function evaluate(text: string): number {
   if (text.length > LONGEST)
@@ -192,7 +192,7 @@ function numberOf(node: unknown, depth: number): number {
       break;
     case 'BinaryExpression':
       if (isPower(node) && isExpression(node.left) && node.left.type === 'UnaryExpression') {
-        // Brackets leave no trace in the tree, so `-2 ^ 2` and `(-2) ^ 2` look alike here.
+        // The parsed tree does not keep parentheses, so `-2 ^ 2` and `(-2) ^ 2` look alike here.
         throw new UserError(t('A sign before a power can be read in two ways: write 0 - 2 ^ 2, or pow(-2, 2).'));
       }
       return known(OPERATORS, node.operator)(value(node.left), value(node.right));

@@ -13,12 +13,12 @@ import type { TaskContext } from '../context.js';
 import type { Background } from '../task.js';
 import { textOf } from './incoming-messages.js';
 
-/** As many messages as it takes to know what "that" is; what a task needs beyond them it can read with its tools. */
+/** Enough messages to know what "that" refers to; the task can read more with its tools. */
 const MESSAGES = 30;
-/** In characters, of one message. */
+/** In characters, per message. */
 const LONGEST_LINE = 1_500;
 
-/** The latest of a conversation before a message, as the chat would read it for this person. */
+/** The latest messages of a conversation before a message, as far as the chat would read them for this member. */
 export function conversationBefore(
   contexts: ChannelContexts | undefined,
   actor: Actor,
@@ -32,7 +32,7 @@ export function conversationBefore(
   );
 }
 
-/** What a task knows of the conversation in which it was asked for, as far as its member may read it. Without it the task begins all the same. */
+/** The conversation in which the task was requested, as far as its member may read it. If it cannot be read, the task begins without it. */
 export async function backgroundOf(
   context: TaskContext,
   { actor, messageId }: Pick<TaskRequest, 'actor' | 'messageId'>,
@@ -52,7 +52,7 @@ export async function backgroundOf(
   return { ...(instructions === undefined ? {} : { instructions }), lines: [...known, ...asked] };
 }
 
-/** The message that was replied to, and what is attached to it and to the message that asks. */
+/** The message that was replied to, and the attachments of it and of the requesting message. */
 async function askedIn(
   { client, access }: TaskContext,
   actor: Actor,

@@ -17,25 +17,25 @@ import { assertMay } from '../permissions.js';
 import { isFinal, type Task } from '../task.js';
 import { actorIn } from './status-board.js';
 
-/** What a message in Discord means to a task. */
+/** What a message in Discord means for a task. */
 interface Meaning {
   readonly taskId: string;
   readonly as: 'answer' | 'words' | 'stop' | 'continue';
 }
 
-/** Finds the task that a message is meant for. Runs for every message, so it makes no request. */
+/** Finds the task that a message is for. Runs for every message, so it makes no request. */
 export interface TaskIndex {
   add(task: Task): void;
   meaningOf(message: Message): Meaning | undefined;
 }
 
-/** Messages of tasks that are known; a reply to an older one is for the chat. */
+/** Known messages of tasks; a reply to an older one goes to the chat. */
 const MOST_MESSAGES = 20_000;
 const STOP = /^(?:please\s+)?(?:stop|halt|abort|cancel)(?:\s+(?:it|this|please|now))*[.!\s]*$/i;
 
 /**
- * In a thread of its own a task hears its member. In another thread and in a direct message it takes their "stop" and the answer to its question;
- * elsewhere, and from others, only replies to its own messages are meant for it. One that is over goes on when its member replies to it.
+ * In its own thread, a task receives every message of its member. In another thread and in a direct message it receives their "stop" and the answer to its
+ * question; elsewhere, and from other members, only replies to its own messages. A finished task continues when its member replies to it.
  */
 export function createTaskIndex(journal: Journal): TaskIndex {
   const byThread = new Map<string, string>();
@@ -66,7 +66,7 @@ export function createTaskIndex(journal: Journal): TaskIndex {
     if (replied === undefined) return undefined;
     const task = live(replied.id);
     if (task !== undefined) return toLive(task, message, referred);
-    // It is over. A word in its thread may be meant for other people, a reply is not.
+    // It has ended. A message in its thread may be for other people; a reply is not.
     return replied.userId === author.id ? { taskId: replied.id, as: 'continue' } : undefined;
   };
 
@@ -75,7 +75,7 @@ export function createTaskIndex(journal: Journal): TaskIndex {
     return task === undefined || isFinal(task.status) ? undefined : task;
   };
 
-  /** Where the conversation is not the task's alone: the latest of the member's tasks that works there for a "stop", else the one that asked last. */
+  /** In a conversation that the task shares: a "stop" goes to the latest of the member's tasks that works there, other messages to the one that asked last. */
   const addressedIn = ({ channel, channelId, author, content }: Message): Task | undefined => {
     if (!channel.isDMBased() && !channel.isThread()) return undefined;
     const isStop = STOP.test(content);
@@ -107,7 +107,7 @@ const LONGEST_ANSWER = 2_000;
 const LONGEST_TITLE = 45;
 const LONGEST_PLACEHOLDER = 100;
 
-/** The buttons of a question: its choices, and one that opens a form. A member who may not answer gets the refusal before they type. */
+/** The buttons of a question: its choices, and one that opens a form. A member who may not answer is refused before they type. */
 export function answerButtons(context: TaskContext, tasks: Tasks, form: ComponentHandle): ComponentDefinition['run'] {
   return async (interaction, [action = '', id = '', index = '']) => {
     if (!interaction.isButton()) return;
@@ -142,7 +142,7 @@ export function answerButtons(context: TaskContext, tasks: Tasks, form: Componen
   };
 }
 
-/** The form behind `Answer…`. */
+/** The form that opens with `Answer…`. */
 export function answerForm(tasks: Tasks): ComponentDefinition['run'] {
   return async (interaction, [id = '']) => {
     if (!interaction.isModalSubmit()) return;
@@ -151,10 +151,7 @@ export function answerForm(tasks: Tasks): ComponentDefinition['run'] {
   };
 }
 
-/**
- * Takes a message for what it means to a task, and acknowledges it. From people who may not do that it means nothing: they have just said
- * something.
- */
+/** Handles a message for a task, and acknowledges it. A message of a member who may not do that is ignored: it is just conversation. */
 export async function handleMessage(
   { journal, log }: TaskContext,
   tasks: Tasks,
@@ -183,7 +180,7 @@ export async function handleMessage(
     if (choices.length === 0) return void (await tasks.answer(taskId, words.text, by));
     const choice = chosenBy(content, choices);
     if (choice !== undefined) return void (await tasks.answer(taskId, choice, by));
-    // "One moment" is none of the choices: it is heard, and the question stays open.
+    // "One moment" is not one of the choices: the task reads it, and the question stays open.
     await hear();
     const listed = choices.map((one) => plainText(visible(one))).join(' · ');
     await message.reply({
@@ -206,7 +203,7 @@ export async function handleMessage(
   }
 }
 
-/** The choice that was typed: itself, its number, or a beginning that only it has. */
+/** The typed choice: its full text, its number, or an unambiguous prefix. */
 export function chosenBy(typed: string, choices: readonly string[]): string | undefined {
   const wanted = plain(typed);
   if (wanted === '') return undefined;
@@ -227,7 +224,7 @@ const clip = (text: string, most: number) => {
   return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
 };
 
-/** What a message says, with its attachments by name and address. */
+/** The text of a message, with its attachments by name and address. */
 export function textOf({ content, attachments }: Pick<Message, 'content' | 'attachments'>): string {
   const files = [...attachments.values()].map(
     ({ name, contentType, size, url }) =>

@@ -23,29 +23,29 @@ import { badge, endingText, promptLine, statusText } from './wording.js';
 
 /** A message that a task sends. */
 export interface OutgoingMessage {
-  /** Names it within the task: the same after a restart. */
+  /** Identifies the message within the task; stays the same after a restart. */
   readonly key: string;
   readonly kind: TaskMessage['kind'];
   readonly text: string;
-  /** For a question: answers to choose from. */
+  /** For a question: the choices. */
   readonly choices?: readonly string[];
   /** The member who is pinged. */
   readonly mention?: string | undefined;
 }
 
 interface SendOptions {
-  /** A previous run may have sent it: then it is searched for, and not sent again. */
+  /** A previous run may have sent it: then search for it first, and do not send it again. */
   readonly recognise: boolean;
   readonly signal: AbortSignal;
 }
 
-/** What a member is notified of. */
+/** Events that a member is notified of. */
 type NoticeKind = 'ended' | 'question' | 'approval';
 
 const MESSAGE_LIMIT = 2_000;
-/** Of an answer, below its question. */
+/** Below the question of an answered message. */
 const SHOWN_ANSWER = 150;
-/** Of a result, where the task was started. */
+/** For a result, at the place where the task was started. */
 const SHOWN_RESULT = 1_500;
 
 function noticeText(kind: NoticeKind, task: string): string {
@@ -57,7 +57,7 @@ function noticeText(kind: NoticeKind, task: string): string {
   return texts[kind];
 }
 
-/** How a task ended, where it was started. */
+/** How a task ended, at the place where it was started. */
 function reportText({ kind, text }: Ending, task: string, member: string): string {
   const values = { task, member, text };
   const texts: Readonly<Record<Ending['kind'], string>> = {
@@ -99,7 +99,7 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
     }
   };
 
-  /** For members who take no direct messages: messages in the task's thread did not ping them. */
+  /** For members who do not accept direct messages and were not pinged by the messages in the task's thread. */
   const pingInThread = async ({ id, actor, workId }: Task, key: string, kind: NoticeKind): Promise<void> => {
     try {
       const channel = await findSendable(client, workId ?? actor.channelId);
@@ -113,7 +113,7 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
   };
 
   return {
-    /** Resolves with the ids of the messages. @throws UserError when the bot cannot write there any more; Interrupted */
+    /** Resolves with the ids of the messages. @throws UserError when the bot can no longer write there; Interrupted */
     say(task: Task, message: OutgoingMessage, options: SendOptions): Promise<string[]> {
       const isReplied = message.kind === 'question' && isInChannel(client, task);
       const hint = isReplied ? ` · ${t('answer with a button, or as a reply to this')}` : '';
@@ -128,14 +128,14 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
       const parts = textMessages(text, { head, foot });
       const options = { recognise, signal: stopped };
       const ids = await send(task, keyOf(task, 'ending'), parts, options, mention).catch((error: unknown) => {
-        // A UserError says that the bot cannot write there.
+        // A UserError means that the bot cannot write there.
         if (!(error instanceof UserError)) throw error;
         log.info('the end of a task could not be told', { taskId: task.id, error });
         return [];
       });
       return { text: `${head}${text}${foot}`, ids };
     },
-    /** Takes the buttons off a question, and shows its answer. */
+    /** Removes the buttons of a question, and shows its answer. */
     async closeQuestion(
       task: Task,
       messageIds: readonly string[],
@@ -150,11 +150,14 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
       );
       await edit(task, messageIds.at(-1), asked.length + line.length < MESSAGE_LIMIT ? `${asked}\n${line}` : undefined);
     },
-    /** Takes the buttons off a question that will never be answered. */
+    /** Removes the buttons of a question that will never be answered. */
     async dropQuestion(task: Task): Promise<void> {
       if (task.question?.answer === undefined) await edit(task, task.question?.messageIds?.at(-1), undefined);
     },
-    /** Sends a direct message where the server wants that, or pings the member in the thread if they take none. Never rejects. @param key names the notice within the task */
+    /**
+     * Sends a direct message if the server's settings say so, or pings the member in the thread if they do not accept any. Never rejects. @param key identifies
+     * the notice within the task
+     */
     async notify(task: Task, { notify }: Pick<Rules, 'notify'>, key: string, kind: NoticeKind): Promise<void> {
       const { actor, id } = task;
       if (notify !== 'dm' || actor.guildId === null) return;
@@ -171,7 +174,7 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
       }
     },
     /**
-     * Where another responder started the task: posts how it ended, which that responder reads like everybody else. Never rejects.
+     * For a task that another responder started: posts how it ended, so that the responder reads it in the channel. Never rejects.
      * @param recognise a previous run may have sent it
      */
     async reportBack(task: Task, recognise: boolean): Promise<void> {
@@ -195,7 +198,7 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
 
 export type Speaker = ReturnType<typeof createSpeaker>;
 
-/** As Discord messages: long text in several or in a file, the mention on the first, the badge and the buttons on the last. */
+/** As Discord messages: long text in several messages or a file, the mention on the first, the badge and the buttons on the last. */
 function partsOf(task: Task, message: OutgoingMessage, components: TaskComponents, hint = ''): readonly TextPart[] {
   const { text, kind, choices = [], mention } = message;
   const ping = mention === undefined ? '' : `<@${mention}> `;
@@ -213,7 +216,7 @@ function partsOf(task: Task, message: OutgoingMessage, components: TaskComponent
   }));
 }
 
-/** A channel of a server is full of other words: only replies there are answers. */
+/** In a server's channel only replies count as answers. */
 function isInChannel(client: Client, { workId, actor }: Task): boolean {
   const channel = client.channels.cache.get(workId ?? actor.channelId);
   return channel !== undefined && !channel.isDMBased() && !channel.isThread();
@@ -225,8 +228,8 @@ const LOOKED_THROUGH = 50;
 const THREAD_NAME = 90;
 
 /**
- * Gives a task its status message and the thread below it; the channel itself where there can be no thread. Messages that were sent before a crash
- * are found by the task's name in them. @throws UserError when the bot may not write there
+ * Posts a task's status message and opens the thread below it; where threads are impossible, the task works in the channel. After a crash, messages are found
+ * by the task's name in them. @throws UserError when the bot may not write there
  */
 export async function prepareThread(context: BaseContext, task: Task, recognise: boolean): Promise<Task> {
   if (task.workId !== undefined) return task;
@@ -266,7 +269,7 @@ async function statusMessage(
   }
 }
 
-/** The bot's own message with the task's name at its beginning, in any language. */
+/** The bot's own message that begins with the task's name, in any language. */
 async function findStatus(client: Client, task: Task, channel: SendableChannels): Promise<string | undefined> {
   const latest = await channel.messages.fetch({ limit: LOOKED_THROUGH, cache: false });
   const hasName = (content: string) => {
@@ -309,7 +312,7 @@ async function writableChannel(client: Client, channelId: string): Promise<Senda
   throw new UserError(t('I may not write in the channel of this task.'));
 }
 
-/** Whether a message there can have a thread of its own, and the bot may open and use it. */
+/** Whether a message there can have a thread, and the bot may create and use it. */
 function mayOpenThread(client: Client, channel: SendableChannels): boolean {
   if (channel.isDMBased() || channel.isThread() || !('threads' in channel) || client.user === null) return false;
   const needed = PermissionFlagsBits.CreatePublicThreads | PermissionFlagsBits.SendMessagesInThreads;

@@ -21,14 +21,14 @@ import { redactForPeople } from '../prompt/redaction.js';
 import { isFinal, type Task } from '../task.js';
 import { detailsOf, statusText } from './wording.js';
 
-/** At most one edit of a message in this time, so that a busy task does not use up Discord's patience. */
+/** At most one edit of a message in this time, so that a busy task does not exhaust Discord's rate limit. */
 const LEAST_BETWEEN_MS = 1_000;
-/** With many tasks each is shown less often: Discord's limits hold for all that the bot does, and answers to people go first. */
+/** With many tasks, each is updated less often: Discord's limits apply to all requests of the bot, and answers to members go first. */
 const SHARE_MS = 100;
 
 interface Shown {
   latest: Task;
-  /** What is shown now; an edit that changes nothing is not made. */
+  /** The last text that was shown; an edit that changes nothing is skipped. */
   content: string;
   editedAt: number;
   cancel: (() => void) | undefined;
@@ -36,7 +36,7 @@ interface Shown {
   waiting: ((shown: boolean) => void)[];
 }
 
-/** Shows how tasks stand: their status messages, and that the bot is typing. */
+/** Shows the state of tasks: their status messages and the typing indicator. */
 export function createStatusBoard({ client, clock, languages, log, components, slots }: BaseContext) {
   const shown = new Map<string, Shown>();
   let closed = false;
@@ -48,7 +48,7 @@ export function createStatusBoard({ client, clock, languages, log, components, s
     const look = content + JSON.stringify(rows);
     if (statusId === undefined || look === one.content) return;
     one.editedAt = clock.now();
-    // discord.js has tried several times when it fails: the next change is shown, this one is not tried for ever.
+    // After discord.js has retried several times: the next change is shown, this one is dropped.
     one.content = look;
     try {
       const channel = await findSendable(client, actor.channelId);
@@ -60,12 +60,12 @@ export function createStatusBoard({ client, clock, languages, log, components, s
   const flush = (one: Shown): void => {
     one.cancel = undefined;
     const told = one.waiting.splice(0);
-    // Whatever made it change: it is shown, and compared, in the language of the task's member.
+    // It is rendered, and compared, in the language of the task's member, whoever caused the change.
     one.edit = languages.speak(one.latest.actor, async () => {
       await edit(one);
       one.edit = undefined;
       for (const tell of told) tell(true);
-      // It has changed again meanwhile.
+      // It has changed again in the meantime.
       if (one.waiting.length > 0 || one.content !== lookOf(one)) schedule(one);
     });
   };
@@ -93,16 +93,16 @@ export function createStatusBoard({ client, clock, languages, log, components, s
   };
 
   return {
-    /** Shows the task as it is now, at once or as soon as it may. */
+    /** Shows the task's state now, or as soon as the rate limit allows. */
     show(task: Task): void {
       if (task.statusId !== undefined && task.ending?.told !== true) schedule(take(task));
     },
-    /** Shows it for the last time, and forgets it. Resolves when it has been shown, with `false` when the board was closed before. */
+    /** Shows the final state, and forgets the task. Resolves when it is shown, with `false` when the board was closed before. */
     async finish(task: Task): Promise<boolean> {
       if (closed || task.statusId === undefined) return !closed;
       const one = take(task);
       const done = new Promise<boolean>((resolve) => one.waiting.push(resolve));
-      // What was to be shown later is shown as the last.
+      // A pending update is replaced by the final one.
       one.cancel?.();
       one.cancel = undefined;
       schedule(one);
@@ -110,10 +110,10 @@ export function createStatusBoard({ client, clock, languages, log, components, s
       shown.delete(task.id);
       return isShown;
     },
-    /** Shows the bot typing where the task works, until the function that is returned is called. */
+    /** Shows the typing indicator where the task works, until the returned function is called. */
     showTyping: ({ workId, actor }: Task) =>
       keepTyping(() => findSendable(client, workId ?? actor.channelId), { clock, log }),
-    /** Nothing is shown any more. Resolves when no edit is under way. */
+    /** Stops all updates. Resolves when no edit is running. */
     async close(): Promise<void> {
       closed = true;
       for (const { cancel, waiting } of shown.values()) {
@@ -161,7 +161,9 @@ export function createComponents(control: ComponentHandle, reply: ComponentHandl
 
 export type TaskComponents = ReturnType<typeof createComponents>;
 
-/** Stop, Pause, Resume and Details below a status message. The answer comes once it is written; the message follows by itself. */
+/**
+ * The buttons Stop, Pause, Resume and Details below a status message. The answer is sent once the change is written; the status message is updated separately.
+ */
 export function controlButtons(context: TaskContext, tasks: Tasks): ComponentDefinition['run'] {
   return async (interaction, [action = '', id = '']) => {
     const by = actorIn(interaction);
@@ -182,7 +184,7 @@ export function controlButtons(context: TaskContext, tasks: Tasks): ComponentDef
   };
 }
 
-/** What tools returned, without what may not be shown to the person who clicked. */
+/** The results of tools, without those that may not be shown to the member who clicked. */
 async function details(context: TaskContext, interaction: ComponentInteraction, id: string) {
   const task = await context.journal.find(id);
   if (task === undefined) return whisper(interaction, t('Nothing is kept of this task any more.'));
@@ -196,7 +198,7 @@ async function whisper(interaction: ComponentInteraction, content: string): Prom
   await interaction.reply({ content, flags: 'Ephemeral', allowedMentions: { parse: [] } });
 }
 
-/** The person who clicked, and where. */
+/** The member who clicked, and where. */
 export function actorIn({ user, guildId, channelId }: ComponentInteraction): Actor {
   return { userId: user.id, guildId, channelId: channelId ?? '' };
 }

@@ -13,13 +13,13 @@ import { type Ending, labelOf, type Task } from '../task.js';
 
 const SHOWN_PROMPT = 300;
 
-/** The answer to a slash command that gave a task. */
+/** The answer to a slash command that started a task. */
 export const begunText = (link: string | undefined): string =>
   link === undefined ? t('I have begun: it is in this channel') : t('I have begun: {link}', { link });
 
 /**
- * How a task stands.
- * @param place among those that wait for room, from 1: one without a place is about to go on
+ * The state of a task.
+ * @param place its place in the queue for a slot, from 1; without one, the task is about to continue
  * @param toolName the tool that runs, or waits for its approval
  */
 export function statusWords(status: TaskStatus, place: number | undefined, toolName: string | undefined): string {
@@ -62,16 +62,16 @@ function endedWords(kind: Ending['kind']): string {
   return words[kind];
 }
 
-/** What was asked for, on one harmless line. */
+/** The goal, as one line without markup. */
 export function promptLine({ prompt }: Pick<Task, 'prompt'>, most = SHOWN_PROMPT): string {
   const line = visible(prompt.replaceAll(/\s+/g, ' ').trim());
   return plainText(line.length <= most ? line : `${line.slice(0, most)}…`);
 }
 
-/** The name of a task at the beginning of a message: its label stands last. */
+/** The name of a task at the beginning of a message; its label comes last. */
 const nameOf = (task: Task) => t('**Task {task}**', { task: labelOf(task) });
 
-/** @param place among those that wait for room, from 1 */
+/** @param place its place in the queue for a slot, from 1 */
 export function statusText(task: Task, place: number | undefined): string {
   const { status, pausing, pausedByHost, ending, step } = task;
   const tool = step?.calls.find(({ state }) => state === 'begun')?.name;
@@ -91,11 +91,11 @@ export function statusText(task: Task, place: number | undefined): string {
   );
 }
 
-/** The line under everything that a task says: it tells the steps, and the tasks of one channel, apart. */
+/** The line below every message of a task: it tells the steps, and the tasks of one channel, apart. */
 export const badge = (task: Pick<Task, 'id'>, n: number, hint = ''): string =>
   noticeLine(`-# ${t('step {step} · task {task}', { step: n, task: labelOf(task) })}${hint}`);
 
-/** What is said at the end: how it ended and its figures stay in the message where the text between them is too long for messages. */
+/** The final text: when it is too long for messages, the outcome and the figures stay in the message. */
 export function endingText(
   task: Task,
   mention?: string,
@@ -117,7 +117,7 @@ export function endingText(
   ];
   const figuresLine = `-# ${figures(task)} · ${t('task {task}', { task: labelOf(task) })}`;
   const ended = `${endedWords(kind)}${mention === undefined ? '' : ` · <@${mention}>`}`;
-  // How it ended otherwise is for the host to say.
+  // For other outcomes the host writes the text.
   const foot = short ? noticeLine(figuresLine) : asNotice(figuresLine);
   return { head: `${noticeLine(ended)}\n`, text: lines.join('\n'), foot: `\n${foot}` };
 }
@@ -147,7 +147,7 @@ const SHORT = 140;
 
 type Line = Task['log'][number];
 
-/** How a call ended, or that it has not. */
+/** How a call ended, or that it is not over. */
 export function outcomeWord(outcome: string): string {
   const words: Readonly<Record<string, string>> = {
     done: t('done'),
@@ -180,9 +180,9 @@ function outcomeSign(outcome: string): string {
   }
 }
 
-/** What the tools of a task were given and returned: in short, and in full in a file where that is longer. */
+/** The inputs and results of a task's tool calls: shortened, with the full text in a file if it is longer. */
 export function detailsOf(task: Task) {
-  // What the model is told of the calls is kept in English.
+  // The text about the calls that the model reads stays in English.
   const lines = [...task.log, ...underWay(task)].map((one) => ({ ...one, result: translated(one.result) }));
   const head = `${nameOf(task)} · ${figures(task)}`;
   if (lines.length === 0) return { content: `${head}\n${t('No tool has been called yet.')}` };
@@ -194,7 +194,7 @@ export function detailsOf(task: Task) {
   return { content, files: [{ name: `task-${labelOf(task)}.txt`, attachment: Buffer.from(full) }] };
 }
 
-/** The step that is not over yet. */
+/** The step that is not complete yet. */
 export function underWay({ step }: Task): Line[] {
   return (step?.calls ?? []).map(({ name, input, outcome, result = '', state }) => ({
     n: step?.n ?? 0,
@@ -205,7 +205,7 @@ export function underWay({ step }: Task): Line[] {
   }));
 }
 
-/** The latest lines, as many as there is room for. */
+/** The latest lines that fit. */
 function fitting(lines: readonly Line[]): string[] {
   const kept: string[] = [];
   let length = 0;
@@ -241,7 +241,7 @@ function duration(ms: number): string {
   return minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
 }
 
-/** `$0.0031`, `$1.25`; nothing where no price is known. */
+/** `$0.0031`, `$1.25`; empty when no price is known. */
 function dollars(cost: number | null): string | undefined {
   if (cost === null) return undefined;
   return `$${cost === 0 || cost >= 0.1 ? cost.toFixed(2) : cost.toPrecision(2)}`;

@@ -44,21 +44,21 @@ export function systemPrompt(
   ].join('\n\n');
 }
 
-/** For an answer without any call: it is not taken for the end. */
+/** Sent after a response without a tool call: such a response does not end the task. */
 export const GO_ON =
   'Your message was shown. Go on with the task; call task_complete when it is done, or ask_user when you need something.';
 
-/** As whom the loop itself speaks to the model. */
+/** The speaker name that the loop uses towards the model. */
 const LOOP = 'Task';
-/** The same where the bot itself is called that. */
+/** Used instead when the bot itself has that name. */
 const OTHER_LOOP = 'Runner';
 const CACHE: CacheControl = { type: 'ephemeral' };
-/** The end, and the one before: what was written to the cache there is read now. */
+/** Breakpoints at the end and at the previous end: the prefix that was written to the cache there is read now. */
 const MARKS = 2;
 
 /**
- * The conversation as the model reads it: the goal, what has been left behind with everything that must not be forgotten, then step by step.
- * It only ever grows at its end until it is compacted, so the marks at its end and at the one before let providers read all of it from a cache.
+ * The conversation that the model reads: the goal, the summary of compacted steps with everything that must not be lost, then the remaining steps.
+ * Until it is compacted it grows only at its end, so the breakpoints at its end and at the previous one let providers read all of it from a cache.
  */
 export function messagesOf(
   task: Pick<Task, 'actor' | 'prompt' | 'requester' | 'scratchpad' | 'entries' | 'unknowns' | 'background'>,
@@ -80,7 +80,7 @@ export function messagesOf(
   return parts.flatMap((part, index) => (index < parts.length - MARKS ? part : withMark(part)));
 }
 
-/** One line for each message, so that no text passes for the words of another person. */
+/** One line per message, so that no text can imitate another speaker. */
 function conversation({ background }: Pick<Task, 'background'>, loop: string): readonly ParticipantMessage[] {
   const lines = background?.lines ?? [];
   if (lines.length === 0) return [];
@@ -90,13 +90,13 @@ function conversation({ background }: Pick<Task, 'background'>, loop: string): r
   return [said(loop, [head, ...told].join('\n'))];
 }
 
-/** The member, under a name that is neither the bot's nor the loop's. */
+/** The member, under a name that differs from the bot's and the loop's. */
 function requesterOf({ actor, requester }: Pick<Task, 'actor' | 'requester'>, others: readonly string[]): string {
   const person = { id: actor.userId, displayName: requester, username: `member ${actor.userId}` };
   return participantNames([person], others).get(actor.userId) ?? person.username;
 }
 
-/** Who has said something to the task: its member under the name that they have in it, others under their own. */
+/** The author of a message to the task: its member under their name in the task, others under their own. */
 function speakerOf(
   { userId, name }: MemberMessage,
   task: Pick<Task, 'actor' | 'requester'>,
@@ -157,14 +157,14 @@ const resultOf = ({ id, result = 'Not carried out.', outcome }: Call): ContentBl
 
 type Memory = Pick<Task, 'entries' | 'scratchpad'>;
 
-/** About so many characters make a token, for the languages that models are asked in. */
+/** Approximate characters per token, for the languages that models are used in. */
 const CHARACTERS_PER_TOKEN = 4;
-/** Steps that are kept whole whatever they weigh. */
+/** The latest steps are kept whole, regardless of their size. */
 const KEPT_STEPS = 2;
 const LINE_LENGTH = 300;
 const MOST_LINES = 200;
 const MOST_NOTES = 50;
-/** No other line begins like this. */
+/** No other line begins with this. */
 const NOTE = 'Note: ';
 
 export function estimateTokens(entries: readonly Entry[]): number {
@@ -172,8 +172,8 @@ export function estimateTokens(entries: readonly Entry[]): number {
 }
 
 /**
- * Leaves the oldest steps behind as a line each, down to half of what is allowed, so that it happens seldom and a provider's cache lasts. The
- * goal and the unknowns are not in there: they are always told in full; so is the step that is under way, with its open question.
+ * Compacts the oldest steps to one line each, down to half of the limit, so that it happens rarely and the provider's cache lasts. The goal and the unknown
+ * outcomes are not part of it: they are always given in full, as is the current step with its open question.
  */
 export function compact({ entries, scratchpad }: Memory, mostTokens: number): Memory {
   if (estimateTokens(entries) <= mostTokens) return { entries, scratchpad };
@@ -204,7 +204,7 @@ function linesOf(entry: Entry): readonly Line[] {
   return [...said, ...called];
 }
 
-/** Notes stay; of the other lines the first tell how it began, and the latest matter. */
+/** Notes stay. Of the other lines, the first describe how the task began, and the latest matter most. */
 function bounded(lines: readonly Line[]): Line[] {
   const isNote = (line: Line) => textOf(line).startsWith(NOTE);
   const [notes, others] = [lines.filter(isNote).slice(-MOST_NOTES), lines.filter((line) => !isNote(line))];

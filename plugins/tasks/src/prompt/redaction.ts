@@ -1,16 +1,16 @@
 import { translated } from '@cinnabar/sdk';
 import type { Background, Call, Line, Step, Task } from '../task.js';
 
-/** In the place of what a tool returned that may not be shown any more. */
+/** Replaces the result of a tool that may no longer be shown. */
 export const NOT_SHOWN = '(What this returned came from a place that may not be read here now, or was deleted there.)';
 
-/** In the place of what the model wrote after it had seen such a result. */
+/** Replaces text that the model wrote after it had seen such a result. */
 const WITHHELD = '(withheld: written after something was read that may not be shown here now)';
 
-/** Whether the results of some sources may be shown. */
+/** Whether results from these sources may be shown. */
 export type MayShow = (sources: NonNullable<Call['sources']> | undefined) => Promise<boolean>;
 
-/** A task without the results of tools that may not be shown now: for its model. */
+/** The task without tool results that may not be shown now: for its model. */
 export async function redactForModel(task: Task, mayShow: MayShow): Promise<Task> {
   const may = remembered(mayShow);
   const callOf = async (call: Call): Promise<Call> =>
@@ -34,23 +34,20 @@ export async function redactForModel(task: Task, mayShow: MayShow): Promise<Task
   };
 }
 
-/** The conversation without what may not be read any more, or was deleted. */
+/** The conversation without messages that may no longer be read, or were deleted. */
 async function readable(background: Background, may: MayShow): Promise<Background> {
   if (await may(background.lines.flatMap(({ sources }) => sources))) return background;
   const shown = await Promise.all(background.lines.map(async (line) => ((await may(line.sources)) ? [line] : [])));
   return { ...background, lines: shown.flat() };
 }
 
-/** A line without what a tool returned; nothing is left of what a person said. */
+/** A line without a tool's result; a person's words are removed completely. */
 function withoutResult(line: string): string {
   const [call, ...result] = line.split('→');
   return result.length === 0 ? NOT_SHOWN : `${call}→ ${NOT_SHOWN}`;
 }
 
-/**
- * The same for people, who look at its details or export it: what the model wrote after a result that may not be shown now may repeat it, and is
- * withheld as well.
- */
+/** The same for people who look at the details or export them: text that the model wrote after a withheld result may repeat it, so it is withheld as well. */
 export async function redactForPeople(task: Task, mayShow: MayShow): Promise<Task> {
   const may = remembered(mayShow);
   const withheldFrom = await firstWithheld(task, may);
@@ -65,7 +62,7 @@ export async function redactForPeople(task: Task, mayShow: MayShow): Promise<Tas
   return {
     ...shown,
     entries: shown.entries.map((entry) => (entry.kind === 'step' ? stepOf(entry) : entry)),
-    // A line stands for a step, with what the model wrote in it.
+    // A line represents a step, including the text that the model wrote in it.
     scratchpad: shown.scratchpad.map(() => withheld),
     log: shown.log.map((logged) => (isAfter(logged) ? { ...logged, input: withheld } : logged)),
     ...(step === undefined ? {} : { step: stepOf(step) }),
@@ -74,7 +71,7 @@ export async function redactForPeople(task: Task, mayShow: MayShow): Promise<Tas
   };
 }
 
-/** The first step that has something which may not be shown; 0 for what came before the first, or is left behind. */
+/** The first step that contains something that may not be shown; 0 for anything before the first step or compacted. */
 async function firstWithheld(task: Task, may: MayShow): Promise<number | undefined> {
   const { background, entries, scratchpad, log, step } = task;
   const steps = [...entries.filter((entry) => entry.kind === 'step'), ...(step === undefined ? [] : [step])];
@@ -91,10 +88,10 @@ async function firstWithheld(task: Task, may: MayShow): Promise<number | undefin
   return undefined;
 }
 
-/** What a control of the task itself says, and why a call failed, came from nowhere else. */
+/** Results of the task's own controls, and failures of calls, have no other source. */
 const isOwn = ({ outcome }: { readonly outcome?: string | undefined }) => outcome !== 'done';
 
-/** Asks once for the same sources. */
+/** Checks equal sources once. */
 function remembered(mayShow: MayShow): MayShow {
   const known = new Map<string, Promise<boolean>>();
   return (sources) => {

@@ -6,14 +6,14 @@ import type { Call, Ending, Step, Task } from '../task.js';
 
 type Change = (draft: Task) => void;
 
-/** How a call ended, and what the model reads of it. */
+/** How a call ended, and the text that the model reads about it. */
 export interface CallResult {
   readonly outcome: NonNullable<Call['outcome']>;
   readonly result: string;
   readonly sources?: NonNullable<Call['sources']>;
 }
 
-/** Changes one call of the step that is under way. */
+/** Changes one call of the current step. */
 export function changeCall(callId: string, change: (call: Call) => void): Change {
   return ({ step }) => {
     const call = step?.calls.find(({ id }) => id === callId);
@@ -33,7 +33,7 @@ export function endCall(callId: string, result: CallResult): Change {
   return changeCall(callId, (call) => Object.assign(call, result, { state: 'done' }));
 }
 
-/** The same, and completes the step in the same write when it was its last call. */
+/** Records how a call has ended, and completes the step in the same write if it was the last one. */
 export function completeCall(callId: string, result: CallResult, rules: Rules): Change {
   return (draft) => {
     endCall(callId, result)(draft);
@@ -41,7 +41,7 @@ export function completeCall(callId: string, result: CallResult, rules: Rules): 
   };
 }
 
-/** Moves a step of which nothing is left to do into what the model remembers. */
+/** Moves a finished step into the transcript that the model reads. */
 export function completeStep(draft: Task, rules: Rules): void {
   const { step } = draft;
   if (step === undefined || (step.text !== '' && step.textIds === undefined)) return;
@@ -60,7 +60,7 @@ export function completeStep(draft: Task, rules: Rules): void {
 const LONGEST_LOGGED = 600;
 const MOST_LOGGED = 300;
 
-/** Keeps what people can look up of a step's calls. */
+/** Keeps the details of a step's calls that people can look up. */
 export function logStep(draft: Task, { n, calls }: Pick<Step, 'n' | 'calls'>): void {
   const lines = calls.map((call) => ({
     n,
@@ -77,7 +77,7 @@ const cut = (text: string) => (text.length <= LONGEST_LOGGED ? text : `${text.sl
 
 export type FinalStatus = Extract<TaskStatus, 'completed' | 'cancelled' | 'error'>;
 
-/** Records that the task is over, and why. The worker pool publishes the result afterwards. @throws Superseded when it was over already */
+/** Records that the task has ended, and why. The worker pool posts the result afterwards. @throws Superseded when it had ended already */
 export async function markFinished(
   { journal }: Pick<TaskContext, 'journal'>,
   id: string,
@@ -94,16 +94,16 @@ export async function markFinished(
   });
 }
 
-/** Calls that are under way, without the one that ends the task. */
+/** Running calls, except the one that ends the task. */
 export function begunCalls({ step }: Task): Call[] {
   return (step?.calls ?? []).filter(({ state, name }) => state === 'begun' && name !== 'task_complete');
 }
 
-/** More of a result than this would crowd out everything else. */
+/** A longer result would crowd out everything else. */
 const LONGEST_RESULT = 20_000;
 export const UNKNOWN_OUTCOME = 'CINNABAR_TOOL_UNKNOWN_OUTCOME';
 
-/** What the model reads of a host tool's outcome. */
+/** The text about a host tool's outcome that the model reads. */
 export function resultOf(outcome: SettledOutcome): CallResult {
   switch (outcome.status) {
     case 'done': {
@@ -132,22 +132,22 @@ export function resultOf(outcome: SettledOutcome): CallResult {
   }
 }
 
-/** How people read a call of which it is not known whether it took effect. */
+/** The text for people about a call that may or may not have taken effect. */
 export const unknownCall = ({ name, input }: Call, n: number): string =>
   t('{call} in step {step}', { call: `${name}(${JSON.stringify(input).slice(0, 200)})`, step: n });
 
-/** What the loop detector counts. */
+/** Input of the loop detector. */
 type LoopState = Task['circles'];
 type LoopLimits = Pick<Rules, 'maxIdenticalCalls' | 'maxIdleSteps' | 'maxErrors'>;
 
-/** Calls with their results, and texts, that are remembered: a longer loop is not detected. */
+/** How many calls with their results, and texts, are remembered: a longer loop is not detected. */
 const REMEMBERED = 64;
-/** Neither done nor failed: they were not decided on, or wait for an answer. */
+/** Neither done nor failed: calls that nobody decided on, or that wait for an answer. */
 const UNDECIDED: ReadonlySet<Call['outcome']> = new Set(['expired', 'held']);
 
 /**
- * Counts a completed step. It makes progress when its text is new, or when a call returns something that the same call has not returned before: a
- * story in chapters and polling what changes are work. Only repetition is counted.
+ * Counts a completed step. A step makes progress when its text is new, or when a call returns something that the same call has not returned before: a story in
+ * chapters, or polling a changing value, is work. Only repetition is counted.
  */
 export function countStep(state: LoopState, { text, calls }: Pick<Step, 'text' | 'calls'>): LoopState {
   let { lastCall, identical, errors } = state;
@@ -158,7 +158,7 @@ export function countStep(state: LoopState, { text, calls }: Pick<Step, 'text' |
     return true;
   };
   let advanced = text !== '' && isNew(markOfText(text));
-  /** Nothing but the very call before: `identical` counts that. */
+  /** Except for an immediate repetition of the same call: `identical` counts that. */
   let isPoll = calls.length > 0;
   for (const call of calls) {
     const { name, input, outcome } = call;
@@ -180,7 +180,7 @@ export function countStep(state: LoopState, { text, calls }: Pick<Step, 'text' |
   return { lastCall, identical, errors, idle, failures: 0, seen: seen.slice(-REMEMBERED) };
 }
 
-/** Why the run has to end; `undefined` while it may go on. */
+/** Why the run has to end; `undefined` while it may continue. */
 export function loopReason(
   { identical, idle, errors, failures, lastCall }: LoopState,
   limits: LoopLimits,
@@ -203,7 +203,7 @@ export function loopReason(
 
 const WAIT = 'When you wait for something, call wait. Otherwise do something else, or ask_user.';
 
-/** Said to the model half way to the end, so that it can do better. */
+/** Sent to the model at half of the limit, so that it can change its approach. */
 function loopWarning({ identical, idle }: LoopState, limits: LoopLimits): string | undefined {
   if (identical === Math.ceil(limits.maxIdenticalCalls / 2)) {
     return `You have made the same call ${identical} times in a row, and it returned the same each time. ${WAIT}`;
@@ -212,19 +212,19 @@ function loopWarning({ identical, idle }: LoopState, limits: LoopLimits): string
   return undefined;
 }
 
-/** The name of the tool comes first. */
+/** The tool's name comes first. */
 function markOfCall({ name, input, outcome, result }: Call): string {
   return `${name} ${hashOf(JSON.stringify([sorted(input), outcome, result ?? null]))}`;
 }
 
-/** Texts that differ in numbers, case and punctuation alone are the same. */
+/** Texts that differ only in numbers, case and punctuation are equal. */
 function markOfText(text: string): string {
   return `send_update ${hashOf(text.toLowerCase().replaceAll(/[^\p{L}]+/gu, ' '))}`;
 }
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 16);
 
-/** The same arguments in another order are the same call. */
+/** The same arguments in another order make the same call. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;

@@ -12,14 +12,14 @@ import {
 } from './complete-step.js';
 import { isControl, runControlCall } from './control-calls.js';
 
-/** The tool with which other responders start tasks. A task starts none. */
+/** The tool with which other responders start tasks; not available to tasks themselves. */
 export const START_TOOL = 'start_task';
 
-/** Whether a call is for a tool of the host. */
+/** Whether a call is for a host tool. */
 export const isToolCall = ({ name, unreadable }: Call): boolean =>
   unreadable === undefined && !isControl(name) && name !== START_TOOL;
 
-/** Does the next part of the step that is under way: its text is sent, then its calls are carried out in order. */
+/** Executes the next part of the current step: its text is sent, then its calls are executed in order. */
 export async function executeStep(context: TaskContext, control: RunControl, task: Task, rules: Rules): Promise<void> {
   const { step, id } = task;
   if (step === undefined) return;
@@ -39,9 +39,9 @@ export async function executeStep(context: TaskContext, control: RunControl, tas
   else await callTools({ context, control, task, step, rules });
 }
 
-/** A call whose card ends early (a restart, a plugin that is reloaded) is proposed again up to this often. */
+/** How often a call is proposed again when its card ends early (a restart, a reloaded plugin). */
 const MOST_CARDS = 50;
-/** A call whose end is not known, where making it twice does no harm. */
+/** How often a call with an unknown outcome is repeated if repeating it does no harm. */
 const MOST_RUNS = 3;
 const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 300_000;
@@ -60,15 +60,15 @@ interface CallRun extends StepRun {
   readonly call: Call;
   /** Called when the call waits for a decision. */
   onDeferred(): void;
-  /** Called with the result. @returns whether it was the last call that was under way */
+  /** Called with the result. @returns whether it was the last running call */
   onResult(): boolean;
-  /** Whether another call of the step waits for a decision already. */
+  /** Whether another call of the step already waits for a decision. */
   isWaiting(): boolean;
 }
 
 /**
- * Carries out the calls of host tools with which the rest of the step begins. They begin in order. One that waits for a decision does not hold
- * up those behind it, so a member is asked for all approvals of a step at once.
+ * Executes the host tool calls at the beginning of the rest of the step. They begin in order. A call that waits for a decision does not delay the next ones, so
+ * a member is asked for all approvals of a step at once.
  */
 async function callTools(run: StepRun): Promise<void> {
   const { context, control, task, step } = run;
@@ -104,7 +104,7 @@ function nextToolCalls({ calls }: Step): readonly Call[] {
   return (end < 0 ? rest : rest.slice(0, end)).filter(({ state }) => state !== 'done');
 }
 
-/** A task that waits for a decision takes no slot. */
+/** A task that waits for a decision occupies no slot. */
 async function awaitDecisions(
   { journal, slots, clock, speaker }: TaskContext,
   id: string,
@@ -119,8 +119,8 @@ async function awaitDecisions(
 }
 
 /**
- * One call: records that it begins, invokes the tool under an idempotency key, records the result. Invoked again after a crash, the host knows the
- * key, and answers with what has become of the call instead of running it again.
+ * One call: records that it begins, invokes the tool under an idempotency key, records the result. When it is invoked again after a crash, the host recognises
+ * the key, and returns the recorded outcome instead of running it again.
  */
 async function callTool(run: CallRun): Promise<void> {
   const { context, control, task, step, call, rules } = run;
@@ -185,8 +185,8 @@ function invoke({ context, control, task, step, call, rules, isWaiting }: CallRu
 }
 
 /**
- * A call of which it is not known how it ended is repeated only where twice does no more than once. A card that ended before its time is posted
- * again: the call did not run, and its member has decided nothing.
+ * A call with an unknown outcome is repeated only if that is harmless. A card that ended before its time is posted again: the call did not run, and its member
+ * has decided nothing.
  */
 function isRetryable(
   { context, control, call }: CallRun,

@@ -19,7 +19,7 @@ import { isToolCall, START_TOOL } from './execute-step.js';
 
 const FIRST_RETRY_MS = 2_000;
 
-/** Requests the next step from the model, and records the response before anything follows from it. */
+/** Requests the next step from the model, and records the response before anything depends on it. */
 export async function requestStep(context: TaskContext, control: RunControl, id: string, rules: Rules): Promise<void> {
   const { journal, llm } = context;
   if (llm === undefined) {
@@ -34,7 +34,7 @@ export async function requestStep(context: TaskContext, control: RunControl, id:
   const charge = chargeFor(task);
   const endTyping = context.board.showTyping(task);
   try {
-    // Its receipt is written first: when the process dies in between, the request is repeated and takes its place.
+    // Its receipt is written first: if the process dies in between, the repeated request overwrites it.
     if (control.interrupted.aborted) throw new CinnabarError('CINNABAR_LLM_CANCELLED');
     const { interrupted } = control;
     const completion = await until(llm.complete({ ...request, charge, signal: interrupted }), interrupted);
@@ -42,7 +42,7 @@ export async function requestStep(context: TaskContext, control: RunControl, id:
     const { cost = null } = (await llm.finishWork(charge, workDetailsOf(task, completion))) ?? {};
     if (control.stopped.aborted) return;
     const step = { text: textOf(completion), calls: questionFirst(callsOf(completion)) };
-    // A tool with which the step begins is begun in the same write.
+    // A tool call at the start of the step is begun in the same write.
     const first = control.interrupted.aborted ? undefined : firstTool(step);
     control.begunNow = first?.id;
     await journal.move(id, first === undefined ? 'running' : 'tool_executing', (draft) => {
@@ -81,7 +81,10 @@ async function promptOf({ tools, provenance, selfName }: TaskContext, task: Task
   };
 }
 
-/** Errors that a retry cannot mend end the task. An outage is waited for. Anything else is tried again, later each time, until the loop detector ends the task. */
+/**
+ * Errors that a retry cannot fix end the task. During an outage the task waits. After any other error it retries with growing delays until the loop detector
+ * ends the task.
+ */
 async function onFailure(context: TaskContext, control: RunControl, id: string, error: unknown): Promise<void> {
   if (control.interrupted.aborted || !(error instanceof CinnabarError)) throw error;
   if (!error.code.startsWith('CINNABAR_LLM_')) throw error;
@@ -103,7 +106,7 @@ const HOPELESS: ReadonlySet<string> = new Set([
   'CINNABAR_LLM_UNSUPPORTED',
 ]);
 
-/** The host tool with which a step begins, if it begins with one. */
+/** The host tool call that a step begins with, if any. */
 function firstTool({ text, calls }: Pick<Step, 'text' | 'calls'>): Call | undefined {
   const call = calls.find(({ state }) => state !== 'done');
   return call === undefined || text !== '' || !isToolCall(call) ? undefined : call;
@@ -115,7 +118,7 @@ const textOf = ({ content }: LlmCompletion) =>
     .join('')
     .trim();
 
-/** Their ids tell the calls of a step apart, whatever the model calls them. */
+/** These ids distinguish the calls of a step, whatever ids the model uses. */
 function callsOf({ content, droppedCalls = 0 }: LlmCompletion): Call[] {
   const used = new Set<string>();
   const calls = content.flatMap((block): Call[] => {
@@ -135,7 +138,7 @@ function callsOf({ content, droppedCalls = 0 }: LlmCompletion): Call[] {
 const HELD =
   'Not run: you asked the user in the same answer, and what they say comes first. Make this call again if it is still wanted then.';
 
-/** A response that asks the user does nothing else: the model reads the answer before anything of it runs. */
+/** In a response that asks the user, nothing else runs: the model reads the answer first. */
 function questionFirst(calls: readonly Call[]): Call[] {
   const question = calls.find(({ name, unreadable: why }) => name === 'ask_user' && why === undefined);
   if (question === undefined) return [...calls];
@@ -148,10 +151,10 @@ function unreadable(id: string, name: string, why: string): Call {
 
 const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 300_000;
-/** A single failure is soon over, and not worth a message. */
+/** A single failure usually passes quickly, and needs no message. */
 const REPORTED_AFTER = 2;
 
-/** Failures of the model that pass by themselves. */
+/** Failures of the model that pass without intervention. */
 const PASSING: ReadonlySet<string> = new Set([
   'CINNABAR_LLM_UNAVAILABLE',
   'CINNABAR_LLM_PAUSED',
@@ -160,8 +163,8 @@ const PASSING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Waits a little longer after each failure, says once that it waits, and returns for the next attempt. The time counts as work, so the task's own
- * limit ends it. @throws Interrupted
+ * Waits a little longer after each failure, sends one message about it, and returns for the next attempt. The time counts as work, so the task's own limit ends
+ * it. @throws Interrupted
  */
 async function waitOutOutage(context: TaskContext, control: RunControl, id: string): Promise<void> {
   const { journal, clock } = context;
@@ -182,7 +185,7 @@ async function waitOutOutage(context: TaskContext, control: RunControl, id: stri
   await pause(clock, Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS), control.interrupted);
 }
 
-/** The next step of a task: repeated after a crash it has the same receipt. */
+/** The next step of a task: repeated after a crash, it has the same receipt. */
 function chargeFor(task: Task): WorkCharge {
   const n = task.stepCount + 1;
   return {
@@ -193,7 +196,7 @@ function chargeFor(task: Task): WorkCharge {
   };
 }
 
-/** What `!why` says of a step, beside what it cost. */
+/** What `!why` shows about a step besides its cost. */
 function workDetailsOf(task: Task, { content }: LlmCompletion): WorkDetails {
   return {
     tools: content.flatMap((block) => (block.type === 'text' ? [] : [{ name: block.name, outcome: 'asked for' }])),

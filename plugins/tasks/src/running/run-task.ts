@@ -7,8 +7,8 @@ import { executeStep } from './execute-step.js';
 import { requestStep } from './request-step.js';
 
 /**
- * The loop of one task: it reads how the task stands, does the one thing that follows from it, and begins again, until the task is over. All
- * state is in the journal, so the loop continues from there after a restart. @throws Interrupted, Superseded when another process has the task
+ * The loop of one task: it reads the task's state, performs the one action that follows from it, and begins again, until the task ends. All state is in the
+ * journal, so the loop continues from there after a restart. @throws Interrupted, Superseded when another process has the task
  */
 export async function runTask(context: TaskContext, control: RunControl, id: string): Promise<void> {
   for (;;) {
@@ -28,7 +28,7 @@ export async function runTask(context: TaskContext, control: RunControl, id: str
 async function advance(context: TaskContext, control: RunControl, task: Task): Promise<void> {
   const { id } = task;
   const rules = await context.settings.guild(task.actor.guildId).get();
-  // A task that waits for a person or for a time takes no slot.
+  // A task that waits for a person or a time occupies no slot.
   if (isAsking(task) || task.status === 'waiting_time') return executeStep(context, control, task, rules);
   if (!context.slots.has(id)) return waitForSlot(context, control, task);
   if (!(await mayGoOn(context, control, task))) return;
@@ -45,12 +45,12 @@ async function advance(context: TaskContext, control: RunControl, task: Task): P
       draft.warned = true;
     });
   }
-  // A model that answers fast must not be asked without end.
+  // A model that answers fast must not be called in a tight loop.
   if (task.stepCount > 0) await pause(context.clock, rules.stepDelayMs, control.interrupted);
   await requestStep(context, control, id, rules);
 }
 
-/** A question that was asked and has no answer yet. */
+/** An open question. */
 function isAsking({ question, status }: Task): boolean {
   return question?.messageIds !== undefined && question.answer === undefined && status === 'waiting_user';
 }
@@ -67,12 +67,12 @@ async function waitForSlot({ slots, settings, journal }: TaskContext, control: R
   await journal.move(id, 'running');
 }
 
-/** How often Discord is asked, while a task works, whether its member is still in the guild. */
+/** How often, while a task works, Discord is asked whether its member is still in the guild. */
 const FRESH_MS = 60_000;
-/** Before a permission counts as lost, it is checked once more after this time. */
+/** A missing permission is checked once more after this time before it counts as lost. */
 const DOUBT_MS = 10_000;
 
-/** Pauses a task where the plugin was switched off; ends one whose member has lost the right to it. */
+/** Pauses a task when the plugin is disabled; ends one whose member has lost the right to it. */
 async function mayGoOn(context: TaskContext, control: RunControl, task: Task): Promise<boolean> {
   // Not at every step: tools check for themselves.
   const fresh = context.clock.now() - control.askedAt >= FRESH_MS;
@@ -96,11 +96,11 @@ async function mayGoOn(context: TaskContext, control: RunControl, task: Task): P
 type Permission =
   | { readonly is: 'given' }
   | { readonly is: 'switched-off' }
-  /** Not `certain`: it may also be that it could not be found out just now. */
+  /** Not `certain`: the check itself may have failed. */
   | { readonly is: 'lost'; readonly because: string; readonly certain: boolean };
 
 /**
- * Whether the member may still have the task done where it works: they may have left, or may not write there any more.
+ * Whether the member may still have the task done there: they may have left, or lost the permission to write.
  * @param fresh whether to ask Discord if they are still in the guild
  */
 export async function permissionOf(context: TaskContext, task: Task, fresh: boolean): Promise<Permission> {
@@ -135,7 +135,7 @@ async function isStillThere({ client }: TaskContext, { actor: { guildId, userId 
 
 const MINUTE_MS = 60_000;
 
-/** Which limit a task has reached, in words for people; `undefined` while it has room. */
+/** The limit that a task has reached, in words for people; `undefined` while it is below all of them. */
 export function limitReached(task: Task, rules: Rules, now: number): string | undefined {
   const limit = limitOf(task, rules, now);
   if (limit === undefined || task.outage === undefined) return limit;

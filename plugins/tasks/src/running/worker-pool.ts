@@ -25,7 +25,7 @@ import {
 } from './complete-step.js';
 import { limitReached, permissionOf, runTask } from './run-task.js';
 
-/** The workers: one for each task that this process carries out. */
+/** The workers, one for each task that this process executes. */
 export function createWorkerPool(context: TaskContext) {
   const { journal, languages, slots, log } = context;
   const workers = new Map<string, { readonly control: RunControl; readonly ended: Promise<void> }>();
@@ -67,7 +67,7 @@ export function createWorkerPool(context: TaskContext) {
     }
   };
 
-  /** A result that cannot be published now is published at the next start. */
+  /** A result that cannot be posted now is posted at the next start. */
   const publish = async (id: string, control: RunControl) => {
     const task = journal.peek(id);
     if (leaving || task === undefined || !isFinal(task.status)) return;
@@ -90,13 +90,13 @@ export function createWorkerPool(context: TaskContext) {
       .speak(task.actor, () => run(id, control))
       .finally(() => {
         workers.delete(id);
-        // A pause was withdrawn before it took effect.
+        // A pause that was withdrawn before it took effect.
         if (control.interrupted.aborted && !control.left.aborted && isActive(id)) launch(id, true);
       });
     workers.set(id, { control, ended });
   };
 
-  /** After a stop: publishes the result, or lets the task continue when its end could not be written. */
+  /** After a stop: posts the result, or lets the task continue if its end could not be written. */
   const afterStop = async (id: string, control: RunControl, ended: Promise<void> | undefined) => {
     await ended;
     const task = journal.peek(id);
@@ -106,12 +106,12 @@ export function createWorkerPool(context: TaskContext) {
   };
 
   return {
-    /** Carries a task out until it is over, paused or interrupted. @param recognise it may have sent messages of which nothing is written */
+    /** Executes a task until it ends, pauses or is interrupted. @param recognise it may have sent messages that were not recorded */
     launch,
     has: (id: string): boolean => workers.has(id),
     /**
-     * Ends a task from outside: a person's stop, a lost right, a limit that passes while a tool runs. No model request and no tool begins after the
-     * call; resolves once the end is written. The result is published afterwards. @throws Superseded when the task was over already
+     * Ends a task from outside: a member's stop, a lost right, a limit that passes while a tool runs. No model request and no tool begins after the call;
+     * resolves once the end is written. The result is posted afterwards. @throws Superseded when the task had ended already
      */
     async end(id: string, status: FinalStatus, ending: Pick<Ending, 'kind' | 'text' | 'byUserId'>): Promise<void> {
       const worker = workers.get(id);
@@ -124,20 +124,20 @@ export function createWorkerPool(context: TaskContext) {
         endings.add(published);
       }
     },
-    /** Resolves when the results of all tasks ended from outside are published. */
+    /** Resolves when the results of all tasks ended from outside are posted. */
     async published(): Promise<void> {
       await Promise.all(endings);
     },
-    /** Breaks off what can be repeated; a tool that runs is let finish. */
+    /** Interrupts everything that can be repeated; a running tool may finish. */
     hold: (id: string): void => workers.get(id)?.control.pause(),
-    /** Something that the task waits for has come. */
+    /** Signals that the event the task waits for has occurred. */
     wake: (id: string): void => workers.get(id)?.control.wake(),
-    /** Lets a paused task continue, or one that was about to pause. @throws Superseded */
+    /** Resumes a task that is paused or about to pause. @throws Superseded */
     async resume(id: string): Promise<void> {
       const task = await journal.note(id, (draft) => {
         draft.pausing = false;
       });
-      // One that was about to pause continues by itself.
+      // A task that was about to pause simply continues.
       if (task.status !== 'paused') return;
       await workers.get(id)?.ended;
       await journal.move(id, 'queued', (draft) => {
@@ -145,7 +145,7 @@ export function createWorkerPool(context: TaskContext) {
       });
       launch(id, true);
     },
-    /** Every worker leaves; tools that run continue. Resolves when no worker is left. */
+    /** Stops all workers; running tools continue. Resolves when no worker is left. */
     async leave(): Promise<void> {
       leaving = true;
       for (const { control } of workers.values()) control.leave();
@@ -156,7 +156,10 @@ export function createWorkerPool(context: TaskContext) {
 
 export type WorkerPool = ReturnType<typeof createWorkerPool>;
 
-/** Takes over tasks that no process carries out: after a restart all that was under way, later what another process has left behind. Only in guilds of this process. */
+/**
+ * Takes over tasks that no process executes: after a restart all unfinished ones, later those that another process has released. Only in guilds of this
+ * process.
+ */
 export async function recover({ journal, client }: TaskContext, workers: WorkerPool, index: TaskIndex): Promise<void> {
   for await (const found of journal.all()) {
     const { id, actor, status, ending } = found;
@@ -169,14 +172,14 @@ export async function recover({ journal, client }: TaskContext, workers: WorkerP
   }
 }
 
-/** What is remembered of a task that is over. */
+/** How much is kept of an ended task. */
 const KEPT_TOKENS = 4_000;
 /** After a stop, a tool has this long to end before its outcome counts as unknown. */
 const GRACE_MS = 3_000;
 
 /**
- * Posts, once, that a task is over: what it has done, what was halted, what is unknown. Then clears what it leaves behind: its approvals, its slot,
- * and of what it remembers all but what it takes to continue. @throws Interrupted when the plugin stops before that
+ * Posts, once, that a task has ended: what it has done, what was halted, what is unknown. Then cleans up: its approvals, its slot, and all of its data except
+ * what is needed to continue it. @throws Interrupted when the plugin stops before that
  */
 async function publishResult(context: TaskContext, control: RunControl, id: string): Promise<void> {
   const { journal, slots, approvals, speaker, board } = context;
@@ -187,13 +190,13 @@ async function publishResult(context: TaskContext, control: RunControl, id: stri
   await approvals?.end(id);
   await speaker.dropQuestion(ended);
   const rules = await context.settings.guild(ended.actor.guildId).get();
-  // A member who stopped their own task needs no notice.
+  // A member who stopped their own task gets no notice.
   const isToKnow = ended.ending.byUserId !== ended.actor.userId;
   const mention = isToKnow ? pingedIn(ended, rules) : undefined;
   const { text, ids } = await speaker.sayEnding(ended, { recognise: control.recognise, mention });
   if (isToKnow) await speaker.notify(ended, rules, keyOf(ended, 'ending'), 'ended');
   await speaker.reportBack(ended, control.recognise);
-  // Not shown: the next run shows it, and finds the messages that were sent.
+  // The final status was not shown: the next run shows it, and finds the messages that were sent.
   if (!(await board.finish(ended))) return;
   const over = await journal.amend(id, (draft) => {
     if (draft.ending !== undefined) draft.ending.told = true;
@@ -212,7 +215,7 @@ async function publishResult(context: TaskContext, control: RunControl, id: stri
   await publishMessage(context, over, { key: keyOf(over, 'ending'), kind: 'ending', text }, ids);
 }
 
-/** Waits a little for the tools that were running, and records how each ended, or that it is unknown. */
+/** Waits briefly for the running tools, and records how each ended, or that its outcome is unknown. */
 async function awaitHalted(context: TaskContext, control: RunControl, id: string): Promise<void> {
   const { journal, clock, signal } = context;
   const task = journal.peek(id);
@@ -246,14 +249,14 @@ async function awaitHalted(context: TaskContext, control: RunControl, id: string
   }
 }
 
-/** The task that takes a slot, and whose it is. */
+/** The task that occupies a slot, and its member. */
 interface Claim {
   readonly id: string;
   readonly userId: string;
   readonly guildId: string | null;
 }
 
-/** Slots in which tasks work. Tasks that find none free wait: guilds take turns, then members, then the order of arrival counts. */
+/** Slots in which tasks work. When none is free, tasks wait: guilds take turns, then members, then tasks in order of arrival. */
 export function createSlots() {
   const listeners = new Set<(waiting: readonly string[]) => void>();
   const slots = createFairSlots<FairClaim & { readonly bounds: FairBounds }>(({ bounds }) => bounds, announce);
@@ -267,25 +270,25 @@ export function createSlots() {
   }
 
   return {
-    /** Resolves once a slot is free, with `false` when `signal` aborts first. A task that has one keeps it. */
+    /** Resolves once a slot is free, with `false` when `signal` aborts first. A task that has a slot keeps it. */
     async acquire(
       { id, userId, guildId }: Claim,
       bounds: () => Promise<FairBounds>,
       signal: AbortSignal,
     ): Promise<boolean> {
       if (slots.has(id)) return true;
-      // In direct messages the bound of the member is enough.
+      // In direct messages the limit per member is enough.
       const guild = guildId ?? `direct:${userId}`;
       return slots.acquire({ id, guild, member: userId, bounds: await bounds() }, signal);
     },
     release: slots.release,
     has: slots.has,
-    /** Its place among those that wait, from 1. */
+    /** Its place in the queue, from 1. */
     placeOf(id: string): number | undefined {
       const index = order.indexOf(id);
       return index < 0 ? undefined : index + 1;
     },
-    /** Called with the ids of those that wait, when their order has changed. */
+    /** Called with the ids of the waiting tasks when their order has changed. */
     onOrder: (listener: (waiting: readonly string[]) => void): void => void listeners.add(listener),
   };
 }
@@ -294,12 +297,12 @@ export type Slots = ReturnType<typeof createSlots>;
 
 export const WATCHDOG_MS = 10_000;
 const HOUR_MS = 3_600_000;
-/** How often Discord is asked whether those for whom tasks wait are still in the guild. */
+/** How often Discord is asked whether the members of waiting tasks are still in the guild. */
 const FRESH_MS = 300_000;
 
 /**
- * Looks after tasks that nothing else moves: those whose member has left or has to be reminded, those that the host has paused, and those whose
- * time runs out in the middle of a tool, a request to the model, or a pause.
+ * Checks tasks that nothing else moves: those whose member has left or needs a reminder, those that the host has paused, and those whose time runs out during a
+ * tool call, a model request or a pause.
  */
 export function createWatchdog(context: TaskContext, workers: WorkerPool): () => Promise<void> {
   const { journal, languages, settings, clock, log } = context;
@@ -311,14 +314,14 @@ export function createWatchdog(context: TaskContext, workers: WorkerPool): () =>
     const permission = await permissionOf(context, task, fresh);
     const doubtful = permission.is === 'lost' && !permission.certain && !doubted.has(id);
     doubted.delete(id);
-    // Checked once more, next time.
+    // Checked once more in the next round.
     if (doubtful) return void doubted.add(id);
     if (permission.is === 'lost') return workers.end(id, 'cancelled', { kind: 'gone', text: permission.because });
     if (permission.is === 'given' && pausedByHost) return workers.resume(id);
     const rules = await settings.guild(actor.guildId).get();
     await remind(context, task, rules);
     if (!isWorking(status)) return;
-    // The step under way may end: steps are counted between two of them.
+    // The current step may finish: steps are counted between steps.
     const limit = limitReached({ ...task, stepCount: task.continuedFrom?.steps ?? 0 }, rules, clock.now());
     if (limit === undefined) return;
     await workers.end(id, status === 'tool_executing' ? 'cancelled' : 'completed', { kind: 'limit', text: limit });
@@ -339,7 +342,7 @@ export function createWatchdog(context: TaskContext, workers: WorkerPool): () =>
   };
 }
 
-/** Reminds a member once of what waits for them: when half of the time for an approval has passed. */
+/** Reminds a member once of a pending request: when half of the time for an approval has passed. */
 async function remind(context: TaskContext, task: Task, rules: Rules): Promise<void> {
   const { id, status, stepCount, waitsSince, reminded } = task;
   if (status !== 'waiting_approval' && status !== 'waiting_user') return;

@@ -1,6 +1,6 @@
 import type { WebBlock, WebPageInfo, WebResult, WebView } from '@cinnabar/sdk';
 
-/** What the ids in a view are called. */
+/** The names of the ids in a view. */
 export interface Names {
   readonly users: Readonly<Record<string, string>>;
   readonly channels: Readonly<Record<string, string>>;
@@ -40,7 +40,7 @@ export type Result = WebResult & { readonly names?: Names };
 /** What the server refused, as a sentence; `status` 0 while it cannot be reached. */
 export class Refusal extends Error {
   readonly status: number;
-  /** What of the input is not right, where the server says it. */
+  /** The invalid parts of the input, if the server names them. */
   readonly field: string | undefined;
   constructor(status: number, sentence: string, field?: string) {
     super(sentence);
@@ -55,7 +55,7 @@ async function ask<T>(path: string, init?: RequestInit): Promise<T> {
   const body = await response.json().catch(() => undefined);
   if (response.ok) return body;
   const sentence = typeof body?.error === 'string' ? body.error : undefined;
-  // A proxy says that nothing is behind it.
+  // A proxy reports that the server behind it is down.
   if (sentence === undefined && response.status >= 500) throw new Refusal(0, '');
   throw new Refusal(
     response.status,
@@ -64,7 +64,7 @@ async function ask<T>(path: string, init?: RequestInit): Promise<T> {
   );
 }
 
-/** Where a page is: about which guild (`null`: the bot), and what its address says. */
+/** Which guild a page is about (`null`: the bot), and the parameters in its address. */
 export interface Place {
   readonly guildId: string | null;
   readonly query: Readonly<Record<string, string>>;
@@ -106,7 +106,7 @@ const post = <T>(path: string, csrf: string | undefined, body: unknown): Promise
 export const sendAct = (page: string, act: string, input: object, place: Place, csrf: string): Promise<Result> =>
   post(`/api/pages/${page}/acts/${act}${parameters(place)}`, csrf, { input });
 
-/** With the token of a link. */
+/** With the token of a sign-in link. */
 export const signIn = (token: string): Promise<unknown> => post('/auth/link', undefined, { token });
 
 export const signOut = (csrf: string): Promise<unknown> => post('/auth/sign-out', csrf, {});
@@ -114,7 +114,7 @@ export const signOut = (csrf: string): Promise<unknown> => post('/auth/sign-out'
 const FIRST_RETRY_MS = 2_000;
 const MOST_RETRY_MS = 60_000;
 
-/** Calls back when the page may show something else, and when the connection is there or gone. @returns ends it */
+/** Calls back when the page's content may have changed, and when the connection opens or closes. @returns a function that stops it */
 export function watchPage(
   page: string,
   place: Place,
@@ -136,12 +136,12 @@ export function watchPage(
     opened.addEventListener('open', () => {
       retryMs = FIRST_RETRY_MS;
       onConnection(true);
-      // What changed meanwhile was not told.
+      // Changes during the interruption were not reported.
       if (wasLost) onChange();
       wasLost = false;
     });
     opened.addEventListener('changed', onChange);
-    // Loading it again says why.
+    // Loading it again shows why.
     opened.addEventListener('gone', () => {
       opened.close();
       onChange();
@@ -150,8 +150,8 @@ export function watchPage(
       wasLost = true;
       onConnection(false);
       if (opened.readyState !== EventSource.CLOSED) return;
-      // After an answer that is no stream, as a proxy gives while the bot is away, the browser does not try again by itself. Loading the page says
-      // whether it is still there for this person.
+      // After a response that is not a stream (a proxy's error page while the bot is down), the browser does not retry. Loading the page shows whether this
+      // person can still see it.
       onChange();
       timer = setTimeout(connect, retryMs);
       retryMs = Math.min(retryMs * 2, MOST_RETRY_MS);

@@ -28,7 +28,7 @@ export function Blocks({ blocks }: { readonly blocks: readonly WebBlock[] }) {
   );
 }
 
-/** Forms of one line stand together in a list. */
+/** Consecutive one-line forms are grouped in a list. */
 function grouped(blocks: readonly WebBlock[]): readonly (Exclude<WebBlock, readonly unknown[]> | Kind<'form'>[])[] {
   const groups: (WebBlock | Kind<'form'>[])[] = [];
   for (const block of blocks) {
@@ -43,7 +43,7 @@ function grouped(blocks: readonly WebBlock[]): readonly (Exclude<WebBlock, reado
 const formKey = ({ act, input, fields }: Kind<'form'>): string =>
   JSON.stringify([act, { ...input, seen: undefined }, fields[0]?.name]);
 
-/** So that a block keeps what was opened and typed in it while others come and go. */
+/** So that a block keeps its open parts and typed text when other blocks appear and disappear. */
 const keyOf = (block: WebBlock, index: number): string =>
   'title' in block && block.title !== undefined ? `${block.kind} ${block.title}` : `${block.kind} ${index}`;
 
@@ -197,7 +197,7 @@ interface RowParts {
 function Row({ row: { cells, link, buttons = [], changedAt }, columns, hasButtons }: RowParts) {
   const { lookedAt } = usePage();
   const isNew = changedAt !== undefined && lookedAt > 0 && changedAt > lookedAt;
-  // A press anywhere in a row is not meant as a wish for a file.
+  // A click anywhere in a row must not start a download.
   const isLinked = link !== undefined && !('download' in link);
   return (
     <tr class={[isNew ? 'new' : '', isLinked ? 'linked' : ''].join(' ').trim()}>
@@ -222,10 +222,10 @@ function Row({ row: { cells, link, buttons = [], changedAt }, columns, hasButton
   );
 }
 
-/** A link within a link cannot be followed. */
+/** A link inside a link cannot be followed. */
 const isLink = (value: WebValue): boolean => typeof value === 'object' && value !== null && 'link' in value;
 
-/** Where the whole row leads to the same place, one link is enough. */
+/** If the whole row leads to the same place, one link is enough. */
 function withoutLink(value: WebValue, link: WebLink): WebValue {
   if (typeof value !== 'object' || value === null || !('link' in value)) return value;
   if (JSON.stringify(value.link) !== JSON.stringify(link)) return value;
@@ -294,7 +294,7 @@ function Buttons({ buttons }: { readonly buttons: readonly WebButton[] }) {
   );
 }
 
-/** A button that does an act, after a question where it asks one. */
+/** A button that performs an act, after a question if the act requires one. */
 export function ActButton({
   button,
   onResult,
@@ -347,7 +347,7 @@ export function ActButton({
   );
 }
 
-/** Says what an act came to and how it is taken back, hands its file over, and goes where it leads. */
+/** Shows the result of an act and how to undo it, downloads its file, and follows its link. */
 export function finish(result: Result, { act, say, place }: Pick<PageContext, 'act' | 'say' | 'place'>): void {
   const { undo } = result;
   const takeBack =

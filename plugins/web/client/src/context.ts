@@ -2,14 +2,14 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Names, Place, Result } from './api.js';
 
-/** What the blocks of a page work with. */
+/** What the blocks of a page use. */
 export interface PageContext {
   readonly page: string;
   readonly place: Place;
   readonly names: Names;
-  /** Does one of the page's acts. Rejects with a `Refusal`, whose sentence is for the person. */
+  /** Performs one of the page's acts. Rejects with a `Refusal`, whose sentence is for the person. */
   act(name: string, input: object): Promise<Result>;
-  /** Shows a sentence for a while, with a button that takes back what it tells of. */
+  /** Shows a sentence for a while, with a button that undoes the reported act. */
   say(sentence: string, tone?: 'good' | 'bad', undo?: () => void): void;
   /** When the person last looked at this page, in ms since 1970. */
   readonly lookedAt: number;

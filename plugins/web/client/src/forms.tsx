@@ -23,14 +23,14 @@ interface Problem {
   readonly field: string | undefined;
 }
 
-/** A form with one field is about that one, whatever the act calls it. */
+/** In a form with one field the refusal concerns that field, whatever name the act uses. */
 function refusedField(error: unknown, fields: readonly WebField[]): string | undefined {
   const [first, ...others] = fields;
   if (!(error instanceof Refusal) || error.status === 0 || first === undefined) return undefined;
   return others.length === 0 ? first.name : fields.find(({ name }) => name === error.field)?.name;
 }
 
-/** What was typed stays until it is saved, whatever the page shows meanwhile. */
+/** Typed text stays until it is saved, even if the page changes. */
 export function Form({ form }: { readonly form: FormBlock }) {
   const { act, say, place } = usePage();
   const [typed, setTyped] = useState<Record<string, Given>>({});
@@ -164,9 +164,9 @@ export function SearchForm({ search }: { readonly search: SearchBlock }) {
 interface FieldParts {
   readonly field: WebField;
   readonly value: Given;
-  /** Of the element that says why its value was refused. */
+  /** The id of the element that explains why the value was refused. */
   readonly problemId: string | undefined;
-  /** @param isAtOnce nothing more is going to be typed */
+  /** @param isAtOnce the input is complete */
   onChange(value: Given, isAtOnce: boolean): void;
 }
 

@@ -23,7 +23,7 @@ import { Text } from './values.js';
 
 const RETRY_MS = 3_000;
 const SAID_MS = 8_000;
-/** So long there is time to think better of it. */
+/** How long an act can be undone. */
 const UNDO_MS = 30_000;
 
 function App() {
@@ -84,7 +84,7 @@ function App() {
   );
 }
 
-/** The pages of a guild or of the bot; `undefined` until they are there. */
+/** The pages of a guild or of the bot; `undefined` until they are loaded. */
 function usePages(guildId: string | null | undefined) {
   const [pages, setPages] = useState<readonly WebPageInfo[]>();
   const [refused, setRefused] = useState<string>();
@@ -235,7 +235,7 @@ function PageView({ page, route, guildId, session, pages, say, onActed }: PagePa
     const number = ++latest.current;
     try {
       const loaded = await loadView(page, place);
-      // Answers may come in another order than they were asked for.
+      // Answers may arrive in another order than the requests.
       if (number !== latest.current) return;
       setShown(loaded);
       setRefused(undefined);
@@ -263,7 +263,7 @@ function PageView({ page, route, guildId, session, pages, say, onActed }: PagePa
       const { names } = result;
       if (names !== undefined) setKnown((before) => joined(before, names));
       await load();
-      // It may have brought a page, or taken one away.
+      // It may have added or removed a page.
       onActed();
       return result;
     },
@@ -294,7 +294,7 @@ function PageView({ page, route, guildId, session, pages, say, onActed }: PagePa
   );
 }
 
-/** What is above the page: the server, and for a page about one thing the page that lists them. */
+/** The levels above the page: the server, and for a page about one item the page that lists them. */
 function Trail({
   guildId,
   session,
@@ -328,7 +328,7 @@ function joined(one: Names, other: Names): Names {
   };
 }
 
-/** A sentence that is shown for a while, on whatever page one is meanwhile. */
+/** A sentence that is shown for a while, on every page that is opened meanwhile. */
 function useSaid() {
   const [said, setSaid] = useState<Said>();
   useEffect(() => {
@@ -344,7 +344,7 @@ function useSaid() {
   return [said, say] as const;
 }
 
-/** When somebody last looked at a page in this browser; they look now. */
+/** When this browser last showed the page; records the current visit. */
 function lookAt(page: string): number {
   const key = `looked at ${page}`;
   const before = Number(localStorage.getItem(key) ?? 0);

@@ -5,7 +5,7 @@ import { formatBytes, formatMs, formatNumber, formatUsd, Text } from './values.j
 
 type PlotBlock = Extract<WebBlock, { kind: 'plot' }>;
 
-/** In pixels; as wide as there is room, so that its words are as large as others. */
+/** In pixels; as wide as its container, so that its text has the usual size. */
 const HEIGHT = 180;
 const FIRST_WIDTH = 640;
 const [LEFT, BOTTOM, TOP] = [64, 22, 10];
@@ -110,7 +110,7 @@ export function Plot({ block: { title, style, unit, series, empty } }: { readonl
         {style === 'lines'
           ? series.map(({ name, points }, index) => {
               const [first] = points;
-              // A line of one point is none.
+              // A line needs two points.
               if (points.length === 1 && first !== undefined)
                 return (
                   <circle
@@ -151,7 +151,7 @@ export function Plot({ block: { title, style, unit, series, empty } }: { readonl
       </svg>
       <details class="values" onToggle={({ currentTarget }) => setListed(currentTarget.open)}>
         <summary>{t('As a table')}</summary>
-        {/* It has a row for each point: only for whom wants it. */}
+        {/* The table has a row for each point, so it is built only when it is opened. */}
         {isListed ? (
           <div class="table">
             <table>
@@ -187,7 +187,7 @@ export function Plot({ block: { title, style, unit, series, empty } }: { readonl
 
 const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
 
-/** The next value above that `GRID_LINES` divide into round ones; into whole ones where things are counted. */
+/** The next value above that `GRID_LINES` divides into round steps; into whole ones for counts. */
 function niceAbove(value: number, isCount: boolean): number {
   if (value <= 0) return GRID_LINES;
   const power = 10 ** Math.floor(Math.log10(value));

@@ -1,7 +1,7 @@
 import type { WebLink } from '@cinnabar/sdk';
 import { useEffect, useState } from 'preact/hooks';
 
-/** What an address shows: the choice of a server, the overview of a guild or the bot, or a page. */
+/** The view of an address: the list of servers, the overview of a guild or the bot, or a page. */
 export interface Route {
   /** `undefined` on the first page; `null`: the bot. */
   readonly guildId: string | null | undefined;
@@ -10,7 +10,7 @@ export interface Route {
   readonly query: Readonly<Record<string, string>>;
 }
 
-/** Where links lead that sign somebody in. */
+/** The path of sign-in links. */
 export const SIGN_IN = '/sign-in';
 
 function routeOf({ pathname, search }: Location): Route {
@@ -38,7 +38,7 @@ export function addressOf({
   return `${base}${page === undefined ? '' : `/${page}`}${given === '' ? '' : `?${given}`}`;
 }
 
-/** Where a link of a page leads. */
+/** The target of a link on a page. */
 export function hrefOf(link: WebLink, guildId: string | null): string {
   if ('discord' in link) return link.discord;
   if ('overview' in link) return addressOf({ guildId: link.overview });
@@ -56,7 +56,7 @@ export function hrefOf(link: WebLink, guildId: string | null): string {
 const listeners = new Set<() => void>();
 let moved = false;
 
-/** Whether the person has come to this page from another one: then the focus goes along. */
+/** Whether the person has come to this page from another one: then the focus moves to its title. */
 export const hasMoved = (): boolean => moved;
 
 export function navigate(href: string): void {
@@ -80,7 +80,7 @@ export function useRoute(): Route {
       if (link === null || link.origin !== location.origin || link.target !== '' || link.hasAttribute('download'))
         return;
       if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
-      // Within the page, as the link past the navigation: the browser moves the focus.
+      // Within the page, like the skip link: the browser moves the focus.
       if (link.hash !== '' && link.pathname === location.pathname && link.search === location.search) return;
       event.preventDefault();
       navigate(link.href);

@@ -19,7 +19,7 @@ interface ShellParts {
   readonly route: Route;
   readonly pages: readonly WebPageInfo[];
   readonly said: Said | undefined;
-  /** The sentence has been read. */
+  /** Called when the sentence has been read. */
   onRead(): void;
   readonly children: ComponentChildren;
 }
@@ -27,11 +27,11 @@ interface ShellParts {
 export interface Said {
   readonly sentence: string;
   readonly tone: 'good' | 'bad';
-  /** Takes back what it tells of. */
+  /** Undoes the reported act. */
   readonly undo?: (() => void) | undefined;
 }
 
-/** The title of a page, and where its reader begins: it takes the focus when what was focused is gone, or lies outside of the page. */
+/** The title of a page. It takes the focus when the focused element is gone or outside of the page. */
 export function Heading({ text }: { readonly text: string }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -46,7 +46,7 @@ export function Heading({ text }: { readonly text: string }) {
   );
 }
 
-/** What surrounds every page: the servers, the pages of the one that is chosen, and who has signed in. */
+/** The frame of every page: the servers, the pages of the chosen one, and the signed-in user. */
 export function Shell({ session, route, pages, said, onRead, children }: ShellParts) {
   const [isOpen, setOpen] = useState(false);
   const menu = useRef<HTMLButtonElement>(null);
@@ -178,7 +178,7 @@ function Navigation({
   );
 }
 
-/** Goes to the same place of another server. */
+/** Goes to the same page of another server. */
 function Switcher({ session, route }: { readonly session: Session; readonly route: Route }) {
   if (route.guildId === undefined) return null;
   const value = route.guildId ?? 'bot';
@@ -224,7 +224,7 @@ function Theme() {
 
 const MOST_FOUND = 12;
 
-/** Pages and servers by name, with Ctrl+K. */
+/** Finds pages and servers by name, with Ctrl+K. */
 function Palette({
   session,
   route,
@@ -350,7 +350,7 @@ export function SignIn({ session }: { readonly session: Session }) {
   );
 }
 
-/** Behind the address of a link: it waits for a press, since whatever looks at links would use it up. */
+/** The page of a sign-in link: it waits for a click, since programs that preview links would use it up. */
 export function FollowLink({ session }: { readonly session: Session }) {
   const [problem, setProblem] = useState<string>();
   const [isBusy, setBusy] = useState(false);
@@ -408,7 +408,7 @@ export function Servers({ session }: { readonly session: Session }) {
   );
 }
 
-/** An avatar or icon; the initials where there is none, or it cannot be had. */
+/** An avatar or icon; the initials if there is none, or it cannot be loaded. */
 function Picture({
   src,
   name,

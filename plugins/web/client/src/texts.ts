@@ -1,7 +1,7 @@
 import { createPageTexts } from '@cinnabar/sdk/page';
 import de from './locales/de.json';
 
-/** The client's own words; those of pages come from the server in the person's language. */
+/** The client's own texts; those of pages come from the server in the person's language. */
 const texts = createPageTexts({ de });
 
 export const { locale, t } = texts;

@@ -96,7 +96,7 @@ export function LinkTo({ link, children }: { readonly link: WebLink; readonly ch
   );
 }
 
-/** One value, as what it is. */
+/** Renders one value by its type. */
 export function Value({ value }: { readonly value: WebValue }) {
   const { names } = usePage();
   if (value === null) return <span class="nothing">–</span>;
@@ -127,7 +127,7 @@ function Mention({
   return name === undefined ? <code>{id}</code> : <span class="mention" title={id}>{`${sign}${name}`}</span>;
 }
 
-/** Discord's Markdown, as far as sentences of the bot use it; anything else is shown as it stands. */
+/** Renders the part of Discord's Markdown that the bot's sentences use; anything else is shown as plain text. */
 const MARKUP =
   /```(?:\w*\n)?([\s\S]+?)```|(`+)([\s\S]+?)\2|\*\*(.+?)\*\*|__(.+?)__|\*([^*\n]+)\*|<(@!?|@&|#)(\d{15,22})>|<t:(\d{1,11})(?::[tTdDfFR])?>|\[([^\]\n]+)\]\((https:\/\/[^)\s]+)\)|<?(https:\/\/[^\s<>)]+)>?|\\([\\*_`~|#>\-.!()[\]])/g;
 
@@ -176,7 +176,7 @@ function Marked({ match }: { readonly match: RegExpMatchArray }) {
         <a href={target} target="_blank" rel="noreferrer noopener">
           {label ?? target}
         </a>
-        {/* Anybody may have written it: a name says nothing about where it leads. */}
+        {/* Anyone may have written it: the link's name says nothing about its target. */}
         {label === undefined ? null : <small> ({new URL(target).host})</small>}
       </>
     );

@@ -1,8 +1,8 @@
 import { Tokenizer } from 'htmlparser2';
 
-/** What is not read, with all that is in it. */
+/** Elements that are skipped with their content. */
 const SKIPPED = new Set(['script', 'style', 'nav', 'svg', 'noscript', 'template', 'iframe', 'object']);
-/** Elements after and before which a paragraph ends. */
+/** Elements that start and end a paragraph. */
 const PARAGRAPHS = new Set(
   'address article aside blockquote dl details fieldset figure footer form h1 h2 h3 h4 h5 h6 header main ol p pre section table title ul'.split(
     ' ',
@@ -15,19 +15,19 @@ const LONGEST_NAME = 16;
 const DEEPEST_LIST = 8;
 
 /**
- * The words of an HTML document, without scripts, styles and navigation. It reads tags as they come and builds no tree, so that the time
- * is in proportion to the length whatever the nesting: a parser that keeps a stack of open elements needs minutes for 2 MB of `<div>`.
+ * Extracts the text of an HTML document, without scripts, styles and navigation. It reads tags one by one and builds no tree, so the time is proportional to
+ * the length for any nesting: a parser that keeps a stack of open elements needs minutes for 2 MB of `<div>`.
  */
 export function htmlToText(html: string): string {
   const out = createWriter();
   const skipping = new Map<string, number>();
-  /** The numbers of the open lists' items; `undefined` in a list without numbers. */
+  /** The item numbers of the open lists; `undefined` for a list without numbers. */
   const lists: (number | undefined)[] = [];
   let preformatted = 0;
   let current = '';
 
   const openList = (isNumbered: boolean) => {
-    // A list in a list begins on the next line.
+    // A nested list begins on the next line.
     out.atLeast(lists.length > 0 ? 1 : 2);
     if (lists.length < DEEPEST_LIST) lists.push(isNumbered ? 0 : undefined);
   };
@@ -103,7 +103,7 @@ export function htmlToText(html: string): string {
 
 const isList = (name: string) => name === 'ul' || name === 'ol';
 
-/** Collects text; white space and line breaks are written before the next word, so that they never add up. */
+/** Collects text. White space and line breaks are written only before the next word, so that they never accumulate. */
 function createWriter() {
   const parts: string[] = [];
   let breaks = 0;
@@ -143,7 +143,7 @@ function createWriter() {
     },
     text(text: string, isPreformatted: boolean) {
       if (isPreformatted) return write(text);
-      // A space that does not break (`&nbsp;`) parts words like any other.
+      // A non-breaking space (`&nbsp;`) separates words like any other.
       const words = text.replace(/\s+/g, ' ');
       const bare = words.trim();
       if (words.startsWith(' ')) space = true;

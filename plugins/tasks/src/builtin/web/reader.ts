@@ -18,34 +18,34 @@ import {
 import { Agent, request } from 'undici';
 
 export interface WebPage {
-  /** Where it was found, after redirects. */
+  /** The final address, after redirects. */
   readonly url: string;
   readonly contentType: string;
   readonly text: string;
 }
 
 interface UrlRules {
-  /** Ports that may be named; those of http and https always may. */
+  /** Additional ports that addresses may name; those of http and https are always allowed. */
   readonly ports: readonly number[];
-  /** `isPublicAddress` unless given. */
+  /** Default: `isPublicAddress`. */
   readonly isPublic?: (address: string) => boolean;
 }
 
 export interface WebReaderOptions extends UrlRules {
-  /** The system's unless given. */
+  /** Default: the system's resolver. */
   readonly resolve?: ResolveName;
   readonly clock: Clock;
   /** Runs in a worker. */
   readonly htmlToText: (html: string, options: WorkerRunOptions) => Promise<string>;
   readonly mostBytes: number;
-  /** For everything: names, redirects and the body. */
+  /** For the whole fetch: name resolution, redirects and the body. */
   readonly timeoutMs: number;
 }
 
 export interface WebReader {
   /**
-   * @param group the guild or member: pages of different groups are read in turns
-   * @throws UserError with the reason why it was not fetched
+   * @param group the guild or member: different groups take turns
+   * @throws UserError with the reason why the page was not fetched
    */
   read(url: string, signal: AbortSignal, group: string): Promise<WebPage>;
   close(): Promise<void>;
@@ -59,7 +59,7 @@ export function createWebReader(parts: WebReaderOptions): WebReader {
   const { clock, htmlToText, mostBytes, timeoutMs } = parts;
   const agent = new Agent({
     connect: { lookup: publicLookup(parts), timeout: timeoutMs },
-    // Nothing of one request is left for another one.
+    // No connection is reused for another request.
     pipelining: 0,
     maxHeaderSize: 16 * 1024,
   });
@@ -75,7 +75,7 @@ export function createWebReader(parts: WebReaderOptions): WebReader {
       },
     });
 
-  /** @throws UserError for what is not read to its end, letting go of it */
+  /** @throws UserError for a body that is not read to its end; the connection is closed then */
   const checkHead = (statusCode: number, headers: IncomingHttpHeaders, body: Readable): PageType => {
     try {
       if (statusCode !== 200)
@@ -134,7 +134,7 @@ export function createWebReader(parts: WebReaderOptions): WebReader {
 
 const one = (header: string | string[] | undefined): string => (Array.isArray(header) ? header[0] : header) ?? '';
 
-/** A refusal of the look-up comes wrapped in an error of the connection. */
+/** A look-up that refuses an address is reported wrapped in a connection error. */
 function userErrorIn(error: unknown): UserError | undefined {
   if (error instanceof UserError) return error;
   if (error instanceof AggregateError) return error.errors.map(userErrorIn).find((found) => found !== undefined);
@@ -151,13 +151,13 @@ const DECODERS: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
 
 /**
- * Reads a body as far as `mostBytes`, counted both as it comes and unpacked: a small body that unpacks to a huge one is cut off there.
+ * Reads a body up to `mostBytes`, counted before and after decompression: a small body that unpacks to a huge one is stopped there.
  * @throws UserError when there is more, or when it cannot be unpacked
  */
 export async function readBody(body: Readable, encoding: string, mostBytes: number): Promise<Buffer> {
   const steps = encoding.split(',').map((step) => step.trim().toLowerCase());
   const packed = steps.filter((step) => step !== '' && step !== 'identity');
-  // Compressed twice, it is more likely a bomb than a page.
+  // A body that is compressed twice is more likely a decompression bomb than a page.
   const make = packed.length <= 1 ? DECODERS[packed[0] ?? ''] : undefined;
   if (packed.length > 0 && make === undefined) {
     letGo(body);
@@ -188,7 +188,7 @@ export async function readBody(body: Readable, encoding: string, mostBytes: numb
   return Buffer.concat(chunks);
 }
 
-/** Ends a body that is not read. That is an abort to its connection, which would otherwise be reported as an error. */
+/** Ends a body that is not read. Its connection reports that as an abort, which would otherwise be logged as an error. */
 export function letGo(body: Readable): void {
   body.on('error', () => undefined);
   body.destroy();
@@ -202,7 +202,7 @@ export interface PageType {
   readonly charset: string;
 }
 
-/** @throws UserError for what is not text, before any of it is read */
+/** @throws UserError for content that is not text, before any of it is read */
 export function readContentType(contentType: string): PageType {
   const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length) ?? 'utf-8';
@@ -232,7 +232,7 @@ function decoderFor(charset: string): TextDecoder {
 const LONGEST_URL = 2_000;
 
 /**
- * Reads an address that a model or a page has given. What a name leads to is checked when it is resolved.
+ * Fetches an address that a model or a page has given. The IP addresses of a name are checked when it is resolved.
  * @throws UserError with the reason why it is not fetched
  */
 function checkUrl(text: string, { ports, isPublic = isPublicAddress }: UrlRules): URL {
@@ -248,13 +248,13 @@ function checkUrl(text: string, { ports, isPublic = isPublicAddress }: UrlRules)
   }
   if (url.port !== '' && !ports.includes(Number(url.port)))
     throw new UserError(t('Port {port} is not fetched.', { port: url.port }));
-  // Decimal, octal and short forms have become plain ones by now: the URL parser does that.
+  // The URL parser has already normalized decimal, octal and short forms.
   const literal = literalAddressOf(url);
   if (literal === undefined ? isLocalName(url.hostname) : !isPublic(literal)) throw notPublic(url.hostname);
   return url;
 }
 
-/** Names that no public resolver knows, and that a private one may. https://www.rfc-editor.org/rfc/rfc6761 */
+/** Names that no public resolver knows, but a private one may. https://www.rfc-editor.org/rfc/rfc6761 */
 const LOCAL =
   /(^|\.)(localhost|local|internal|intranet|lan|home|corp|private|home\.arpa|localdomain|onion|test|invalid)\.?$/i;
 
