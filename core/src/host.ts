@@ -278,6 +278,12 @@ export function createHost(options: HostOptions): Host {
   const assertGoing = () => {
     if (stopping !== undefined) throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: 'host', state: 'stopping' });
   };
+  /** Answers requests of other processes of the cluster. */
+  const answerOthers = async ({ channel }: Assignment) => {
+    // Answers from here on, whether or not somebody asks it in this process.
+    container.resolve(KEYS.doctor);
+    await channel.open();
+  };
   const lockOwnData = async (): Promise<DataLock> => {
     const taken = await onData(() =>
       // In the machine's time, which other processes use: a local Discord's clock may be stopped or ahead.
@@ -358,7 +364,7 @@ export function createHost(options: HostOptions): Host {
       running = true;
       discordSync.loggedIn();
       await container.resolve(KEYS.tools).serve();
-      await onData(async () => options.assignment?.channel.open());
+      await onData(async () => options.assignment && answerOthers(options.assignment));
       const claims = options.assignment?.claims;
       if (claims !== undefined) {
         const languages = container.resolve(KEYS.languages);

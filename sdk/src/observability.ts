@@ -210,11 +210,13 @@ export interface ErasedCheckContext extends Pick<CheckContext, 'configuration' |
 /** A result with its subject: `Discord`, `data`, or a plugin's id. */
 export interface DoctorFinding extends CheckResult {
   readonly about: string;
+  /** Name of the process of a cluster that it is about; without one it is about the whole bot. */
+  readonly process?: string;
 }
 
 /** Checks everything that the bot needs: its token, intents, permissions, data, and what plugins check. Provided by the host. */
 export interface Doctor {
-  /** Never rejects; each check has a time limit. Secrets are taken out. */
+  /** In all processes of a cluster: findings about the whole bot come first, then those of each process. Never rejects; each check has a time limit. Secrets are taken out. */
   examine(): Promise<readonly DoctorFinding[]>;
 }
 export const Doctor = defineToken<Doctor>('cinnabar.doctor');

@@ -2,10 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DoctorFinding, formatMessagesWith, operatorSentenceOf, z } from '@cinnabar/sdk';
 import { createSystemClock } from '../clock/clock.js';
+import { createRequester } from '../cluster/requester.js';
+import { readStatus } from '../cluster/status.js';
 import { createConfiguration } from '../config/configuration.js';
 import type { HostConfig } from '../config/host-config.js';
 import { loadConfig } from '../config/load.js';
-import { allChecks, examine, type LoadedPlugin } from '../doctor/all-checks.js';
+import { allChecks, examine, type LoadedPlugin, type ScopedFinding } from '../doctor/all-checks.js';
+import { examineProcesses, findingsOfAll } from '../doctor/all-processes.js';
 import { unionOfIntents } from '../gateway/discord-sync.js';
 import {
   createGuildStates,
@@ -23,9 +26,12 @@ import type { Driver } from '../storage/driver.js';
 import { readOnlyDriver } from '../storage/drivers/dry-run.js';
 import { createMemoryDriver } from '../storage/drivers/memory.js';
 import { openDriver } from '../storage/drivers/open-driver.js';
+import { createConnections } from '../storage/drivers/postgres/connection.js';
+import { schemaState } from '../storage/drivers/postgres/migrations.js';
 import { SECRETS_FILE } from '../storage/paths.js';
 import { createStorage } from '../storage/storage.js';
 import { HOST_VERSION } from '../version.js';
+import { harmless } from './harmless.js';
 
 interface DoctorArguments {
   readonly bot: string | undefined;
@@ -33,11 +39,18 @@ interface DoctorArguments {
   readonly json: boolean;
 }
 
+interface Terminal {
+  readonly cwd: () => string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly stdout: Pick<NodeJS.WritableStream, 'write'>;
+}
+
 /**
- * `cinnabar doctor`: checks what the bot needs, also while it runs. Nothing is changed, and no plugin is started.
+ * `cinnabar doctor`: checks what the bot needs, also while it runs, and has the running processes of a cluster examine themselves. Nothing is changed, and no
+ * plugin is started.
  * @returns the exit code: 0 when everything is as it should be
  */
-export async function runDoctor({ bot, json }: DoctorArguments, process: NodeJS.Process): Promise<number> {
+export async function runDoctor({ bot, json }: DoctorArguments, process: Terminal): Promise<number> {
   // The host does this when it is built, but no host is built here.
   formatMessagesWith(formatIcuMessage);
   const findings = await findingsOf(bot, process);
@@ -47,13 +60,28 @@ export async function runDoctor({ bot, json }: DoctorArguments, process: NodeJS.
   return isWell ? 0 : 1;
 }
 
-function linesOf({ ok, about, text, remedy }: DoctorFinding): readonly string[] {
-  return [`${ok ? '✓' : '✗'} ${about}: ${text}`, ...(remedy === undefined ? [] : [`    → ${remedy}`])];
+/** The first finding of a process stands below its name. */
+function linesOf(
+  { ok, about, process, text, remedy }: DoctorFinding,
+  index: number,
+  all: readonly DoctorFinding[],
+): readonly string[] {
+  const isFirst = process !== undefined && process !== all[index - 1]?.process;
+  return [
+    ...(isFirst ? [`Process ${harmless(process)}:`] : []),
+    `${ok ? '✓' : '✗'} ${about}: ${text}`,
+    ...(remedy === undefined ? [] : [`    → ${remedy}`]),
+  ];
 }
 
-async function findingsOf(bot: string | undefined, process: NodeJS.Process): Promise<readonly DoctorFinding[]> {
+async function findingsOf(
+  bot: string | undefined,
+  process: Pick<Terminal, 'cwd' | 'env'>,
+): Promise<readonly DoctorFinding[]> {
   try {
-    return await examineInstallation(loadConfig(process.cwd(), process.env, bot));
+    const config = loadConfig(process.cwd(), process.env, bot);
+    const [findings, others] = await Promise.all([examineInstallation(config), examineCluster(config)]);
+    return findingsOfAll({ findings }, others);
   } catch (error) {
     const text = operatorSentenceOf(error);
     if (text === undefined) throw error;
@@ -61,7 +89,23 @@ async function findingsOf(bot: string | undefined, process: NodeJS.Process): Pro
   }
 }
 
-async function examineInstallation(config: HostConfig): Promise<readonly DoctorFinding[]> {
+/** What the running processes of a cluster find; nothing where there is none, or the database cannot be used, which is a finding already. */
+async function examineCluster({ storage }: HostConfig): Promise<Awaited<ReturnType<typeof examineProcesses>>> {
+  if (storage === undefined) return [];
+  const { schema } = storage;
+  const { query, close } = createConnections({ ...storage, poolSize: 1 });
+  try {
+    if ((await schemaState(query, schema)).version === 0) return [];
+    const { ask } = createRequester({ query, schema, clock: createSystemClock(), log: NO_LOG });
+    return await examineProcesses(ask, await readStatus(query, schema));
+  } catch {
+    return [];
+  } finally {
+    await close();
+  }
+}
+
+async function examineInstallation(config: HostConfig): Promise<readonly ScopedFinding[]> {
   const { root, dataDir, configDir, botName, presets, presetPlace } = config;
   const clock = createSystemClock();
   // A fault is a finding, and is printed as one.
@@ -130,13 +174,13 @@ async function storedSecrets(dataDir: string): Promise<Readonly<Record<string, s
 
 async function loadPlugins(
   config: HostConfig,
-): Promise<{ readonly plugins: readonly LoadedPlugin[]; readonly problems: readonly DoctorFinding[] }> {
+): Promise<{ readonly plugins: readonly LoadedPlugin[]; readonly problems: readonly ScopedFinding[] }> {
   const { buildCacheDir, disabledPlugins } = config;
   const discover = discoveryOf(config);
   const loader = createLoader({ cacheDir: join(buildCacheDir, 'plugins'), hostVersion: HOST_VERSION });
   const found = await discover();
   const plugins: LoadedPlugin[] = [];
-  const problems: DoctorFinding[] = found.problems.map(problemOf);
+  const problems: ScopedFinding[] = found.problems.map(problemOf);
   for (const one of found.plugins.filter(({ id }) => !disabledPlugins.includes(id))) {
     try {
       plugins.push({ plugin: await loader.load(one), isBundled: one.source === 'bundled' });
@@ -147,10 +191,11 @@ async function loadPlugins(
   return { plugins, problems };
 }
 
-function problemOf(error: unknown): DoctorFinding {
+function problemOf(error: unknown): ScopedFinding {
   const text = operatorSentenceOf(error) ?? String(error);
   return {
     about: 'plugins',
+    scope: 'process',
     ok: false,
     text,
     remedy: 'Mend or remove the plugin, or name it in host.plugins.disabled.',

@@ -1,19 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import {
-  type Actor,
-  CinnabarError,
-  type Clock,
-  ERRORS,
-  type ErrorCode,
-  type Logger,
-  sleep,
-  UserError,
-  z,
-} from '@cinnabar/sdk';
+import { type Actor, CinnabarError, type Clock, type Logger, UserError, z } from '@cinnabar/sdk';
 import { groupOf, type Partition } from '../gateway/partition.js';
 import type { Database } from '../storage/drivers/postgres/database.js';
 import type { WriteLease } from '../storage/drivers/postgres/writer.js';
-import type { AskOptions, ClusterChannel, RequestHandler, RequestKind } from './assignment.js';
+import type { ClusterChannel, RequestHandler, RequestKind } from './assignment.js';
+import { createRequester, type failureSchema, newsOfRequests, requestsOf } from './requester.js';
 
 /** A channel that is closed with its host. */
 export interface OpenChannel extends ClusterChannel {
@@ -22,20 +12,9 @@ export interface OpenChannel extends ClusterChannel {
   close(): void;
 }
 
-/** A NOTIFY may be missed: the requester polls in these intervals, first and later. */
-const LOOK_MS = 1_000;
-const LATER_LOOK_MS = 8_000;
 const KEPT = "interval '1 hour'";
 
-const failureSchema = z.object({
-  code: z.string().optional(),
-  params: z.record(z.string(), z.string()).optional(),
-  /** The text of a UserError, which members may read. */
-  sentence: z.string().optional(),
-});
-
 const requestSchema = z.object({ kind: z.string(), body: z.unknown() });
-const endSchema = z.object({ state: z.string(), answer: z.unknown(), failure: failureSchema.nullable() });
 
 /** PostgreSQL's limit is 8,000 bytes. */
 const LONGEST_REPORT = 2_000;
@@ -55,12 +34,11 @@ export function createClusterChannel(options: {
 }): OpenChannel {
   const { database, lease, partition, clock, log } = options;
   const { query, schema } = database;
-  const requests = `${schema}.requests`;
-  const news = `${schema}_requests`;
+  const requests = requestsOf(schema);
+  const news = newsOfRequests(schema);
+  const { ask, done, report: reported, lookAgain } = createRequester({ query, schema, clock, log });
   const { write } = database.writer(lease);
   const handlers = new Map<string, Handler>();
-  const waiting = new Map<string, () => void>();
-  const reported = new Map<string, (sign: unknown) => void>();
   const closing = new AbortController();
   let stopListening: () => void = () => undefined;
   const notify = (text: string) => query('SELECT pg_notify($1, $2)', [news, text]);
@@ -136,52 +114,14 @@ export function createClusterChannel(options: {
 
   const heard = (text: string) => {
     const [what, id = '', group] = text.split(' ');
-    if (what === 'done') waiting.get(id)?.();
-    else if (what === 'report') reported.get(id)?.(JSON.parse(text.slice(`report ${id} `.length)));
+    if (what === 'done') done(id);
+    else if (what === 'report') reported(id, JSON.parse(text.slice(`report ${id} `.length)));
     else if (Number(group) === lease.group && !closing.signal.aborted) void safely(id);
   };
 
   const missed = async () => {
-    for (const look of waiting.values()) look();
+    lookAgain();
     await carryOutAll();
-  };
-
-  const endOf = async (id: string) => {
-    const [row] = await query(`SELECT state, answer, failure FROM ${requests} WHERE id = $1`, [id]);
-    return row === undefined ? undefined : endSchema.parse(row);
-  };
-
-  const ask = async <B, T>(group: number, kind: RequestKind<B, T>, body: B, options: AskOptions) => {
-    const { deadlineMs, signal, onReport } = options;
-    const id = randomUUID();
-    const until = clock.now() + deadlineMs;
-    if (onReport !== undefined) reported.set(id, onReport);
-    await query(
-      `WITH asked AS (INSERT INTO ${requests} (id, group_number, kind, body, deadline)
-         VALUES ($1, $2, $3, $4, now() + $5 * interval '1 ms') RETURNING id)
-       SELECT pg_notify($6, $7) FROM asked`,
-      [id, group, kind.name, JSON.stringify(kind.body.parse(body)), deadlineMs, news, `ask ${id} ${group}`],
-    );
-    let lookMs = LOOK_MS;
-    try {
-      while (clock.now() < until) {
-        signal?.throwIfAborted();
-        const done = new AbortController();
-        waiting.set(id, () => done.abort());
-        const end = await endOf(id);
-        if (end?.state === 'done') return answerOf(kind, end);
-        await sleep(clock, Math.min(lookMs, until - clock.now()), done.signal);
-        lookMs = Math.min(2 * lookMs, LATER_LOOK_MS);
-      }
-      throw new CinnabarError('CINNABAR_CLUSTER_NO_ANSWER', { group: String(group) });
-    } finally {
-      waiting.delete(id);
-      reported.delete(id);
-      // An answer that was read may hold personal data, and a request that was not taken must not start any more. One that was taken may still finish.
-      await query(`DELETE FROM ${requests} WHERE id = $1 AND state <> 'taken'`, [id]).catch((error: unknown) =>
-        log.debug('a request stays until it is old', { error }),
-      );
-    }
   };
 
   return {
@@ -241,16 +181,6 @@ export function createCarrier(
           });
   };
 }
-
-function answerOf<B, T>(kind: RequestKind<B, T>, end: z.output<typeof endSchema>): T {
-  if (end.failure === null) return kind.answer.parse(end.answer);
-  const { code, params = {}, sentence } = end.failure;
-  if (sentence !== undefined) throw new UserError(sentence);
-  if (code !== undefined && isErrorCode(code)) throw new CinnabarError(code, params);
-  throw new Error('the process that was asked has failed at it; its log says why');
-}
-
-const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
 
 /** The part of an error that the requester may see: the rest is in the log of the host that failed. */
 function failureOf(error: unknown): z.output<typeof failureSchema> {

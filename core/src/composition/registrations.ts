@@ -31,6 +31,7 @@ import {
   type SecretStore,
 } from '../config/secrets.js';
 import { allChecks, examine } from '../doctor/all-checks.js';
+import { type Examine, findingsOfAll, shareDoctor } from '../doctor/all-processes.js';
 import { createBoundary, createInFlight, watchBlockage } from '../gateway/boundary.js';
 import { createGatewayClient } from '../gateway/client.js';
 import { createEvents } from '../gateway/events.js';
@@ -495,26 +496,30 @@ function registerSurfaces(service: Register): void {
       get(KEYS.enabledIn),
     ];
     const owners = () => get(KEYS.plugins).owners();
-    return {
-      examine: () =>
-        examine(
-          allChecks({
-            config,
-            clock,
-            intents: () => get(KEYS.gateway).intents,
-            plugins: owners().map(({ plugin, entrusted }) => ({ plugin, isBundled: entrusted === undefined })),
-            isOnIn: async (guildId, plugin) => {
-              await states.load(guildId);
-              return enabledIn(guildId, plugin);
-            },
-            storage: get(KEYS.storage),
-            environment: get(KEYS.secrets).environment(),
-            configuration: get(KEYS.configuration),
-            log: get(KEYS.logs).logger('doctor'),
-          }),
-          { clock, redact: (text) => get(KEYS.logs).redactor.text(text) },
-        ),
+    const log = get(KEYS.logs).logger('doctor');
+    const own: Examine = (scopes) => {
+      const checks = allChecks({
+        config,
+        clock,
+        intents: () => get(KEYS.gateway).intents,
+        plugins: owners().map(({ plugin, entrusted }) => ({ plugin, isBundled: entrusted === undefined })),
+        isOnIn: async (guildId, plugin) => {
+          await states.load(guildId);
+          return enabledIn(guildId, plugin);
+        },
+        storage: get(KEYS.storage),
+        environment: get(KEYS.secrets).environment(),
+        configuration: get(KEYS.configuration),
+        log,
+      });
+      return examine(
+        checks.filter(({ scope }) => scopes?.includes(scope) ?? true),
+        { clock, redact: (text) => get(KEYS.logs).redactor.text(text) },
+      );
     };
+    const { of: assignment } = get(KEYS.assignment);
+    if (assignment === undefined) return { examine: async () => findingsOfAll({ findings: await own() }, []) };
+    return shareDoctor(own, assignment, { languages: get(KEYS.languages), log });
   });
   service(KEYS.hostInfo, (get) => ({
     version: HOST_VERSION,

@@ -83,6 +83,7 @@ function pluginChecks(
     if (plugin.checks === undefined) return [];
     return {
       about: plugin.manifest.id,
+      scope: 'plugin',
       run: async (signal) =>
         plugin.checks?.({
           settings: storage.settingsOf(plugin),
@@ -95,15 +96,26 @@ function pluginChecks(
   });
 }
 
+/**
+ * What a finding is about. `bot`: the bot as a whole, so that one process finds it out for all. `process`: the process, with its files and its network.
+ * `plugin`: the environment of the process as a plugin needs it, which usually is the same in all.
+ */
+export type FindingScope = 'bot' | 'process' | 'plugin';
+
+export interface ScopedFinding extends DoctorFinding {
+  readonly scope: FindingScope;
+}
+
 /** One thing to look at. */
 export interface Check {
   /** `Discord`, `data`, or a plugin's id. */
   readonly about: string;
+  readonly scope: FindingScope;
   run(signal: AbortSignal): Promise<readonly CheckResult[]> | readonly CheckResult[];
 }
 
 /** Time limit of one check. */
-const LIMIT_MS = 15_000;
+export const CHECK_LIMIT_MS = 15_000;
 
 interface ExamineOptions {
   readonly clock: Clock;
@@ -115,12 +127,15 @@ interface ExamineOptions {
 export async function examine(
   checks: readonly Check[],
   { clock, redact }: ExamineOptions,
-): Promise<readonly DoctorFinding[]> {
+): Promise<readonly ScopedFinding[]> {
   const found = await Promise.all(
-    checks.map(async ({ about, run }) => (await resultsOf(run, clock)).map((result) => ({ about, ...result }))),
+    checks.map(async ({ about, scope, run }) =>
+      (await resultsOf(run, clock)).map((result) => ({ about, scope, ...result })),
+    ),
   );
-  return found.flat().map(({ about, ok, text, remedy }) => ({
+  return found.flat().map(({ about, scope, ok, text, remedy }) => ({
     about,
+    scope,
     ok,
     text: redact(text),
     ...(ok || remedy === undefined ? {} : { remedy: redact(remedy) }),
@@ -128,15 +143,15 @@ export async function examine(
 }
 
 async function resultsOf(run: Check['run'], clock: Clock): Promise<readonly CheckResult[]> {
-  const deadline = createDeadline(clock, LIMIT_MS, []);
+  const deadline = createDeadline(clock, CHECK_LIMIT_MS, []);
   try {
     const work = Promise.resolve(run(deadline.signal));
-    const limited = await withinLimit(clock, LIMIT_MS, work);
+    const limited = await withinLimit(clock, CHECK_LIMIT_MS, work);
     if (limited.inTime) return limited.value;
     return [
       {
         ok: false,
-        text: t('There was no answer within {seconds} s.', { seconds: LIMIT_MS / 1_000 }),
+        text: t('There was no answer within {seconds} s.', { seconds: CHECK_LIMIT_MS / 1_000 }),
         remedy: NETWORK(),
       },
     ];
@@ -164,12 +179,15 @@ const MEGABYTE = 1_000_000;
 /** Checks of the program and of its data folder. */
 export function hostChecks({ dataDir, storage }: Pick<HostConfig, 'dataDir' | 'storage'>): readonly Check[] {
   return [
-    { about: t('program'), run: checkVersions },
+    { about: t('program'), scope: 'process', run: checkVersions },
     {
       about: t('data'),
+      scope: 'process',
       run: async () => [await checkWriting(dataDir), await checkSpace(dataDir), checkLock(dataDir)],
     },
-    ...(storage === undefined ? [] : [{ about: t('database'), run: () => checkDatabase(storage) }]),
+    ...(storage === undefined
+      ? []
+      : [{ about: t('database'), scope: 'bot', run: () => checkDatabase(storage) } as const]),
   ];
 }
 
@@ -177,6 +195,7 @@ export function hostChecks({ dataDir, storage }: Pick<HostConfig, 'dataDir' | 's
 function configurationCheck(configuration: ConfigurationService, plugins: readonly Plugin[]): Check {
   return {
     about: t('configuration'),
+    scope: 'process',
     async run() {
       for (const plugin of plugins) if (plugin.configuration !== undefined) configuration.declare(plugin.configuration);
       try {

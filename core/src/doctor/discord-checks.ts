@@ -41,7 +41,7 @@ export function discordChecks({ config, clock, intents, plugins }: CheckedDiscor
       text: t('There is no token'),
       remedy: t('Put DISCORD_TOKEN into the environment or the file .env (Developer Portal → Bot → Reset Token).'),
     };
-    return [{ about: t('Discord'), run: () => [missing] }];
+    return [{ about: t('Discord'), scope: 'process', run: () => [missing] }];
   }
   const ask = (path: string, signal: AbortSignal) =>
     fetch(`${discordApi.replace(/\/+$/, '')}/v10${path}`, {
@@ -58,6 +58,8 @@ export function discordChecks({ config, clock, intents, plugins }: CheckedDiscor
   return [
     {
       about: t('Discord'),
+      // Each process has its own token and clock.
+      scope: 'process',
       async run(signal) {
         const answer = await ask('/users/@me', signal);
         const skew = skewOf(answer.headers.get('date'), clock.now());
@@ -77,6 +79,7 @@ export function discordChecks({ config, clock, intents, plugins }: CheckedDiscor
     },
     {
       about: t('intents'),
+      scope: 'bot',
       async run(signal) {
         const { flags } = await read('/applications/@me', applicationSchema, signal);
         const asked = intents();
@@ -87,6 +90,7 @@ export function discordChecks({ config, clock, intents, plugins }: CheckedDiscor
     },
     {
       about: t('permissions'),
+      scope: 'bot',
       async run(signal) {
         const { id } = await read('/users/@me', nameSchema, signal);
         const guilds = await read('/users/@me/guilds', z.array(z.object({ id: z.string() })), signal);

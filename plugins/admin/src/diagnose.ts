@@ -10,6 +10,7 @@ import {
   option,
   type PluginInfo,
   permissionName,
+  plainText,
   replyPrivately,
   t,
   UserError,
@@ -370,7 +371,7 @@ export function registerDoctor({ command, services }: AdminContext): void {
     name: 'doctor',
     reads: true,
     description: 'Check token, intents, permissions, keys, servers, data and clock, each with its remedy',
-    help: 'The same as `cinnabar doctor` on the machine of the bot. The answer comes as a direct message.',
+    help: 'The same as `cinnabar doctor` on the machine of the bot, in all processes of a cluster. The answer comes as a direct message.',
     access: { tier: 'botOwner' },
     ephemeral: true,
     cooldown: { uses: 2, perMs: 60_000 },
@@ -384,11 +385,21 @@ export function registerDoctor({ command, services }: AdminContext): void {
           : t('{failed, plural, one {# thing is not as it should be.} other {# things are not as they should be.}}', {
               failed,
             });
-      await replyPrivately(ctx, { content: [...findings.map(lineOfCheck), heading].join('\n') });
+      await replyPrivately(ctx, { content: [...findings.flatMap(linesOfCheck), heading].join('\n') });
     },
   });
 }
 
-function lineOfCheck({ ok, about, text, remedy }: DoctorFinding): string {
-  return `${ok ? '✓' : '✗'} **${about}**: ${text}${remedy === undefined ? '' : `\n-# ${remedy}`}`;
+/** The first finding of a process stands below its name. */
+function linesOfCheck(
+  { ok, about, process, text, remedy }: DoctorFinding,
+  index: number,
+  all: readonly DoctorFinding[],
+): readonly string[] {
+  const isFirst = process !== undefined && process !== all[index - 1]?.process;
+  return [
+    ...(isFirst ? ['', t('Process **{name}**', { name: plainText(process) })] : []),
+    `${ok ? '✓' : '✗'} **${about}**: ${text}`,
+    ...(remedy === undefined ? [] : [`-# ${remedy}`]),
+  ];
 }

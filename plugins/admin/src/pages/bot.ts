@@ -223,14 +223,27 @@ function registerDoctorPage({ page, services: { doctor } }: AdminContext): void 
     access: { command: 'doctor' },
     async view() {
       const findings = await doctor.examine();
+      const isShared = findings.some(({ process }) => process !== undefined);
       return {
         blocks: [
           {
             kind: 'table',
-            columns: [{ name: '' }, { name: t('What') }, { name: t('Finding') }, { name: t('What helps') }],
-            rows: findings.map(({ ok, about, text, remedy }, index) => ({
+            columns: [
+              { name: '' },
+              ...(isShared ? [{ name: t('Process') }] : []),
+              { name: t('What') },
+              { name: t('Finding') },
+              { name: t('What helps') },
+            ],
+            rows: findings.map(({ ok, about, process = null, text, remedy = null }, index) => ({
               id: String(index),
-              cells: [{ badge: ok ? '✓' : '✗', tone: ok ? 'good' : 'bad' }, about, text, remedy ?? null],
+              cells: [
+                { badge: ok ? '✓' : '✗', tone: ok ? 'good' : 'bad' },
+                ...(isShared ? [process] : []),
+                about,
+                text,
+                remedy,
+              ],
             })),
             empty: t('There is nothing to check.'),
           },

@@ -1,0 +1,32 @@
+import type { ClusterStatus } from '@cinnabar/sdk';
+import type { AskOptions, ClusterChannel, RequestKind } from './assignment.js';
+
+/** What became of a request to a process. `idle`: it serves no group, and so hears of no request. */
+export type ProcessAnswer<T> = { readonly process: string } & (
+  | { readonly state: 'answered'; readonly answer: T }
+  | { readonly state: 'silent'; readonly error: unknown }
+  | { readonly state: 'idle' }
+);
+
+/** Asks each process once, however many groups it serves: a request goes to one of them. Never rejects. */
+export function askProcesses<B, T>(
+  ask: ClusterChannel['ask'],
+  { processes, groups }: Pick<ClusterStatus, 'processes' | 'groups'>,
+  kind: RequestKind<B, T>,
+  body: B,
+  options: AskOptions,
+): Promise<readonly ProcessAnswer<T>[]> {
+  const isServed = (group: number) => groups.some((one) => one.group === group && one.isServed);
+  return Promise.all(
+    processes.map(async ({ name: process, groups: held }) => {
+      // A group that still starts answers later.
+      const group = held.find(isServed) ?? held[0];
+      if (group === undefined) return { process, state: 'idle' };
+      try {
+        return { process, state: 'answered', answer: await ask(group, kind, body, options) };
+      } catch (error) {
+        return { process, state: 'silent', error };
+      }
+    }),
+  );
+}

@@ -1,0 +1,138 @@
+import {
+  CinnabarError,
+  type ClusterStatus,
+  currentLocale,
+  type Doctor,
+  type DoctorFinding,
+  type Logger,
+  speaking,
+  t,
+  z,
+} from '@cinnabar/sdk';
+import type { Assignment, ClusterChannel, RequestKind } from '../cluster/assignment.js';
+import { askProcesses, type ProcessAnswer } from '../cluster/processes.js';
+import type { LanguageService } from '../languages/languages.js';
+import { CHECK_LIMIT_MS, type FindingScope, type ScopedFinding } from './all-checks.js';
+
+/** Leaves a process the time limit of its checks. */
+const DEADLINE_MS = CHECK_LIMIT_MS + 3_000;
+/** What each process finds out for itself. */
+const OF_PROCESS: readonly FindingScope[] = ['process', 'plugin'];
+
+interface ProcessFindings {
+  readonly process: string;
+  readonly findings: readonly ScopedFinding[];
+}
+
+const EXAMINE: RequestKind<{ readonly locale: string }, ProcessFindings> = {
+  name: 'doctor.examine',
+  body: z.object({ locale: z.string() }),
+  answer: z.object({
+    process: z.string(),
+    findings: z.array(
+      z.object({
+        about: z.string(),
+        ok: z.boolean(),
+        text: z.string(),
+        remedy: z.string().optional(),
+        scope: z.enum(['bot', 'process', 'plugin']),
+      }),
+    ),
+  }),
+};
+
+/** @param scopes all where it is left out */
+export type Examine = (scopes?: readonly FindingScope[]) => Promise<readonly ScopedFinding[]>;
+
+/** The doctor of a cluster: each process examines itself, in the language of the one who asks; what is about the whole bot is examined here. */
+export function shareDoctor(
+  examine: Examine,
+  { channel, member, partition, status }: Pick<Assignment, 'channel' | 'member' | 'partition' | 'status'>,
+  { languages, log }: { readonly languages: Pick<LanguageService, 'find'>; readonly log: Logger },
+): Doctor {
+  const process = member.name;
+  channel.answer(EXAMINE, ({ locale }) =>
+    speaking(languages.find(locale), async () => ({ process, findings: await examine(OF_PROCESS) })),
+  );
+  const askOthers = async () => {
+    try {
+      const known = await status();
+      const processes = known?.processes.filter(({ groups }) => !groups.includes(partition.group)) ?? [];
+      return await examineProcesses(channel.ask, { groups: known?.groups ?? [], processes });
+    } catch (error) {
+      // Then the check of the database has a finding.
+      log.info('the processes of the cluster are not known', { error });
+      return [];
+    }
+  };
+  return {
+    async examine() {
+      const [findings, others] = await Promise.all([examine(), askOthers()]);
+      return findingsOfAll({ process, findings }, others);
+    },
+  };
+}
+
+/** Has processes examine themselves. Never rejects. */
+export const examineProcesses = (
+  ask: ClusterChannel['ask'],
+  processes: Pick<ClusterStatus, 'processes' | 'groups'>,
+): Promise<readonly ProcessAnswer<ProcessFindings>[]> =>
+  askProcesses(ask, processes, EXAMINE, { locale: currentLocale() }, { deadlineMs: DEADLINE_MS });
+
+/**
+ * The findings about the whole bot, then those of each process under its name. What plugins have found alike in all processes is about the whole bot.
+ * @param own those of the process that asks; without a name when it is none of the cluster's
+ */
+export function findingsOfAll(
+  own: { readonly process?: string; readonly findings: readonly ScopedFinding[] },
+  others: readonly ProcessAnswer<ProcessFindings>[],
+): readonly DoctorFinding[] {
+  const answered = others.flatMap((one) => (one.state === 'answered' ? [one.answer] : []));
+  const isEverywhere = (finding: ScopedFinding) =>
+    [own, ...answered].every(({ findings }) => findings.some((other) => isSame(finding, other)));
+  const isOfBot = (finding: ScopedFinding) =>
+    finding.scope === 'bot' || (finding.scope === 'plugin' && isEverywhere(finding));
+  const ofProcess = ({ process, findings }: ProcessFindings) => ({
+    process,
+    findings: findings
+      .filter((finding) => !isOfBot(finding))
+      .map(({ scope: _, ...finding }) => ({ ...finding, process })),
+  });
+  const parts = others.map((one) =>
+    one.state === 'answered' ? ofProcess(one.answer) : { process: one.process, findings: [unexamined(one)] },
+  );
+  const { process, findings } = own;
+  if (process !== undefined) parts.push(ofProcess({ process, findings }));
+  return [
+    ...findings
+      .filter((finding) => process === undefined || isOfBot(finding))
+      .map(({ scope: _, ...finding }) => finding),
+    ...parts.toSorted((one, other) => one.process.localeCompare(other.process)).flatMap((part) => part.findings),
+  ];
+}
+
+const isSame = (one: ScopedFinding, other: ScopedFinding) =>
+  one.about === other.about && one.ok === other.ok && one.text === other.text;
+
+function unexamined(answer: Exclude<ProcessAnswer<unknown>, { state: 'answered' }>): DoctorFinding {
+  const { process } = answer;
+  const about = t('process');
+  if (answer.state === 'idle')
+    return { process, about, ok: true, text: t('It serves no servers at the moment, and was not examined') };
+  if (answer.error instanceof CinnabarError && answer.error.code === 'CINNABAR_CLUSTER_NO_ANSWER')
+    return {
+      process,
+      about,
+      ok: false,
+      text: t('There was no answer within {seconds} s.', { seconds: DEADLINE_MS / 1_000 }),
+      remedy: t('Its log says more. `cluster` tells whether it still serves servers.'),
+    };
+  return {
+    process,
+    about,
+    ok: false,
+    text: t('It could not be examined'),
+    remedy: t('Its log says why. A process of an earlier version cannot examine itself for others.'),
+  };
+}
