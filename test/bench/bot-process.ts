@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { LocalApplication, LocalDiscord } from '@cinnabar/local-discord';
+import { PROGRAM } from '../support/cinnabar.js';
 import type { Answer, Memory, Question } from './bots/protocol.js';
 
 export type BotName = 'raw' | 'sapphire' | 'cinnabar';
@@ -29,8 +30,6 @@ export interface BotProcess {
 
 const STOP_WITHIN_MS = 15_000;
 
-/** The bot's own command line, as it is started in earnest. */
-const COMMAND_LINE = fileURLToPath(import.meta.resolve('@cinnabar/core/internal/cli/main'));
 /** The commands of the bench; sources, since a plugin is a folder of them. */
 const PLUGINS = fileURLToPath(new URL('../../bench/bots/plugins', import.meta.url));
 const PROBE = new URL('./bots/probe.js', import.meta.url).href;
@@ -52,7 +51,7 @@ export async function startBot(
   const started = performance.now();
   const child =
     name === 'cinnabar'
-      ? fork(COMMAND_LINE, args, {
+      ? fork(PROGRAM, args, {
           execArgv: ['--import', PROBE],
           stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
           env: {

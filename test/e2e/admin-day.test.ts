@@ -1,11 +1,10 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadConfig } from '@cinnabar/core';
-import { runRestore } from '@cinnabar/core/internal/cli/backup';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalChannel, LocalGuild, LocalRole, LocalUser } from '@cinnabar/local-discord';
 import { definePlugin, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { cinnabar } from '../support/cinnabar.js';
 
 const loot = definePlugin({
   manifest: { id: 'loot', version: '1.0.0', description: 'Hands out loot', enabledByDefault: false },
@@ -153,11 +152,9 @@ describe('a day of an admin', () => {
     rmSync(join(dataDir, 'documents', 'loot'), { recursive: true });
     rmSync(join(dataDir, 'documents', 'moderation'), { recursive: true });
     const [name = ''] = readdirSync(join(dataDir, 'backups'));
-    const printed: string[] = [];
-    const stream = { write: (text: string) => printed.push(text) > 0 };
-    const configuration = () => loadConfig(dataDir, { CINNABAR_DATA: dataDir });
-    const terminal = { stdout: stream, stderr: stream, cwd: () => dataDir };
-    expect(await runRestore([join(dataDir, 'backups', name)], configuration, terminal), printed.join('')).to.equal(0);
+    const file = join(dataDir, 'backups', name);
+    const { code, err } = await cinnabar(['restore', file], { cwd: dataDir, env: { CINNABAR_DATA: dataDir } });
+    expect(code, err).to.equal(0);
 
     host = await createTestHost({ plugins: PLUGINS, world: host, dataDir });
     // Until the time-out is over.

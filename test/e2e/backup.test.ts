@@ -1,7 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createFileDriver } from '@cinnabar/core';
-import { restoreBackup } from '@cinnabar/core/internal/backup/restore';
 import {
   Backups,
   type CollectionDefinition,
@@ -11,6 +10,7 @@ import {
   sentenceOf,
 } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { cinnabar } from '../support/cinnabar.js';
 import { recordingLogger } from '../support/logs.js';
 import { startWholeBot, type WholeBot } from './support/whole-bot.js';
 
@@ -124,7 +124,8 @@ describe('a backup of the whole bot', () => {
     writeFileSync(join(dataDir, 'party', 'planted', '77.jsonl'), 'broken');
     mkdirSync(dirname(join(dataDir, 'documents', 'stray', 'x')), { recursive: true });
     writeFileSync(join(dataDir, 'documents', 'stray', 'x.json'), '{}');
-    await restoreBackup(file, { dataDir, now: host.clock.now() });
+    const { code, err } = await cinnabar(['restore', file], { cwd: dataDir, env: { CINNABAR_DATA: dataDir } });
+    expect(code, err).to.equal(0);
     expect(filesBelow(dataDir)).to.deep.equal(before);
 
     // What was planted is of no use to the plugins.

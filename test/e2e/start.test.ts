@@ -1,8 +1,8 @@
-import { fileURLToPath } from 'node:url';
 import { type LocalDiscord, type PrivilegedIntent, startLocalDiscord } from '@cinnabar/local-discord';
 import { hang, say, startOpenAiStandIn } from '@cinnabar/local-models';
 import { expect } from 'chai';
 import { useFolder } from '../core/plugins/support/folder.js';
+import { PROGRAM } from '../support/cinnabar.js';
 import { useCommandLine } from './support/command-line.js';
 
 function inhabit(discord: LocalDiscord, privilegedIntents?: readonly PrivilegedIntent[]) {
@@ -90,10 +90,7 @@ describe('npm start with a token', function () {
     await using discord = await startLocalDiscord();
     const { you, bot, general } = inhabit(discord);
     // As `npm start` says it to the process that it begins.
-    const CINNABAR_LAUNCHER = JSON.stringify([
-      fileURLToPath(import.meta.resolve('@cinnabar/core/internal/cli/main')),
-      'start',
-    ]);
+    const CINNABAR_LAUNCHER = JSON.stringify([PROGRAM, 'start']);
     const { ended, prints } = start({ ...environment(discord, bot.token), CINNABAR_LAUNCHER });
     await prints(/ready/);
     you.say(general, '!prefix add ?');

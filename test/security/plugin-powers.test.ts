@@ -1,7 +1,7 @@
-import { scrubEnvironment } from '@cinnabar/core/internal/cli/discord';
 import { createTestHost } from '@cinnabar/core/testing';
 import { definePlugin, Tools, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { cinnabar } from '../support/cinnabar.js';
 import { makeFolder } from '../support/folder.js';
 
 const FOREIGN = `
@@ -61,7 +61,8 @@ describe('security: plugins from elsewhere', () => {
     expect(await ask('!plugin info who', host.you)).not.to.include('api.example.org');
   });
 
-  it('find no token and no key in the environment of the process', () => {
+  it('find no token and no key in the environment of the process', async () => {
+    using folder = makeFolder();
     const env: NodeJS.ProcessEnv = {
       DISCORD_TOKEN: 'a',
       OPENAI_API_KEY: 'b',
@@ -71,12 +72,9 @@ describe('security: plugins from elsewhere', () => {
       HOME: '/',
       MAX_TOKENS: '5',
     };
-    expect(scrubEnvironment(env)).to.have.members([
-      'DISCORD_TOKEN',
-      'OPENAI_API_KEY',
-      'ANTHROPIC_API_KEY',
-      'LETTA_PASSWORD',
-    ]);
-    expect(env).to.deep.equal({ PATH: '/bin', HOME: '/', MAX_TOKENS: '5' });
+    // As `start` does before it loads plugins.
+    expect(await cinnabar(['storage', 'check'], { cwd: folder.path, env })).to.include({ code: 0 });
+    const { BUILD_CACHE_PATH: _, ...left } = env;
+    expect(left).to.deep.equal({ PATH: '/bin', HOME: '/', MAX_TOKENS: '5' });
   });
 });

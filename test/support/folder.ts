@@ -34,3 +34,11 @@ export function leaveLocked(dataDir: string): void {
   mkdirSync(dataDir, { recursive: true });
   writeFileSync(join(dataDir, 'lock'), JSON.stringify({ pid: 4_194_303, host: hostname() }));
 }
+
+/** Makes a folder of data one of a bot that runs in another process. */
+export function lockByAnother(dataDir: string): Disposable {
+  const lock = join(dataDir, 'lock');
+  mkdirSync(dataDir, { recursive: true });
+  writeFileSync(lock, JSON.stringify({ pid: process.ppid, host: hostname() }));
+  return { [Symbol.dispose]: () => rmSync(lock) };
+}

@@ -4,10 +4,10 @@ import { UserError, z } from '@cinnabar/sdk';
 import { type CheckReport, checkPlugin, RELOADS } from '../plugins/check/check.js';
 import { lineOf } from '../plugins/check/findings.js';
 import { KEYWORD } from '../plugins/discovery.js';
+import type { Terminal } from './command-line.js';
 import type { Arguments } from './discord.js';
 
 type Options = Pick<Arguments, 'quick' | 'json' | 'beside'>;
-type Terminal = Pick<NodeJS.Process, 'stdout' | 'stderr' | 'env'>;
 
 /**
  * `cinnabar check [FOLDER]`
@@ -24,12 +24,12 @@ export async function runCheck(operands: readonly string[], options: Options, te
 export async function checkFolder(
   [folder = '.', ...others]: readonly string[],
   { quick, beside }: Pick<Options, 'quick' | 'beside'>,
-  { stderr, env }: Terminal,
+  { stderr, env, cwd }: Terminal,
 ): Promise<CheckReport> {
   if (others.length > 0) throw new UserError('One folder at a time.');
-  return checkPlugin(resolve(folder), {
+  return checkPlugin(resolve(cwd(), folder), {
     reloads: quick ? 0 : RELOADS,
-    beside: beside.map((one) => resolve(one)),
+    beside: beside.map((one) => resolve(cwd(), one)),
     env,
     onStep: (step) => void stderr.write(`${step}\n`),
   });

@@ -1,6 +1,8 @@
+import { operatorSentenceOf } from '@cinnabar/sdk';
 import type { HostConfig } from '../config/host-config.js';
 import { loadConfig } from '../config/load.js';
-import { endWith, prepare, readArguments, type StartOptions, startOnDiscord } from './discord.js';
+import { type Arguments, endWith, prepare, readArguments, type StartOptions, startOnDiscord } from './discord.js';
+import { harmless } from './harmless.js';
 
 /** What `cinnabar help` prints: every command with its options. */
 export const HELP = `Cinnabar, a Discord bot host.
@@ -56,90 +58,124 @@ export const HELP = `Cinnabar, a Discord bot host.
 Configuration: config/, .env and the environment. See README.md.
 `;
 
+/** What a command is typed into: its streams, the working directory, and the environment, from which it takes the secrets. */
+export interface Terminal extends Pick<NodeJS.Process, 'cwd' | 'env'> {
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly stdout: NodeJS.WritableStream;
+  readonly stderr: NodeJS.WritableStream;
+}
+
 /**
  * Runs one command of the command line, then ends the process.
  * @param options of the commands that run a bot
  */
 export async function runCommandLine(args: readonly string[], options: StartOptions = {}): Promise<void> {
-  await endWith(() => main(args, options));
+  await endWith(() =>
+    carryOut(process, async () => {
+      const given = readArguments(args);
+      switch (given.command) {
+        case 'start':
+          return (await startOnDiscord(args, options)) ?? openConsole(given.bot, options);
+        case 'console':
+          return openConsole(given.bot, options);
+        case 'dev':
+          return (await import('./dev.js')).runDev(given.operands, given, process, options);
+        default:
+          return run(given, process);
+      }
+    }),
+  );
 }
 
-/** @returns the exit code */
-async function main(args: readonly string[], options: StartOptions): Promise<number> {
-  const given = readArguments(args);
+/**
+ * Runs a command that runs no bot, in this process.
+ * @returns the exit code
+ */
+export function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
+  return carryOut(terminal, async () => run(readArguments(args), terminal));
+}
+
+async function run(given: Arguments, terminal: Terminal): Promise<number> {
   const { command, operands, bot } = given;
+  const configuration = () => configurationIn(terminal, bot);
   switch (command) {
-    case 'start':
-      return (await startOnDiscord(args, options)) ?? openConsole(bot, options);
-    case 'console':
-      return openConsole(bot, options);
     case 'new':
-      return (await import('./new.js')).runNew(operands, given, process);
-    case 'dev':
-      return (await import('./dev.js')).runDev(operands, given, process, options);
+      return (await import('./new.js')).runNew(operands, given, terminal);
     case 'schema':
       return (await import('./schema.js')).printSchema(
-        loadConfig(process.cwd(), process.env, bot),
+        loadConfig(terminal.cwd(), terminal.env, bot),
         operands[0],
-        process,
+        terminal,
       );
     case 'reference':
       return (await import('./reference.js')).writeReference(
-        loadConfig(process.cwd(), process.env, bot),
+        loadConfig(terminal.cwd(), terminal.env, bot),
         operands[0],
-        process,
+        terminal,
       );
     case 'import':
       if (operands[0] === 'red')
         return (await import('./import/red/import-red.js')).runRedImport(
           operands.slice(1),
           given,
-          configuration(bot),
-          process,
+          configuration(),
+          terminal,
         );
-      return (await import('./import/import.js')).runImport(operands, given, process);
+      return (await import('./import/import.js')).runImport(operands, given, terminal);
     case 'backup':
-      return (await import('./backup.js')).runBackup(operands, given, () => configuration(bot), process);
+      return (await import('./backup.js')).runBackup(operands, given, configuration, terminal);
     case 'restore':
-      return (await import('./backup.js')).runRestore(operands, () => configuration(bot), process);
+      return (await import('./backup.js')).runRestore(operands, configuration, terminal);
     case 'storage':
-      return (await import('./storage.js')).runStorage(operands, given, configuration(bot), process);
+      return (await import('./storage.js')).runStorage(operands, given, configuration(), terminal);
     case 'cluster':
-      return (await import('./cluster-status.js')).runCluster(operands, configuration(bot), process);
+      return (await import('./cluster-status.js')).runCluster(operands, configuration(), terminal);
     case 'plan':
     case 'apply':
     case 'export':
     case 'undo':
-      return (await import('./guild-file.js')).runGuildFile(command, operands, configuration(bot), process);
+      return (await import('./guild-file.js')).runGuildFile(command, operands, configuration(), terminal);
     case 'plugin':
-      return (await import('./plugin.js')).runPlugin(operands, given, configuration(bot), process);
+      return (await import('./plugin.js')).runPlugin(operands, given, configuration(), terminal);
     case 'check':
-      return (await import('./check.js')).runCheck(operands, given, process);
+      return (await import('./check.js')).runCheck(operands, given, terminal);
     case 'pack':
-      return (await import('./pack.js')).runPack(operands, given, process);
+      return (await import('./pack.js')).runPack(operands, given, terminal);
     case 'eval':
-      return (await import('./eval.js')).runEval(operands, given, process);
+      return (await import('./eval.js')).runEval(operands, given, terminal);
     case 'doctor':
-      return (await import('./doctor.js')).runDoctor(given, process);
+      return (await import('./doctor.js')).runDoctor(given, terminal);
     case 'version':
-      process.stdout.write(`${(await import('../version.js')).HOST_VERSION}\n`);
+      terminal.stdout.write(`${(await import('../version.js')).HOST_VERSION}\n`);
       return 0;
     case 'help':
-      process.stdout.write(HELP);
+      terminal.stdout.write(HELP);
       return 0;
     default:
-      process.stderr.write(`There is no command "${command}".\n\n${HELP}`);
+      terminal.stderr.write(`There is no command "${command}".\n\n${HELP}`);
       return 1;
+  }
+}
+
+/** Prints why a command could not be carried out. */
+async function carryOut({ stderr }: Pick<Terminal, 'stderr'>, command: () => Promise<number>): Promise<number> {
+  try {
+    return await command();
+  } catch (error) {
+    // An error that a person can fix is printed as one sentence; any other is a defect, and its stack helps to find it.
+    const sentence = operatorSentenceOf(error) ?? (error instanceof Error ? error.stack : String(error));
+    stderr.write(`cinnabar: ${harmless(sentence ?? '')}\n`);
+    return 1;
   }
 }
 
 async function openConsole(bot: string | undefined, options: StartOptions): Promise<number> {
   const { runConsole } = await import('./console/run.js');
-  return runConsole(configuration(bot), process, options);
+  return runConsole(configurationIn(process, bot), process, options);
 }
 
-function configuration(bot: string | undefined): HostConfig {
-  const config = loadConfig(process.cwd(), process.env, bot);
-  prepare(config);
+function configurationIn({ cwd, env }: Terminal, bot: string | undefined): HostConfig {
+  const config = loadConfig(cwd(), env, bot);
+  prepare(config, env);
   return config;
 }

@@ -40,7 +40,7 @@ export async function runDev(
   const others = beside.map((one) => realpathSync(resolve(process.cwd(), one)));
   const own = isPlugin ? [folder] : [];
   const config = { ...read, pluginFolders: [...read.pluginFolders, ...own, ...others] };
-  prepare(config);
+  prepare(config, process.env);
   const watched = isPlugin ? [folder, ...others] : config.pluginFolders;
   let print = (line: string): void => {
     process.stderr.write(`${line}\n`);

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type HostEnd, operatorSentenceOf, UserError } from '@cinnabar/sdk';
+import { type HostEnd, UserError } from '@cinnabar/sdk';
 import { bundleForNextStart } from '../bundling/next-start.js';
 import type { HostConfig } from '../config/host-config.js';
 import { loadConfig, openDataDir } from '../config/load.js';
@@ -11,7 +11,6 @@ import { listenToSignals, RESTART_CODE, relaunchOf, runAgain } from '../process/
 import { startWatchdog } from '../process/watchdog.js';
 import { HOST_VERSION } from '../version.js';
 import { ownersLink } from './dashboard-link.js';
-import { harmless } from './harmless.js';
 
 /**
  * `cinnabar start` with a token: runs the bot until it stops.
@@ -21,32 +20,25 @@ export async function startOnDiscord(args: readonly string[], options: StartOpti
   const config = loadConfig(process.cwd(), process.env, readArguments(args).bot);
   if (config.token === undefined) return undefined;
   const relaunch = relaunchOf(process.env);
-  prepare(config);
+  prepare(config, process.env);
   const run = readArguments(args).cluster ? (await import('./cluster.js')).runMember : runBot;
   const code = await run({ ...config, token: config.token }, process, options);
   return code === RESTART_CODE && relaunch !== undefined ? runAgain(relaunch, process) : code;
 }
 
 /**
- * Called before the bot is started: its data folder exists, and the process's environment holds no secrets any more, since the configuration has its own copy.
+ * Called before the bot is started: its data folder exists, and the environment holds no secrets any more, since the configuration has its own copy.
  */
-export function prepare(config: HostConfig): void {
+export function prepare(config: HostConfig, env: NodeJS.ProcessEnv): void {
   openDataDir(config.dataDir);
-  scrubEnvironment(process.env);
+  scrubEnvironment(env);
 }
 
 /** Carries out a command, then ends the process with its exit code. */
 export async function endWith(command: () => Promise<number>): Promise<void> {
   // The host's timers do not keep the process alive; this does while it waits for Discord or stops.
   const keepAlive = setInterval(() => undefined, 2 ** 30);
-  try {
-    process.exitCode = await command();
-  } catch (error) {
-    // An error that a person can fix is printed as one sentence; any other is a defect, and its stack helps to find it.
-    const sentence = operatorSentenceOf(error) ?? (error instanceof Error ? error.stack : String(error));
-    process.stderr.write(`cinnabar: ${harmless(sentence ?? '')}\n`);
-    process.exitCode = 1;
-  }
+  process.exitCode = await command();
   clearInterval(keepAlive);
   // A request that hangs, or a timer that a plugin has left, must not keep the process; output must be written completely.
   process.stdout.write('', () => process.stderr.write('', () => process.exit()));
@@ -60,12 +52,10 @@ const DATABASE = 'DATABASE_URL';
 /**
  * Takes tokens and keys out of the environment of the process, after the configuration has read them and before any plugin is evaluated: a plugin gets only
  * those that it has declared. Child processes do not inherit them either.
- * @returns the names
  */
-export function scrubEnvironment(env: NodeJS.ProcessEnv): readonly string[] {
+function scrubEnvironment(env: NodeJS.ProcessEnv): void {
   const names = Object.keys(env).filter((name) => (isSecretName(name) || name === DATABASE) && !NEEDED.has(name));
   for (const name of names) delete env[name];
-  return names;
 }
 
 export interface StartOptions {

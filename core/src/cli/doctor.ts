@@ -31,6 +31,7 @@ import { schemaState } from '../storage/drivers/postgres/migrations.js';
 import { SECRETS_FILE } from '../storage/paths.js';
 import { createStorage } from '../storage/storage.js';
 import { HOST_VERSION } from '../version.js';
+import type { Terminal } from './command-line.js';
 import { harmless } from './harmless.js';
 
 interface DoctorArguments {
@@ -39,24 +40,18 @@ interface DoctorArguments {
   readonly json: boolean;
 }
 
-interface Terminal {
-  readonly cwd: () => string;
-  readonly env: NodeJS.ProcessEnv;
-  readonly stdout: Pick<NodeJS.WritableStream, 'write'>;
-}
-
 /**
  * `cinnabar doctor`: checks what the bot needs, also while it runs, and has the running processes of a cluster examine themselves. Nothing is changed, and no
  * plugin is started.
  * @returns the exit code: 0 when everything is as it should be
  */
-export async function runDoctor({ bot, json }: DoctorArguments, process: Terminal): Promise<number> {
+export async function runDoctor({ bot, json }: DoctorArguments, terminal: Terminal): Promise<number> {
   // The host does this when it is built, but no host is built here.
   formatMessagesWith(formatIcuMessage);
-  const findings = await findingsOf(bot, process);
+  const findings = await findingsOf(bot, terminal);
   const isWell = findings.every(({ ok }) => ok);
   const text = json ? JSON.stringify({ ok: isWell, findings }, undefined, 2) : findings.flatMap(linesOf).join('\n');
-  process.stdout.write(`${text}\n`);
+  terminal.stdout.write(`${text}\n`);
   return isWell ? 0 : 1;
 }
 
@@ -74,12 +69,9 @@ function linesOf(
   ];
 }
 
-async function findingsOf(
-  bot: string | undefined,
-  process: Pick<Terminal, 'cwd' | 'env'>,
-): Promise<readonly DoctorFinding[]> {
+async function findingsOf(bot: string | undefined, { cwd, env }: Terminal): Promise<readonly DoctorFinding[]> {
   try {
-    const config = loadConfig(process.cwd(), process.env, bot);
+    const config = loadConfig(cwd(), env, bot);
     const [findings, others] = await Promise.all([examineInstallation(config), examineCluster(config)]);
     return findingsOfAll({ findings }, others);
   } catch (error) {

@@ -13,13 +13,10 @@ import { evaluate } from '../plugins/evaluation/evaluate.js';
 import { linesOf, type ModelReport, reportOf } from '../plugins/evaluation/report.js';
 import { SECRETS_FILE } from '../storage/paths.js';
 import { projectKind } from './check.js';
+import type { Terminal } from './command-line.js';
 import type { Arguments } from './discord.js';
 import { loadAll } from './schema.js';
 
-interface Terminal extends Pick<NodeJS.Process, 'env'> {
-  readonly stdout: NodeJS.WritableStream;
-  readonly stderr: NodeJS.WritableStream;
-}
 type Options = Pick<Arguments, 'bot' | 'json' | 'evaluation'>;
 
 const DISTRACTORS = 15;
@@ -45,7 +42,7 @@ export async function runEval(
     atLeast: numberFrom('--at-least', evaluation.atLeast, 0),
   };
   const say = (line: string) => void terminal.stderr.write(`${line}\n`);
-  const root = await realpath(resolve(folder)).catch(() => resolve(folder));
+  const root = await realpath(resolve(terminal.cwd(), folder)).catch(() => resolve(terminal.cwd(), folder));
   const config = loadConfig(root, terminal.env, bot);
   const own = projectKind(root) === 'plugin' ? [root] : [];
   const found = await discoveryOf({ ...config, pluginFolders: [...config.pluginFolders, ...own] })();

@@ -8,6 +8,7 @@ import { hasCredential } from '../observability/log-entry.js';
 import { inspectFolder } from '../plugins/discovery.js';
 import { parseJson } from '../plugins/install/files.js';
 import { checkFolder, linesOf } from './check.js';
+import type { Terminal } from './command-line.js';
 import type { Arguments } from './discord.js';
 
 const packedSchema = z.tuple([
@@ -32,21 +33,21 @@ const MOST_BYTES = 10_000_000;
 export async function runPack(
   operands: readonly string[],
   { quick, beside, json }: Pick<Arguments, 'quick' | 'beside' | 'json'>,
-  process: Pick<NodeJS.Process, 'stdout' | 'stderr' | 'env'>,
+  terminal: Terminal,
 ): Promise<number> {
-  const folder = resolve(operands[0] ?? '.');
-  const report = await checkFolder(operands, { quick, beside }, process);
-  for (const line of linesOf(report)) process.stderr.write(`${line}\n`);
+  const folder = resolve(terminal.cwd(), operands[0] ?? '.');
+  const report = await checkFolder(operands, { quick, beside }, terminal);
+  for (const line of linesOf(report)) terminal.stderr.write(`${line}\n`);
   const refusals = report.errors > 0 ? [] : await refusalsOf(folder, await npmPack(folder, ['--dry-run']));
-  for (const refusal of refusals) process.stderr.write(`error: ${refusal}\n`);
+  for (const refusal of refusals) terminal.stderr.write(`error: ${refusal}\n`);
   if (report.errors > 0 || refusals.length > 0) {
-    if (json) process.stdout.write(`${JSON.stringify({ report, refusals }, undefined, 2)}\n`);
+    if (json) terminal.stdout.write(`${JSON.stringify({ report, refusals }, undefined, 2)}\n`);
     return 1;
   }
   const packed = await npmPack(folder, []);
   const file = join(folder, packed.filename);
-  if (json) process.stdout.write(`${JSON.stringify({ report, refusals, file, ...packed }, undefined, 2)}\n`);
-  else process.stdout.write(`${told(file, packed).join('\n')}\n`);
+  if (json) terminal.stdout.write(`${JSON.stringify({ report, refusals, file, ...packed }, undefined, 2)}\n`);
+  else terminal.stdout.write(`${told(file, packed).join('\n')}\n`);
   return 0;
 }
 

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import {
   type AccessPolicy,
   type CommandInfo,
@@ -18,9 +18,8 @@ import { hostEnvironment } from '../config/load.js';
 import { createDiscovery } from '../plugins/discovery.js';
 import { type Field, type FieldSchema, fieldsOf, fieldTypeOf, inWords } from '../storage/catalog/fields.js';
 import { createTestHost } from '../testing/test-host.js';
+import type { Terminal } from './command-line.js';
 import { loadAll, schemaText } from './schema.js';
-
-type Terminal = Pick<NodeJS.Process, 'stdout' | 'stderr'>;
 
 /** The command that makes the reference pages of this project again, after a declaration has changed. */
 const NOTE = '<!-- Made by `npx cinnabar reference docs/reference` from the declarations. Do not edit. -->';
@@ -33,7 +32,7 @@ const NOTE = '<!-- Made by `npx cinnabar reference docs/reference` from the decl
 export async function writeReference(
   { root, dataDir, buildCacheDir, pluginFolders }: HostConfig,
   folder: string | undefined,
-  { stdout, stderr }: Terminal,
+  { stdout, stderr, cwd }: Terminal,
 ): Promise<number> {
   if (folder === undefined) {
     stderr.write('Name the folder for the pages: cinnabar reference DIR.\n');
@@ -44,14 +43,15 @@ export async function writeReference(
   for (const problem of problems) stderr.write(`${problem}\n`);
   if (problems.length > 0) return 1;
   const pages = await referencePages(plugins);
-  await makeFolder(folder);
-  for (const [name, text] of pages) await replaceFile(join(folder, name), text, { mode: 0o644 });
+  const path = resolve(cwd(), folder);
+  await makeFolder(path);
+  for (const [name, text] of pages) await replaceFile(join(path, name), text, { mode: 0o644 });
   stdout.write(`${folder}: ${[...pages.keys()].join(', ')}\n`);
   return 0;
 }
 
 /** The pages by file name. */
-export async function referencePages(plugins: readonly Plugin[]): Promise<ReadonlyMap<string, string>> {
+async function referencePages(plugins: readonly Plugin[]): Promise<ReadonlyMap<string, string>> {
   const sorted = [...plugins].sort((one, other) => (one.manifest.id < other.manifest.id ? -1 : 1));
   const { commands, tools } = await registered(sorted);
   const of = <T extends { readonly plugin: string }>(all: readonly T[], { manifest }: Plugin) =>

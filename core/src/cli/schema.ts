@@ -1,10 +1,11 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { operatorSentenceOf, type Plugin, replaceFile, z } from '@cinnabar/sdk';
 import { type HostConfig, hostPartSchema } from '../config/host-config.js';
 import { type Discover, discoveryOf } from '../plugins/discovery.js';
 import { createLoader } from '../plugins/loader.js';
 import { ceilingsSchema } from '../storage/documents/settings.js';
 import { HOST_VERSION } from '../version.js';
+import type { Terminal } from './command-line.js';
 
 const NOTE = 'Made by `cinnabar schema`: the keys of the host and of every plugin. Do not edit.';
 
@@ -16,7 +17,7 @@ const NOTE = 'Made by `cinnabar schema`: the keys of the host and of every plugi
 export async function printSchema(
   config: HostConfig,
   file: string | undefined,
-  { stdout, stderr }: { readonly stdout: NodeJS.WritableStream; readonly stderr: NodeJS.WritableStream },
+  { stdout, stderr, cwd }: Terminal,
 ): Promise<number> {
   const discover = discoveryOf(config);
   const { plugins, problems } = await loadAll(discover, join(config.buildCacheDir, 'plugins'));
@@ -27,7 +28,7 @@ export async function printSchema(
   }
   const text = schemaText(plugins);
   if (file === undefined) stdout.write(text);
-  else await replaceFile(file, text, { mode: 0o644 });
+  else await replaceFile(resolve(cwd(), file), text, { mode: 0o644 });
   return 0;
 }
 

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { LocalApplication } from '@cinnabar/local-discord';
+import { PROGRAM } from '../../support/cinnabar.js';
 import type { TestServer } from '../../support/postgres.js';
 import { type CutProxy, openProxy } from './proxy.js';
 
-const COMMAND_LINE = fileURLToPath(import.meta.resolve('@cinnabar/core/internal/cli/main'));
 const PLUGINS = fileURLToPath(new URL('../../../campaign/cluster/plugins', import.meta.url));
 const RESOLVE = new URL('./resolve.js', import.meta.url).href;
 const DEFECTS = new URL('./defects.js', import.meta.url).href;
@@ -52,7 +52,7 @@ export async function startMember(parts: MemberOptions): Promise<ClusterProcess>
   writeFileSync(join(folder, 'config', 'shared.yaml'), `cluster: { groups: ${groups} }\n`);
   const discord = await openProxy({ host: address, port: discordPort }, { host: '127.0.0.1', port: discordPort });
   const toDatabase = await openProxy({ host: '127.0.0.1' }, { path: database.socket });
-  const child: ChildProcess = fork(COMMAND_LINE, ['start', '--cluster'], {
+  const child: ChildProcess = fork(PROGRAM, ['start', '--cluster'], {
     cwd: folder,
     execArgv: ['--enable-source-maps', '--import', RESOLVE, ...(defect === undefined ? [] : ['--import', DEFECTS])],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

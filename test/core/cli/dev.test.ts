@@ -1,20 +1,18 @@
 import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { PassThrough } from 'node:stream';
-import { runNew } from '@cinnabar/core/internal/cli/new';
 import { expect } from 'chai';
 import { useCommandLine } from '../../e2e/support/command-line.js';
+import { cinnabar } from '../../support/cinnabar.js';
 import { useFolder } from '../plugins/support/folder.js';
 
 describe('cinnabar dev', function () {
   this.timeout(60_000);
   const folder = useFolder();
   const { start } = useCommandLine();
-  const quiet = { stdin: process.stdin, stdout: new PassThrough(), stderr: process.stderr };
 
   it('reloads what is saved, shows what is wrong with it, and goes on with the version before until that is mended', async () => {
     await symlink(resolve('node_modules'), folder.at('node_modules'));
-    await runNew(['dice2'], { project: false, install: false }, { ...quiet, cwd: () => folder.at() });
+    await cinnabar(['new', 'dice2', '--no-install'], { cwd: folder.at() });
     const source = folder.at('dice2', 'src', 'index.ts');
     const edit = async (from: string, to: string) =>
       writeFile(source, (await readFile(source, 'utf8')).replace(from, to));

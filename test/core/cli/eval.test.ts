@@ -1,9 +1,7 @@
-import { Writable } from 'node:stream';
-import { readArguments } from '@cinnabar/core/internal/cli/discord';
-import { runEval } from '@cinnabar/core/internal/cli/eval';
 import { callTool, fail, type ModelScript, type StandIn, say, startOpenAiStandIn } from '@cinnabar/local-models';
 import { z } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { cinnabar } from '../../support/cinnabar.js';
 import { type Folder, makeFolder } from '../../support/folder.js';
 import { pluginFiles } from '../../support/plugin-package.js';
 
@@ -89,18 +87,8 @@ describe('cinnabar eval', function () {
 
   const run = async (script: ModelScript, ...args: readonly string[]) => {
     api = await startOpenAiStandIn({ script });
-    const seen = { out: '', err: '' };
-    const into = (name: keyof typeof seen) =>
-      new Writable({
-        write(chunk, _encoding, done) {
-          seen[name] += String(chunk);
-          done();
-        },
-      });
     const env = { OPENAI_API_KEY: 'sk-local', OPENAI_BASE_URL: api.baseUrl, OPENAI_MODEL: 'gpt-5-mini' };
-    const terminal = { stdout: into('out'), stderr: into('err'), env };
-    const code = await runEval([folder.path], readArguments(['eval', ...args]), terminal);
-    return { code, ...seen };
+    return cinnabar(['eval', folder.path, ...args], { cwd: folder.path, env });
   };
 
   it("asks the examples and evaluations of the folder's plugin, among tools of others, and runs none", async () => {
@@ -185,12 +173,9 @@ describe('cinnabar eval', function () {
 
   it('refuses what there is not, and does without a model, in a sentence', async () => {
     const refused = async (...args: readonly string[]) => {
-      try {
-        await run(attentive, ...args);
-      } catch (error) {
-        return String(error);
-      }
-      return 'nothing';
+      const { code, err } = await run(attentive, ...args);
+      expect(code).to.equal(1);
+      return err;
     };
     expect(await refused('--tool', 'fly')).to.include('There is no tool "fly". There are: draw_cards, deal_hand.');
     expect(await refused('--plugin', 'fly')).to.match(/There is no plugin "fly"\. There are: accounts, admin, /);

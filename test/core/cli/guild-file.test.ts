@@ -1,13 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
-import { text } from 'node:stream/consumers';
-import { loadConfig } from '@cinnabar/core';
-import { runGuildFile } from '@cinnabar/core/internal/cli/guild-file';
 import { createTestHost } from '@cinnabar/core/testing';
 import { AuditLog, GuildFiles } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { failure } from '../../support/codes.js';
+import { cinnabar } from '../../support/cinnabar.js';
 import { makeFolder } from '../../support/folder.js';
 
 describe('cinnabar plan, apply, export and undo', () => {
@@ -20,31 +16,26 @@ describe('cinnabar plan, apply, export and undo', () => {
       CINNABAR_DATA: dataDir,
       DISCORD_TOKEN: host.application.token,
       DISCORD_API: host.discord.api,
-      BUILD_CACHE_PATH: process.env.BUILD_CACHE_PATH ?? join(home.path, 'cache'),
     };
-    const run = async (act: 'plan' | 'apply' | 'export' | 'undo', operand: string, more = env) => {
-      const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-      const config = { ...loadConfig(home.path, more, undefined), buildCacheDir: env.BUILD_CACHE_PATH };
-      const code = await runGuildFile(act, [operand], config, { stdout, stderr, cwd: () => home.path });
-      stdout.end();
-      stderr.end();
-      return { code, said: await text(stdout), warned: await text(stderr) };
-    };
-    await failure('CINNABAR_DATA_IN_USE', () => run('export', host.guild.id));
+    const run = (act: 'plan' | 'apply' | 'export' | 'undo', operand: string, more = env) =>
+      cinnabar([act, operand], { cwd: home.path, env: { ...more } });
+    expect((await run('export', host.guild.id)).err).to.include('is in use by process');
     const running = await host.resolve(GuildFiles).export(host.guild.id);
     await host.stop();
 
     const before = await run('export', host.guild.id);
-    expect(before.said).to.include(running.slice(running.indexOf('prefixes:'), running.indexOf('settings:')));
+    expect(before.out).to.include(running.slice(running.indexOf('prefixes:'), running.indexOf('settings:')));
     const yaml = [`server: "${host.guild.id}"`, 'plugins: { party: off }', 'roles: { mod: [Fixers] }'].join('\n');
     writeFileSync(join(home.path, 'server.yaml'), yaml);
-    expect((await run('plan', 'server.yaml')).said).to.match(
+    expect((await run('plan', 'server.yaml')).out).to.match(
       /^\+ plugins\.party: off\n\+ roles\.mod: \d+ \(Fixers\)\n$/,
     );
-    expect((await run('apply', 'server.yaml')).said).to.match(/Applied\.\n$/);
-    expect((await run('plan', 'server.yaml')).said).to.equal('Nothing to change: the server is as the file says.\n');
-    const withoutToken = await run('plan', 'server.yaml', { ...env, DISCORD_TOKEN: '' }).catch(String);
-    expect(withoutToken).to.include('line 3: roles.mod.0: names are looked up at Discord, which needs DISCORD_TOKEN');
+    expect((await run('apply', 'server.yaml')).out).to.match(/Applied\.\n$/);
+    expect((await run('plan', 'server.yaml')).out).to.equal('Nothing to change: the server is as the file says.\n');
+    const withoutToken = await run('plan', 'server.yaml', { ...env, DISCORD_TOKEN: '' });
+    expect(withoutToken.err).to.include(
+      'line 3: roles.mod.0: names are looked up at Discord, which needs DISCORD_TOKEN',
+    );
 
     const { discord, application, guild, general, you, alice, bob, clock } = host;
     const world = { discord, application, guild, general, you, alice, bob, clock };
@@ -54,6 +45,6 @@ describe('cinnabar plan, apply, export and undo', () => {
     expect(act).to.include({ userId: 'command line', outcome: 'done' });
     await again.stop();
     await run('undo', guild.id);
-    expect((await run('export', guild.id)).said).to.equal(before.said);
+    expect((await run('export', guild.id)).out).to.equal(before.out);
   });
 });

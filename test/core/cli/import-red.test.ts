@@ -1,14 +1,11 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
-import { text } from 'node:stream/consumers';
-import { loadConfig } from '@cinnabar/core';
-import { runRedImport } from '@cinnabar/core/internal/cli/import/red/import-red';
 import { commandsHere, lineHere } from '@cinnabar/core/internal/cli/import/red/names';
 import { parseWithIds } from '@cinnabar/core/internal/cli/import/red/red-data';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { AccessRules, Commands, GuildFiles, Moderation, Plugins, Prefixes, TierRoles } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { cinnabar } from '../../support/cinnabar.js';
 import { type Folder, makeFolder } from '../../support/folder.js';
 
 const FIXTURE = new URL('../../../fixtures/red-3.5.24/instance', import.meta.url).pathname;
@@ -49,16 +46,10 @@ async function importing(host: TestHost, home: Folder, dir: string, dryRun: bool
     DISCORD_TOKEN: host.application.token,
     DISCORD_API: host.discord.api,
   };
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  const config = {
-    ...loadConfig(home.path, env, undefined),
-    buildCacheDir: process.env.BUILD_CACHE_PATH ?? join(home.path, 'cache'),
-  };
-  await runRedImport([dir], { dryRun }, config, { stdout, stderr, cwd: () => home.path });
-  stdout.end();
-  stderr.end();
-  expect(await text(stderr)).to.equal('');
-  return text(stdout);
+  const args = ['import', 'red', dir, ...(dryRun ? ['--dry-run'] : [])];
+  const { out, err } = await cinnabar(args, { cwd: home.path, env });
+  expect(err).to.equal('');
+  return out;
 }
 
 describe('cinnabar import red', () => {

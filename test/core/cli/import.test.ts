@@ -1,15 +1,10 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
-import { text } from 'node:stream/consumers';
-import { runImport } from '@cinnabar/core/internal/cli/import/import';
-import { lockData } from '@cinnabar/core/internal/data-lock/lock';
-import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { failure } from '../../support/codes.js';
+import { cinnabar } from '../../support/cinnabar.js';
 import { countSyncs } from '../../support/file-syncs.js';
-import { type Folder, makeFolder } from '../../support/folder.js';
+import { type Folder, lockByAnother, makeFolder } from '../../support/folder.js';
 
 const GUILD = '123456789012345678';
 const CHANNEL = '234567890123456789';
@@ -46,14 +41,17 @@ async function importing(
     readonly bot?: string;
   } = {},
 ) {
-  const stdout = new PassThrough();
-  const code = await runImport(
-    [program, dir.path],
-    { bot: options.bot, botId: options.botId, dryRun: options.dryRun ?? false, overwrite: options.overwrite ?? false },
-    { stdout, env: { CACHE_PATH: cache.path }, cwd: () => home.path },
-  );
-  stdout.end();
-  return { code, said: await text(stdout), yaml: (name: string) => parse(readFileSync(join(home.path, name), 'utf8')) };
+  const args = [
+    ...(options.dryRun ? ['--dry-run'] : []),
+    ...(options.overwrite ? ['--overwrite'] : []),
+    ...(options.botId === undefined ? [] : ['--bot-id', options.botId]),
+    ...(options.bot === undefined ? [] : ['--bot', options.bot]),
+  ];
+  const { code, out, err } = await cinnabar(['import', program, dir.path, ...args], {
+    cwd: home.path,
+    env: { CACHE_PATH: cache.path },
+  });
+  return { code, said: out, err, yaml: (name: string) => parse(readFileSync(join(home.path, name), 'utf8')) };
 }
 
 const chapter3 = () =>
@@ -222,9 +220,10 @@ describe('importing from chapter3', () => {
   it('does not write under a bot that runs', async () => {
     using home = makeFolder({ '.env.claude': `DISCORD_TOKEN=${TOKEN}\n` });
     using dir = chapter3();
-    const lock = await lockData(join(home.path, 'data', 'bots', 'claude'), createManualClock());
-    await failure('CINNABAR_DATA_IN_USE', () => importing(home, 'chapter3', dir));
-    lock.release();
+    using _ = lockByAnother(join(home.path, 'data', 'bots', 'claude'));
+    const { code, err } = await importing(home, 'chapter3', dir);
+    expect(err).to.include('is in use by process');
+    expect(code).to.equal(1);
   });
 
   it('says what is wrong with a file or a name, and goes on', async () => {
@@ -244,14 +243,14 @@ describe('importing from chapter3', () => {
   it('refuses what it cannot do', async () => {
     using home = makeFolder();
     using empty = makeFolder();
-    const sentence = (task: Promise<unknown>) =>
-      task.then(
-        () => 'done',
-        (error: Error) => error.message,
-      );
-    expect(await sentence(importing(home, 'chapter4', empty))).to.match(/It is "import chapter2 DIR" or/);
-    expect(await sentence(importing(home, 'chapter3', empty))).to.match(/does not look like a folder of chapter3/);
-    expect(await sentence(importing(home, 'chapter3', empty, { botId: 'x' }))).to.match(/--bot-id must be/);
+    const refused = async (program: string, options = {}) => {
+      const { code, err } = await importing(home, program, empty, options);
+      expect(code).to.equal(1);
+      return err;
+    };
+    expect(await refused('chapter4')).to.match(/It is "import chapter2 DIR" or/);
+    expect(await refused('chapter3')).to.match(/does not look like a folder of chapter3/);
+    expect(await refused('chapter3', { botId: 'x' })).to.match(/--bot-id must be/);
   });
 });
 

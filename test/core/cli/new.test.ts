@@ -3,13 +3,12 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runNew } from '@cinnabar/core/internal/cli/new';
-import { UserError, z } from '@cinnabar/sdk';
+import { z } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { cinnabar, PROGRAM } from '../../support/cinnabar.js';
 import { withoutStalls } from '../../support/stalls.js';
 import { useFolder } from '../plugins/support/folder.js';
 
-const MAIN = fileURLToPath(import.meta.resolve('@cinnabar/core/internal/cli/main'));
 const BIN = resolve('node_modules', '.bin');
 
 /** Without colours: Mocha paints what it prints where a build server asks for it. */
@@ -18,7 +17,7 @@ const run = (cwd: string, command: string, ...args: readonly string[]) => {
   const { stdout, stderr, status } = spawnSync(command, args, { cwd, encoding: 'utf8', timeout: 60_000, env: PLAIN });
   return { out: stdout, err: stderr, status };
 };
-const cinnabar = (cwd: string, ...args: readonly string[]) => run(cwd, process.execPath, MAIN, ...args);
+const make = (cwd: string, ...args: readonly string[]) => cinnabar(['new', ...args], { cwd });
 
 const EXAMPLES = fileURLToPath(new URL('../../../../examples', import.meta.url));
 const packageSchema = z.looseObject({
@@ -34,8 +33,8 @@ describe('cinnabar new', function () {
 
   it('writes a plugin whose types hold and whose test passes as it stands', async () => {
     await symlink(resolve('node_modules'), folder.at('node_modules'));
-    const made = cinnabar(folder.at(), 'new', 'dice2', '--no-install');
-    expect(made).to.deep.include({ err: '', status: 0 });
+    const made = await make(folder.at(), 'dice2', '--no-install');
+    expect(made).to.deep.include({ err: '', code: 0 });
     expect(made.out).to.match(
       /^A plugin in dice2:\n {2}\.gitignore\n[\s\S]*\n {2}src\/index\.ts\n {2}test\/dice2\.test\.ts\n/,
     );
@@ -53,7 +52,7 @@ describe('cinnabar new', function () {
   });
 
   it('makes projects of the same shape as the examples', async () => {
-    cinnabar(folder.at(), 'new', 'sample', '--no-install');
+    await make(folder.at(), 'sample', '--no-install');
     const made = await packageIn(folder.at('sample'));
     // In this tree the package `cinnabar` is the tree itself: the program comes from @cinnabar/core.
     const { cinnabar: _, ...needed } = made.devDependencies;
@@ -74,13 +73,13 @@ describe('cinnabar new', function () {
   });
 
   it("writes a bot's project, and plugins into its folder for them, which it loads", async () => {
-    expect(cinnabar(folder.at(), 'new', 'night-bot', '--project', '--no-install').out).to.include('npm start');
+    expect((await make(folder.at(), 'night-bot', '--project', '--no-install')).out).to.include('npm start');
     const bot = folder.at('night-bot');
     expect(JSON.parse(await readFile(join(bot, 'package.json'), 'utf8'))).to.nested.include({ name: 'night-bot' });
-    const made = cinnabar(bot, 'new', 'poll', '--no-install');
+    const made = await make(bot, 'poll', '--no-install');
     expect(made.out).to.include('A plugin in plugins/poll:').and.to.include('!plugin load poll');
     await symlink(resolve('node_modules'), join(bot, 'node_modules'));
-    const played = spawnSync(process.execPath, [MAIN, 'console'], {
+    const played = spawnSync(process.execPath, [PROGRAM, 'console'], {
       cwd: bot,
       encoding: 'utf8',
       input: '!poll world\n',
@@ -104,12 +103,11 @@ describe('cinnabar new', function () {
       ['outer/src', ['inner'], /outer is a plugin's folder/],
     ];
     for (const [cwd, args, sentence] of refusals) {
-      const { stdin, stdout, stderr } = process;
-      const terminal = { stdin, stdout, stderr, cwd: () => folder.at(cwd) };
-      const refusal = await runNew(args, { project: false, install: false }, terminal).catch((error: unknown) => error);
-      expect(refusal, args.join(' ')).to.be.instanceOf(UserError).with.property('message').that.matches(sentence);
+      const { code, err } = await make(folder.at(cwd), ...args, '--no-install');
+      expect(err, args.join(' ')).to.match(sentence);
+      expect(code).to.equal(1);
     }
-    expect(cinnabar(folder.at(), 'new').err).to.equal('cinnabar: A name is missing: cinnabar new NAME.\n');
+    expect((await make(folder.at())).err).to.equal('cinnabar: A name is missing: cinnabar new NAME.\n');
     expect((await readdir(folder.at())).sort()).to.deep.equal(['full', 'outer']);
     expect(await readdir(folder.at('outer', 'src'))).to.deep.equal([]);
   });

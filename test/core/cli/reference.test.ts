@@ -1,20 +1,19 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createDiscovery } from '@cinnabar/core';
-import { referencePages } from '@cinnabar/core/internal/cli/reference';
-import { loadAll } from '@cinnabar/core/internal/cli/schema';
 import { expect } from 'chai';
+import { cinnabar } from '../../support/cinnabar.js';
 import { makeFolder } from '../../support/folder.js';
 
 describe('the reference pages', () => {
   it('are those of the declarations; when they are not: npx cinnabar reference docs/reference', async () => {
     using folder = makeFolder();
-    const { plugins, problems } = await loadAll(createDiscovery({ folders: [], packageRoots: [] }), folder.path);
-    expect(problems).to.deep.equal([]);
-    const pages = await referencePages(plugins);
-    expect([...pages.keys()]).to.include.members(['commands.md', 'settings.md', 'tools.md']);
-    for (const [name, text] of pages) {
-      const isSame = readFileSync(join('docs', 'reference', name), 'utf8') === text;
+    expect(await cinnabar(['reference', 'pages'], { cwd: folder.path })).to.include({ code: 0, err: '' });
+    const pages = readdirSync(join(folder.path, 'pages'));
+    expect(pages).to.include.members(['commands.md', 'settings.md', 'tools.md']);
+    for (const name of pages) {
+      const isSame =
+        readFileSync(join('docs', 'reference', name), 'utf8') ===
+        readFileSync(join(folder.path, 'pages', name), 'utf8');
       expect(isSame, `${name} is out of date; run: npx cinnabar reference docs/reference`).to.equal(true);
     }
   });

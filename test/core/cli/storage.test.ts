@@ -1,13 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createFileDriver, createSystemClock, loadConfig } from '@cinnabar/core';
-import { runStorage } from '@cinnabar/core/internal/cli/storage';
-import { lockData } from '@cinnabar/core/internal/data-lock/lock';
+import { createFileDriver, createSystemClock } from '@cinnabar/core';
 import { createPartition } from '@cinnabar/core/internal/gateway/partition';
 import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
-import { createManualClock } from '@cinnabar/core/testing';
 import { expect } from 'chai';
-import { makeFolder } from '../../support/folder.js';
+import { cinnabar } from '../../support/cinnabar.js';
+import { lockByAnother, makeFolder } from '../../support/folder.js';
 import { recordingLogger } from '../../support/logs.js';
 import { describePostgres, testDatabase } from '../../support/postgres.js';
 
@@ -16,8 +14,7 @@ async function stopped(env: Readonly<Record<string, string>> = {}) {
   const folder = makeFolder();
   const database = await testDatabase();
   folder.write('config/shared.yaml', `storage:\n  schema: ${database.schema}\n`);
-  const config = loadConfig(folder.path, { CINNABAR_DATA: 'data', DATABASE_URL: database.url, ...env });
-  const { dataDir } = config;
+  const dataDir = join(folder.path, 'data');
   const log = recordingLogger();
   const files = createFileDriver({
     root: join(dataDir, 'documents'),
@@ -38,21 +35,21 @@ async function stopped(env: Readonly<Record<string, string>> = {}) {
     await own.add(`{"of":"${path[0]}"}\n`);
     await own.release();
   }
-  const printed: string[] = [];
-  const stream = { write: (text: string) => printed.push(text) > 0 };
-  const run = (operands: readonly string[], from?: string, to?: string) =>
-    runStorage(operands, { from, to }, config, { stdout: stream, stderr: stream }).catch(String);
+  const run = async (...args: readonly string[]) => {
+    const variables = { CINNABAR_DATA: dataDir, DATABASE_URL: database.url, ...env };
+    const { code, screen } = await cinnabar(['storage', ...args], { cwd: folder.path, env: variables });
+    return { code, said: screen };
+  };
   return {
     dataDir,
     files,
     database,
-    check: () => run(['check']),
-    copy: (from: string, to: string) => run(['copy'], from, to),
+    check: () => run('check'),
+    copy: (from: string, to: string) => run('copy', '--from', from, '--to', to),
     async empty() {
       for (const path of await files.list([])) await files.erase(path);
       for (const { path } of await files.journals()) await files.journal(path).erase();
     },
-    take: () => printed.splice(0).join(''),
     async [Symbol.asyncDispose]() {
       await database[Symbol.asyncDispose]();
       folder[Symbol.dispose]();
@@ -63,15 +60,13 @@ async function stopped(env: Readonly<Record<string, string>> = {}) {
 describePostgres('cinnabar storage', () => {
   it('copies all documents and journals into the database, and back into an empty folder', async () => {
     await using bot = await stopped();
-    expect(await bot.copy('files', 'postgres')).to.equal(0);
-    const said = bot.take();
+    const { code, said } = await bot.copy('files', 'postgres');
+    expect(code).to.equal(0);
     expect(said).to.match(/^43 copied; both hold 40 documents and 3 journals, SHA-256 [0-9a-f]{64}\n$/);
-    expect(await bot.check()).to.equal(0);
-    expect(bot.take()).to.equal(said.replace('43 copied; both hold ', ''));
+    expect(await bot.check()).to.deep.equal({ code: 0, said: said.replace('43 copied; both hold ', '') });
 
     await bot.empty();
-    expect(await bot.copy('postgres', 'files')).to.equal(0);
-    expect(bot.take()).to.equal(said);
+    expect(await bot.copy('postgres', 'files')).to.deep.equal({ code: 0, said: said });
   });
 
   it('takes the history of tools along from the folder of TOOLS_PATH, and back', async () => {
@@ -85,14 +80,13 @@ describePostgres('cinnabar storage', () => {
       log: recordingLogger(),
     });
     await files.journal(hour).add('{"of":"TOOLS_PATH"}\n');
-    expect(await bot.copy('files', 'postgres')).to.equal(0);
-    const said = bot.take();
+    const { code, said } = await bot.copy('files', 'postgres');
+    expect(code).to.equal(0);
     expect(said).to.match(/both hold 40 documents and 3 journals/);
 
     await bot.empty();
     await files.journal(hour).erase();
-    expect(await bot.copy('postgres', 'files')).to.equal(0);
-    expect(bot.take()).to.equal(said);
+    expect(await bot.copy('postgres', 'files')).to.deep.equal({ code: 0, said: said });
     expect(await files.journal(hour).read()).to.equal('{"of":"TOOLS_PATH"}\n');
   });
 
@@ -100,9 +94,9 @@ describePostgres('cinnabar storage', () => {
     await using bot = await stopped();
     await bot.copy('files', 'postgres');
     await bot.database.query(`DELETE FROM ${bot.database.schema}.documents WHERE path LIKE '%/1%'`);
-    bot.take();
-    expect(await bot.copy('files', 'postgres')).to.equal(0);
-    expect(bot.take()).to.match(/^11 copied; both hold 40 documents and 3 journals/);
+    const { code, said } = await bot.copy('files', 'postgres');
+    expect(code).to.equal(0);
+    expect(said).to.match(/^11 copied; both hold 40 documents and 3 journals/);
   });
 
   it('changes nothing of a target that holds something else', async () => {
@@ -110,25 +104,27 @@ describePostgres('cinnabar storage', () => {
     await bot.copy('files', 'postgres');
     const path = ['dice', 'collections', 'user', 'rolls', '7'];
     await bot.files.write(path, { version: 1, data: { changed: true } });
-    expect(await bot.copy('files', 'postgres')).to.match(/rolls\/7 is there already, and differs/);
+    expect((await bot.copy('files', 'postgres')).said).to.match(/rolls\/7 is there already, and differs/);
     await bot.files.erase(path);
-    expect(await bot.copy('files', 'postgres')).to.match(/holds 1 documents or journals that the source has not/);
+    expect((await bot.copy('files', 'postgres')).said).to.match(
+      /holds 1 documents or journals that the source has not/,
+    );
   });
 
   it('names documents that cannot be read, and copies the others', async () => {
     await using bot = await stopped();
     writeFileSync(join(bot.dataDir, 'documents/dice/collections/user/rolls/7.json'), '{');
-    expect(await bot.copy('files', 'postgres')).to.equal(1);
-    expect(bot.take()).to.match(
+    const { code, said } = await bot.copy('files', 'postgres');
+    expect(code).to.equal(1);
+    expect(said).to.match(
       /^42 copied; both hold 39 documents .*\ncannot be read: dice\/collections\/user\/rolls\/7\n$/,
     );
   });
 
   it('touches nothing while the bot runs', async () => {
     await using bot = await stopped();
-    const lock = await lockData(bot.dataDir, createManualClock());
-    expect(await bot.copy('files', 'postgres')).to.match(/is in use by process/);
-    lock.release();
+    using _ = lockByAnother(bot.dataDir);
+    expect((await bot.copy('files', 'postgres')).said).to.match(/is in use by process/);
   });
 
   it('touches nothing while a cluster runs on another machine, and takes the journals of its groups along afterwards', async () => {
@@ -142,10 +138,10 @@ describePostgres('cinnabar storage', () => {
         .driver({ partition: createPartition(group, 2) })
         .journal(path)
         .add(`{"n":${group}}\n`);
-    expect(await bot.check()).to.match(/is in use by a cluster \(cinnabar start --cluster\)/);
+    expect((await bot.check()).said).to.match(/is in use by a cluster \(cinnabar start --cluster\)/);
     await cluster.close();
     await bot.empty();
-    expect(await bot.copy('postgres', 'files')).to.equal(0);
+    expect((await bot.copy('postgres', 'files')).code).to.equal(0);
     expect(await bot.files.journal(path).read()).to.equal('{"n":0}\n{"n":1}\n');
   });
 });

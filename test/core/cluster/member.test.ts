@@ -1,7 +1,8 @@
-import { runCluster } from '@cinnabar/core/internal/cli/cluster-status';
 import type { LocalMessage } from '@cinnabar/local-discord';
 import { definePlugin, OwnerNotices, option, PersonalDataStore, UserError, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { cinnabar } from '../../support/cinnabar.js';
+import { makeFolder } from '../../support/folder.js';
 import { describePostgres } from '../../support/postgres.js';
 import { createClusterWorld } from './harness.js';
 
@@ -90,14 +91,6 @@ const diary = definePlugin({
     });
   },
 });
-
-async function failureOf(task: Promise<unknown>, sentence: string): Promise<void> {
-  const error = await task.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  expect(error).to.be.instanceOf(UserError).with.property('message', sentence);
-}
 
 describePostgres('cluster: processes that serve a bot together', () => {
   it('divide its servers, and each command is answered once while they move', async () => {
@@ -224,39 +217,36 @@ describePostgres('cluster: processes that serve a bot together', () => {
 
   it('are shown by the command line, which can have one drain', async () => {
     await using world = await createClusterWorld({ groups: GROUPS, guilds: 2 });
-    const storage = { url: world.database.url, schema: world.database.schema, poolSize: 1 };
-    const run = async (...operands: string[]) => {
-      const lines: string[] = [];
-      const stdout = { write: (more: string) => lines.push(more) > 0 };
-      const code = await runCluster(operands, { storage }, { stdout });
-      return { code, text: lines.join('') };
-    };
+    const { url, schema } = world.database;
+    using folder = makeFolder({ 'config/shared.yaml': `storage:\n  schema: ${schema}\n` });
+    const run = (...operands: string[]) =>
+      cinnabar(['cluster', ...operands], { cwd: folder.path, env: { DATABASE_URL: url } });
     const one = world.member('one', [counter]);
     const other = world.member('other', [counter]);
     await one.start();
     await other.start();
     await world.until(() => other.groups().length === 1 && one.groups().length === 1);
-    const { code, text } = await run('status');
+    const { code, out: text } = await run('status');
     expect(code).to.equal(0);
     expect(text.match(/^(?:one|other) \([\w.-]+\): groups [01]$/gm)).to.have.length(2);
     const held =
       /^ {2}group [01]: (?:one|other) since [\d-]+T[\d:]+Z, renewed \d\.\d s ago, (?:commands under way: 0|starting)$/gm;
     expect(text.match(held)).to.have.length(GROUPS);
     expect(text).to.match(/group [01]: one -> other: the other one had fewer\n$/);
-    await failureOf(
-      run('drain', 'nobody'),
-      'No process that is called "nobody" has been heard of in the last seconds.',
-    );
-    expect((await run('drain', 'one')).text).to.equal(
+    expect(await run('drain', 'nobody')).to.include({
+      code: 1,
+      err: 'cinnabar: No process that is called "nobody" has been heard of in the last seconds.\n',
+    });
+    expect((await run('drain', 'one')).out).to.equal(
       'one gives its groups to the others, and takes none until it starts anew.\n',
     );
     await world.until(() => other.groups().length === GROUPS && one.groups().length === 0);
     await one.stop();
     await other.stop();
-    await world.database.query(`UPDATE ${storage.schema}.leases SET until = now() - interval '1 s'`);
+    await world.database.query(`UPDATE ${schema}.leases SET until = now() - interval '1 s'`);
     const stopped = await run('status');
     expect(stopped.code).to.equal(1);
-    expect(stopped.text).to.match(
+    expect(stopped.out).to.match(
       /group [01]: one -> other: it stopped, or was drained\n(?:.*\n)*Served by nobody: groups 0, 1\n$/,
     );
   }).timeout(60_000);

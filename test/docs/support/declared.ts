@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { HELP } from '@cinnabar/core/internal/cli/command-line';
 import { ERRORS } from '@cinnabar/sdk';
+import { cinnabar } from '../../support/cinnabar.js';
 import { at } from './pages.js';
 
 /**
@@ -24,6 +24,7 @@ export interface Declared {
   readonly pluginCommands: ReadonlySet<string>;
 }
 
+const { out: help } = await cinnabar(['help'], { cwd: at('.') });
 const read = (name: string) => readFileSync(at(`docs/reference/${name}.md`), 'utf8').split('\n');
 const firstCells = (name: string) => read(name).flatMap((line) => /^\| `([^`]+)` \|/.exec(line)?.[1] ?? []);
 
@@ -34,7 +35,7 @@ export function readDeclared(): Declared {
     variables: new Set(firstCells('environment')),
     errors: new Set(Object.keys(ERRORS)),
     configuration: new Set(firstCells('configuration')),
-    ...readHelp(HELP),
+    ...readHelp(help),
   };
 }
 

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
-import { KEYWORD } from '@cinnabar/core/internal/plugins/discovery';
 import * as sdk from '@cinnabar/sdk';
 import type { Block, Page, Problem } from './markdown.js';
 import { at } from './pages.js';
@@ -126,7 +125,7 @@ export function writeModules(folder: string, modules: readonly Module[]): void {
     write(join(project, file), text);
     write(
       join(project, 'package.json'),
-      JSON.stringify({ type: 'module', private: true, keywords: [KEYWORD], main: `./${ENTRY}` }),
+      JSON.stringify({ type: 'module', private: true, keywords: ['cinnabar-plugin'], main: `./${ENTRY}` }),
     );
   }
 }

@@ -1,11 +1,10 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { PROGRAM } from '../../support/cinnabar.js';
 import { recordExchanges } from '../../support/discord-openapi/record.js';
 import { withoutStalls } from '../../support/stalls.js';
 import { leaveUnwatched } from '../../support/untranslated/hooks.js';
 
-const MAIN = fileURLToPath(import.meta.resolve('@cinnabar/core/internal/cli/main'));
 /** What a developer may have set for themselves must not decide a test. */
 const NOT_INHERITED = /^(DISCORD|CINNABAR|OPENAI|ANTHROPIC|LETTA|LOG_LEVEL)/;
 
@@ -64,7 +63,7 @@ export function startCommandLine(env: Environment, args: readonly string[]): Com
   const inherited = Object.entries(process.env).filter(([name]) => !NOT_INHERITED.test(name));
   leaveUnwatched();
   const recording = recordExchanges();
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
     env: { ...Object.fromEntries(inherited), ...recording.env, ...env },
   });
   const seen = { out: '', err: '' };
