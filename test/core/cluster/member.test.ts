@@ -1,5 +1,5 @@
 import type { LocalMessage } from '@cinnabar/local-discord';
-import { definePlugin, OwnerNotices, option, PersonalDataStore, UserError, z } from '@cinnabar/sdk';
+import { definePlugin, OwnerNotices, option, PersonalDataStore, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { cinnabar } from '../../support/cinnabar.js';
 import { makeFolder } from '../../support/folder.js';

@@ -1,7 +1,7 @@
-import { runDoctor } from '@cinnabar/core/internal/cli/doctor';
 import { findingsOfAll } from '@cinnabar/core/internal/doctor/all-processes';
 import { CinnabarError, definePlugin, HostInfo, NO_CHANNEL, WebPages, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { cinnabar } from '../../support/cinnabar.js';
 import { makeFolder } from '../../support/folder.js';
 import { describePostgres } from '../../support/postgres.js';
 import { createClusterWorld } from '../cluster/harness.js';
@@ -101,27 +101,13 @@ describePostgres('the doctor of a cluster', () => {
     await using three = await createThreeProcesses();
     const { database, discord, application } = three.world;
     using folder = makeFolder({ 'config/shared.yaml': `storage:\n  schema: ${database.schema}\n` });
-    let printed = '';
-    const code = await runDoctor(
-      { bot: undefined, json: true },
-      {
-        cwd: () => folder.path,
-        env: {
-          DATABASE_URL: database.url,
-          DISCORD_API: discord.api,
-          DISCORD_TOKEN: application.token,
-        },
-        stdout: {
-          write(text) {
-            printed += text;
-            return true;
-          },
-        },
-      },
-    );
+    const { code, out } = await cinnabar(['doctor', '--json'], {
+      cwd: folder.path,
+      env: { DATABASE_URL: database.url, DISCORD_API: discord.api, DISCORD_TOKEN: application.token },
+    });
     const findings = z
       .object({ findings: z.array(z.object({ about: z.string(), process: z.string().optional(), text: z.string() })) })
-      .parse(JSON.parse(printed)).findings;
+      .parse(JSON.parse(out)).findings;
     const about = (name: string) => findings.filter(({ about: of }) => of === name).map(({ process }) => process);
     expect(about('database').filter((process) => process !== undefined)).to.eql([]);
     expect([...new Set(about('data'))]).to.eql([undefined, 'earth', 'mars']);
