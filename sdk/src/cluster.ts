@@ -80,10 +80,22 @@ export interface Question<B, T> {
   /** Asks all processes. @throws the errors of this process's `run`; other processes that do not answer are counted */
   everywhere(input: B): Promise<Answers<T>>;
   /**
+   * Asks each process once, however many parts of the bot it serves: about memory, files or the network of its machine.
+   * @throws the errors of this process's `run`; other processes that do not answer are named
+   */
+  eachProcess(input: B): Promise<ProcessAnswers<T>>;
+  /**
    * Asks the process that serves a server; `null`: the one that handles everything without a server.
    * @throws what `run` throws, if it is a UserError or a CinnabarError; CINNABAR_CLUSTER_NO_ANSWER after the deadline: then it may have been done, or not
    */
   of(guildId: string | null, input: B): Promise<T>;
+}
+
+export interface ProcessAnswers<T> {
+  /** This process's answer is the first. The name is that of `!cluster`; `undefined` for a bot that is one process. */
+  readonly answers: readonly { readonly process: string | undefined; readonly answer: T }[];
+  /** Names of the processes that have not answered in time. One that serves no servers is not asked. */
+  readonly missing: readonly string[];
 }
 
 export interface Answers<T> {

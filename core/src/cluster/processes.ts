@@ -1,5 +1,5 @@
-import type { ClusterStatus } from '@cinnabar/sdk';
-import type { AskOptions, ClusterChannel, RequestKind } from './assignment.js';
+import type { ClusterStatus, Logger } from '@cinnabar/sdk';
+import type { AskOptions, Assignment, ClusterChannel, RequestKind } from './assignment.js';
 
 /** What became of a request to a process. `idle`: it serves no group, and so hears of no request. */
 export type ProcessAnswer<T> = { readonly process: string } & (
@@ -29,4 +29,22 @@ export function askProcesses<B, T>(
       }
     }),
   );
+}
+
+/** Asks the other processes of the cluster; none while the database cannot tell which there are. Never rejects. */
+export async function askOtherProcesses<B, T>(
+  { channel, partition, status }: Pick<Assignment, 'channel' | 'partition' | 'status'>,
+  kind: RequestKind<B, T>,
+  body: B,
+  options: AskOptions,
+  log: Logger,
+): Promise<readonly ProcessAnswer<T>[]> {
+  try {
+    const { groups = [], processes = [] } = (await status()) ?? {};
+    const others = processes.filter((one) => !one.groups.includes(partition.group));
+    return await askProcesses(channel.ask, { groups, processes: others }, kind, body, options);
+  } catch (error) {
+    log.info('the processes of the cluster are not known', { error });
+    return [];
+  }
 }

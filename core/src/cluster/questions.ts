@@ -1,7 +1,16 @@
-import { type Answers, CinnabarError, type Logger, type Question, type QuestionDefinition } from '@cinnabar/sdk';
+import {
+  type Answers,
+  CinnabarError,
+  type Logger,
+  type ProcessAnswers,
+  type Question,
+  type QuestionDefinition,
+  z,
+} from '@cinnabar/sdk';
 import type { Boundary, Owner } from '../contracts.js';
 import { groupOf } from '../gateway/partition.js';
 import type { Assignment, RequestKind } from './assignment.js';
+import { askOtherProcesses } from './processes.js';
 
 export interface QuestionService {
   question<B, T>(owner: Owner, definition: QuestionDefinition<B, T>): Question<B, T>;
@@ -12,7 +21,7 @@ const NAME = /^[a-z][a-z\d-]{0,31}$/;
 
 /** Sends plugins' questions to the hosts of the other groups, if there are any. */
 export function createQuestions(
-  assignment: Pick<Assignment, 'channel' | 'partition'> | undefined,
+  assignment: Pick<Assignment, 'channel' | 'member' | 'partition' | 'status'> | undefined,
   { boundary, log }: { readonly boundary: Pick<Boundary, 'track'>; readonly log: Logger },
 ): QuestionService {
   const names = new Set<string>();
@@ -30,18 +39,33 @@ export function createQuestions(
         throw new CinnabarError('CINNABAR_NAME_TAKEN', { kind: 'question', name, plugin: owner.id });
       const runHere = (body: B) => boundary.track(owner, async () => run(body, scope.signal));
       const endAnswering = assignment?.channel.answer(kind, runHere);
+      /** With the name of the process: the group that was asked may have moved. */
+      const named: RequestKind<B, { readonly process: string; readonly answer: T }> = {
+        name: `${kind.name}@process`,
+        body: input,
+        answer: z.object({ process: z.string(), answer }),
+      };
+      const endNaming = assignment?.channel.answer(named, async (body) => ({
+        process: assignment.member.name,
+        answer: await runHere(body),
+      }));
       names.add(kind.name);
       scope.add(`question ${name}`, () => {
         names.delete(kind.name);
         endAnswering?.();
+        endNaming?.();
       });
       if (assignment === undefined)
         return {
           everywhere: async (body) => ({ answers: [await runHere(body)], missing: 0 }),
+          eachProcess: async (body) => ({
+            answers: [{ process: undefined, answer: await runHere(body) }],
+            missing: [],
+          }),
           of: async (_, body) => runHere(body),
         };
 
-      const { channel, partition } = assignment;
+      const { channel, member, partition } = assignment;
       const ask = (group: number, body: B) => channel.ask(group, kind, body, { deadlineMs, signal: scope.signal });
       return {
         async everywhere(body): Promise<Answers<T>> {
@@ -66,6 +90,24 @@ export function createQuestions(
           ]);
           const answers = given.flat();
           return { answers: [own, ...answers], missing: others.length - answers.length };
+        },
+        async eachProcess(body): Promise<ProcessAnswers<T>> {
+          const [own, others] = await Promise.all([
+            runHere(body),
+            askOtherProcesses(assignment, named, body, { deadlineMs, signal: scope.signal }, log),
+          ]);
+          for (const one of others)
+            if (one.state === 'silent') {
+              const { process, error } = one;
+              log.info('a question of a plugin was not answered by a process', { question: kind.name, process, error });
+            }
+          return {
+            answers: [
+              { process: member.name, answer: own },
+              ...others.flatMap((one) => (one.state === 'answered' ? [one.answer] : [])),
+            ],
+            missing: others.flatMap((one) => (one.state === 'silent' ? [one.process] : [])),
+          };
         },
         of: async (guildId, body) =>
           partition.owns(guildId) ? runHere(body) : ask(groupOf(guildId, partition.groups), body),

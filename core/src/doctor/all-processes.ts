@@ -10,7 +10,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 import type { Assignment, ClusterChannel, RequestKind } from '../cluster/assignment.js';
-import { askProcesses, type ProcessAnswer } from '../cluster/processes.js';
+import { askOtherProcesses, askProcesses, type ProcessAnswer } from '../cluster/processes.js';
 import type { LanguageService } from '../languages/languages.js';
 import { CHECK_LIMIT_MS, type FindingScope, type ScopedFinding } from './all-checks.js';
 
@@ -47,38 +47,32 @@ export type Examine = (scopes?: readonly FindingScope[]) => Promise<readonly Sco
 /** The doctor of a cluster: each process examines itself, in the language of the one who asks; what is about the whole bot is examined here. */
 export function shareDoctor(
   examine: Examine,
-  { channel, member, partition, status }: Pick<Assignment, 'channel' | 'member' | 'partition' | 'status'>,
+  assignment: Pick<Assignment, 'channel' | 'member' | 'partition' | 'status'>,
   { languages, log }: { readonly languages: Pick<LanguageService, 'find'>; readonly log: Logger },
 ): Doctor {
+  const { channel, member } = assignment;
   const process = member.name;
   channel.answer(EXAMINE, ({ locale }) =>
     speaking(languages.find(locale), async () => ({ process, findings: await examine(OF_PROCESS) })),
   );
-  const askOthers = async () => {
-    try {
-      const known = await status();
-      const processes = known?.processes.filter(({ groups }) => !groups.includes(partition.group)) ?? [];
-      return await examineProcesses(channel.ask, { groups: known?.groups ?? [], processes });
-    } catch (error) {
-      // Then the check of the database has a finding.
-      log.info('the processes of the cluster are not known', { error });
-      return [];
-    }
-  };
   return {
     async examine() {
-      const [findings, others] = await Promise.all([examine(), askOthers()]);
+      const [findings, others] = await Promise.all([
+        examine(),
+        // When the others are not known, the check of the database has a finding.
+        askOtherProcesses(assignment, EXAMINE, { locale: currentLocale() }, { deadlineMs: DEADLINE_MS }, log),
+      ]);
       return findingsOfAll({ process, findings }, others);
     },
   };
 }
 
-/** Has processes examine themselves. Never rejects. */
+/** Has processes examine themselves, for one who is none of them. Never rejects. */
 export const examineProcesses = (
   ask: ClusterChannel['ask'],
-  processes: Pick<ClusterStatus, 'processes' | 'groups'>,
+  status: ClusterStatus,
 ): Promise<readonly ProcessAnswer<ProcessFindings>[]> =>
-  askProcesses(ask, processes, EXAMINE, { locale: currentLocale() }, { deadlineMs: DEADLINE_MS });
+  askProcesses(ask, status, EXAMINE, { locale: currentLocale() }, { deadlineMs: DEADLINE_MS });
 
 /**
  * The findings about the whole bot, then those of each process under its name. What plugins have found alike in all processes is about the whole bot.

@@ -1,6 +1,4 @@
 import {
-  type Clock,
-  type Monitoring,
   missingSentences,
   type Question,
   type Registrar,
@@ -11,93 +9,9 @@ import {
   type WebValue,
 } from '@cinnabar/sdk';
 import type { Connections } from './connections.js';
+import { type HealthHistory, type ProcessHistory, type Reading, SAMPLE_MS, type Sample } from './samples.js';
 
-/** Three hours, at four samples a minute. */
-const SAMPLE_MS = 15_000;
-const MOST_SAMPLES = 720;
 const MINUTE_MS = 60_000;
-
-/** One reading of the metrics that `/metrics` publishes. */
-interface Sample {
-  readonly at: number;
-  readonly residentBytes: number;
-  readonly lagSeconds: number;
-  readonly inFlight: number;
-  readonly events: number;
-  /** The latency of the slowest shard. */
-  readonly latencySeconds: number;
-  /** The total time of all model requests. */
-  readonly modelSeconds: number;
-  readonly commands: number;
-  readonly failedCommands: number;
-  readonly tools: number;
-  readonly modelRequests: number;
-  readonly restRefused: number;
-}
-
-/** Keeps the latest samples while the server listens. */
-export function createHealthHistory(monitoring: Monitoring, clock: Pick<Clock, 'now'>) {
-  const samples: Sample[] = [];
-  let underWay: readonly UnderWay[] = [];
-  return {
-    get samples(): readonly Sample[] {
-      return samples;
-    },
-    /** The handlers that were running at the latest sample. */
-    get underWay(): readonly UnderWay[] {
-      return underWay;
-    },
-    async sample(): Promise<void> {
-      const page = await monitoring.page('/metrics');
-      if (page === undefined) return;
-      samples.push({ at: clock.now(), ...readMetrics(page.body) });
-      if (samples.length > MOST_SAMPLES) samples.shift();
-      underWay = readUnderWay(page.body);
-    },
-  };
-}
-
-/** The number of running commands, events and other handlers per plugin. */
-interface UnderWay {
-  readonly plugin: string;
-  readonly count: number;
-}
-
-type History = ReturnType<typeof createHealthHistory>;
-
-const LINE = /^([a-z_]+)(?:\{([^}]*)\})? ([-+.\deE]+)$/gm;
-
-/** Adds up the values of each metric, in the text format of Prometheus. https://prometheus.io/docs/instrumenting/exposition_formats/ */
-export function readMetrics(text: string): Omit<Sample, 'at'> {
-  const lines = [...text.matchAll(LINE)].map(([, name = '', labels = '', value = '0']) => ({
-    name,
-    labels,
-    value: Number(value),
-  }));
-  const sum = (wanted: string, fits: (labels: string) => boolean = () => true) =>
-    lines.reduce((all, { name, labels, value }) => (name === wanted && fits(labels) ? all + value : all), 0);
-  return {
-    residentBytes: sum('process_resident_memory_bytes'),
-    lagSeconds: sum('nodejs_eventloop_lag_p99_seconds'),
-    inFlight: sum('cinnabar_handlers_in_flight'),
-    events: sum('cinnabar_gateway_events_total'),
-    latencySeconds: Math.max(
-      0,
-      ...lines.filter(({ name }) => name === 'cinnabar_gateway_latency_seconds').map(({ value }) => value),
-    ),
-    modelSeconds: sum('cinnabar_llm_request_seconds_sum'),
-    commands: sum('cinnabar_commands_total'),
-    failedCommands: sum('cinnabar_commands_total', (labels) => /outcome="(?:failed|unanswered)"/.test(labels)),
-    tools: sum('cinnabar_tool_calls_total'),
-    modelRequests: sum('cinnabar_llm_requests_total'),
-    restRefused: sum('cinnabar_discord_rest_responses_total', (labels) => /status="(?:429|5\d\d)"/.test(labels)),
-  };
-}
-
-const readUnderWay = (text: string): readonly UnderWay[] =>
-  [...text.matchAll(/^cinnabar_handlers_in_flight\{plugin="([^"]*)"\} (\d+)$/gm)].map(
-    ([, plugin = '', count = '0']) => ({ plugin, count: Number(count) }),
-  );
 
 const PAGE = 'web/health';
 /** Parts of the page that its query string can show alone. */
@@ -105,10 +19,10 @@ const PARTS = { shards: 'shards', underWay: 'under-way' } as const;
 const linkTo = (part: (typeof PARTS)[keyof typeof PARTS]) => ({ page: PAGE, query: { part } });
 const SERVERS = { page: 'admin/servers' };
 
-/** The bot's health, for its owner: the connections of all processes; everything else of the process that serves the dashboard. */
+/** The bot's health, for its owner: all its processes. */
 export function registerHealthPage(
   { page, every }: Pick<Registrar, 'page' | 'every'>,
-  history: History,
+  history: HealthHistory,
   connections: Question<Record<never, never>, Connections>,
 ): void {
   every(SAMPLE_MS, history.sample);
@@ -125,15 +39,23 @@ export function registerHealthPage(
     access: { tier: 'botOwner' },
     async view({ query }) {
       const all = await look();
-      const { samples } = history;
+      const { processes, missing } = history;
+      const processesIn = ({ process }: typeof query) =>
+        process === undefined ? processes : processes.filter((one) => one.process === process);
       if (query.part === PARTS.shards) return { title: t('Connections'), blocks: [shards(all.answers)] };
-      if (query.part === PARTS.underWay) return { title: t('Under way'), blocks: [underWayTable(history.underWay)] };
+      if (query.part === PARTS.underWay) return { title: t('Under way'), blocks: [underWayTable(processesIn(query))] };
+      const incomplete =
+        missing.length === 0
+          ? missingSentences(all)
+          : missing.map((name) =>
+              t('The process {name} does not answer at the moment, so its part is missing here.', { name }),
+            );
       return {
         blocks: [
-          ...missingSentences(all).map((text): WebBlock => ({ kind: 'notice', tone: 'warning', text })),
-          figures(all.answers, samples),
-          ...processes(all.answers),
-          ...plots(samples),
+          ...incomplete.map((text): WebBlock => ({ kind: 'notice', tone: 'warning', text })),
+          figures(all.answers, processes),
+          ...processTable(all.answers, processes, missing),
+          ...plots(processes),
           shards(all.answers),
         ],
       };
@@ -144,27 +66,33 @@ export function registerHealthPage(
     },
     async card() {
       const { answers } = await look();
-      return [figures(answers, history.samples)];
+      return [figures(answers, history.processes)];
     },
   });
 }
 
-function figures(all: readonly Connections[], samples: readonly Sample[]): WebBlock {
-  const latest = samples.at(-1);
+/** Of all processes together; the wait is that of the slowest. */
+function figures(all: readonly Connections[], processes: readonly ProcessHistory[]): WebBlock {
+  const now = processes.flatMap((one) => one.now ?? []);
+  const sum = (of: (one: Reading) => number) => now.reduce((total, one) => total + of(one), 0);
   return {
     kind: 'figures',
     figures: [
       { name: t('Connections'), value: readyOf(all), link: linkTo(PARTS.shards) },
       {
         name: t('Servers'),
-        value: { count: all.reduce((sum, { servers }) => sum + servers, 0), link: SERVERS },
+        value: { count: all.reduce((total, { servers }) => total + servers, 0), link: SERVERS },
       },
-      { name: t('Memory in use'), value: { bytes: latest?.residentBytes ?? 0 } },
-      { name: t('Under way'), value: { count: latest?.inFlight ?? 0, link: linkTo(PARTS.underWay) } },
-      { name: t('Wait of the event loop, 99 %'), value: { durationMs: Math.round((latest?.lagSeconds ?? 0) * 1_000) } },
+      { name: t('Memory in use'), value: { bytes: sum(({ residentBytes }) => residentBytes) } },
+      { name: t('Under way'), value: { count: sum(({ inFlight }) => inFlight), link: linkTo(PARTS.underWay) } },
+      { name: t('Wait of the event loop, 99 %'), value: waitOf(now) },
     ],
   };
 }
+
+const waitOf = (all: readonly Reading[]) => ({
+  durationMs: Math.round(Math.max(0, ...all.map(({ lagSeconds }) => lagSeconds)) * 1_000),
+});
 
 function readyOf(all: readonly Connections[]): WebMeasure {
   const shards = all.flatMap((one) => one.shards);
@@ -174,10 +102,14 @@ function readyOf(all: readonly Connections[]): WebMeasure {
 }
 
 /** The processes of a cluster; empty when one process serves the bot. */
-function processes(all: readonly Connections[]): readonly WebBlock[] {
-  const [own, ...others] = all;
-  if (own === undefined || own.process === '') return [];
-  const names = [...new Set([own, ...others].map((one) => one.process))];
+function processTable(
+  all: readonly Connections[],
+  processes: readonly ProcessHistory[],
+  missing: readonly string[],
+): readonly WebBlock[] {
+  const connected = all.map(({ process }) => process).filter((name) => name !== '');
+  const names = new Set([...connected, ...missing]);
+  if (names.size === 0) return [];
   return [
     {
       kind: 'table',
@@ -187,132 +119,157 @@ function processes(all: readonly Connections[]): readonly WebBlock[] {
         { name: t('Connections') },
         { name: t('Servers'), numeric: true },
         { name: t('Memory in use'), numeric: true },
+        { name: t('Under way'), numeric: true },
+        { name: t('Wait of the event loop, 99 %'), numeric: true },
       ],
-      rows: names.map((name): WebRow => {
-        const parts = all.filter((one) => one.process === name);
-        const bytes = Math.max(...parts.map(({ residentBytes }) => residentBytes));
-        const servers = parts.reduce((sum, one) => sum + one.servers, 0);
-        return {
-          id: name,
-          cells: [
-            name,
-            readyOf(parts),
-            serversOf(
-              servers,
-              parts.flatMap((one) => one.shards.map(({ id }) => id)),
-            ),
-            { bytes },
-          ],
-        };
-      }),
+      rows: [...names]
+        .sort((one, other) => one.localeCompare(other))
+        .map((name): WebRow => {
+          const parts = all.filter(({ process }) => process === name);
+          const { now } = processes.find(({ process }) => process === name) ?? {};
+          const shardIds = parts.flatMap((one) => one.shards.map(({ id }) => id));
+          const servers = parts.reduce((sum, one) => sum + one.servers, 0);
+          return {
+            id: name,
+            cells: [
+              name,
+              missing.includes(name) ? { badge: t('does not answer'), tone: 'bad' } : readyOf(parts),
+              parts.length === 0 ? null : serversOf(servers, shardIds),
+              now === undefined ? null : { bytes: now.residentBytes },
+              now === undefined
+                ? null
+                : { count: now.inFlight, link: { page: PAGE, query: { part: PARTS.underWay, process: name } } },
+              now === undefined ? null : waitOf([now]),
+            ],
+          };
+        }),
       empty: t('There is no connection to Discord.'),
     },
-    { kind: 'text', text: t('The plots, and what is under way, are of the process {name}.', { name: own.process }) },
   ];
 }
 
-function plots(samples: readonly Sample[]): readonly WebBlock[] {
-  const empty = t('Nothing has been measured yet.');
-  /** The increase of a counter within a minute; it starts at zero after a restart. */
-  const rate = (of: (sample: Sample) => number) =>
+type Points = readonly (readonly [time: number, value: number])[];
+
+/** A plot, with its lines as they are drawn from the samples of one process. */
+interface Measured {
+  readonly title: string;
+  readonly unit: Extract<WebBlock, { kind: 'plot' }>['unit'];
+  readonly lines: readonly { readonly name: string; readonly points: (samples: readonly Sample[]) => Points }[];
+}
+
+/** In a cluster each line becomes a plot, which has a line for each process. */
+function plots(processes: readonly ProcessHistory[]): readonly WebBlock[] {
+  const known = processes.filter(({ samples }) => samples.length > 1);
+  const isShared = processes.some(({ process }) => process !== '');
+  return measured().flatMap(({ title, unit, lines }) => {
+    const plot = { kind: 'plot', style: 'lines', unit, empty: t('Nothing has been measured yet.') } as const;
+    if (!isShared) {
+      const series = known.flatMap(({ samples }) =>
+        lines.map(({ name, points }) => ({ name, points: points(samples) })),
+      );
+      return [{ ...plot, title, series }];
+    }
+    return lines.map(({ name, points }) => ({
+      ...plot,
+      title: lines.length === 1 ? title : t('{plot}: {line}', { plot: title, line: name }),
+      series: known.map(({ process, samples }) => ({ name: process, points: points(samples) })),
+    }));
+  });
+}
+
+function measured(): readonly Measured[] {
+  return [
+    {
+      title: t('In a minute'),
+      unit: 'number',
+      lines: [
+        { name: t('commands'), points: rateOf(({ commands }) => commands) },
+        { name: t('requests to models'), points: rateOf(({ modelRequests }) => modelRequests) },
+        { name: t('calls of tools'), points: rateOf(({ tools }) => tools) },
+      ],
+    },
+    {
+      title: t('Events of Discord, in a minute'),
+      unit: 'number',
+      lines: [{ name: t('events'), points: rateOf(({ events }) => events) }],
+    },
+    {
+      title: t('What went wrong, in a minute'),
+      unit: 'number',
+      lines: [
+        { name: t('commands that failed'), points: rateOf(({ failedCommands }) => failedCommands) },
+        { name: t('requests that Discord refused'), points: rateOf(({ restRefused }) => restRefused) },
+      ],
+    },
+    {
+      title: t('How long it takes'),
+      unit: 'ms',
+      lines: [
+        {
+          name: t('a heartbeat to Discord and back'),
+          points: readingOf(({ latencySeconds }) => latencySeconds * 1_000),
+        },
+        { name: t('an answer of a model'), points: modelMs },
+      ],
+    },
+    {
+      title: t('Memory in use'),
+      unit: 'bytes',
+      lines: [{ name: t('resident'), points: readingOf(({ residentBytes }) => residentBytes) }],
+    },
+    {
+      title: t('Wait of the event loop'),
+      unit: 'ms',
+      lines: [{ name: t('99 %'), points: readingOf(({ lagSeconds }) => lagSeconds * 1_000) }],
+    },
+  ];
+}
+
+const readingOf =
+  (of: (sample: Sample) => number) =>
+  (samples: readonly Sample[]): Points =>
+    samples.map((sample) => [sample.at, of(sample)]);
+
+/** The increase of a counter within a minute; it starts at zero after a restart. */
+const rateOf =
+  (of: (sample: Sample) => number) =>
+  (samples: readonly Sample[]): Points =>
     samples.slice(1).map((sample, index) => {
       const before = samples[index] ?? sample;
       const minutes = Math.max(1, sample.at - before.at) / MINUTE_MS;
-      return [sample.at, Math.max(0, of(sample) - of(before)) / minutes] as const;
+      return [sample.at, Math.max(0, of(sample) - of(before)) / minutes];
     });
-  /** The average time of a model request, in minutes that had any. */
-  const modelMs = () =>
-    samples.slice(1).flatMap((sample, index) => {
-      const before = samples[index] ?? sample;
-      const [requests, seconds] = [
-        sample.modelRequests - before.modelRequests,
-        sample.modelSeconds - before.modelSeconds,
-      ];
-      return requests > 0 && seconds >= 0 ? [[sample.at, (seconds / requests) * 1_000] as const] : [];
-    });
-  const points = (of: (sample: Sample) => number) => samples.map((sample) => [sample.at, of(sample)] as const);
-  const isThere = samples.length > 1;
-  return [
-    {
-      kind: 'plot',
-      title: t('In a minute'),
-      style: 'lines',
-      unit: 'number',
-      series: isThere
-        ? [
-            { name: t('commands'), points: rate(({ commands }) => commands) },
-            { name: t('requests to models'), points: rate(({ modelRequests }) => modelRequests) },
-            { name: t('calls of tools'), points: rate(({ tools }) => tools) },
-          ]
-        : [],
-      empty,
-    },
-    {
-      kind: 'plot',
-      title: t('Events of Discord, in a minute'),
-      style: 'lines',
-      unit: 'number',
-      series: isThere ? [{ name: t('events'), points: rate(({ events }) => events) }] : [],
-      empty,
-    },
-    {
-      kind: 'plot',
-      title: t('What went wrong, in a minute'),
-      style: 'lines',
-      unit: 'number',
-      series: isThere
-        ? [
-            { name: t('commands that failed'), points: rate(({ failedCommands }) => failedCommands) },
-            { name: t('requests that Discord refused'), points: rate(({ restRefused }) => restRefused) },
-          ]
-        : [],
-      empty,
-    },
-    {
-      kind: 'plot',
-      title: t('How long it takes'),
-      style: 'lines',
-      unit: 'ms',
-      series: isThere
-        ? [
-            {
-              name: t('a heartbeat to Discord and back'),
-              points: points(({ latencySeconds }) => latencySeconds * 1_000),
-            },
-            { name: t('an answer of a model'), points: modelMs() },
-          ]
-        : [],
-      empty,
-    },
-    {
-      kind: 'plot',
-      title: t('Memory in use'),
-      style: 'lines',
-      unit: 'bytes',
-      series: isThere ? [{ name: t('resident'), points: points(({ residentBytes }) => residentBytes) }] : [],
-      empty,
-    },
-    {
-      kind: 'plot',
-      title: t('Wait of the event loop'),
-      style: 'lines',
-      unit: 'ms',
-      series: isThere ? [{ name: t('99 %'), points: points(({ lagSeconds }) => lagSeconds * 1_000) }] : [],
-      empty,
-    },
-  ];
-}
 
-function underWayTable(underWay: readonly UnderWay[]): WebBlock {
+/** Average time of a request to a model, where there were any. */
+const modelMs = (samples: readonly Sample[]): Points =>
+  samples.slice(1).flatMap((sample, index) => {
+    const before = samples[index] ?? sample;
+    const requests = sample.modelRequests - before.modelRequests;
+    const seconds = sample.modelSeconds - before.modelSeconds;
+    return requests > 0 && seconds >= 0 ? [[sample.at, (seconds / requests) * 1_000] as const] : [];
+  });
+
+function underWayTable(processes: readonly ProcessHistory[]): WebBlock {
+  const isShared = processes.some(({ process }) => process !== '');
   return {
     kind: 'table',
-    columns: [{ name: t('Plugin') }, { name: t('Under way'), numeric: true }],
-    rows: underWay
-      .filter(({ count }) => count > 0)
-      .map(({ plugin, count }) => ({
-        id: plugin,
-        cells: [plugin, { count, link: { page: 'admin/log', query: { component: plugin } } }],
-      })),
+    columns: [
+      ...(isShared ? [{ name: t('Process') }] : []),
+      { name: t('Plugin') },
+      { name: t('Under way'), numeric: true },
+    ],
+    rows: processes.flatMap(({ process, now }) =>
+      (now?.underWay ?? [])
+        .filter(({ count }) => count > 0)
+        .map(({ plugin, count }) => ({
+          id: `${process} ${plugin}`,
+          cells: [
+            ...(isShared ? [process] : []),
+            plugin,
+            { count, link: { page: 'admin/log', query: { component: plugin } } },
+          ],
+        })),
+    ),
     empty: t('Nothing is under way at the moment.'),
   };
 }

@@ -17,6 +17,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 import { askConnections } from './connections.js';
+import { askReadings, createHealthHistory } from './samples.js';
 import { createSessions, createSignInLinks, sessions } from './sessions.js';
 import { env, settings } from './settings.js';
 
@@ -50,6 +51,7 @@ export default definePlugin({
     const known = createSignInLinks(clock);
     const address = parseListen(context.env.CINNABAR_WEB ?? listen);
     const connections = askConnections(context, host);
+    const readings = askReadings(context, services.monitoring);
     const server = await open();
 
     const signInLink = (userId: string): string => {
@@ -99,10 +101,12 @@ export default definePlugin({
         );
         return undefined;
       }
-      const [{ startServer }, { createDiscordSignIn }, { createHealthHistory, registerHealthPage }] = await Promise.all(
-        [import('./server.js'), import('./discord-sign-in.js'), import('./health.js')],
-      );
-      registerHealthPage(context, createHealthHistory(services.monitoring, clock), connections);
+      const [{ startServer }, { createDiscordSignIn }, { registerHealthPage }] = await Promise.all([
+        import('./server.js'),
+        import('./discord-sign-in.js'),
+        import('./health.js'),
+      ]);
+      registerHealthPage(context, createHealthHistory(readings, clock), connections);
       const secret = context.env.DISCORD_CLIENT_SECRET;
       const store = createSessions(collections.sessions, clock, async () => (await global()).idleDays);
       context.every(SWEEP_MS, store.sweep);

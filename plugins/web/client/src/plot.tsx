@@ -25,6 +25,11 @@ const day = (time: number): string =>
 const dayAndTime = (time: number): string =>
   new Intl.DateTimeFormat(locale(), { timeStyle: 'short', dateStyle: 'short' }).format(time);
 
+const COLORS = 4;
+/** With more lines than colors, the next ones are dashed. */
+const seriesClass = (index: number): string =>
+  `series s${index % COLORS}${Math.floor(index / COLORS) % 2 === 1 ? ' dashed' : ''}`;
+
 /** Series over time, with every value in a table beside it. */
 export function Plot({ block: { title, style, unit, series, empty } }: { readonly block: PlotBlock }) {
   const [shown, setShown] = useState<number>();
@@ -76,7 +81,7 @@ export function Plot({ block: { title, style, unit, series, empty } }: { readonl
       <p class="legend" aria-live="off">
         {series.map(({ name }, index) => (
           <span key={name}>
-            <i class={`series s${index % 4}`} aria-hidden="true" />
+            <i class={seriesClass(index)} aria-hidden="true" />
             <Text text={name} />
             {point === undefined ? null : <b> {format(at(index, point))}</b>}
           </span>
@@ -115,7 +120,7 @@ export function Plot({ block: { title, style, unit, series, empty } }: { readonl
                 return (
                   <circle
                     key={name}
-                    class={`series s${index % 4}`}
+                    class={seriesClass(index)}
                     cx={x(times.indexOf(first[0]))}
                     cy={y(first[1])}
                     r={3}
@@ -124,7 +129,7 @@ export function Plot({ block: { title, style, unit, series, empty } }: { readonl
               return (
                 <polyline
                   key={name}
-                  class={`series s${index % 4}`}
+                  class={seriesClass(index)}
                   points={points.map(([time, value]) => `${x(times.indexOf(time))},${y(value)}`).join(' ')}
                 />
               );
@@ -136,7 +141,7 @@ export function Plot({ block: { title, style, unit, series, empty } }: { readonl
                 const drawn = (
                   <rect
                     key={`${name} ${time}`}
-                    class={`series s${index % 4}`}
+                    class={seriesClass(index)}
                     x={x(column) - bar / 2}
                     width={bar}
                     y={y(below + value)}

@@ -55,6 +55,10 @@ export function createScopeContexts(services: PluginServices, clock: Clock): (ow
         effect('question', name);
         return {
           everywhere: async (input) => ({ answers: [await run(input, scope.signal)], missing: 0 }),
+          eachProcess: async (input) => ({
+            answers: [{ process: undefined, answer: await run(input, scope.signal) }],
+            missing: [],
+          }),
           of: async (_, input) => run(input, scope.signal),
         };
       },
