@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createFileDriver, createPostgresDriver, createSystemClock, type Driver } from '@cinnabar/core';
-import { groupOf } from '@cinnabar/core/internal/gateway/partition';
 import {
   type LocalApplication,
   type LocalChannel,
@@ -11,6 +10,7 @@ import {
   type LocalGuild,
   startLocalDiscord,
 } from '@cinnabar/local-discord';
+import { ShardClientUtil } from 'discord.js';
 import { type TestServer, testServer } from '../support/postgres.js';
 import { type BotProcess, startBot } from './bot-process.js';
 import { divided } from './divided.js';
@@ -242,7 +242,7 @@ async function storeSyncedLists({ url }: TestServer, { application, guilds, know
   try {
     await driver.open?.();
     for (let group = 0; group < GROUPS; group++) {
-      const own = guilds.filter(({ id }) => groupOf(id, GROUPS) === group);
+      const own = guilds.filter(({ id }) => ShardClientUtil.shardIdForGuildId(id, GROUPS) === group);
       const key = group === 0 ? application.id : `${application.id}@${group}`;
       await driver.write(pathOfSyncedLists(key), syncedIn(known, own, application));
     }

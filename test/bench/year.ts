@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFileDriver, createPostgresDriver, createSystemClock, type Driver, type Stored } from '@cinnabar/core';
-import { openJournals } from '@cinnabar/core/internal/storage/files';
 import {
   type LocalApplication,
   type LocalChannel,
@@ -12,6 +11,7 @@ import {
   startLocalDiscord,
 } from '@cinnabar/local-discord';
 import { createMemories } from '@cinnabar/plugin-persona/dist/memory/memories.js';
+import { journalsOn } from '../support/journals.js';
 import { testServer } from '../support/postgres.js';
 import { startBot } from './bot-process.js';
 import { NO_LOG } from './no-log.js';
@@ -139,7 +139,7 @@ async function measure(medium: (typeof DRIVERS)[number], age: Age): Promise<Meas
 /** What a persona does before each answer. */
 async function search(driver: Driver, { guild, general, members }: World): Promise<readonly number[]> {
   const memories = createMemories({
-    journals: openJournals(driver, ['persona']),
+    journals: journalsOn(driver, 'persona'),
     clock: createSystemClock(),
     random: { id: () => '' },
     log: NO_LOG,

@@ -1,15 +1,27 @@
 import { createScope } from '@cinnabar/core/internal/plugins/scope';
-import { definePlugin, type Manifest } from '@cinnabar/sdk';
-import { createManualClock } from '@cinnabar/sdk/testing';
+import { definePlugin, type Logger, type Manifest, type Plugin } from '@cinnabar/sdk';
+import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import { recordingLogger } from './logs.js';
 
-/** One run of an empty plugin, as the registries see it. */
-export function ownerOf(id: string, manifest: Partial<Manifest> = {}) {
-  const log = recordingLogger();
-  return {
-    id,
-    plugin: definePlugin({ manifest: { id, version: '1.0.0', description: id, ...manifest }, setup: () => undefined }),
-    scope: createScope({ plugin: id, clock: createManualClock() }),
-    log,
-  };
+/** Where a plugin runs. */
+interface Surroundings {
+  readonly clock?: ManualClock;
+  readonly log?: ReturnType<typeof recordingLogger>;
+}
+
+/** One run of a plugin, as the registries see it. */
+export function runOf(plugin: Plugin, { clock = createManualClock(), log = recordingLogger() }: Surroundings = {}) {
+  const { id } = plugin.manifest;
+  return { id, plugin, scope: createScope({ plugin: id, clock }), log };
+}
+/** The same, whatever it logs to. */
+export type Run = Omit<ReturnType<typeof runOf>, 'log'> & { readonly log: Logger };
+
+/** One run of an empty plugin. */
+export function ownerOf(id: string, manifest: Partial<Manifest> = {}, surroundings: Surroundings = {}) {
+  const plugin = definePlugin({
+    manifest: { id, version: '1.0.0', description: `The ${id} plugin`, ...manifest },
+    setup: () => undefined,
+  });
+  return runOf(plugin, surroundings);
 }

@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFileDriver } from '@cinnabar/core';
-import { openJournals } from '@cinnabar/core/internal/storage/files';
 import { createMemories, type Memories } from '@cinnabar/plugin-persona/dist/memory/memories.js';
 import type { Embed, Place } from '@cinnabar/plugin-persona/dist/memory/types.js';
 import { createManualClock } from '@cinnabar/sdk/testing';
+import { journalsIn } from '../../support/journals.js';
 import { recordingLogger } from '../../support/logs.js';
 import type { Corpus } from './corpus.js';
 import type { Finder } from './peers.js';
@@ -28,7 +27,7 @@ export async function fill(corpus: Corpus, startMs: number, embed?: Embed): Prom
   let ids = 0;
   let vectors = 0;
   const memories = createMemories({
-    journals: openJournals(createFileDriver({ root: folder, journals: folder, clock, log: recordingLogger() }), []),
+    journals: journalsIn(folder, clock),
     clock,
     random: { id: () => String(++ids).padStart(12, '0') },
     log: recordingLogger(),

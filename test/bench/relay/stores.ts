@@ -1,9 +1,8 @@
 import { createFileDriver } from '@cinnabar/core';
-import { createStorage } from '@cinnabar/core/internal/storage/storage';
 import { createQueueJournal, createQueueState, type QueueRecord } from '@cinnabar/plugin-relay/dist/queue/state.js';
 import { z } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
-import { opener } from '../../core/storage/fixture.js';
+import { opener, storageOn } from '../../core/storage/fixture.js';
 import { events } from '../../plugins/relay/queue/harness.js';
 import { makeFolder } from '../../support/folder.js';
 import { recordingLogger } from '../../support/logs.js';
@@ -42,10 +41,9 @@ export async function journalMs(): Promise<number> {
 export async function documentMs(): Promise<number> {
   using folder = makeFolder();
   const log = recordingLogger();
-  const storage = createStorage({
-    driver: createFileDriver({ root: folder.path, journals: folder.path, clock: createManualClock(), log }),
-    log,
-  });
+  const storage = storageOn(
+    createFileDriver({ root: folder.path, journals: folder.path, clock: createManualClock(), log }),
+  );
   const entry = z.object({ event: z.unknown(), id: z.string(), sent: z.string().nullable() });
   const schema = z.object({ entries: z.array(entry).default([]) });
   const { queues } = opener(storage).open({

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { inspectFolder } from '@cinnabar/core/internal/plugins/discovery';
-import { createLoader } from '@cinnabar/core/internal/plugins/loader';
+import { createDiscovery } from '@cinnabar/core';
+import { loaderIn } from '../../core/plugins/support/loader.js';
 
 export type TechniqueName = 'ours' | 'import';
 
@@ -26,8 +26,9 @@ export default definePlugin({
 });
 `,
     );
-    const loader = createLoader({ cacheDir: join(folder, 'cache'), hostVersion: '0.1.0' });
-    const found = inspectFolder(plugin, 'folder');
+    const loader = loaderIn(join(folder, 'cache'));
+    const [found] = (await createDiscovery({ bundled: [plugin], folders: [], packageRoots: [] })()).plugins;
+    if (found === undefined) throw new Error(`there is no plugin in ${plugin}`);
     return () => loader.load(found);
   },
 

@@ -1,11 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { createSystemClock } from '@cinnabar/core';
-import { createClaims } from '@cinnabar/core/internal/cluster/claims';
-import { createSharedLimits } from '@cinnabar/core/internal/cluster/limits';
-import { createSessionStore, type GuildChange } from '@cinnabar/core/internal/cluster/sessions';
-import { EVERYTHING } from '@cinnabar/core/internal/gateway/partition';
-import { type Database, openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import type { GatewayReadyDispatchData } from 'discord.js';
+import { clusterProcess, heldLease } from '../../support/cluster-process.js';
 import type { TestServer } from '../../support/postgres.js';
 import { NO_LOG } from '../no-log.js';
 import { exampleGuild } from './example-guild.js';
@@ -73,35 +68,26 @@ const idOf = (index: number) => String(FIRST_ID + (BigInt(index) << 22n));
 
 /** Measures each operation by the code of the bot itself, one after another, on a server that does nothing else. */
 export async function measureCosts(server: TestServer): Promise<Measured> {
-  const clock = createSystemClock();
-  const database = openDatabase({
-    url: server.url,
-    schema: SCHEMA,
-    poolSize: WRITERS,
-    use: 'cluster',
-    clock,
-    log: NO_LOG,
-  });
-  try {
-    await database.open();
-    await database.query(`INSERT INTO ${SCHEMA}.leases (group_number, token) VALUES (0, 1)`);
-    return await measure(database);
-  } finally {
-    await database.close();
-  }
+  await using process = clusterProcess({ url: server.url, schema: SCHEMA }, { poolSize: WRITERS, log: NO_LOG });
+  await process.open();
+  await process.database.query(`INSERT INTO ${SCHEMA}.leases (group_number, token) VALUES (0, 1)`);
+  return await measure(process);
 }
 
-async function measure(database: Database): Promise<Measured> {
-  const clock = createSystemClock();
-  const lost = new AbortController().signal;
-  const lease = { group: 0, token: 1n, isHeld: () => true, held: async () => undefined, lost };
-  const claims = createClaims(database, lease, clock, NO_LOG);
-  const store = createSessionStore(database, lease, SHARD_COUNT, { begun: async () => undefined });
-  const driver = database.driver({ lease, partition: EVERYTHING });
-  const limits = createSharedLimits(database, clock);
+type Process = ReturnType<typeof clusterProcess>;
+type Database = Process['database'];
+type GuildChanges = Parameters<ReturnType<Process['sessions']>['save']>[1];
+
+async function measure(process: Process): Promise<Measured> {
+  const { database } = process;
+  const lease = heldLease();
+  const claims = process.claims(lease);
+  const store = process.sessions(lease, SHARD_COUNT);
+  const driver = process.driver(0, 1, lease);
+  const limits = process.limits();
   const journal = driver.journal(['bench', 'journals', 'audit']);
   const bodies = Array.from({ length: GUILDS }, (_, index) => exampleGuild(idOf(index)));
-  const guilds = (from: number, count: number): ReadonlyMap<string, GuildChange> =>
+  const guilds = (from: number, count: number): GuildChanges =>
     new Map(
       Array.from({ length: count }, (_, index) => {
         const at = (from + index) % GUILDS;

@@ -1,13 +1,12 @@
-import type { Connections } from '@cinnabar/core/internal/storage/drivers/postgres/connection';
-import type { Database } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import type { Clock } from '@cinnabar/sdk';
+import type { SharedDatabase } from '../../support/cluster-process.js';
 import type { SimulatedServer } from './server.js';
 
 /** What the code of the bot takes for its database: each statement is counted and takes its time, and what is read is what a server is like. */
 export function createSimulatedDatabase(
   server: SimulatedServer,
   { clock, guild }: { readonly clock: Clock; readonly guild: string },
-): Pick<Database, 'schema' | 'query' | 'writer'> {
+): SharedDatabase {
   const limit = { until: Number.NEGATIVE_INFINITY, used: 0 };
 
   /** As the statement of `createSharedLimits` does it. */
@@ -18,7 +17,7 @@ export function createSimulatedDatabase(
     return { granted, ends_in_ms: limit.until - clock.now() };
   };
 
-  const query: Connections['query'] = async (sql, values = []) => {
+  const query: SharedDatabase['query'] = async (sql, values = []) => {
     if (sql.includes('.guild_snapshots')) {
       const [ids] = values;
       const asked = Array.isArray(ids) ? ids : [];

@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isFinal } from '@cinnabar/core/internal/tools/ledger';
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import type { CallState, SettledOutcome, ToolCall } from '@cinnabar/sdk';
 import {
@@ -14,6 +13,7 @@ import {
 import type { CampaignResult } from '../main.js';
 import { createDice, type Dice, weighted } from './dice.js';
 import { createSlowDriver } from './slow-driver.js';
+import { hasEnded } from './witness.js';
 
 const TOOL = 'add_party_character';
 
@@ -164,7 +164,7 @@ interface End {
 function judgeEnd({ state, runs, outcome, crash, failures }: End): readonly string[] {
   const found: string[] = [];
   const certain = !crash && failures === 0;
-  if (state !== undefined && !isFinal(state)) found.push(`it is still ${state} after a restart`);
+  if (state !== undefined && !hasEnded(state)) found.push(`it is still ${state} after a restart`);
   if (state === undefined && runs > 0) found.push('it ran, and the ledger knows nothing of it');
   if (runs === 0 && state === 'done') found.push('it is done without having run');
   if (runs > 0 && (state === 'denied' || state === 'expired')) found.push(`it ran and is ${state}`);

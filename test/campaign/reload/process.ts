@@ -4,8 +4,8 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Host } from '@cinnabar/core';
-import { createVersions, type Versions } from '@cinnabar/core/internal/plugins/check/trial-host';
 import { CinnabarError } from '@cinnabar/sdk';
+import { type WatchedVersions, watchVersions } from '../../support/versions.js';
 import type { CampaignResult } from '../main.js';
 import { startCampaignHost } from './campaign-host.js';
 import { saveHeavyPlugin } from './heavy-plugin.js';
@@ -13,7 +13,7 @@ import { playRounds } from './rounds.js';
 
 const { gc } = globalThis;
 if (gc === undefined) throw new Error('start this process with --expose-gc');
-const versions = createVersions(gc);
+const versions = watchVersions(gc);
 const [seed = 1, rounds = 1] = process.argv.slice(2).map(Number);
 const dataDir = await mkdtemp(join(tmpdir(), 'cinnabar-reload-'));
 try {
@@ -51,7 +51,7 @@ async function campaign(): Promise<CampaignResult> {
 }
 
 /** More versions in memory than there should be, in sentences. */
-async function excess(watched: Versions, allowed: (plugin: string) => number, what: string): Promise<string[]> {
+async function excess(watched: WatchedVersions, allowed: (plugin: string) => number, what: string): Promise<string[]> {
   return [...(await watched.alive())]
     .map(([plugin, count]) => ({ plugin, excess: count - allowed(plugin) }))
     .filter(({ excess }) => excess > 0)

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Host } from '@cinnabar/core';
-import type { Versions } from '@cinnabar/core/internal/plugins/check/trial-host';
 import { CinnabarError } from '@cinnabar/sdk';
 import fc from 'fast-check';
+import type { WatchedVersions } from '../../support/versions.js';
 import type { CampaignHost } from './campaign-host.js';
 import { type Defect, saveHeavyPlugin } from './heavy-plugin.js';
 
@@ -21,7 +21,7 @@ interface Round {
 /** Reloads every plugin once a round, in an order of its own, the heavy one in a new version that is sometimes broken. */
 export async function playRounds(
   { host, pluginFolder }: CampaignHost,
-  versions: Versions,
+  versions: WatchedVersions,
   options: { readonly seed: number; readonly rounds: number; readonly log: (line: string) => void },
 ): Promise<Tally> {
   const tally: Tally = { reloads: 0, refusals: 0, violations: [] };

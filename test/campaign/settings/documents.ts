@@ -1,5 +1,4 @@
 import { createFileDriver, type DocumentPath } from '@cinnabar/core';
-import { createStorage } from '@cinnabar/core/internal/storage/storage';
 import {
   type Collections,
   type Document,
@@ -10,6 +9,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
+import { storageOn } from '../../core/storage/fixture.js';
 import { apply, type Content, type Operation, type State } from './operations.js';
 
 const content = z.object({ n: z.number().default(-1), count: z.number().default(0), payload: z.string().default('') });
@@ -51,7 +51,7 @@ export function openDocuments(options: {
 }): Campaigning {
   const { root, log, onProblem } = options;
   const driver = createFileDriver({ root, journals: `${root}-journals`, clock: createManualClock(), log });
-  const storage = createStorage({ driver, log, onProblem: ({ document }) => onProblem(document) });
+  const storage = storageOn(driver, { log, onProblem: ({ document }) => onProblem(document) });
   const plugin = definePlugin({
     manifest: { id: 'campaign', version: '1.0.0', description: 'Writes until it is killed' },
     settings,

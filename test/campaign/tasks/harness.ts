@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { decodeStored } from '@cinnabar/core/internal/storage/driver';
 import type {
   LocalApplication,
   LocalChannel,
@@ -15,6 +14,7 @@ import type {
   LocalUser,
 } from '@cinnabar/local-discord';
 import { type Task, taskSchema } from '@cinnabar/plugin-tasks/dist/task.js';
+import { z } from '@cinnabar/sdk';
 import type { TestDatabase } from '../../support/postgres.js';
 import type { Machine } from '../machine-host.js';
 import type { Orders } from './child.js';
@@ -134,7 +134,8 @@ const isDue = (death: Death, readyAt: number) => death.kind === 'moment' && Date
 async function readDocument(folder: string): Promise<Task | undefined> {
   const name = (await readdir(folder).catch(() => [])).find((file) => file.endsWith('.json'));
   if (name === undefined) return undefined;
-  return taskSchema.parse(decodeStored(await readFile(join(folder, name), 'utf8')).data);
+  const stored = z.object({ data: taskSchema }).parse(JSON.parse(await readFile(join(folder, name), 'utf8')));
+  return stored.data;
 }
 
 /** The task that was given in a channel. */

@@ -1,10 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFileDriver, createSystemClock } from '@cinnabar/core';
-import { createPartition } from '@cinnabar/core/internal/gateway/partition';
-import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import { expect } from 'chai';
 import { cinnabar } from '../../support/cinnabar.js';
+import { clusterProcess } from '../../support/cluster-process.js';
 import { lockByAnother, makeFolder } from '../../support/folder.js';
 import { recordingLogger } from '../../support/logs.js';
 import { describePostgres, testDatabase } from '../../support/postgres.js';
@@ -129,15 +128,9 @@ describePostgres('cinnabar storage', () => {
 
   it('touches nothing while a cluster runs on another machine, and takes the journals of its groups along afterwards', async () => {
     await using bot = await stopped();
-    const clock = createSystemClock();
-    const { url, schema } = bot.database;
-    const cluster = openDatabase({ url, schema, poolSize: 1, use: 'cluster', clock, log: recordingLogger() });
+    const cluster = clusterProcess(bot.database, { poolSize: 1 });
     const path = ['relay', 'queue', 'queue'];
-    for (const group of [0, 1])
-      await cluster
-        .driver({ partition: createPartition(group, 2) })
-        .journal(path)
-        .add(`{"n":${group}}\n`);
+    for (const group of [0, 1]) await cluster.driver(group, 2).journal(path).add(`{"n":${group}}\n`);
     expect((await bot.check()).said).to.match(/is in use by a cluster \(cinnabar start --cluster\)/);
     await cluster.close();
     await bot.empty();

@@ -1,33 +1,26 @@
-import { createSystemClock } from '@cinnabar/core';
-import type { RequestKind } from '@cinnabar/core/internal/cluster/assignment';
-import { createClusterChannel } from '@cinnabar/core/internal/cluster/channel';
-import { createPartition } from '@cinnabar/core/internal/gateway/partition';
-import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import { UserError, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { clusterProcess, heldLease } from '../../support/cluster-process.js';
 import { failure } from '../../support/codes.js';
-import { recordingLogger } from '../../support/logs.js';
+
 import { describePostgres, type TestDatabase, testDatabase } from '../../support/postgres.js';
 
-const double: RequestKind<number, number> = { name: 'double', body: z.number(), answer: z.number() };
+const double = { name: 'double', body: z.number(), answer: z.number() };
 const SOON = { deadlineMs: 10_000 };
 
 /** A host of a group, in a process of its own. */
-async function hostOn({ url, schema, query }: TestDatabase, group: number, token: number) {
-  const clock = createSystemClock();
-  const log = recordingLogger();
-  const database = openDatabase({ url, schema, poolSize: 3, use: 'cluster', clock, log });
-  await database.open();
-  await query(
-    `INSERT INTO ${schema}.leases (group_number, token) VALUES (${group}, ${token}) ON CONFLICT (group_number) DO UPDATE SET token = ${token}`,
+async function hostOn(place: TestDatabase, group: number, token: number) {
+  const process = clusterProcess(place);
+  await process.open();
+  await place.query(
+    `INSERT INTO ${place.schema}.leases (group_number, token) VALUES (${group}, ${token}) ON CONFLICT (group_number) DO UPDATE SET token = ${token}`,
   );
-  const lease = { group, token: BigInt(token), isHeld: () => true, held: async () => undefined };
-  const channel = createClusterChannel({ database, lease, partition: createPartition(group, 2), clock, log });
+  const channel = process.channel(heldLease(group, token), 2);
   return {
     channel,
     async [Symbol.asyncDispose]() {
       channel.close();
-      await database.close();
+      await process.close();
     },
   };
 }

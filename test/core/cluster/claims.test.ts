@@ -1,10 +1,6 @@
-import { createSystemClock } from '@cinnabar/core';
-import { createClaims } from '@cinnabar/core/internal/cluster/claims';
-import { DatabaseError } from '@cinnabar/core/internal/storage/drivers/postgres/connection';
-import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
-import { recordingLogger } from '../../support/logs.js';
+import { claimsOn, clusterProcess, databaseAway, heldLease } from '../../support/cluster-process.js';
 import { describePostgres, testDatabase } from '../../support/postgres.js';
 
 /** A database that takes every claim once it is let. */
@@ -30,20 +26,12 @@ function slowDatabase() {
   };
 }
 
-const heldLease = () => ({
-  group: 0,
-  token: 1n,
-  isHeld: () => true,
-  held: async () => undefined,
-  lost: new AbortController().signal,
-});
-
 const asked = { id: '1574453574199410712', guildId: '1', channelId: '2', userId: '3' };
 
 describe('claims', () => {
   it('of what waits until its server is known are made before it counts as begun', async () => {
     const { order, goOn, database } = slowDatabase();
-    const claims = createClaims(database, heldLease(), createManualClock(), recordingLogger());
+    const claims = claimsOn(database, heldLease(), createManualClock());
     let known: () => void = () => undefined;
     const reading = new Promise<void>((resolve) => {
       known = resolve;
@@ -63,7 +51,7 @@ describe('claims', () => {
     const write = async (changes: string) => {
       if (order.length === 0) {
         order.push('failed');
-        throw new DatabaseError('DATABASE_AWAY', new Error('connection terminated'));
+        throw databaseAway();
       }
       order.push(changes.includes('INSERT') ? 'claimed' : 'finished');
       return '1';
@@ -73,8 +61,7 @@ describe('claims', () => {
       query: async () => [],
       writer: () => ({ write, transaction: () => Promise.reject(new Error('nothing here is a transaction')) }),
     };
-    const lease = heldLease();
-    const claims = createClaims(database, lease, clock, recordingLogger());
+    const claims = claimsOn(database, heldLease(), clock);
     const running = claims.run(asked, () => 'unanswered');
     const begun = claims.begun().then(() => order.push('begun'));
     await running;
@@ -87,27 +74,19 @@ describe('claims', () => {
 describePostgres('claims in PostgreSQL', () => {
   it('are deleted after a day, however long a process has its group', async () => {
     await using place = await testDatabase();
-    const log = recordingLogger();
-    const database = openDatabase({ ...place, poolSize: 4, use: 'cluster', clock: createSystemClock(), log });
-    try {
-      await database.open();
-      await place.query(`INSERT INTO ${place.schema}.leases (group_number, token) VALUES (0, 1)`);
-      await place.query(
-        `INSERT INTO ${place.schema}.claims (id, group_number, token, user_id, claimed_at)
-           SELECT n, 0, 1, 3, now() - interval '25 hours' FROM generate_series(1, 10) AS n`,
-      );
-      const lease = heldLease();
-      const claims = createClaims(database, lease, createSystemClock(), log);
-      const ids = Array.from({ length: 300 }, (_, index) => String(BigInt(asked.id) + BigInt(index)));
-      await Promise.all(ids.map((id) => claims.run({ ...asked, id, channelId: id }, () => 'answered')));
-      const left = await place.query(
-        `SELECT id FROM ${place.schema}.claims WHERE claimed_at < now() - interval '1 day'`,
-      );
-      expect(left).to.deep.equal([]);
-      const kept = await place.query(`SELECT count(*)::int AS count FROM ${place.schema}.claims`);
-      expect(kept).to.deep.equal([{ count: ids.length }]);
-    } finally {
-      await database.close();
-    }
+    await using process = clusterProcess(place, { poolSize: 4 });
+    await process.open();
+    await place.query(`INSERT INTO ${place.schema}.leases (group_number, token) VALUES (0, 1)`);
+    await place.query(
+      `INSERT INTO ${place.schema}.claims (id, group_number, token, user_id, claimed_at)
+         SELECT n, 0, 1, 3, now() - interval '25 hours' FROM generate_series(1, 10) AS n`,
+    );
+    const claims = process.claims(heldLease());
+    const ids = Array.from({ length: 300 }, (_, index) => String(BigInt(asked.id) + BigInt(index)));
+    await Promise.all(ids.map((id) => claims.run({ ...asked, id, channelId: id }, () => 'answered')));
+    const left = await place.query(`SELECT id FROM ${place.schema}.claims WHERE claimed_at < now() - interval '1 day'`);
+    expect(left).to.deep.equal([]);
+    const kept = await place.query(`SELECT count(*)::int AS count FROM ${place.schema}.claims`);
+    expect(kept).to.deep.equal([{ count: ids.length }]);
   });
 });

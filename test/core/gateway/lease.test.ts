@@ -1,12 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { createSystemClock, createSystemRandom } from '@cinnabar/core';
-import type { Lease } from '@cinnabar/core/internal/cluster/assignment';
-import type { SessionStore, ShardChange } from '@cinnabar/core/internal/cluster/sessions';
-import { createGatewayClient, login } from '@cinnabar/core/internal/gateway/client';
-import { createPartition } from '@cinnabar/core/internal/gateway/partition';
 import { startLocalDiscord } from '@cinnabar/local-discord';
 import { expect } from 'chai';
-import { recordingLogger } from '../../support/logs.js';
+import { gatewayOn, type Lease, logIn, type SessionStore, type ShardChange } from './client-harness.js';
 
 /** A lease that a test holds in its hand. */
 function leaseInHand() {
@@ -81,29 +76,10 @@ async function connected() {
   const general = guild.createChannel({ name: 'general' });
   const hand = leaseInHand();
   const { store, saved, hold } = storeInMemory();
-  const clock = createSystemClock();
-  const gateway = createGatewayClient({
-    discordApi: discord.api,
-    assignment: {
-      partition: createPartition(0, 1),
-      shardCount: 1,
-      lease: hand.lease,
-      sessions: store,
-      limits: {
-        take: async (_name, wanted) => ({ granted: wanted, endsInMs: 0 }),
-        giveBack: async () => undefined,
-        requests: { take: () => true, whenMore: () => undefined },
-      },
-    },
-    clock,
-    random: createSystemRandom(clock),
-    log: recordingLogger(),
-    alert: () => undefined,
-  });
+  const gateway = gatewayOn(discord, { inCluster: { lease: hand.lease, sessions: store } });
   const seen: string[] = [];
   gateway.client.on('messageCreate', ({ content }) => void seen.push(content));
-  gateway.setIntents(['Guilds', 'GuildMessages', 'MessageContent']);
-  await login(gateway, application.token);
+  await logIn(gateway, application.token, ['Guilds', 'GuildMessages', 'MessageContent']);
   return {
     discord,
     general,

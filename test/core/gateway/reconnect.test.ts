@@ -1,12 +1,11 @@
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
-import { createGatewayClient, login } from '@cinnabar/core/internal/gateway/client';
 import { createTestHost, type TestHost, type TestWorld } from '@cinnabar/core/testing';
 import { type PrivilegedIntent, startLocalDiscord } from '@cinnabar/local-discord';
 import { definePlugin } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { readLogs } from '../../support/log-files.js';
-import { recordingLogger } from '../../support/logs.js';
+import { gatewayOn, logIn } from './client-harness.js';
 
 /** Counts what reaches it. */
 function counting() {
@@ -235,13 +234,7 @@ describe('intents that are asked for while a session is being opened', () => {
     const world = await createWorld({ privilegedIntents: [] });
     await using discord = world.discord;
     const alerts: string[] = [];
-    const gateway = createGatewayClient({
-      discordApi: discord.api,
-      clock: world.clock,
-      random: { next: () => 0.5, id: () => '1' },
-      log: recordingLogger(),
-      alert: ({ kind }) => void alerts.push(kind),
-    });
+    const gateway = gatewayOn(discord, { clock: world.clock, onAlert: ({ kind }) => void alerts.push(kind) });
     let ended: unknown;
     void gateway.ended.then((error) => {
       ended = error;
@@ -254,8 +247,7 @@ describe('intents that are asked for while a session is being opened', () => {
       expect(is()).to.equal(true);
     };
     try {
-      gateway.setIntents(['Guilds']);
-      await login(gateway, world.application.token);
+      await logIn(gateway, world.application.token, ['Guilds']);
       const { connections } = discord;
       connections.reset();
       gateway.setIntents(['Guilds', 'GuildMessages']);

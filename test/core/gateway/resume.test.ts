@@ -1,17 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
-import { createSystemClock, createSystemRandom } from '@cinnabar/core';
-import { createLeases } from '@cinnabar/core/internal/cluster/leases';
-import { createSharedLimits } from '@cinnabar/core/internal/cluster/limits';
-import { createSessionStore } from '@cinnabar/core/internal/cluster/sessions';
-import { createGatewayClient, login } from '@cinnabar/core/internal/gateway/client';
-import { createPartition } from '@cinnabar/core/internal/gateway/partition';
-import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import { type LocalDiscord, type LocalGuild, startLocalDiscord } from '@cinnabar/local-discord';
 import { expect } from 'chai';
 import { Client, GatewayIntentBits, type GatewayIntentsString } from 'discord.js';
 import { createChance } from '../../bench/memory/chance.js';
-import { recordingLogger } from '../../support/logs.js';
+import { clusterProcess } from '../../support/cluster-process.js';
 import { describePostgres, type TestDatabase, testDatabase } from '../../support/postgres.js';
+import { gatewayOn, logIn } from './client-harness.js';
 
 const SHARDS = 2;
 const SEEDS = 6;
@@ -28,33 +22,19 @@ type Ends = 'handed over' | 'killed';
 
 /** A process of a cluster that serves all servers, from its take-over on. */
 async function processOn(place: TestDatabase, discord: LocalDiscord, token: string, name: string) {
-  const clock = createSystemClock();
-  const database = openDatabase({ ...place, poolSize: 4, use: 'cluster', clock, log: recordingLogger() });
-  await database.open();
+  const process = clusterProcess(place, { poolSize: 4 });
+  await process.open();
   let standsStillFor = 0;
-  const leases = createLeases({
-    connections: database,
-    schema: place.schema,
-    member: { id: name, name, version: '1' },
-    groups: 1,
-    elapsed: () => [standsStillFor],
-  });
-  await leases.prepare();
+  const leases = await process.leases(name, { groups: 1, elapsed: () => [standsStillFor] });
   const lease = await leases.take(0);
   if (lease === undefined) throw new Error('the lease was not free');
-  const gateway = createGatewayClient({
-    discordApi: discord.api,
-    assignment: {
-      partition: createPartition(0, 1),
+  const gateway = gatewayOn(discord, {
+    inCluster: {
       shardCount: SHARDS,
       lease,
-      sessions: createSessionStore(database, lease, SHARDS, { begun: async () => undefined }),
-      limits: createSharedLimits(database, clock),
+      sessions: process.sessions(lease, SHARDS),
+      limits: process.limits(),
     },
-    clock,
-    random: createSystemRandom(clock),
-    log: recordingLogger(),
-    alert: () => undefined,
   });
   const heard: string[] = [];
   const { client, stored } = gateway;
@@ -63,8 +43,7 @@ async function processOn(place: TestDatabase, discord: LocalDiscord, token: stri
   client.on('messageCreate', ({ content }) => hear(content));
   client.on('guildCreate', ({ name: joined }) => hear(`joined ${joined}`));
   client.on('guildDelete', ({ name: left }) => hear(`left ${left}`));
-  gateway.setIntents(INTENTS);
-  await login(gateway, token);
+  await logIn(gateway, token, INTENTS);
   return {
     gateway,
     heard,
@@ -80,7 +59,7 @@ async function processOn(place: TestDatabase, discord: LocalDiscord, token: stri
     },
     async close() {
       await gateway.close();
-      await database.close();
+      await process.close();
     },
   };
 }

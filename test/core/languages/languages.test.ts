@@ -1,11 +1,10 @@
 import { fileURLToPath } from 'node:url';
-import { createLanguages } from '@cinnabar/core/internal/languages/languages';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalMessage, LocalUser } from '@cinnabar/local-discord';
 import { currentLocale, definePlugin, Languages, t } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { Locale } from 'discord.js';
-import { recordLog } from '../commands/support/owner.js';
+import { languagesIn } from '../../support/languages.js';
 
 const WARNINGS = 'You have {count, plural, =0 {no warnings} one {# warning} other {# warnings}}, {name}.';
 
@@ -120,7 +119,7 @@ describe('languages', () => {
 
   it('lets no plugin change the texts of the host or of another plugin', () => {
     const folder = (name: string) => fileURLToPath(new URL(`../../../fixtures/languages/${name}`, import.meta.url));
-    const { find } = createLanguages({ folders: () => [folder('host'), folder('other')], log: recordLog().log });
+    const { find } = languagesIn([folder('host'), folder('other')]);
     expect(find('de')?.translate('Denied.')).to.equal('Verboten.');
     expect(find('de')?.translate('Hello.')).to.equal('Hallo.');
   });

@@ -2,10 +2,10 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } f
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
-import { createLogs } from '@cinnabar/core/internal/observability/logs';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';
+import { openLogs } from './given.js';
 
 const textOf = (dir: string, kind: string) =>
   readdirSync(dir)
@@ -25,7 +25,7 @@ describe('log files on a disk that is full', () => {
     mkdirSync(dir);
     const clock = createManualClock();
     const stream = new PassThrough();
-    const logs = createLogs({ dir, level: 'info', console: { stream, level: 'error' }, clock });
+    const logs = openLogs(dir, { console: { stream, level: 'error' }, clock });
     const today = new Date().toISOString().slice(0, 10);
     const file = join(dir, `cinnabar-${today}.log`);
     symlinkSync('/dev/full', file);
@@ -53,7 +53,7 @@ describe('log files', () => {
   it('take no more than is allowed together: the oldest go, the audit last', async () => {
     using folder = makeFolder();
     const dir = join(folder.path, 'logs');
-    const logs = createLogs({ dir, level: 'info', clock: createManualClock(), maxMegabytes: 1 });
+    const logs = openLogs(dir, { maxMegabytes: 1 });
     logs.audit({ callId: 'kept' });
     for (let line = 0; line < 220; line += 1) {
       logs.logger('party').info(`line ${line}`, { text: 'x y '.repeat(2_000) });
@@ -71,7 +71,7 @@ describe('log files', () => {
     using folder = makeFolder();
     const dir = join(folder.path, 'logs');
     const clock = createManualClock();
-    const logs = createLogs({ dir, level: 'info', clock });
+    const logs = openLogs(dir, { clock });
     logs.logger('party').error('before');
     rmSync(dir, { recursive: true });
     clock.advance(60_000);

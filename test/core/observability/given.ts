@@ -8,12 +8,16 @@ import { createManualClock } from '@cinnabar/sdk/testing';
 
 const line = z.looseObject({ time: z.string(), level: z.string(), component: z.string(), message: z.string() });
 
+/** The log files in a folder, from `info` on; nothing on a terminal. */
+export function openLogs(dir: string, options: Partial<LogsOptions> = {}): Logs {
+  return createLogs({ dir, level: 'info', clock: createManualClock(), ...options });
+}
+
 /** Logs into a folder of the test's own; `written` closes them and gives what is there then. */
 export function givenLogs(options: Partial<LogsOptions> = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'cinnabar-logs-'));
   const stream = new PassThrough();
-  const logs: Logs = createLogs({
-    dir: join(dir, 'logs'),
+  const logs = openLogs(join(dir, 'logs'), {
     level: 'debug',
     console: { stream, level: 'info' },
     clock: createManualClock(Date.UTC(2026, 0, 2, 3, 4, 5, 6)),

@@ -1,9 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { createLogs } from '@cinnabar/core/internal/observability/logs';
 import { CinnabarError, z } from '@cinnabar/sdk';
-import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { givenLogs } from './given.js';
 
@@ -90,8 +88,8 @@ describe('the logs', () => {
     using test = givenLogs();
     const dir = join(test.dir, 'a-file');
     writeFileSync(dir, '');
-    const stream = new PassThrough();
-    const logs = createLogs({ dir, level: 'info', console: { stream, level: 'info' }, clock: createManualClock() });
+    using unwritable = givenLogs({ dir });
+    const { logs, stream } = unwritable;
     logs.logger('party').error('still here');
     logs.audit({ callId: 'c1' });
     await logs.close();

@@ -1,10 +1,10 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLogs } from '@cinnabar/core/internal/observability/logs';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import sinon from 'sinon';
+import { openLogs } from './given.js';
 
 const DAY = 86_400_000;
 const START = Date.UTC(2026, 0, 1, 12);
@@ -17,7 +17,7 @@ describe('log files over the days', () => {
     try {
       // A host that is restarted every day, so that each day's files are on the disk before the next.
       for (let day = 0; day < 40; day += 1) {
-        const logs = createLogs({ dir, level: 'info', clock: createManualClock(Date.now()) });
+        const logs = openLogs(dir, { clock: createManualClock(Date.now()) });
         logs.logger('party').error(`day ${day}`);
         logs.audit({ day });
         await logs.close();
@@ -39,7 +39,7 @@ describe('log files over the days', () => {
     const dir = mkdtempSync(join(tmpdir(), 'cinnabar-rotation-'));
     const time = sinon.useFakeTimers({ now: START, toFake: ['Date'] });
     try {
-      const logs = createLogs({ dir, level: 'info', clock: createManualClock() });
+      const logs = openLogs(dir);
       for (let day = 1; day <= 20; day += 1) {
         logs.logger('party').warn(`day ${day}`);
         time.tick(DAY);
@@ -58,7 +58,7 @@ describe('log files over the days', () => {
     const dir = mkdtempSync(join(tmpdir(), 'cinnabar-rotation-'));
     const time = sinon.useFakeTimers({ now: Date.UTC(2026, 0, 1, 23, 59), toFake: ['Date'] });
     try {
-      const logs = createLogs({ dir, level: 'info', clock: createManualClock() });
+      const logs = openLogs(dir);
       logs.logger('party').warn('late');
       time.tick(120_000);
       logs.logger('party').warn('early');

@@ -1,8 +1,6 @@
-import { createDiscovery } from '@cinnabar/core';
-import { createLoader } from '@cinnabar/core/internal/plugins/loader';
 import { expect } from 'chai';
 import { useFolder } from './support/folder.js';
-import { createHouse } from './support/house.js';
+import { createHouse, createHouseIn } from './support/house.js';
 import { testPlugin } from './support/plugins.js';
 
 const fail = () => {
@@ -72,11 +70,7 @@ describe('plugins that guard tools', () => {
 
   describe('on disk', () => {
     const folder = useFolder();
-    const createDiskHouse = () =>
-      createHouse({
-        discover: createDiscovery({ bundled: [], folders: [folder.at('plugins')], packageRoots: [] }),
-        loader: createLoader({ cacheDir: folder.at('cache'), hostVersion: '0.1.0' }),
-      });
+    const createDiskHouse = () => createHouseIn(folder.at());
     const manifest = (cinnabar: object) => ({ name: 'plugin-confirm', main: 'index.ts', cinnabar });
 
     it('are guards when their package says so, though they have never been built', async () => {

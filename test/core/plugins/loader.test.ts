@@ -1,12 +1,11 @@
 import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { createDiscovery } from '@cinnabar/core';
-import { build } from '@cinnabar/core/internal/plugins/build/build';
-import { createLoader } from '@cinnabar/core/internal/plugins/loader';
 import type { Plugin } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { countSyncs } from '../../support/file-syncs.js';
 import { codedError } from './support/expect-error.js';
 import { useFolder } from './support/folder.js';
+import { loaderIn } from './support/loader.js';
 
 /** A plugin whose `setup` returns the value of an expression. */
 const source = (expression: string, before = '') => `
@@ -20,7 +19,7 @@ export default definePlugin({
 
 describe('loading a plugin', () => {
   const folder = useFolder();
-  const loader = () => createLoader({ cacheDir: folder.at('cache'), hostVersion: '0.1.0' });
+  const loader = () => loaderIn(folder.at('cache'));
 
   async function load(files: Readonly<Record<string, string | object>> = {}, verify = false): Promise<Plugin> {
     await folder.write(files);
@@ -238,11 +237,11 @@ export function fail(): never {
       const discover = createDiscovery({ bundled: [folder.at('dice')], folders: [], packageRoots: [] });
       const [found] = (await discover()).plugins;
       if (found === undefined) throw new Error('there is no plugin');
-      const options = { hostVersion: '0.1.0', verify: false };
-      const file = await build(found, { ...options, cacheDir: folder.at('ahead/plugins') });
+      await loaderIn(folder.at('ahead')).load(found);
+      const [file = ''] = await readdir(folder.at('ahead'));
       let changes = 0;
-      const builtPlugins = { files: new Map([[found.entry, file]]), onChange: () => void changes++ };
-      const ahead = createLoader({ cacheDir: folder.at('cache'), hostVersion: '0.1.0', builtPlugins });
+      const files = new Map([[found.entry, folder.at('ahead', file)]]);
+      const ahead = loaderIn(folder.at('cache'), { files, onChange: () => void changes++ });
       expect(await result(await ahead.load(found, { verify: true }))).to.equal(1);
       expect(changes).to.equal(0);
       await folder.write({ 'dice/index.ts': source('2') });

@@ -1,11 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createDiscovery } from '@cinnabar/core';
-import { createVersions } from '@cinnabar/core/internal/plugins/check/trial-host';
-import { createLoader } from '@cinnabar/core/internal/plugins/loader';
 import { expect } from 'chai';
+import { watchVersions } from '../../support/versions.js';
 import { useFolder } from './support/folder.js';
-import { createHouse } from './support/house.js';
+import { createHouseIn } from './support/house.js';
 
 const dice = (version: number) => `
 import { definePlugin } from '@cinnabar/sdk';
@@ -24,15 +22,11 @@ export default definePlugin({
 describe('the memory that plugins take', () => {
   const folder = useFolder();
   setFlagsFromString('--expose-gc');
-  const versions = createVersions(runInNewContext('gc'));
+  const versions = watchVersions(runInNewContext('gc'));
 
   it('is free again when they are reloaded, also in vain, and when they are unloaded', async () => {
     await folder.write({ 'plugins/dice/index.ts': dice(1) });
-    const { manager } = createHouse({
-      discover: createDiscovery({ bundled: [], folders: [folder.at('plugins')], packageRoots: [] }),
-      loader: createLoader({ cacheDir: folder.at('cache'), hostVersion: '0.1.0' }),
-      onStart: (owner) => versions.note([owner]),
-    });
+    const { manager } = createHouseIn(folder.at(), { onStart: (owner) => versions.note([owner]) });
     await manager.boot();
     for (const version of [2, 3, 4]) {
       await folder.write({ 'plugins/dice/index.ts': dice(version) });

@@ -1,9 +1,7 @@
-import { createDiscovery } from '@cinnabar/core';
-import { createLoader } from '@cinnabar/core/internal/plugins/loader';
 import { expect } from 'chai';
 import { codedError } from './support/expect-error.js';
 import { useFolder } from './support/folder.js';
-import { createHouse } from './support/house.js';
+import { createHouseIn } from './support/house.js';
 
 const dice = (version: string, command: string) => `
 import { definePlugin } from '@cinnabar/sdk';
@@ -17,11 +15,7 @@ export default definePlugin({
 
 describe('plugins on disk', () => {
   const folder = useFolder();
-  const createDiskHouse = () =>
-    createHouse({
-      discover: createDiscovery({ bundled: [], folders: [folder.at('plugins')], packageRoots: [] }),
-      loader: createLoader({ cacheDir: folder.at('cache'), hostVersion: '0.1.0' }),
-    });
+  const createDiskHouse = () => createHouseIn(folder.at());
 
   it('are reloaded as they are saved', async () => {
     await folder.write({ 'plugins/dice/index.ts': dice('1.0.0', 'roll') });

@@ -1,8 +1,8 @@
-import type { Assignment } from '@cinnabar/core/internal/cluster/assignment';
-import { createPartition, groupOf } from '@cinnabar/core/internal/gateway/partition';
 import { createTestHost } from '@cinnabar/core/testing';
 import { type Collection, definePlugin, Plugins, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { ShardClientUtil } from 'discord.js';
+import { aloneInCluster } from '../../support/cluster-process.js';
 
 const HOUR = 3_600_000;
 const alarms = {
@@ -42,43 +42,6 @@ function alarmPlugin() {
     return store;
   };
   return { plugin, rung, state, alarmsOf };
-}
-
-/** What a host of a cluster serves that is never taken from it. */
-function assignmentOf(group: number, groups: number): Assignment {
-  return {
-    partition: createPartition(group, groups),
-    shardCount: groups,
-    lease: { group, token: 1n, isHeld: () => true, held: async () => undefined, lost: new AbortController().signal },
-    sessions: {
-      load: async () => new Map(),
-      guilds: async () => new Map(),
-      guildsOf: async () => [],
-      save: async () => undefined,
-    },
-    limits: {
-      take: async (_name, wanted) => ({ granted: wanted, endsInMs: 0 }),
-      giveBack: async () => undefined,
-      requests: { take: () => true, whenMore: () => undefined },
-    },
-    claims: {
-      run: async (_asked, task) => void (await task()),
-      follows: () => undefined,
-      begun: async () => undefined,
-      unfinished: async () => [],
-      finish: async () => undefined,
-    },
-    channel: {
-      ask: () => Promise.reject(new Error('there is nobody else')),
-      askAll: async () => [],
-      answer: () => () => undefined,
-      open: async () => undefined,
-      close: () => undefined,
-    },
-    status: async () => ({ processes: [], groups: [], takeovers: [] }),
-    member: { name: 'one', takeCrash: () => false },
-    monitoring: { paths: [], page: async () => undefined },
-  };
 }
 
 describe('schedule', () => {
@@ -164,10 +127,14 @@ describe('schedule', () => {
     const before = alarmPlugin();
     await using first = await createTestHost({ plugins: [before.plugin] });
     await first.stop();
-    const own = groupOf(first.guild.id, 2);
+    const own = ShardClientUtil.shardIdForGuildId(first.guild.id, 2);
     for (const group of [0, 1]) {
       const { plugin, rung, alarmsOf } = alarmPlugin();
-      await using host = await createTestHost({ plugins: [plugin], world: first, assignment: assignmentOf(group, 2) });
+      await using host = await createTestHost({
+        plugins: [plugin],
+        world: first,
+        assignment: aloneInCluster(group, 2),
+      });
       const at = host.clock.now() + HOUR;
       await alarmsOf().of('here').set({ at, guildId: host.guild.id });
       await alarmsOf().of('nowhere').set({ at, guildId: null });

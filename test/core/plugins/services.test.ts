@@ -1,36 +1,17 @@
-import 'reflect-metadata';
-import type { Owner } from '@cinnabar/core/internal/contracts';
-import { createScope } from '@cinnabar/core/internal/plugins/scope';
-import { createServices } from '@cinnabar/core/internal/plugins/services';
-import { CinnabarError, defineToken, type Logger, optional, type Token } from '@cinnabar/sdk';
-import { createManualClock } from '@cinnabar/sdk/testing';
+import { CinnabarError, defineToken, optional, type Token } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { container } from 'tsyringe';
+import { runOf } from '../../support/owners.js';
+import { createHouse } from './support/house.js';
 import { testPlugin } from './support/plugins.js';
 
 const A = defineToken<{ readonly name: string }>('test.a');
 const B = defineToken<{ readonly name: string }>('test.b');
 const HOST = defineToken<{ readonly name: string }>('test.host');
-const silent: Logger = {
-  error: () => undefined,
-  warn: () => undefined,
-  info: () => undefined,
-  debug: () => undefined,
-  trace: () => undefined,
-  traces: false,
-  child: () => silent,
-};
-
 function setUp() {
-  const host = container.createChildContainer();
-  host.register(HOST.id, { useValue: { name: 'host' } });
-  const owner = (id: string, provides: readonly Token<unknown>[]): Owner => ({
-    id,
-    plugin: testPlugin(id, { provides }),
-    scope: createScope({ plugin: id, clock: createManualClock() }),
-    log: silent,
-  });
-  return { services: createServices(host), owner, host };
+  const { services, hostServices } = createHouse();
+  hostServices.register(HOST.id, { useValue: { name: 'host' } });
+  const owner = (id: string, provides: readonly Token<unknown>[]) => runOf(testPlugin(id, { provides }));
+  return { services, owner, host: hostServices };
 }
 const codeOf = (task: () => unknown) => {
   try {

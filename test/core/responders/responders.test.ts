@@ -1,21 +1,15 @@
-import type { Owner, ResponderService } from '@cinnabar/core/internal/contracts';
-import { createResponders } from '@cinnabar/core/internal/responders/responders';
 import { CinnabarError, type Turn, UserError } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import type { Run } from '../../support/owners.js';
 import { type Bench, createBench } from '../commands/support/bench.js';
 
 describe('responders', () => {
   let bench: Bench;
-  let room: ResponderService;
-  let owner: Owner;
+  let room: Bench['responders'];
+  let owner: Run;
   beforeEach(async () => {
     bench = await createBench();
-    room = createResponders({
-      enabledIn: (_guildId, plugin) => !bench.disabled.has(plugin.manifest.id),
-      boundary: bench.boundary,
-      clock: bench.clock,
-      pluginsIdle: async () => undefined,
-    });
+    room = bench.responders;
     owner = bench.owner('chat');
   });
   afterEach(() => bench[Symbol.asyncDispose]());

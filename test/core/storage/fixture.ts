@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Driver } from '@cinnabar/core';
 import { createStorage, type StorageOptions } from '@cinnabar/core/internal/storage/storage';
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import {
@@ -32,16 +33,24 @@ export function storingPlugin<
   });
 }
 
+/** A document that cannot be used. */
+export type Problem = Parameters<NonNullable<StorageOptions['onProblem']>>[0];
+
+/** What plugins store, on any driver. */
+export function storageOn(driver: Driver, options: Partial<StorageOptions> = {}) {
+  return createStorage({ driver, log: recordingLogger(), ...options });
+}
+
 /** Storage on a memory driver, with what a test looks at. */
 export function memoryStorage(options: Partial<StorageOptions> = {}) {
   const driver = createMemoryDriver();
   const log = recordingLogger();
-  const storage = createStorage({ driver, log, ...options });
+  const storage = storageOn(driver, { log, ...options });
   return { driver, log, storage, ...opener(storage) };
 }
 
 /** Opens storage with the types of its declarations, as a plugin's context does. */
-export function opener(storage: ReturnType<typeof createStorage>) {
+export function opener(storage: ReturnType<typeof storageOn>) {
   return {
     open<
       const S extends SettingsSchemas = Record<never, never>,

@@ -1,11 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { createFileDriver } from '@cinnabar/core';
-import { createStorage } from '@cinnabar/core/internal/storage/storage';
 import { z } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { recordingLogger } from '../../support/logs.js';
-import { memoryStorage, opener, temporaryFolder } from './fixture.js';
+import { memoryStorage, opener, storageOn, temporaryFolder } from './fixture.js';
 
 const text = z.object({ text: z.string().default('') });
 const collections = {
@@ -92,7 +91,7 @@ describe('what is kept about a person', () => {
       clock: createManualClock(),
       log: recordingLogger(),
     });
-    const storage = createStorage({ driver, log: recordingLogger() });
+    const storage = storageOn(driver);
     await fill(opener(storage).open);
     const path = ['party', 'collections', 'user', 'notes', '42'];
     await driver.keep(path, 'v1');

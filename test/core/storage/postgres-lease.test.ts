@@ -1,15 +1,10 @@
 import type { DocumentPath } from '@cinnabar/core';
-import { createSystemClock } from '@cinnabar/core';
-import { createLeases } from '@cinnabar/core/internal/cluster/leases';
-import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
-import type { WriteLease } from '@cinnabar/core/internal/storage/drivers/postgres/writer';
-import { createStorage } from '@cinnabar/core/internal/storage/storage';
 import { CinnabarError, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { clusterProcess } from '../../support/cluster-process.js';
 import { failure } from '../../support/codes.js';
-import { recordingLogger } from '../../support/logs.js';
 import { describePostgres, type TestDatabase, testDatabase } from '../../support/postgres.js';
-import { opener } from './fixture.js';
+import { opener, storageOn } from './fixture.js';
 
 const PATH: DocumentPath = ['party', 'collections', 'guild', 'rosters', '42'];
 const GROUP = 3;
@@ -17,19 +12,10 @@ const SEEDS = 80;
 const one = { version: 1, data: { count: 1 } };
 
 /** A process of a cluster, which does not renew its lease: what it believes of it does not hinder it, the database alone does. */
-async function processOn({ url, schema }: TestDatabase, id: string) {
-  const database = openDatabase({
-    url,
-    schema,
-    poolSize: 6,
-    use: 'cluster',
-    clock: createSystemClock(),
-    log: recordingLogger(),
-  });
-  await database.open();
-  const member = { id, name: id, version: '1' };
-  const leases = createLeases({ connections: database, schema, member, groups: 6, elapsed: () => [0] });
-  await leases.prepare();
+async function processOn(place: TestDatabase, id: string) {
+  const { database, ...process } = clusterProcess(place, { poolSize: 6 });
+  await process.open();
+  const leases = await process.leases(id, { groups: 6, elapsed: () => [0] });
   return {
     database,
     leases,
@@ -98,7 +84,7 @@ describePostgres('PostgreSQL: writes under a lease', () => {
     await using here = await processOn(place, 'here');
     await using there = await processOn(place, 'there');
     const lease = await here.take();
-    const storage = createStorage({ driver: here.database.driver({ lease }), log: recordingLogger() });
+    const storage = storageOn(here.database.driver({ lease }));
     const schema = z.object({ n: z.number() });
     const { collections } = opener(storage).open({ collections: { counts: { scope: 'user', version: 1, schema } } });
     await collections.counts.of('42').set({ n: 1 });
@@ -117,7 +103,7 @@ describePostgres('PostgreSQL: writes under a lease', () => {
       renew = resolve;
     });
     let isHeld = false;
-    const lease: WriteLease = { group, token, isHeld: () => isHeld, held: () => renewal };
+    const lease = { group, token, isHeld: () => isHeld, held: () => renewal };
     const driver = here.database.driver({ lease });
     const writing = driver.write(PATH, one);
     expect(await driver.read(PATH)).to.equal(undefined);

@@ -1,14 +1,13 @@
-import type { StorageProblem } from '@cinnabar/core/internal/storage/documents/document-store';
 import { operatorSentenceOf, sentenceOf, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
-import { memoryStorage } from './fixture.js';
+import { memoryStorage, type Problem } from './fixture.js';
 
 const PATH = ['party', 'collections', 'user', 'rosters', '42'];
 const rosters = { scope: 'user', version: 1, schema: z.object({ names: z.array(z.string()).default([]) }) } as const;
 
 function given() {
-  const problems: StorageProblem[] = [];
+  const problems: Problem[] = [];
   const memory = memoryStorage({ onProblem: (problem) => problems.push(problem) });
   /** As after a restart: nothing cached. */
   const restarted = () => {

@@ -1,16 +1,13 @@
 import { readdirSync } from 'node:fs';
-import { createSystemClock } from '@cinnabar/core';
-import { createPartition } from '@cinnabar/core/internal/gateway/partition';
-import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import { createTestHost } from '@cinnabar/core/testing';
 import { definePlugin, Identities, type SettingsChange, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { clusterProcess } from '../../support/cluster-process.js';
 import { makeFolder } from '../../support/folder.js';
-import { recordingLogger } from '../../support/logs.js';
 import { describePostgres, type TestDatabase, testDatabase } from '../../support/postgres.js';
 
 /** A bot of its own world whose data another one shares. */
-async function hostOn({ url, schema }: TestDatabase, group: number, folder?: string) {
+async function hostOn(place: TestDatabase, group: number, folder?: string) {
   const heard: SettingsChange[] = [];
   const party = definePlugin({
     manifest: { id: 'party', version: '1.0.0', description: 'Stores things' },
@@ -51,17 +48,10 @@ async function hostOn({ url, schema }: TestDatabase, group: number, folder?: str
       });
     },
   });
-  const database = openDatabase({
-    url,
-    schema,
-    poolSize: 3,
-    use: 'cluster',
-    clock: createSystemClock(),
-    log: recordingLogger(),
-  });
+  const database = clusterProcess(place);
   const host = await createTestHost({
     plugins: [party, 'admin'],
-    driver: database.driver({ partition: createPartition(group, 2) }),
+    driver: database.driver(group, 2),
   });
   const ask = async (words: string) => {
     host.you.say(host.general, words);

@@ -1,19 +1,19 @@
 import type { Driver } from '@cinnabar/core';
 import type { ProvenanceService } from '@cinnabar/core/internal/access/visibility';
-import type { AccessService, Owner } from '@cinnabar/core/internal/contracts';
+import type { AccessService } from '@cinnabar/core/internal/contracts';
 import { createBoundary, createInFlight } from '@cinnabar/core/internal/gateway/boundary';
 import { createEnabledIn } from '@cinnabar/core/internal/gateway/guild-states';
 import { createLanguages } from '@cinnabar/core/internal/languages/languages';
-import { createScope } from '@cinnabar/core/internal/plugins/scope';
 import { createSubjectIndex } from '@cinnabar/core/internal/storage/subjects';
 import { createLedgerStore } from '@cinnabar/core/internal/tools/ledger-store';
 import type { AuditEntry } from '@cinnabar/core/internal/tools/presentation';
 import { createToolPolicies, createTools } from '@cinnabar/core/internal/tools/tools';
 import { createMemoryDriver } from '@cinnabar/core/testing';
-import { type Actor, definePlugin, type Interceptor, type ToolDefinition, type ToolInput, z } from '@cinnabar/sdk';
+import { type Actor, type Interceptor, type Logger, type ToolDefinition, type ToolInput, z } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { memoryGuildStates, memoryOwnerState } from '../../support/guild-states.js';
 import { recordingLogger } from '../../support/logs.js';
+import { ownerOf } from '../../support/owners.js';
 
 export const GUILD = '900';
 export const alice: Actor = { userId: '1', guildId: GUILD, channelId: '901' };
@@ -39,6 +39,11 @@ const OPEN: ProvenanceService = {
   mayTell: () => true,
   messages: { seen: () => undefined, stand: async () => true },
 };
+
+/** Where the ledger keeps calls: documents of the driver, found again by the people that they are about. */
+export function ledgerStoreOn(driver: Driver, log: Logger = recordingLogger()) {
+  return createLedgerStore(driver, log, createSubjectIndex(driver));
+}
 
 /** A tools room on real parts: manual time, documents in memory, and an access room that tests can turn against someone. */
 export function openToolHarness({ driver = createMemoryDriver(), ids = countingIds(), access: own }: Shared = {}) {
@@ -95,17 +100,12 @@ export function openToolHarness({ driver = createMemoryDriver(), ids = countingI
     states,
     enabledIn: createEnabledIn(states, memoryOwnerState()),
     guardsDown: () => guardsDown,
-    store: createLedgerStore(driver, log, createSubjectIndex(driver)),
+    store: ledgerStoreOn(driver, log),
     redact: (text) => text.replaceAll('hunter2', '[secret]'),
     audit: (entry) => void audits.push(entry),
   });
 
-  const load = (id: string): Owner => ({
-    id,
-    plugin: definePlugin({ manifest: { id, version: '1.0.0', description: id }, setup: () => undefined }),
-    scope: createScope({ plugin: id, clock }),
-    log,
-  });
+  const load = (id: string) => ownerOf(id, {}, { clock, log });
 
   return {
     service,

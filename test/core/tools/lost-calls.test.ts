@@ -1,11 +1,8 @@
 import { createHash } from 'node:crypto';
-import { createSubjectIndex } from '@cinnabar/core/internal/storage/subjects';
-import { createLedgerStore } from '@cinnabar/core/internal/tools/ledger-store';
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import { CinnabarError } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { recordingLogger } from '../../support/logs.js';
-import { alice, countingIds, openToolHarness, recordingTool } from './harness.js';
+import { alice, countingIds, ledgerStoreOn, openToolHarness, recordingTool } from './harness.js';
 
 const request = {
   name: 'add_party_character',
@@ -108,7 +105,7 @@ describe('a call with a key, of which something got lost,', () => {
 
   it('keeps its key when an earlier call of that key goes', async () => {
     const driver = createMemoryDriver();
-    const store = createLedgerStore(driver, recordingLogger(), createSubjectIndex(driver));
+    const store = ledgerStoreOn(driver);
     const row = { tool: 'roll', plugin: 'dice', origin: 'chat', input: {}, argumentsHash: 'abc', actor: alice };
     const times = { createdAt: 0, updatedAt: 0 };
     for (const id of ['1', '2']) {

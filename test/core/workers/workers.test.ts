@@ -1,13 +1,12 @@
 import { pathToFileURL } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
-import { createScope } from '@cinnabar/core/internal/plugins/scope';
 import { createWorkerPool, createWorkers, type WorkerPool } from '@cinnabar/core/internal/workers/pool';
 import { CinnabarError, UserError } from '@cinnabar/sdk';
-import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
 import { makeFolder } from '../../support/folder.js';
 import { recordingLogger } from '../../support/logs.js';
+import { ownerOf } from '../../support/owners.js';
 
 /** The functions of the module below, as a plugin would name them with `typeof import(…)`. */
 interface Documents {
@@ -42,7 +41,7 @@ describe('worker modules', () => {
   const log = recordingLogger();
   const open = (pool: WorkerPool) => {
     const workers = createWorkers(pool, { cacheDir: `${folder.path}/cache`, hostVersion: '0.1.0' });
-    const scope = createScope({ plugin: 'reader', clock: createManualClock() });
+    const { scope } = ownerOf('reader');
     const url = pathToFileURL(`${folder.path}/documents.js`);
     return { scope, documents: workers.module<Documents>({ id: 'reader', scope }, url) };
   };

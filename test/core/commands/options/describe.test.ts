@@ -1,11 +1,6 @@
-import { describeOption, typeText, usageOf } from '@cinnabar/core/internal/commands/options';
 import { option, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-
-function described(schema: z.ZodType) {
-  const spec = describeOption('thing', schema);
-  return spec === undefined ? undefined : `${usageOf(spec)} ${typeText(spec)}`;
-}
+import { described, descriptionOf } from '../support/parts.js';
 
 const CASES: readonly (readonly [name: string, schema: z.ZodType, expected: string])[] = [
   ['text', z.string(), '<thing> text'],
@@ -59,11 +54,9 @@ describe('the description of an option', () => {
   }
 
   it('finds the description on any layer, the outermost first', () => {
-    expect(describeOption('a', z.string().describe('inner').optional())?.description).to.equal('inner');
-    expect(describeOption('a', z.string().describe('inner').optional().describe('outer'))?.description).to.equal(
-      'outer',
-    );
-    expect(describeOption('max-players', z.int())?.description).to.equal('max players');
+    expect(descriptionOf('a', z.string().describe('inner').optional())).to.equal('inner');
+    expect(descriptionOf('a', z.string().describe('inner').optional().describe('outer'))).to.equal('outer');
+    expect(descriptionOf('max-players', z.int())).to.equal('max players');
   });
 
   it('names an option rather than forty characters of choices', () => {
@@ -72,7 +65,7 @@ describe('the description of an option', () => {
   });
 
   it('refuses what nobody can type', () => {
-    expect(describeOption('a', z.object({ x: z.string() }))).to.equal(undefined);
-    expect(describeOption('a', z.array(z.string()).optional())).to.equal(undefined);
+    expect(described(z.object({ x: z.string() }))).to.equal(undefined);
+    expect(described(z.array(z.string()).optional())).to.equal(undefined);
   });
 });

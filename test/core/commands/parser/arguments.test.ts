@@ -1,13 +1,7 @@
-import { readArguments } from '@cinnabar/core/internal/commands/arguments';
-import { describeOptions } from '@cinnabar/core/internal/commands/registry';
-import { type OptionShape, option, z } from '@cinnabar/sdk';
+import { option, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
-
-function read(shape: OptionShape, source: string, files: readonly string[] = []) {
-  const result = readArguments(describeOptions('test', shape), source, 0, files);
-  return 'problem' in result ? result.problem : Object.fromEntries(result.given);
-}
+import { read } from '../support/parts.js';
 
 const roll = { sides: z.int(), times: z.int().default(1), quiet: z.boolean().default(false) };
 const quote = (text: string) => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;

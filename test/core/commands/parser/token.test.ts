@@ -1,6 +1,6 @@
-import { type ArgumentToken, readToken } from '@cinnabar/core/internal/commands/arguments';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { tokens } from '../support/parts.js';
 
 const PAIRS = [
   ['"', '"'],
@@ -8,12 +8,6 @@ const PAIRS = [
   ['“', '”'],
   ['«', '»'],
 ] as const;
-
-function tokens(source: string): readonly ArgumentToken[] {
-  const all: ArgumentToken[] = [];
-  for (let token = readToken(source, 0); token !== undefined; token = readToken(source, token.end)) all.push(token);
-  return all;
-}
 
 const texts = (source: string) => tokens(source).map((token) => token.text);
 

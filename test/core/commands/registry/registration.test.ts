@@ -1,6 +1,6 @@
 import { CinnabarError, type CommandDefinition, option, subcommand, subgroup, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { offlineRoom } from '../support/offline.js';
+import { offlineRoom } from '../support/bench.js';
 
 const run = () => undefined;
 const base = { name: 'roll', description: 'Rolls a die', run };

@@ -1,20 +1,23 @@
-import { buildCommand, buildGroup } from '@cinnabar/core/internal/commands/registry';
-import { fitCommands } from '@cinnabar/core/internal/commands/slash-payload';
 import { type CommandDefinition, type GroupDefinition, option, subcommand, subgroup, z } from '@cinnabar/sdk';
-import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { ChannelType, ApplicationCommandOptionType as Type } from 'discord.js';
-import { createOwner, recordLog } from '../support/owner.js';
+import { toldToDiscord } from '../support/parts.js';
 
 const run = () => undefined;
-const owner = createOwner('dice', createManualClock(), recordLog().log);
-const command = (definition: Partial<CommandDefinition> = {}) =>
-  buildCommand(owner, { name: 'roll', description: 'Rolls', run, ...definition });
-const group = (definition: Partial<GroupDefinition> & Pick<GroupDefinition, 'commands'>) =>
-  buildGroup(owner, { name: 'bag', description: 'Dice', ...definition });
+const command = (definition: Partial<CommandDefinition> = {}): CommandDefinition => ({
+  name: 'roll',
+  description: 'Rolls',
+  run,
+  ...definition,
+});
+const group = (definition: Partial<GroupDefinition> & Pick<GroupDefinition, 'commands'>): GroupDefinition => ({
+  name: 'bag',
+  description: 'Dice',
+  ...definition,
+});
 
 function optionOf(schema: z.ZodType) {
-  const [payload] = fitCommands([command({ options: { thing: schema } })], 'guild').payloads;
+  const [payload] = toldToDiscord([command({ options: { thing: schema } })]).payloads;
   return payload?.options?.[0];
 }
 const text = { type: Type.String, name: 'thing', description: 'thing', required: true };
@@ -69,7 +72,7 @@ describe('what Discord is told of commands', () => {
   });
 
   it('nests the commands of groups', () => {
-    const [payload] = fitCommands(
+    const [payload] = toldToDiscord(
       [
         group({
           commands: [
@@ -104,7 +107,7 @@ describe('what Discord is told of commands', () => {
 
   it('tells a guild which permissions a member needs, and keeps owners’ commands out of sight', () => {
     const permissions = (access: CommandDefinition['access']) =>
-      fitCommands([command(access === undefined ? {} : { access })], 'guild').payloads[0]?.default_member_permissions;
+      toldToDiscord([command(access === undefined ? {} : { access })], 'guild').payloads[0]?.default_member_permissions;
     expect(permissions({ member: ['KickMembers', 'BanMembers'] })).to.equal('6');
     expect(permissions({ tier: 'botOwner' })).to.equal('0');
     expect(permissions(undefined)).to.equal(null);
@@ -118,16 +121,16 @@ describe('what Discord is told of commands', () => {
       command({ name: 'typed', surface: 'prefix' }),
       group({ commands: [subcommand({ name: 'typed', description: 'Typed', surface: 'prefix', run })] }),
     ];
-    const names = (scope: 'guild' | 'dm') => fitCommands(roots, scope).payloads.map((payload) => payload.name);
+    const names = (scope: 'guild' | 'dm') => toldToDiscord(roots, scope).payloads.map((payload) => payload.name);
     expect(names('guild')).to.deep.equal(['both', 'guild-only']);
     expect(names('dm')).to.deep.equal(['both', 'dm-only']);
-    expect(fitCommands(roots, 'dm').payloads[0]).to.deep.include({ contexts: [1], integration_types: [0] });
+    expect(toldToDiscord(roots, 'dm').payloads[0]).to.deep.include({ contexts: [1], integration_types: [0] });
   });
 
   it('keeps the first hundred by name, and says what is left out', () => {
     const names = Array.from({ length: 103 }, (_, index) => `c${String(index).padStart(3, '0')}`);
     const roots = names.toReversed().map((name) => command({ name }));
-    const { payloads, overflow } = fitCommands(roots, 'guild');
+    const { payloads, overflow } = toldToDiscord(roots, 'guild');
     expect(payloads.map((payload) => payload.name)).to.deep.equal(names.slice(0, 100));
     expect(overflow.map((error) => error.message)).to.deep.equal([
       'Discord allows 100 chat input commands; 103 are declared. Left out of the slash menu: c100, c101, c102.',
@@ -136,7 +139,7 @@ describe('what Discord is told of commands', () => {
 
   it('keeps the first twenty-five commands of a group', () => {
     const commands = Array.from({ length: 27 }, (_, i) => subcommand({ name: `c${i}`, description: 'One', run }));
-    const { payloads, overflow } = fitCommands([group({ commands })], 'guild');
+    const { payloads, overflow } = toldToDiscord([group({ commands })], 'guild');
     expect(payloads[0]?.options?.map((one) => one.name)).to.deep.equal(commands.slice(0, 25).map((one) => one.name));
     expect(overflow.map((error) => error.params.names)).to.deep.equal(['bag c25, bag c26']);
   });
@@ -146,7 +149,7 @@ describe('what Discord is told of commands', () => {
     const commands = Array.from({ length: 4 }, (_, index) =>
       subcommand({ name: `c${index}`, description: 'One', options: { a: choices }, run }),
     );
-    const { payloads, overflow } = fitCommands([group({ commands })], 'guild');
+    const { payloads, overflow } = toldToDiscord([group({ commands })], 'guild');
     expect(payloads[0]?.options?.map((one) => one.name)).to.deep.equal(['c0', 'c1']);
     expect(overflow.map((error) => error.params.names)).to.deep.equal(['bag c2, bag c3']);
   });

@@ -2,8 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { type CommandDefinition, option, subcommand, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { Routes } from 'discord.js';
-import { type Bench, createBench } from '../support/bench.js';
-import { offlineRoom } from '../support/offline.js';
+import { type Bench, createBench, offlineRoom } from '../support/bench.js';
 
 const run = () => undefined;
 const GUILD_LIST = '/applications/:applicationId/guilds/:guildId/commands';

@@ -1,11 +1,12 @@
 import { NO_CLAIMS } from '@cinnabar/core/internal/cluster/claims';
 import { createCommands } from '@cinnabar/core/internal/commands/commands';
 import { createComponents } from '@cinnabar/core/internal/components/components';
-import type { Boundary, CommandService, ComponentService, Owner } from '@cinnabar/core/internal/contracts';
+import type { Boundary, CommandService, ComponentService, ResponderService } from '@cinnabar/core/internal/contracts';
 import { createBoundary, createInFlight, watchBlockage } from '@cinnabar/core/internal/gateway/boundary';
 import { EVERYTHING } from '@cinnabar/core/internal/gateway/partition';
 import { createLanguages } from '@cinnabar/core/internal/languages/languages';
 import { createMetrics } from '@cinnabar/core/internal/observability/metrics';
+import { createResponders } from '@cinnabar/core/internal/responders/responders';
 import {
   type LocalApplication,
   type LocalChannel,
@@ -18,9 +19,10 @@ import {
 import type { Access } from '@cinnabar/sdk';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import { Client, Events, GatewayIntentBits, Partials } from 'discord.js';
-import { createOwner, type LoggedEntry, recordLog } from './owner.js';
+import { type LogEntry, recordingLogger } from '../../../support/logs.js';
+import { ownerOf, type Run } from '../../../support/owners.js';
 
-/** A real client on a local Discord, with the rooms of commands and components listening to it. */
+/** A real client on a local Discord, with the rooms of commands, components and responders listening to it. */
 export interface Bench extends AsyncDisposable {
   readonly discord: LocalDiscord;
   readonly client: Client<true>;
@@ -33,8 +35,9 @@ export interface Bench extends AsyncDisposable {
   readonly alice: LocalUser;
   readonly commands: CommandService;
   readonly components: ComponentService;
+  readonly responders: ResponderService;
   readonly boundary: Boundary;
-  readonly logged: readonly LoggedEntry[];
+  readonly logged: readonly LogEntry[];
   /** Prefixes in force, to be changed by a test. */
   prefixes: readonly string[];
   /** Plugins that are switched off everywhere. */
@@ -43,7 +46,7 @@ export interface Bench extends AsyncDisposable {
   readonly ran: ReadonlySet<string>;
   /** Folders with catalogues of translations; none at first. */
   readonly catalogues: string[];
-  owner(id: string): Owner;
+  owner(id: string): Run;
   settled(): Promise<void>;
   /** Says it, lets everything follow from it, and gives the contents of what the bot answered. */
   ask(who: LocalUser, content: string, channel?: LocalChannel): Promise<readonly string[]>;
@@ -61,7 +64,7 @@ const INTENTS = [
 
 export async function createBench(): Promise<Bench> {
   const clock = createManualClock();
-  const { log, entries } = recordLog();
+  const log = recordingLogger();
   const discord = await startLocalDiscord({ clock });
   const you = discord.createUser({ name: 'you' });
   const alice = discord.createUser({ name: 'alice', displayName: 'Alice' });
@@ -102,6 +105,12 @@ export async function createBench(): Promise<Bench> {
   };
   const commands = createCommands(parts);
   const components = createComponents(parts);
+  const responders = createResponders({
+    enabledIn: parts.enabledIn,
+    boundary,
+    clock,
+    pluginsIdle: async () => undefined,
+  });
   client.on(Events.MessageCreate, (message) => {
     if (commands.onMessage(message)) ran.add(message.content);
   });
@@ -134,8 +143,9 @@ export async function createBench(): Promise<Bench> {
     alice,
     commands,
     components,
+    responders,
     boundary,
-    logged: entries,
+    logged: log.entries,
     disabled,
     ran,
     catalogues,
@@ -145,7 +155,7 @@ export async function createBench(): Promise<Bench> {
     set prefixes(prefixes) {
       state.prefixes = prefixes;
     },
-    owner: (id) => createOwner(id, clock, log),
+    owner: (id) => ownerOf(id, {}, { clock, log }),
     settled,
     answers,
     ask: async (who, content, channel) => (await answers(who, content, channel)).map((message) => message.content),
@@ -178,4 +188,43 @@ function ownerAccess(ownerId: string): Access {
     owners: async () => [],
     tierOf: async (actor) => (actor.userId === ownerId ? 'botOwner' : 'everyone'),
   };
+}
+
+const openAccess: Access = {
+  decide: async () => ({ allowed: true, reasons: [] }),
+  ignores: () => false,
+  mayEnter: async () => true,
+  owners: async () => [],
+  tierOf: async () => 'everyone',
+};
+
+const plainBoundary: Boundary = {
+  run: (_owner, _guildId, _label, task) => void task(),
+  track: (_owner, task) => task(),
+  suspend: () => undefined,
+  suspended: () => false,
+  inFlight: () => 0,
+  drained: async () => true,
+};
+
+/** A room of commands that never logs in: for what is declared, not for what is run. */
+export function offlineRoom(): { readonly room: CommandService; owner(id: string): Run } {
+  const clock = createManualClock();
+  const log = recordingLogger();
+  const room = createCommands({
+    owns: EVERYTHING.owns,
+    client: new Client({ intents: [] }),
+    prefixes: () => ['!'],
+    enabledIn: () => true,
+    access: openAccess,
+    audit: { record: () => undefined },
+    boundary: plainBoundary,
+    claims: NO_CLAIMS,
+    languages: createLanguages({ folders: () => [], log }),
+    metrics: createMetrics(log).host,
+    clock,
+    random: { next: () => 0, id: () => 'reference' },
+    log,
+  });
+  return { room, owner: (id) => ownerOf(id, {}, { clock, log }) };
 }

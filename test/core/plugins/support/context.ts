@@ -1,13 +1,16 @@
-import type { Owner } from '@cinnabar/core/internal/contracts';
-import { createMetrics } from '@cinnabar/core/internal/observability/metrics';
-import type { PluginServices } from '@cinnabar/core/internal/plugins/services';
-import { openJournals } from '@cinnabar/core/internal/storage/files';
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import { type Clock, createJournal, type ErasedContext } from '@cinnabar/sdk';
 import { Client } from 'discord.js';
+import { journalsOn } from '../../../support/journals.js';
+import type { Run } from '../../../support/owners.js';
+import type { House } from './house.js';
 
 /** Contexts whose registrations are effects of the scope and nothing else; services are real. */
-export function createScopeContexts(services: PluginServices, clock: Clock): (owner: Owner) => ErasedContext {
+export function createScopeContexts(
+  services: House['services'],
+  clock: Clock,
+  metricsOf: (owner: Run) => ErasedContext['metrics'],
+): (owner: Run) => ErasedContext {
   const client = new Client({ intents: [] });
   return (owner) => {
     const { scope, plugin, log } = owner;
@@ -62,10 +65,10 @@ export function createScopeContexts(services: PluginServices, clock: Clock): (ow
           of: async (_, input) => run(input, scope.signal),
         };
       },
-      metrics: createMetrics(log).of(owner),
+      metrics: metricsOf(owner),
       journals() {
         effect('journals', '');
-        return openJournals(createMemoryDriver(), [plugin.manifest.id]);
+        return journalsOn(createMemoryDriver(), plugin.manifest.id);
       },
       journal: (name, { schema }) => {
         effect('journal', name);

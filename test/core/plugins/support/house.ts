@@ -1,8 +1,7 @@
 import 'reflect-metadata';
-import type { Discover } from '@cinnabar/core';
-import type { Owner } from '@cinnabar/core/internal/contracts';
-import { formatIcuMessage } from '@cinnabar/core/internal/languages/languages';
-import type { PluginLoader } from '@cinnabar/core/internal/plugins/loader';
+import { join } from 'node:path';
+import { createDiscovery, type Discover } from '@cinnabar/core';
+import { createMetrics } from '@cinnabar/core/internal/observability/metrics';
 import {
   createPluginManager,
   type KnownGuard,
@@ -10,11 +9,14 @@ import {
   type PluginManager,
 } from '@cinnabar/core/internal/plugins/manager';
 import { createServices, type PluginServices } from '@cinnabar/core/internal/plugins/services';
-import { formatMessagesWith, type Logger, type Plugin } from '@cinnabar/sdk';
+import type { Logger, Plugin } from '@cinnabar/sdk';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import { container, type DependencyContainer } from 'tsyringe';
 import { memoryGuildStates, memoryOwnerState } from '../../../support/guild-states.js';
+import { formatTexts } from '../../../support/languages.js';
+import type { Run } from '../../../support/owners.js';
 import { createScopeContexts } from './context.js';
+import { loaderIn } from './loader.js';
 
 export interface House {
   readonly manager: PluginManager;
@@ -38,17 +40,17 @@ export interface House {
 
 export interface HouseOptions {
   readonly discover?: Discover;
-  readonly loader?: PluginLoader;
+  readonly loader?: ReturnType<typeof loaderIn>;
   readonly guards?: { known: readonly KnownGuard[] };
   readonly disabled?: readonly string[];
   readonly onChange?: (change: PluginChange) => unknown;
   /** Told of every run that is begun, also of those that fail. */
-  readonly onStart?: (owner: Owner) => void;
+  readonly onStart?: (owner: Run) => void;
 }
 
 /** The plugin room on a manual clock, with in-memory plugins unless it is told where to look. */
 export function createHouse(options: HouseOptions = {}): House {
-  formatMessagesWith(formatIcuMessage);
+  formatTexts();
   const clock = createManualClock();
   const hostServices = container.createChildContainer();
   const services = createServices(hostServices);
@@ -56,7 +58,7 @@ export function createHouse(options: HouseOptions = {}): House {
   const changes: PluginChange[] = [];
   const complaints: string[] = [];
   const guards = options.guards ?? { known: [] };
-  const contextOf = createScopeContexts(services, clock);
+  const contextOf = createScopeContexts(services, clock, (owner) => createMetrics(owner.log).of(owner));
   const manager = createPluginManager({
     discover: options.discover ?? (() => Promise.resolve({ plugins: [], problems: [] })),
     loader: options.loader ?? { load: () => Promise.reject(new Error('there is nothing on disk')) },
@@ -104,6 +106,15 @@ export function createHouse(options: HouseOptions = {}): House {
     states: () => Object.fromEntries(manager.list().map(({ id, state }) => [id, state])),
     problem: (wanted) => manager.list().find(({ id }) => id === wanted)?.problem,
   };
+}
+
+/** The same with the plugins that are in the folder `plugins` below another one, built into `cache` there. */
+export function createHouseIn(folder: string, options: HouseOptions = {}): House {
+  return createHouse({
+    discover: createDiscovery({ bundled: [], folders: [join(folder, 'plugins')], packageRoots: [] }),
+    loader: loaderIn(join(folder, 'cache')),
+    ...options,
+  });
 }
 
 function createLog(complaints: string[]): Logger {

@@ -1,11 +1,10 @@
-import { createSubjectIndex } from '@cinnabar/core/internal/storage/subjects';
 import { createLedger } from '@cinnabar/core/internal/tools/ledger';
-import { createLedgerStore } from '@cinnabar/core/internal/tools/ledger-store';
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import { FORGOTTEN } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { recordingLogger } from '../../../support/logs.js';
+import { ledgerStoreOn } from '../harness.js';
 
 type MemoryDriver = ReturnType<typeof createMemoryDriver>;
 
@@ -26,7 +25,7 @@ function dyingAfter(driver: MemoryDriver, changes: number): MemoryDriver {
 
 function openLedger(driver = createMemoryDriver(), clock = createManualClock()) {
   const log = recordingLogger();
-  const ledger = createLedger({ store: createLedgerStore(driver, log, createSubjectIndex(driver)), clock, log });
+  const ledger = createLedger({ store: ledgerStoreOn(driver, log), clock, log });
   const row = (id: string, userId = '1', guildId = '900') => ({
     id,
     tool: 'roll',

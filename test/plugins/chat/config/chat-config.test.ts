@@ -1,6 +1,6 @@
 import { DEFAULT_CONFIG } from '@cinnabar/plugin-chat/dist/config/keys.js';
 import { expect } from 'chai';
-import { inGerman } from '../../../support/german.js';
+import { inGerman } from '../../../support/languages.js';
 import { effective, openConfig } from './harness.js';
 
 describe('chat: the configuration of a channel', () => {

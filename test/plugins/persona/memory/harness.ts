@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFileDriver } from '@cinnabar/core';
-import { openJournals } from '@cinnabar/core/internal/storage/files';
 import { createMemories, type Memories } from '@cinnabar/plugin-persona/dist/memory/memories.js';
 import type { Embed, Memory, NewMemory, Place } from '@cinnabar/plugin-persona/dist/memory/types.js';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import { type Folder, makeFolder } from '../../../support/folder.js';
+import { journalsOn } from '../../../support/journals.js';
 import { recordingLogger } from '../../../support/logs.js';
 
 export const ANNA = '1001';
@@ -51,7 +51,7 @@ export async function openMemoryHarness(options: Options = {}): Promise<MemoryHa
   const opened: string[] = [];
   let disposed = false;
   const driver = createFileDriver({ root: folder.path, journals: folder.path, clock, log });
-  const journals = openJournals(driver, []);
+  const journals = journalsOn(driver);
   const memories = createMemories({
     clock,
     random: { id: () => `m${String(++ids).padStart(8, '0')}` },

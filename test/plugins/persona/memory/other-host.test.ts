@@ -1,10 +1,7 @@
-import { createSystemClock } from '@cinnabar/core';
-import { createPartition } from '@cinnabar/core/internal/gateway/partition';
-import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import type { TestHost } from '@cinnabar/core/testing';
 import { PersonalDataStore, ToolHistory, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { recordingLogger } from '../../../support/logs.js';
+import { clusterProcess } from '../../../support/cluster-process.js';
 import { describePostgres, type TestDatabase, testDatabase } from '../../../support/postgres.js';
 import { openPersonaHarness, plan, speak } from '../harness.js';
 
@@ -14,19 +11,11 @@ const remember = plan([
 ]);
 
 /** A host with data of its own, on a database that others share. */
-async function hostOn({ url, schema }: TestDatabase, group: number, world?: TestHost) {
-  const options = {
-    url,
-    schema,
-    poolSize: 3,
-    use: 'cluster',
-    clock: createSystemClock(),
-    log: recordingLogger(),
-  } as const;
-  const database = openDatabase(options);
+async function hostOn(place: TestDatabase, group: number, world?: TestHost) {
+  const database = clusterProcess(place);
   const host = await openPersonaHarness([remember], {
     more: ['mcp', 'discord-tools'],
-    driver: database.driver({ partition: createPartition(group, 2) }),
+    driver: database.driver(group, 2),
     ...(world === undefined ? {} : { world }),
   });
   return {

@@ -1,22 +1,12 @@
-import { openCollection } from '@cinnabar/core/internal/storage/documents/collections';
-import { createDocumentStore } from '@cinnabar/core/internal/storage/documents/document-store';
-import { createSubjectIndex } from '@cinnabar/core/internal/storage/subjects';
-import { createMemoryDriver } from '@cinnabar/core/testing';
 import { posts as collection, createMessageAuthors } from '@cinnabar/plugin-relay/dist/agents/message-authors.js';
 import { expect } from 'chai';
 import { SnowflakeUtil } from 'discord.js';
-import { recordingLogger } from '../../../support/logs.js';
+import { memoryStorage } from '../../../core/storage/fixture.js';
 
 describe('relay: what agents have written', () => {
   it('is known by channel, agent and time', async () => {
-    const driver = createMemoryDriver();
-    const vault = createDocumentStore({
-      driver,
-      subjects: createSubjectIndex(driver),
-      log: recordingLogger(),
-      onProblem: () => undefined,
-    });
-    const posts = createMessageAuthors(openCollection(vault, collection, ['relay', 'posts']));
+    const { collections } = memoryStorage().open({ id: 'relay', collections: { posts: collection } });
+    const posts = createMessageAuthors(collections.posts);
     const at = Date.UTC(2026, 0, 2);
     await posts.note('10', 'aurora', [SnowflakeUtil.generate({ timestamp: at }).toString()]);
     expect(await posts.hasWritten('10', 'aurora', at)).to.equal(true);

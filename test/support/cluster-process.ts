@@ -1,0 +1,102 @@
+import { createSystemClock } from '@cinnabar/core';
+import type { Assignment, Lease } from '@cinnabar/core/internal/cluster/assignment';
+import { createClusterChannel } from '@cinnabar/core/internal/cluster/channel';
+import { createClaims } from '@cinnabar/core/internal/cluster/claims';
+import { createLeases, type LeaseOptions } from '@cinnabar/core/internal/cluster/leases';
+import { createSharedLimits } from '@cinnabar/core/internal/cluster/limits';
+import { createSessionStore } from '@cinnabar/core/internal/cluster/sessions';
+import { createPartition, EVERYTHING } from '@cinnabar/core/internal/gateway/partition';
+import { DatabaseError } from '@cinnabar/core/internal/storage/drivers/postgres/connection';
+import { type Database, openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
+import type { Clock, Logger } from '@cinnabar/sdk';
+import { recordingLogger } from './logs.js';
+
+/** A lease that nobody takes away. */
+export function heldLease(group = 0, token = 1): Lease {
+  const lost = new AbortController().signal;
+  return { group, token: BigInt(token), isHeld: () => true, held: async () => undefined, lost };
+}
+
+/** As much of the database as answers commands, and shares sessions and limits. */
+export type SharedDatabase = Pick<Database, 'schema' | 'query' | 'writer'>;
+
+/** Which commands this holder of a group has begun, in a database. */
+export function claimsOn(database: SharedDatabase, lease: Lease, clock: Clock, log: Logger = recordingLogger()) {
+  return createClaims(database, lease, clock, log);
+}
+
+/** What a statement fails with while the database cannot be reached. */
+export const databaseAway = () => new DatabaseError('DATABASE_AWAY', new Error('connection terminated'));
+
+/** One process of a cluster, as far as its database goes. Nothing is asked of it before `open`. */
+export function clusterProcess(
+  { url, schema }: { readonly url: string; readonly schema: string },
+  { poolSize = 3, log = recordingLogger() }: { readonly poolSize?: number; readonly log?: Logger } = {},
+) {
+  const clock = createSystemClock();
+  const database = openDatabase({ url, schema, poolSize, use: 'cluster', clock, log });
+  return {
+    database,
+    open: database.open,
+    close: database.close,
+    /** The documents of one of so many groups of servers; of all servers, when it is left out. */
+    driver: (group = 0, groups = 1, lease?: Lease) =>
+      database.driver({
+        partition: groups === 1 ? EVERYTHING : createPartition(group, groups),
+        ...(lease === undefined ? {} : { lease }),
+      }),
+    async leases(id: string, options: Pick<LeaseOptions, 'groups' | 'elapsed'>) {
+      const member = { id, name: id, version: '1' };
+      const leases = createLeases({ connections: database, schema, member, ...options });
+      await leases.prepare();
+      return leases;
+    },
+    claims: (lease: Lease) => claimsOn(database, lease, clock, log),
+    /** Where the shards of a group store their sessions and servers. */
+    sessions: (lease: Lease, shards: number) =>
+      createSessionStore(database, lease, shards, { begun: async () => undefined }),
+    /** What all processes together may ask of Discord. */
+    limits: () => createSharedLimits(database, clock),
+    /** Through which the hosts of groups ask one another. */
+    channel: (lease: Lease, groups: number) =>
+      createClusterChannel({ database, lease, partition: createPartition(lease.group, groups), clock, log }),
+    [Symbol.asyncDispose]: () => database.close(),
+  };
+}
+
+/** What a host of a cluster serves that is never taken from it, and that has nobody beside it to ask. */
+export function aloneInCluster(group: number, groups: number): Assignment {
+  return {
+    partition: createPartition(group, groups),
+    shardCount: groups,
+    lease: heldLease(group),
+    sessions: {
+      load: async () => new Map(),
+      guilds: async () => new Map(),
+      guildsOf: async () => [],
+      save: async () => undefined,
+    },
+    limits: {
+      take: async (_name, wanted) => ({ granted: wanted, endsInMs: 0 }),
+      giveBack: async () => undefined,
+      requests: { take: () => true, whenMore: () => undefined },
+    },
+    claims: {
+      run: async (_asked, task) => void (await task()),
+      follows: () => undefined,
+      begun: async () => undefined,
+      unfinished: async () => [],
+      finish: async () => undefined,
+    },
+    channel: {
+      ask: () => Promise.reject(new Error('there is nobody else')),
+      askAll: async () => [],
+      answer: () => () => undefined,
+      open: async () => undefined,
+      close: () => undefined,
+    },
+    status: async () => ({ processes: [], groups: [], takeovers: [] }),
+    member: { name: 'one', takeCrash: () => false },
+    monitoring: { paths: [], page: async () => undefined },
+  };
+}
