@@ -138,9 +138,12 @@ export function createFileDriver(options: {
 
     async journals(prefix = []) {
       if (prefix.length > 0) return journalsIn(folderOf(journals, prefix), prefix);
-      const plugins = (await foldersIn(journals)).filter((name) => !isOfHost(name) && isData(name));
-      const found = await Promise.all(plugins.map((name) => journalsIn(join(journals, name), [name])));
-      return found.flat();
+      const names = (await foldersIn(journals)).filter((name) => !isOfHost(name) && isData(name));
+      const found = names.map((name) => {
+        const segment = decodeSegment([name]);
+        return segment === undefined ? [] : journalsIn(join(journals, name), [segment]);
+      });
+      return (await Promise.all(found)).flat();
     },
 
     async eraseJournals(plugin) {
