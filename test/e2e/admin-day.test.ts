@@ -5,6 +5,7 @@ import type { LocalChannel, LocalGuild, LocalRole, LocalUser } from '@cinnabar/l
 import { definePlugin, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { cinnabar } from '../support/cinnabar.js';
+import { commandPlace, openData } from '../support/data.js';
 
 const loot = definePlugin({
   manifest: { id: 'loot', version: '1.0.0', description: 'Hands out loot', enabledByDefault: false },
@@ -76,6 +77,10 @@ describe('a day of an admin', () => {
     user.click(asked, label);
     await host.settled();
     return where.messages.at(-1)?.content ?? '';
+  };
+  const lose = async (plugin: string) => {
+    await using data = await openData(dataDir);
+    for (const path of await data.list([plugin], 'all')) await data.erase(path);
   };
   afterEach('the other server is as it was', async () => expect(await say(rogue, '!loot', far)).to.equal(OFF));
 
@@ -149,11 +154,11 @@ describe('a day of an admin', () => {
     await say(boss, '!access clear plugin:loot everyone');
     await say(boss, '!plugin disable loot');
     await host.stop();
-    rmSync(join(dataDir, 'documents', 'loot'), { recursive: true });
-    rmSync(join(dataDir, 'documents', 'moderation'), { recursive: true });
+    await lose('loot');
+    await lose('moderation');
     const [name = ''] = readdirSync(join(dataDir, 'backups'));
-    const file = join(dataDir, 'backups', name);
-    const { code, err } = await cinnabar(['restore', file], { cwd: dataDir, env: { CINNABAR_DATA: dataDir } });
+    using place = await commandPlace(dataDir);
+    const { code, err } = await cinnabar(['restore', join(dataDir, 'backups', name)], place);
     expect(code, err).to.equal(0);
 
     host = await createTestHost({ plugins: PLUGINS, world: host, dataDir });

@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { createFileDriver } from '@cinnabar/core';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DocumentPath, Driver } from '@cinnabar/core';
+import { takeInventory } from '@cinnabar/core/internal/storage/copy';
 import {
   Backups,
   type CollectionDefinition,
@@ -11,7 +12,8 @@ import {
 } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { cinnabar } from '../support/cinnabar.js';
-import { recordingLogger } from '../support/logs.js';
+import { commandPlace, IN_POSTGRES, openData } from '../support/data.js';
+import { makeFolder } from '../support/folder.js';
 import { startWholeBot, type WholeBot } from './support/whole-bot.js';
 
 const PLUGINS = new URL('../../../plugins/', import.meta.url);
@@ -68,29 +70,28 @@ async function settingsOf(host: WholeBot, keys: Iterable<string>): Promise<Reado
 }
 
 /** A document in every collection of every plugin, and a journal of each, for a server that the bot is not in. */
-async function plantEverywhere(
-  dataDir: string,
-  host: WholeBot,
-  plugins: readonly Plugin[],
-): Promise<readonly string[]> {
-  const driver = createFileDriver({
-    root: join(dataDir, 'documents'),
-    journals: dataDir,
-    clock: host.clock,
-    log: recordingLogger(),
-  });
-  const before = new Set(filesBelow(dataDir).keys());
+async function plantEverywhere(driver: Driver, plugins: readonly Plugin[]): Promise<readonly DocumentPath[]> {
+  const planted: DocumentPath[] = [];
   for (const { manifest, collections } of plugins) {
     for (const [name, { scope, version }] of Object.entries<CollectionDefinition>(collections)) {
       const key = scope === 'member' ? '77:78' : '77';
-      await driver.write([manifest.id, 'collections', scope, name, key], { version, data: { planted: name } });
+      const path = [manifest.id, 'collections', scope, name, key];
+      await driver.write(path, { version, data: { planted: name } });
+      planted.push(path);
     }
-    await driver.journal([manifest.id, 'planted', '77']).replace('{"planted":1}\n');
+    const journal = driver.journal([manifest.id, 'planted', '77']);
+    await journal.replace('{"planted":1}\n');
+    await journal.release();
   }
-  return [...filesBelow(dataDir).keys()].filter((path) => !before.has(path));
+  return planted;
 }
 
-/** What is stored, by path: everything but logs, caches, the lock and backups. */
+/** What is stored: documents and journals wherever they are, and files by path. */
+async function contentOf(driver: Driver, dataDir: string) {
+  return { stored: await takeInventory(driver), files: filesBelow(dataDir) };
+}
+
+/** Everything but logs, caches, the lock and backups. */
 function filesBelow(dataDir: string): Map<string, string> {
   const found = new Map<string, string>();
   for (const entry of readdirSync(dataDir, { recursive: true, withFileTypes: true })) {
@@ -105,31 +106,40 @@ describe('a backup of the whole bot', () => {
   it('made while it runs brings back what every bundled plugin had, and the bot starts with it', async function () {
     this.timeout(60_000);
     const plugins = await bundled();
-    await using host = await startWholeBot();
-    const { dataDir } = host;
+    using folder = makeFolder();
+    const dataDir = folder.path;
+    // The host closes it.
+    const driver = await openData(dataDir);
+    await using host = await startWholeBot({ dataDir, driver });
     await host.hears('!prefix add ?', host.you);
     const changed = await changeSettings(host);
     const withSettings = host.resolve(SettingsCatalog).plugins();
     expect(new Set([...changed.keys()].map((name) => name.split(' ')[0]))).to.deep.equal(new Set(withSettings));
-    const planted = await plantEverywhere(dataDir, host, plugins);
+    const planted = await plantEverywhere(driver, plugins);
     expect(planted.length).to.be.greaterThan(40);
-    const before = filesBelow(dataDir);
+    const before = await contentOf(driver, dataDir);
     const { name, files } = await host.resolve(Backups).create();
-    expect(files).to.equal(before.size);
+    expect(files).to.equal(before.files.size + (IN_POSTGRES ? before.stored.documents + before.stored.journals : 0));
 
     await host.stop();
     const file = join(dataDir, 'backups', name);
-    rmSync(join(dataDir, 'documents'), { recursive: true });
-    rmSync(join(dataDir, 'tasks'), { recursive: true });
-    writeFileSync(join(dataDir, 'party', 'planted', '77.jsonl'), 'broken');
-    mkdirSync(dirname(join(dataDir, 'documents', 'stray', 'x')), { recursive: true });
-    writeFileSync(join(dataDir, 'documents', 'stray', 'x.json'), '{}');
-    const { code, err } = await cinnabar(['restore', file], { cwd: dataDir, env: { CINNABAR_DATA: dataDir } });
-    expect(code, err).to.equal(0);
-    expect(filesBelow(dataDir)).to.deep.equal(before);
-
-    // What was planted is of no use to the plugins.
-    for (const path of planted) rmSync(join(dataDir, path));
+    {
+      await using broken = await openData(dataDir);
+      for (const path of await broken.list([], 'all')) await broken.erase(path);
+      await broken.eraseJournals('tasks');
+      await broken.journal(['party', 'planted', '77']).replace('broken\n');
+      await broken.write(['stray', 'x'], { version: 1, data: {}, guildId: null });
+    }
+    {
+      using place = await commandPlace(dataDir);
+      const { code, err } = await cinnabar(['restore', file], place);
+      expect(code, err).to.equal(0);
+      await using restored = await openData(dataDir);
+      expect(await contentOf(restored, dataDir)).to.deep.equal(before);
+      // What was planted is of no use to the plugins.
+      for (const path of planted) await restored.erase(path);
+      for (const { manifest } of plugins) await restored.journal([manifest.id, 'planted', '77']).erase();
+    }
     await using again = await startWholeBot({ world: host, dataDir });
     expect(await settingsOf(again, changed.keys())).to.deep.equal(changed);
     const [prefixes] = await again.hears('?prefix show', again.alice);

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
@@ -7,6 +7,7 @@ import { callTool, hang, type StandIn, say, startAnthropicStandIn } from '@cinna
 import { ToolPolicies } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { createShelf } from '../plugins/chat/harness.js';
+import { journalsBelow } from '../support/data.js';
 
 /** 1 × 1, red. */
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
@@ -130,12 +131,11 @@ describe('a mention, from Discord to the model and back', () => {
   });
 });
 
-/** What stands in `tools/{bot}/{channel}/{YYYY-MM-DD-HH}.jsonl`. */
+/** The journal `tools/{bot}/{channel}/{YYYY-MM-DD-HH}`. */
 async function keptCalls(host: TestHost) {
-  const folder = join(host.dataDir, 'tools', host.bot.id, host.general.id);
-  const [file = ''] = await readdir(folder);
-  expect(file).to.match(/^\d{4}-\d{2}-\d{2}-\d{2}\.jsonl$/);
-  const lines = (await readFile(join(folder, file), 'utf8')).trim().split('\n');
+  const hours = await journalsBelow(host.dataDir, ['tools', host.bot.id, host.general.id]);
+  const [[hour = '', lines = []] = []] = Object.entries(hours);
+  expect(hour).to.match(/^\d{4}-\d{2}-\d{2}-\d{2}$/);
   return lines.map((line) => {
     const { call, result } = JSON.parse(line);
     return { name: call.name, messageId: call.messageId, output: result.output };

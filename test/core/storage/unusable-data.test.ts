@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { createMemoryDriver, createTestHost, type MemoryDriver, type TestHost } from '@cinnabar/core/testing';
 import { definePlugin, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { failure } from '../support/codes.js';
-import { makeFolder } from '../support/folder.js';
+import { failure } from '../../support/codes.js';
+import { makeFolder } from '../../support/folder.js';
 
 const diary = definePlugin({
   manifest: { id: 'diary', version: '1.0.0', description: 'Keeps notes' },
