@@ -86,7 +86,8 @@ export interface Question<B, T> {
   eachProcess(input: B): Promise<ProcessAnswers<T>>;
   /**
    * Asks the process that serves a server; `null`: the one that handles everything without a server.
-   * @throws what `run` throws, if it is a UserError or a CinnabarError; CINNABAR_CLUSTER_NO_ANSWER after the deadline: then it may have been done, or not
+   * @throws what `run` throws, if it is a UserError or a CinnabarError; CINNABAR_CLUSTER_NO_ANSWER after the deadline: then it may have been done, or not;
+   *   CINNABAR_CLUSTER_NOT_SERVED when no process has begun it by then
    */
   of(guildId: string | null, input: B): Promise<T>;
 }

@@ -24,6 +24,9 @@ export const ERRORS = {
   CINNABAR_CLUSTER_NO_ANSWER: forMembers(
     'The process of this bot that handles this did not answer in time, so I do not know whether it was done. Please check, and try again in a minute.',
   ),
+  CINNABAR_CLUSTER_NOT_SERVED: forMembers(
+    'The process of this bot that handles this does not answer at the moment, so nothing was done. Please try again in a minute.',
+  ),
   CINNABAR_LEASE_LOST: forMembers('These servers are served by another process now.'),
   CINNABAR_DATA_UNUSABLE: forOperators('The data in {folder} cannot be used: {detail}. {remedy}'),
   CINNABAR_PLUGIN_INVALID: forOperators('The plugin at {place} cannot be used: {detail}'),

@@ -86,10 +86,11 @@ export interface ToolDefinition<S extends ToolInput = ToolInput, O = unknown> {
    */
   place?(input: z.output<S>): Place | Promise<Place>;
   /**
-   * The guild that a tool without `place` reads, when an argument names it: with several processes it runs in the one that serves that guild, and finds it
-   * in `client.guilds`. Throw `UserError` for an argument that cannot name a guild.
+   * In which of a cluster's processes it runs, when that is neither the one of `place` nor that of its caller: the one that serves this guild, for a tool that
+   * looks through a guild named by an argument; with `null` the one for what belongs to no guild, for a tool of something that there is once. Who may make the
+   * call is decided as always. Throw `UserError` for an argument that cannot name a guild.
    */
-  readsIn?(input: z.output<S>): string;
+  runsIn?(input: z.output<S>): string | null;
   /**
    * Where the output came from, for a tool that reads what others said or what not all members can see: it is kept with the result, which is shown
    * later only to who may read all of that then. `place` is one of them without being named; a tool that has neither read where it was asked.

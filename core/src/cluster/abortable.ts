@@ -2,8 +2,10 @@ import { type Logger, type ToolProgress, z } from '@cinnabar/sdk';
 import type { ClusterChannel, RequestHandler, RequestKind } from './assignment.js';
 import { objectWith } from './channel.js';
 
-/** Longer than any tool may take. */
-const CALLED_MS = 15 * 60_000;
+/** Longer than any tool may take. When the process that runs it dies, the answer comes sooner. */
+const CALLED_MS = 65 * 60_000;
+/** A group that moves is served again within seconds. */
+const BEGUN_MS = 20_000;
 const ABORTED_MS = 10_000;
 
 const progress = objectWith<ToolProgress>('progress');
@@ -64,6 +66,7 @@ export function createAbortableRequests(channel: ClusterChannel, log: Logger) {
       try {
         return await channel.ask(group, kind, request, {
           deadlineMs: CALLED_MS,
+          begunMs: BEGUN_MS,
           onReport(sign) {
             const known = progress.safeParse(sign);
             if (known.success) onProgress?.(known.data);

@@ -42,8 +42,9 @@ export interface Assignment {
 /** Sends requests to hosts of other groups, wherever they run. */
 export interface ClusterChannel {
   /**
-   * Asks the host that serves a group. It is carried out at most once: when no answer comes by the deadline, it may or may not have been.
-   * @throws CINNABAR_CLUSTER_NO_ANSWER after the deadline; what the handler threw when it is a UserError or a CinnabarError
+   * Asks the host that serves a group. It is carried out at most once: when a host has begun it and no answer comes by the deadline, it may or may not have
+   * been.
+   * @throws CINNABAR_CLUSTER_NO_ANSWER then; CINNABAR_CLUSTER_NOT_SERVED when none has begun it, and none will; what the handler threw when it is a UserError or a CinnabarError
    */
   ask<B, T>(group: number, kind: RequestKind<B, T>, body: B, options: AskOptions): Promise<T>;
   /** Asks all groups, including this one. */
@@ -67,6 +68,8 @@ export interface RequestKind<B, T> {
 
 export interface AskOptions {
   readonly deadlineMs: number;
+  /** Deadline for beginning it; `deadlineMs` unless given. */
+  readonly begunMs?: number;
   readonly signal?: AbortSignal;
   /** Progress reports of the other side, unchecked. */
   readonly onReport?: (sign: unknown) => void;

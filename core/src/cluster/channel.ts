@@ -12,7 +12,8 @@ export interface OpenChannel extends ClusterChannel {
   close(): void;
 }
 
-const KEPT = "interval '1 hour'";
+/** Longer than the longest request is carried out: its deadline is that for beginning it. */
+const KEPT = "interval '3 hours'";
 
 const requestSchema = z.object({ kind: z.string(), body: z.unknown() });
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type Actor, type Identities, type Logger, type Place, z } from '@cinnabar/sdk';
+import { type Actor, CinnabarError, type Identities, type Logger, type Place, z } from '@cinnabar/sdk';
 import { groupOf } from '../gateway/partition.js';
 import type { LanguageService } from '../languages/languages.js';
-import { failed } from '../tools/call.js';
+import { failed, thrownOutcome } from '../tools/call.js';
 import type { AskedCall, Considered, DueCall, Effects, Verdict } from '../tools/effects.js';
 import type { AbortableRequests } from './abortable.js';
 import type { Assignment, RequestKind } from './assignment.js';
@@ -117,6 +117,9 @@ export function shareEffects(
         const request = { id: randomUUID(), call: plain(call) };
         return await requests.ask(groupOf(runsIn, groups), RUN, request, { signal, onProgress });
       } catch (error) {
+        // It was not begun.
+        if (error instanceof CinnabarError && error.code === 'CINNABAR_CLUSTER_NOT_SERVED')
+          return { outcome: thrownOutcome(call.id, tool.name, error, log) };
         log.warn('a process did not say how a call ended', { callId: call.id, tool: tool.name, error });
         return { outcome: failed(call.id, 'CINNABAR_TOOL_UNKNOWN_OUTCOME', { tool: tool.name }) };
       }

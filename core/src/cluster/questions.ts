@@ -1,10 +1,13 @@
 import {
   type Answers,
   CinnabarError,
+  currentLocale,
+  type Language,
   type Logger,
   type ProcessAnswers,
   type Question,
   type QuestionDefinition,
+  speaking,
   z,
 } from '@cinnabar/sdk';
 import type { Boundary, Owner } from '../contracts.js';
@@ -16,13 +19,27 @@ export interface QuestionService {
   question<B, T>(owner: Owner, definition: QuestionDefinition<B, T>): Question<B, T>;
 }
 
+/** With the language of the requester, whom refusals are for. */
+interface Asked<B> {
+  readonly input: B;
+  readonly locale: string;
+}
+
 const DEADLINE_MS = 10_000;
 const NAME = /^[a-z][a-z\d-]{0,31}$/;
 
 /** Sends plugins' questions to the hosts of the other groups, if there are any. */
 export function createQuestions(
   assignment: Pick<Assignment, 'channel' | 'member' | 'partition' | 'status'> | undefined,
-  { boundary, log }: { readonly boundary: Pick<Boundary, 'track'>; readonly log: Logger },
+  {
+    boundary,
+    languageFor,
+    log,
+  }: {
+    readonly boundary: Pick<Boundary, 'track'>;
+    readonly languageFor: (locale: string) => Language | undefined;
+    readonly log: Logger;
+  },
 ): QuestionService {
   const names = new Set<string>();
 
@@ -34,20 +51,23 @@ export function createQuestions(
         const detail = 'lower case letters, digits and "-", at most 32';
         throw new CinnabarError('CINNABAR_NAME_INVALID', { kind: 'question', name, detail });
       }
-      const kind: RequestKind<B, T> = { name: `${owner.id}/${name}`, body: input, answer };
+      const asked = z.object({ input, locale: z.string() });
+      const kind: RequestKind<Asked<B>, T> = { name: `${owner.id}/${name}`, body: asked, answer };
       if (names.has(kind.name))
         throw new CinnabarError('CINNABAR_NAME_TAKEN', { kind: 'question', name, plugin: owner.id });
       const runHere = (body: B) => boundary.track(owner, async () => run(body, scope.signal));
-      const endAnswering = assignment?.channel.answer(kind, runHere);
+      const runFor = ({ input, locale }: Asked<B>) => speaking(languageFor(locale), () => runHere(input));
+      const requestFor = (input: B): Asked<B> => ({ input, locale: currentLocale() });
+      const endAnswering = assignment?.channel.answer(kind, runFor);
       /** With the name of the process: the group that was asked may have moved. */
-      const named: RequestKind<B, { readonly process: string; readonly answer: T }> = {
+      const named: RequestKind<Asked<B>, { readonly process: string; readonly answer: T }> = {
         name: `${kind.name}@process`,
-        body: input,
+        body: asked,
         answer: z.object({ process: z.string(), answer }),
       };
       const endNaming = assignment?.channel.answer(named, async (body) => ({
         process: assignment.member.name,
-        answer: await runHere(body),
+        answer: await runFor(body),
       }));
       names.add(kind.name);
       scope.add(`question ${name}`, () => {
@@ -66,7 +86,8 @@ export function createQuestions(
         };
 
       const { channel, member, partition } = assignment;
-      const ask = (group: number, body: B) => channel.ask(group, kind, body, { deadlineMs, signal: scope.signal });
+      const ask = (group: number, body: B) =>
+        channel.ask(group, kind, requestFor(body), { deadlineMs, signal: scope.signal });
       return {
         async everywhere(body): Promise<Answers<T>> {
           const others = Array.from({ length: partition.groups }, (_, group) => group).filter(
@@ -94,7 +115,7 @@ export function createQuestions(
         async eachProcess(body): Promise<ProcessAnswers<T>> {
           const [own, others] = await Promise.all([
             runHere(body),
-            askOtherProcesses(assignment, named, body, { deadlineMs, signal: scope.signal }, log),
+            askOtherProcesses(assignment, named, requestFor(body), { deadlineMs, signal: scope.signal }, log),
           ]);
           for (const one of others)
             if (one.state === 'silent') {

@@ -40,9 +40,14 @@ export function createRequester({ query, schema, clock, log }: Dependencies) {
     return row === undefined ? undefined : endSchema.parse(row);
   };
 
-  const ask: ClusterChannel['ask'] = async (group, kind, body, { deadlineMs, signal, onReport }) => {
+  /** @returns whether no host had begun it; then none will */
+  const withdraw = async (id: string) =>
+    (await query(`DELETE FROM ${requests} WHERE id = $1 AND state = 'asked' RETURNING id`, [id])).length > 0;
+
+  const ask: ClusterChannel['ask'] = async (group, kind, body, options) => {
+    const { deadlineMs, begunMs = deadlineMs, signal, onReport } = options;
     const id = randomUUID();
-    const until = clock.now() + deadlineMs;
+    const [until, begunBy] = [clock.now() + deadlineMs, clock.now() + begunMs];
     if (onReport !== undefined) reported.set(id, onReport);
     await query(
       `WITH asked AS (INSERT INTO ${requests} (id, group_number, kind, body, deadline)
@@ -53,23 +58,28 @@ export function createRequester({ query, schema, clock, log }: Dependencies) {
         group,
         kind.name,
         JSON.stringify(kind.body.parse(body)),
-        deadlineMs,
+        begunMs,
         newsOfRequests(schema),
         `ask ${id} ${group}`,
       ],
     );
     let lookMs = LOOK_MS;
     try {
-      while (clock.now() < until) {
+      for (;;) {
         signal?.throwIfAborted();
         const done = new AbortController();
         waiting.set(id, () => done.abort());
         const end = await endOf(id);
         if (end?.state === 'done') return answerOf(kind, end);
-        await sleep(clock, Math.min(lookMs, until - clock.now()), done.signal);
+        const now = clock.now();
+        const isLate = end?.state === 'asked' && now >= begunBy;
+        if (isLate && (await withdraw(id)))
+          throw new CinnabarError('CINNABAR_CLUSTER_NOT_SERVED', { group: String(group) });
+        if (now >= until) throw new CinnabarError('CINNABAR_CLUSTER_NO_ANSWER', { group: String(group) });
+        const next = end?.state === 'asked' && !isLate ? begunBy : until;
+        await sleep(clock, Math.min(lookMs, next - now), done.signal);
         lookMs = Math.min(2 * lookMs, LATER_LOOK_MS);
       }
-      throw new CinnabarError('CINNABAR_CLUSTER_NO_ANSWER', { group: String(group) });
     } finally {
       waiting.delete(id);
       reported.delete(id);

@@ -607,6 +607,7 @@ function registerPlugins(service: Register, onChange: (change: PluginChange) => 
       silences,
       questions: createQuestions(get(KEYS.assignment).of, {
         boundary: get(KEYS.boundary),
+        languageFor: (locale) => get(KEYS.languages).find(locale),
         log: log.logger('plugins'),
       }),
       boundary: get(KEYS.boundary),

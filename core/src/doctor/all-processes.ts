@@ -4,6 +4,7 @@ import {
   currentLocale,
   type Doctor,
   type DoctorFinding,
+  type ErrorCode,
   type Logger,
   speaking,
   t,
@@ -18,6 +19,8 @@ import { CHECK_LIMIT_MS, type FindingScope, type ScopedFinding } from './all-che
 const DEADLINE_MS = CHECK_LIMIT_MS + 3_000;
 /** What each process finds out for itself. */
 const OF_PROCESS: readonly FindingScope[] = ['process', 'plugin'];
+
+const UNANSWERED: readonly ErrorCode[] = ['CINNABAR_CLUSTER_NO_ANSWER', 'CINNABAR_CLUSTER_NOT_SERVED'];
 
 interface ProcessFindings {
   readonly process: string;
@@ -114,7 +117,7 @@ function unexamined(answer: Exclude<ProcessAnswer<unknown>, { state: 'answered' 
   const about = t('process');
   if (answer.state === 'idle')
     return { process, about, ok: true, text: t('It serves no servers at the moment, and was not examined') };
-  if (answer.error instanceof CinnabarError && answer.error.code === 'CINNABAR_CLUSTER_NO_ANSWER')
+  if (answer.error instanceof CinnabarError && UNANSWERED.includes(answer.error.code))
     return {
       process,
       about,

@@ -260,7 +260,8 @@ export function createExecution(
     const approver = decidedBy === userId ? [] : [{ userId: decidedBy, guildId, channelId }];
     const people = [actor, ...approver, ...alongside];
     const asked = { id, tool: tool.info, input, argumentsHash, actor, at, people };
-    const runsIn = tool.definition.readsIn?.(input) ?? (at ?? actor).guildId;
+    const { definition } = tool;
+    const runsIn = definition.runsIn === undefined ? (at ?? actor).guildId : definition.runsIn(input);
     return { ...asked, isDecided: state !== 'proposed', runsIn, key, mostCharacters };
   }
 

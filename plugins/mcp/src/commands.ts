@@ -16,26 +16,21 @@ import {
   visible,
   z,
 } from '@cinnabar/sdk';
-import type { ServerReport, Servers } from './servers/servers.js';
+import type { ServerAdministration, ServerReport } from './servers/administration.js';
 import type { Grant, Tokens } from './tokens/tokens.js';
 
 interface Dependencies {
-  /** `undefined`: none is configured. */
-  readonly servers: Servers | undefined;
-  readonly clock: Clock;
+  readonly servers: ServerAdministration;
   /** Where the bot's own tools are offered; `undefined`: nowhere. */
   readonly url: () => string | undefined;
 }
 
 /** `!mcp list`, `!mcp tools` and `!mcp restart`, for the owner of the bot. */
-export function serverCommands({ servers, clock, url }: Dependencies): readonly Subcommand[] {
+export function serverCommands({ servers, url }: Dependencies): readonly Subcommand[] {
   const access = { tier: 'botOwner' } as const;
-  const report = () => servers?.report() ?? [];
   const serverName = () =>
     option.suggested((typed) =>
-      report()
-        .filter(({ name }) => name.startsWith(typed))
-        .map(({ name }) => ({ name, value: name })),
+      servers.names.filter((name) => name.startsWith(typed)).map((name) => ({ name, value: name })),
     );
   return [
     subcommand({
@@ -44,8 +39,8 @@ export function serverCommands({ servers, clock, url }: Dependencies): readonly 
       description: 'The MCP servers, whether they run, and where the own tools are offered',
       access,
       ephemeral: true,
-      run(context) {
-        const lines = report().map((one) => `• ${serverLine(one, clock.now())}`);
+      async run(context) {
+        const lines = (await servers.report()).map((one) => `• ${serverLine(one)}`);
         const own = url();
         return context.reply(
           [
@@ -68,11 +63,11 @@ export function serverCommands({ servers, clock, url }: Dependencies): readonly 
       options: { server: serverName().optional().describe('Only those of this server') },
       async run(context, { server }) {
         await context.defer();
-        await servers?.settled();
-        const wanted = report().filter(({ name }) => server === undefined || name === server);
+        const all = await servers.settledReport();
+        const wanted = all.filter(({ name }) => server === undefined || name === server);
         const lines = wanted.flatMap(({ name, tools, pending }) => [
-          `**${name}** (${tools.size})`,
-          ...[...tools].map(([host, { risk, description }]) => `• \`${host}\` (${risk}): ${firstLine(description)}`),
+          `**${name}** (${tools.length})`,
+          ...tools.map((tool) => `• \`${tool.name}\` (${tool.risk}): ${firstLine(tool.description)}`),
           ...pending.map((tool) =>
             t('• not offered, changed or new: `{tool}`: {description}', {
               tool: inert(tool.name),
@@ -89,11 +84,10 @@ export function serverCommands({ servers, clock, url }: Dependencies): readonly 
       access,
       options: { server: serverName().describe('Its name in the configuration') },
       async run(context, { server }) {
-        if (servers === undefined) throw new UserError(t('No MCP server is configured.'));
         await context.defer();
         const { name, tools } = await servers.accept(server);
         return context.reply(
-          t('`{name}` offers {count, plural, one {# tool} other {# tools}} now.', { name, count: tools.size }),
+          t('`{name}` offers {count, plural, one {# tool} other {# tools}} now.', { name, count: tools.length }),
         );
       },
     }),
@@ -103,30 +97,28 @@ export function serverCommands({ servers, clock, url }: Dependencies): readonly 
       access,
       options: { server: serverName().describe('Its name in the configuration') },
       async run(context, { server }) {
-        if (servers === undefined) throw new UserError(t('No MCP server is configured.'));
         await context.defer();
         const { name, tools } = await servers.restart(server);
         return context.reply(
-          t('`{name}` is running, with {count, plural, one {# tool} other {# tools}}.', { name, count: tools.size }),
+          t('`{name}` is running, with {count, plural, one {# tool} other {# tools}}.', { name, count: tools.length }),
         );
       },
     }),
   ];
 }
 
-function serverLine({ name, state, problem, retryAt, settings, tools }: ServerReport, now: number): string {
-  const where = settings.url === undefined ? settings.command : new URL(settings.url).host;
+function serverLine({ name, where, tier, state, problem, retryMs, tools }: ServerReport): string {
   const why = problem === undefined ? '' : `: ${inert(problem)}`;
   const known = t('{count, plural, one {# tool} other {# tools}}, for {tier}', {
-    count: tools.size,
-    tier: settings.tier,
+    count: tools.length,
+    tier,
   });
-  const server = `\`${name}\` (${inert(where ?? '')}) ${translated(state)}${why}`;
-  return retryAt === undefined
+  const server = `\`${name}\` (${inert(where)}) ${translated(state)}${why}`;
+  return retryMs === undefined
     ? `${server}; ${known}`
     : t('{server}, next try in {seconds} s; {known}', {
         server,
-        seconds: Math.ceil((retryAt - now) / 1000),
+        seconds: Math.ceil(retryMs / 1000),
         known,
       });
 }

@@ -22,6 +22,7 @@ import type { Endpoint } from './endpoint/server.js';
 import { createHistory, createRecorder, historyOf } from './history/history.js';
 import { createHistoryJournals, removeOldCalls } from './history/journals.js';
 import { listings } from './importing/listing.js';
+import { createAdministration } from './servers/administration.js';
 import { ENVIRONMENT, GLOBAL_SETTINGS } from './settings.js';
 import { agentTokens, createAgentTokens, createTokens, tokens, type Verify } from './tokens/tokens.js';
 
@@ -124,7 +125,7 @@ export default definePlugin({
       name: 'mcp',
       description: 'MCP servers, and the own tools over MCP',
       commands: [
-        ...serverCommands({ servers, clock, url }),
+        ...serverCommands({ servers: createAdministration(context.question, servers), url }),
         tokenCommands({
           tokens: grants,
           access,
@@ -147,6 +148,7 @@ export default definePlugin({
           .update(await services.files.folder('tools'))
           .digest('hex')
           .slice(0, 16),
+        isKeeper: services.host.isFirst,
         settings: values.servers,
         env,
         version: VERSION,

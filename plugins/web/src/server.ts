@@ -461,6 +461,7 @@ async function sendFile(request: FastifyRequest, reply: FastifyReply, { contentT
 const STATUS: Readonly<Partial<Record<CinnabarError['code'], number>>> = {
   CINNABAR_ACCESS_DENIED: 403,
   CINNABAR_CLUSTER_NO_ANSWER: 503,
+  CINNABAR_CLUSTER_NOT_SERVED: 503,
   CINNABAR_IGNORED: 403,
   CINNABAR_PAGE_UNKNOWN: 404,
   CINNABAR_SETTING_CHANGED: 409,

@@ -60,7 +60,7 @@ describePostgres('cluster: what hosts ask of one another', () => {
     await using first = await hostOn(database, 0, 1);
     await first.channel.open();
     const waiting = first.channel.ask(1, double, 5, SOON);
-    await failure('CINNABAR_CLUSTER_NO_ANSWER', () => first.channel.ask(1, double, 7, { deadlineMs: 50 }));
+    await failure('CINNABAR_CLUSTER_NOT_SERVED', () => first.channel.ask(1, double, 7, { deadlineMs: 50 }));
     const carriedOut: number[] = [];
     await using second = await hostOn(database, 1, 1);
     second.channel.answer(double, async (n) => {
@@ -70,6 +70,29 @@ describePostgres('cluster: what hosts ask of one another', () => {
     await second.channel.open();
     expect(await waiting).to.equal(10);
     expect(carriedOut).to.eql([5]);
+  });
+
+  it('is given up soon when nobody begins it, and may take long when somebody has', async () => {
+    await using database = await testDatabase();
+    await using first = await hostOn(database, 0, 1);
+    await first.channel.open();
+    const options = { deadlineMs: 600_000, begunMs: 50 };
+    await failure('CINNABAR_CLUSTER_NOT_SERVED', () => first.channel.ask(1, double, 7, options));
+    await using second = await hostOn(database, 1, 1);
+    second.channel.answer(double, async (n) => {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return 2 * n;
+    });
+    await second.channel.open();
+    expect(await first.channel.ask(1, double, 5, options)).to.equal(10);
+  });
+
+  it('fails when who has begun it takes longer than it may', async () => {
+    await using database = await testDatabase();
+    await using first = await hostOn(database, 0, 1);
+    await first.channel.open();
+    first.channel.answer(double, () => new Promise(() => undefined));
+    await failure('CINNABAR_CLUSTER_NO_ANSWER', () => first.channel.ask(0, double, 7, { deadlineMs: 500 }));
   });
 
   it('is carried out once, by the one who holds the lease, whoever else hears of it', async () => {

@@ -5,7 +5,7 @@ import { createSystemClock, loadConfig } from '@cinnabar/core';
 import { createMember } from '@cinnabar/core/internal/cluster/member';
 import { groupOf } from '@cinnabar/core/internal/gateway/partition';
 import { type LocalChannel, type LocalDiscord, type LocalMessage, startLocalDiscord } from '@cinnabar/local-discord';
-import { type HostEnd, idAt, type Plugin } from '@cinnabar/sdk';
+import type { HostEnd, Plugin } from '@cinnabar/sdk';
 import { leaveLocked } from '../../support/folder.js';
 import { recordingLogger } from '../../support/logs.js';
 import { type TestDatabase, testDatabase } from '../../support/postgres.js';
@@ -18,9 +18,11 @@ export async function createClusterWorld({ groups, guilds }: { readonly groups: 
   const application = discord.createApplication({ name: 'Bot', owner });
   const channels: LocalChannel[] = [];
   for (let index = 0; index < guilds; index += 1) {
-    // Which group a server belongs to follows from the millisecond in which it was made.
-    while (groupOf(idAt(Date.now()), groups) !== index % groups) await new Promise((resolve) => setTimeout(resolve, 1));
-    const guild = discord.createGuild({ name: `Server ${index}`, owner });
+    const make = () => discord.createGuild({ name: `Server ${index}`, owner });
+    let guild = make();
+    // Which group a server belongs to follows from the millisecond in which it was made. The bot is in one of each in turn.
+    for (; groupOf(guild.id, groups) !== index % groups; guild = make())
+      await new Promise((resolve) => setTimeout(resolve, 1));
     guild.invite(application);
     channels.push(guild.createChannel({ name: 'general' }));
   }

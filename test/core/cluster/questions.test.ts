@@ -1,5 +1,16 @@
 import type { LocalMessage } from '@cinnabar/local-discord';
-import { Accounts, definePlugin, HostInfo, NO_CHANNEL, NO_USAGE, UserError, WebPages, z } from '@cinnabar/sdk';
+import {
+  Accounts,
+  definePlugin,
+  HostInfo,
+  Languages,
+  NO_CHANNEL,
+  NO_USAGE,
+  t,
+  UserError,
+  WebPages,
+  z,
+} from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { describePostgres } from '../../support/postgres.js';
 import { createClusterWorld } from './harness.js';
@@ -16,11 +27,15 @@ function createGate() {
 }
 const gate = createGate();
 
+/** Members who have chosen German. */
+const germans = new Set<string>();
+
 /** Asks all its runs for the names of their servers, and one of them for a name. */
 const census = definePlugin({
   manifest: { id: 'census', version: '1.0.0', description: 'Counts servers.', intents: ['Guilds', 'GuildMessages'] },
-  inject: { host: HostInfo },
-  setup({ client, command, question, services: { host } }) {
+  inject: { host: HostInfo, languages: Languages },
+  setup({ client, command, question, services: { host, languages } }) {
+    languages.chooseBy(({ userId = '' }) => (germans.has(userId) ? 'de' : undefined));
     const names = question({
       name: 'names',
       input: z.object({ slow: z.boolean() }),
@@ -37,7 +52,7 @@ const census = definePlugin({
       answer: z.string(),
       run({ id }) {
         const guild = client.guilds.cache.get(id);
-        if (guild === undefined) throw new UserError('That one is not served here.');
+        if (guild === undefined) throw new UserError(t('Something went wrong inside.'));
         return guild.name;
       },
     });
@@ -122,8 +137,14 @@ describePostgres('cluster: questions to all processes', () => {
     expect((await ask('!census all')).content).to.equal(`${all}; 0 missing`);
     for (const { guild } of world.channels)
       expect((await ask(`!named ${guild?.id}`)).content).to.equal(guild?.name ?? '');
-    const nowhere = world.discord.createGuild({ name: 'Elsewhere', owner: world.owner });
-    expect((await ask(`!named ${nowhere.id}`)).content).to.include('That one is not served here.');
+    // Ids of servers in which the bot is not, of each group.
+    for (const id of ['1', String(1n << 22n)]) {
+      germans.clear();
+      expect((await ask(`!named ${id}`)).content).to.include('Something went wrong inside.');
+      germans.add(world.owner.id);
+      expect((await ask(`!named ${id}`)).content).to.include('Darin ist etwas schiefgegangen.');
+    }
+    germans.clear();
     expect((await ask('!census slow')).content).to.match(/; 1 missing$/);
     gate.open();
   }).timeout(60_000);

@@ -39,7 +39,7 @@ export function forumTools(context: Context): readonly ToolDefinition[] {
       input: z.object({ guildId: guildField }),
       risk: 'read',
       examples: ['which forums are there in server {guildId}?'],
-      readsIn: ({ guildId }) => readId(guildId, 'server'),
+      runsIn: ({ guildId }) => readId(guildId, 'server'),
       async run({ guildId }, call) {
         const guild = client.guilds.cache.get(readId(guildId, 'server'));
         const { channels } = await seenGuild(context, call, guild);

@@ -60,7 +60,7 @@ export function searchTool(context: Context): ToolDefinition {
       'find messages with {content} in server {guildId}',
       'search server {guildId} for messages by {authorId}',
     ],
-    readsIn: ({ guildId }) => readId(guildId, 'server'),
+    runsIn: ({ guildId }) => readId(guildId, 'server'),
     async run(given, call) {
       const guild = client.guilds.cache.get(readId(given.guildId, 'server'));
       const channels = await searchedChannels(context, call, guild, given.channelId);

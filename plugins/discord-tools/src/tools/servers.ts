@@ -80,7 +80,7 @@ export function serverTools(context: Context): readonly ToolDefinition[] {
       input: z.object({ guildId: guildField }),
       risk: 'read',
       examples: ['what channels are there in server {guildId}?', 'tell me about the server {guildId}'],
-      readsIn: ({ guildId }) => readId(guildId, 'server'),
+      runsIn: ({ guildId }) => readId(guildId, 'server'),
       async run({ guildId }, call) {
         const { guild, channels } = await seenGuild(context, call, client.guilds.cache.get(readId(guildId, 'server')));
         const isWhole = await may(context, call, { guildId: guild.id }, []);

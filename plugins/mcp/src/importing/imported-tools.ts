@@ -91,6 +91,8 @@ function register(
     inputSchema: listed.inputSchema,
     risk: riskOf(listed, settings),
     yields: true,
+    // The server runs once, beside what belongs to no guild.
+    runsIn: () => null,
     access: { tier: settings.tools[listed.name]?.tier ?? settings.tier },
     present: {
       action: `${server}: ${listed.name}`,

@@ -19,6 +19,8 @@ export type ListedTool = z.output<typeof listedTool>;
 export const listings = {
   scope: 'global',
   version: 1,
+  // One process keeps the servers, and all offer their tools.
+  shared: true,
   schema: z.object({
     /** Hash of the settings with which it ran: with other settings it may be another server. */
     fingerprint: z.string(),

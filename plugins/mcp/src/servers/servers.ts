@@ -13,6 +13,7 @@ import {
 import { checkIn, createImported, type Imported } from '../importing/imported-tools.js';
 import { type ListedTool, type Listings, listedTools, pinsOf, withPins } from '../importing/listing.js';
 import type { ServerSettings } from '../settings.js';
+import type { SERVER_STATES, ServerReport } from './administration.js';
 import { type Connection, connect } from './connection.js';
 import { endOrphans } from './process-tree.js';
 
@@ -20,6 +21,8 @@ export interface ServersDependencies {
   readonly settings: Readonly<Record<string, ServerSettings>>;
   /** Names the bot, the same in each run: letters and digits. */
   readonly owner: string;
+  /** Whether this process keeps the servers. Others offer the tools that it has stored. */
+  readonly isKeeper: boolean;
   readonly env: Readonly<Record<string, unknown>>;
   readonly version: string;
   readonly clock: Clock;
@@ -32,18 +35,11 @@ export interface ServersDependencies {
   readonly schemas: WorkerModule<typeof import('../importing/schema.js')>;
 }
 
-export interface ServerReport extends SupervisorStatus {
-  readonly name: string;
-  readonly settings: ServerSettings;
-  readonly tools: ReadonlyMap<string, ListedTool>;
-  /** Changed or added since the owner has accepted the server's tools. */
-  readonly pending: readonly ListedTool[];
-}
-
 /** The configured servers. */
 export interface Servers {
-  /** Offers the tools that are stored from before; starts unknown servers in the background. */
+  /** Offers the tools that are stored from before. The process that keeps the servers starts unknown ones in the background. */
   open(): Promise<void>;
+  readonly names: readonly string[];
   report(): readonly ServerReport[];
   /** Resolves when no start and no listing of tools is running. */
   settled(): Promise<void>;
@@ -121,13 +117,36 @@ export function createServers(parts: ServersDependencies): Servers {
     return { name, settings, supervisor, imported };
   }
 
-  const reportOn = ({ name, settings, supervisor, imported }: Server): ServerReport => ({
-    name,
-    settings,
-    ...supervisor.status(),
-    tools: imported.list(),
-    pending: waiting.get(name) ?? [],
-  });
+  const reportOn = ({ name, settings: { url, command, tier }, supervisor, imported }: Server): ServerReport => {
+    const { state, problem, retryAt } = supervisor.status();
+    return {
+      name,
+      where: url === undefined ? (command ?? '') : new URL(url).host,
+      tier,
+      state,
+      ...(problem === undefined ? {} : { problem }),
+      ...(retryAt === undefined ? {} : { retryMs: retryAt - clock.now() }),
+      tools: [...imported.list()].map(([host, { risk, description }]) => ({ name: host, risk, description })),
+      pending: (waiting.get(name) ?? []).map((tool) => ({ name: tool.name, description: tool.description })),
+    };
+  };
+
+  /** Offers what is stored of a server. @returns whether something is, for its present settings */
+  const offerStored = async ({ name, settings, imported }: Server): Promise<boolean> => {
+    const known = await listings.of(name).find();
+    if (known?.fingerprint !== fingerprintOf(settings)) return false;
+    waiting.set(name, known.pending);
+    await imported.update(known.tools);
+    return true;
+  };
+
+  const follow = (name: string) => {
+    const server = servers.find((one) => one.name === name);
+    if (server === undefined) return;
+    mutex
+      .run(name, () => offerStored(server))
+      .catch((error: unknown) => log.warn('the tools of an MCP server could not be read', { server: name, error }));
+  };
 
   const named = (name: string): Server => {
     const server = servers.find((one) => one.name === name);
@@ -138,17 +157,18 @@ export function createServers(parts: ServersDependencies): Servers {
 
   return {
     async open() {
+      if (!parts.isKeeper) {
+        listings.watch(follow);
+        for (const { name } of servers) follow(name);
+        return;
+      }
       if (servers.some(({ settings }) => settings.command !== undefined)) await endOrphans(parts.owner);
-      for (const { name, settings, supervisor, imported } of servers) {
-        const known = await listings.of(name).find();
-        if (known?.fingerprint === fingerprintOf(settings)) {
-          waiting.set(name, known.pending);
-          await imported.update(known.tools);
-        }
-        // The supervisor reports it in the log and in `!mcp list`.
-        else void supervisor.need().catch(() => undefined);
+      for (const server of servers) {
+        // The supervisor reports a failure in the log and in `!mcp list`.
+        if (!(await offerStored(server))) void server.supervisor.need().catch(() => undefined);
       }
     },
+    names: servers.map(({ name }) => name),
     report: () => servers.map(reportOn),
     async settled() {
       await Promise.all(servers.map(({ supervisor }) => supervisor.settled()));
@@ -185,7 +205,7 @@ function fingerprintOf({ command, args, env, cwd, url, headers, oauth }: ServerS
     .digest('hex');
 }
 
-type ServerState = 'not started' | 'starting' | 'running' | 'waiting' | 'stopped';
+type ServerState = (typeof SERVER_STATES)[number];
 
 export interface SupervisorStatus {
   readonly state: ServerState;
