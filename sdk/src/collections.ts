@@ -25,7 +25,8 @@ export interface CollectionDefinition<
   /**
    * Where several processes share the servers among them, `entries` and `watch` of each contain the documents of its own servers: by the guild, member, channel
    * or role of their key, otherwise by a `guildId` at the top of the document, or in its `actor`; documents without one belong to one of the processes. `true`
-   * when all processes need all documents, such as tokens: then an entry must not be treated as work for this process.
+   * when all processes need all documents, such as tokens: then an entry must not be treated as work for this process. `false` when one process may have all
+   * documents although they name channels or guilds: `cinnabar check` warns about such documents without a `guildId`.
    */
   readonly shared?: boolean;
 }

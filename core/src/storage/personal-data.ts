@@ -10,6 +10,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 import type { PersonalDataService, StorageService } from '../contracts.js';
+import { fieldNamed, inner } from './document-fields.js';
 import { type DocumentStore, storedIn } from './documents/document-store.js';
 import { type DocumentPath, ownerOf, type Personal, personalOf } from './driver.js';
 import type { SubjectIndex } from './subjects.js';
@@ -235,36 +236,13 @@ const OF_USERS = /(?:user|author|member|speaker|person)_?ids?$/i;
 /** @throws CINNABAR_PLUGIN_INVALID when documents that are not scoped to a user or member name users, and do not declare whose they are */
 function assertNamesNobody(plugin: string, name: string, { scope, schema }: CollectionDefinition): void {
   if (scope === 'user' || scope === 'member') return;
-  const field = fieldOfUsers(schema, '', new Set());
+  const field = fieldNamed(schema, OF_USERS);
   if (field === undefined) return;
   const isPlain = !/[.[]/.test(field);
   const detail = `its collection "${name}" keeps the ids of users in "${field}" and covers neither export nor deletion. Declare whose its documents are (${
     isPlain ? `\`personal: { by: '${field}' }\`` : '`personal: { each: …, by: … }`'
   }), or \`personal: 'handled'\` and call personalData(…) in setup`;
   throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: plugin, detail });
-}
-
-/** The first field named like a user id; `[]` stands for the elements of a list or map. */
-function fieldOfUsers(schema: unknown, path: string, seen: Set<unknown>): string | undefined {
-  const at = inner(schema);
-  if (seen.has(at)) return undefined;
-  seen.add(at);
-  const among = (parts: Iterable<readonly [string, unknown]>) => {
-    for (const [place, part] of parts) {
-      const found = fieldOfUsers(part, place, seen);
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  };
-  if (at instanceof z.ZodObject) {
-    const fields = Object.entries(at.shape).map(([key, part]) => [path === '' ? key : `${path}.${key}`, part] as const);
-    const named = fields.find(([place]) => OF_USERS.test(place.split('.').at(-1) ?? ''));
-    return named?.[0] ?? among(fields);
-  }
-  if (at instanceof z.ZodArray) return among([[`${path}[]`, at.element]]);
-  if (at instanceof z.ZodRecord) return among([[`${path}[]`, at.valueType]]);
-  if (at instanceof z.ZodUnion) return among(at.options.map((one) => [path, one] as const));
-  return undefined;
 }
 
 /** The parts of a document that can belong to different people. */
@@ -298,19 +276,6 @@ function checkFields(plugin: string, name: string, { each, by }: PersonalFields,
     part === undefined ? `the list "${each}"` : `the field "${by}"`
   }, which they do not have`;
   throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: plugin, detail });
-}
-
-/** A schema without its wrappers: defaults, `optional`, `nullable`, `readonly`. */
-function inner(schema: unknown): unknown {
-  let at = schema;
-  while (
-    at instanceof z.ZodDefault ||
-    at instanceof z.ZodOptional ||
-    at instanceof z.ZodNullable ||
-    at instanceof z.ZodReadonly
-  )
-    at = at.unwrap();
-  return at;
 }
 
 /** A document's key in the form for `of`. */

@@ -170,6 +170,8 @@ export const collections = {
     version: 1,
     schema: z.object({ grants: z.array(grantSchema).default([]) }),
     personal: { each: 'grants', by: 'userId' },
+    // Read by their key; one process removes the old ones of all.
+    shared: false,
   },
 } as const;
 

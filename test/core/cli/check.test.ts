@@ -105,6 +105,26 @@ describe('cinnabar check', () => {
     );
   });
 
+  it('warns about documents that name a channel and do not say whose server it is in', async () => {
+    const schema = 'z.object({ queue: z.array(z.object({ channelId: z.string() })).default([])';
+    const report = await check({
+      id: 'queues',
+      definition: `collections: {
+        lost: { scope: 'global', version: 1, schema: ${schema} }) },
+        ofServer: { scope: 'global', version: 1, schema: ${schema}, guildId: z.string().nullable().default(null) }) },
+        ofActor: { scope: 'user', version: 1, schema: ${schema}, actor: z.object({ guildId: z.string() }).optional() }) },
+        byServer: { scope: 'guild', version: 1, schema: ${schema} }) },
+        ofAll: { scope: 'global', version: 1, shared: true, schema: ${schema} }) },
+        ofOne: { scope: 'global', version: 1, shared: false, schema: ${schema} }) },
+      },`,
+    });
+    const lines = report.findings.filter(({ rule }) => rule === 'guild').map(lineOf);
+    expect(lines).to.have.length(1);
+    expect(lines[0]).to.match(
+      /^src\/index\.ts:\d+: warning: the documents of the collection "lost" have "queue\[\]\.channelId", and no guildId at the top: .* \[guild\]$/,
+    );
+  });
+
   it('refuses a package that nobody could install, and says what to write', async () => {
     const report = await check({
       id: 'odd',

@@ -16,6 +16,7 @@ import type { Owner } from '../../contracts.js';
 import { missingIntent } from '../../gateway/discord-sync.js';
 import type { Host } from '../../host.js';
 import { fieldsOf } from '../../storage/catalog/fields.js';
+import { fieldOfUnnamedGuild } from '../../storage/document-fields.js';
 import { HOST_VERSION } from '../../version.js';
 import { createDiscovery, type DiscoveredPlugin } from '../discovery.js';
 import { createLoader } from '../loader.js';
@@ -81,6 +82,17 @@ function declarationFindings(plugin: Plugin, found: DiscoveredPlugin): readonly 
         seek: `'${version}'`,
       }),
     );
+  for (const [name, collection] of Object.entries(plugin.collections ?? {})) {
+    const field = fieldOfUnnamedGuild(collection);
+    if (field !== undefined)
+      findings.push(
+        better(
+          'guild',
+          `the documents of the collection "${name}" have "${field}", and no guildId at the top: where a bot runs in several processes, one of them gets all as its own, and does not see the servers of the others. Add guildId: z.string().nullable() (null in direct messages), or the actor; say shared: true where every process needs all of them, shared: false where none takes them as its work`,
+          { seek: `${name}:` },
+        ),
+      );
+  }
   for (const { key, scope, description, type } of fieldsOf(plugin)) {
     if (description === '')
       findings.push(

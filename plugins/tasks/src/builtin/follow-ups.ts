@@ -134,7 +134,8 @@ const schema = z.object({ planned: z.array(followUp).default([]) });
 
 /** A member's follow-ups: one document for each server and one for direct messages, so that export and deletion cover them. */
 export const followUpCollections = {
-  followUps: { scope: 'user', version: 1, schema },
+  // Those of direct messages, which belong to one process.
+  followUps: { scope: 'user', version: 1, schema, shared: false },
   guildFollowUps: { scope: 'member', version: 1, schema },
 } as const;
 

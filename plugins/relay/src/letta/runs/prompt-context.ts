@@ -242,6 +242,8 @@ const sent = {
   scope: 'global',
   version: 1,
   schema: sentSchema,
+  // Read by their key; one process removes the old ones of all.
+  shared: false,
   personal: {
     by: 'place.userId',
     /** The fact that something was sent is kept, without the agent's text. */
