@@ -16,6 +16,9 @@ import { createClusterWorld } from './harness.js';
 
 const GROUPS = 2;
 
+/** The servers in which a letter was waited for. */
+const letters: string[] = [];
+
 /** Things that are done in a server that an argument names. */
 const post = definePlugin({
   manifest: { id: 'post', version: '1.0.0', description: 'Tools for tests', intents: ['Guilds'] },
@@ -37,8 +40,9 @@ const post = definePlugin({
       ...there,
       name: 'await_letter',
       risk: 'read',
-      run: (_, { signal, progress }) =>
+      run: ({ guildId }, { signal, progress }) =>
         new Promise((resolve) => {
+          letters.push(guildId);
           signal.addEventListener('abort', () => resolve('nothing came'), { once: true });
           progress({ progress: 1, message: 'waiting' });
         }),
@@ -162,6 +166,31 @@ describePostgres('cluster: tools that are called in a direct message and reach s
       onProgress: () => gone.abort(),
     });
     expect(await waiting).to.include({ status: 'done', text: 'nothing came' });
+  }).timeout(60_000);
+});
+
+describePostgres('cluster: a call that another process runs when that process is gone', () => {
+  it('is unknown to its caller as soon as the server has another process, and is not run again', async () => {
+    await using two = await createTwoProcesses();
+    const { world, direct, call, near, far } = two;
+    await far.host.resolve(ToolPolicies).set(far.guild.id, 'await_letter', 'allow');
+    letters.length = 0;
+    const { schema, query } = world.database;
+    const isGone = `UPDATE ${schema}.leases SET token = token + 1, holder = 'gone', until = now() - interval '1 s' WHERE group_number = 1`;
+    const waiting = near.host.resolve(Tools).invoke({
+      name: 'await_letter',
+      arguments: { guildId: far.guild.id },
+      actor: { userId: world.owner.id, guildId: null, channelId: direct.id },
+      origin: 'chat',
+      onProgress: () => void query(isGone),
+    });
+    const outcome = await waiting;
+    expect(outcome).to.have.nested.property('error.code', 'CINNABAR_TOOL_UNKNOWN_OUTCOME');
+    expect(await near.host.resolve(Ledger).get(outcome.callId)).to.include({ state: 'unknown' });
+    expect(letters).to.eql([far.guild.id]);
+    // The server's next process answers.
+    const next = await call('post_letter', { guildId: far.guild.id });
+    expect(next.status).to.equal('deferred');
   }).timeout(60_000);
 });
 
