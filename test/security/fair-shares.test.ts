@@ -71,7 +71,7 @@ describe('security: fair shares', () => {
     for (const outcome of await Promise.all(flood)) expect(outcome.status).to.equal('done');
   });
 
-  it('of cards: beyond a member’s own number none is added, and nobody’s is taken away', async () => {
+  it('of cards: above a member’s own limit none is added, and no card of another member is removed', async () => {
     await using harness = await openHarness();
     await harness.configure('maxOpen', '2');
     const { alice, bob } = harness.host;

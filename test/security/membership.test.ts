@@ -56,7 +56,7 @@ describe('security: what is read must be the asker’s to read now', () => {
     }
   });
 
-  it('whoever was kicked reads and lists nothing', async () => {
+  it('a member who was kicked reads and lists nothing', async () => {
     const { guild, discord } = host;
     const mallory = discord.createUser({ name: 'mallory' });
     guild.join(mallory);
@@ -70,7 +70,7 @@ describe('security: what is read must be the asker’s to read now', () => {
     expect(await ask(mallory, 'discord_get_server_info', { guildId: guild.id })).to.equal('failed');
   });
 
-  it('whoever was taken out of a private thread searches and lists it no more', async () => {
+  it('a member who was removed from a private thread can no longer search or list it', async () => {
     const { discord, guild, general } = host;
     const carol = discord.createUser({ name: 'carol' });
     guild.join(carol);

@@ -14,8 +14,8 @@ describe('security: SECURITY.md', () => {
     expect(missing).to.deep.equal([]);
   });
 
-  it('says who is thought of, what is out of scope, and how to report', () => {
-    for (const heading of ['Who is thought of as an attacker', 'What is out of scope', 'Reporting']) {
+  it('has the threat model, what is out of scope, and how to report', () => {
+    for (const heading of ['Threat model', 'Out of scope', 'Reporting']) {
       expect(text).to.include(`\n## ${heading}\n`);
     }
   });

@@ -73,7 +73,7 @@ describe('security: what came from where', () => {
     channel.messages.filter(({ author }) => author.id === host.bot.id).map(({ content }) => content);
   const read = () => ({ channelId: staff.id });
 
-  it('a card says where the result goes, and by default what is private goes to who asked alone', async () => {
+  it('a card says where the result goes, and by default a private result goes only to the requesting member', async () => {
     const { alice, general, application } = host;
     const outcome = await decided(alice, 'discord_read_messages', read(), thumb(alice));
     expect(cardIn(general)?.content).to.contain('the result goes to you alone').and.to.contain('Post it here');
@@ -128,7 +128,7 @@ describe('security: what came from where', () => {
     expect(saidIn(general).at(-1)).to.contain('you accept no direct messages from me');
   });
 
-  it('a result is for who may read its places now, and only as long as its messages are there', async () => {
+  it('a result is only for members who may read its sources now, and only as long as its messages exist', async () => {
     const { alice, bob, you, guild, general } = host;
     const message = you.say(staff, 'a lion, for a moment');
     await host.settled();

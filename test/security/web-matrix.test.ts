@@ -37,7 +37,7 @@ function expectedStatus({ person, page }: Visit, route: (typeof ROUTES)[number],
 }
 
 describe('web: every page and act', () => {
-  it('is for exactly those whom the one authorization path admits', async () => {
+  it('has exactly the access of the one authorization path', async () => {
     const plugins = readdirSync(PLUGINS, { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name);

@@ -25,7 +25,7 @@ describe('confirmation by reaction', () => {
     expect(harness.runs).to.deep.equal([]);
   });
 
-  it('runs exactly what was shown on 👍, says so, and tells whoever waits', async () => {
+  it('runs exactly the shown call on 👍, says so, and resolves for the caller', async () => {
     await using harness = await openHarness();
     const outcome = await harness.call(harness.host.alice, { what: 'milk' });
     harness.host.alice.react(harness.latest(), '👍');
@@ -45,7 +45,7 @@ describe('confirmation by reaction', () => {
     expect(await settledOf(outcome)).to.have.property('status', 'denied');
   });
 
-  it('counts nobody but the requester, and leaves what others add', async () => {
+  it('counts only the requester, and ignores reactions of others', async () => {
     await using harness = await openHarness();
     const { alice, bob, you, settled } = harness.host;
     await harness.call(alice, { what: 'milk' });

@@ -82,7 +82,7 @@ describe('the tools of the host over MCP', function () {
     }
     const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-    it('nobody without a token, or with a wrong one', async () => {
+    it('no request without a token, or with a wrong one', async () => {
       const without = await post();
       expect(without.status).to.equal(401);
       expect(without.headers.get('www-authenticate')).to.equal('Bearer');
