@@ -1,9 +1,9 @@
 import { writeSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createHost, createSystemClock, type Host, type HostOptions } from '@cinnabar/core';
-import { createMember } from '@cinnabar/core/internal/cluster/member';
+import { createHost, type Host, type HostOptions } from '@cinnabar/core';
 import type { Logger } from '@cinnabar/sdk';
 import pg from 'pg';
+import { memberOfCluster } from '../support/cluster-member.js';
 
 /** How the process of a campaign keeps its data. */
 export type Machine =
@@ -17,7 +17,6 @@ type Options = Pick<HostOptions, 'clock' | 'plugins' | 'only' | 'driver'> & {
 };
 
 const POLL_MS = 20;
-const POOL_SIZE = 4;
 
 /** Starts the bot of a campaign, and resolves with the host of its only group of servers once that serves them. */
 export async function startOnMachine(options: Options, machine: Machine): Promise<Host> {
@@ -27,12 +26,13 @@ export async function startOnMachine(options: Options, machine: Machine): Promis
     for (const { plugin, problem } of problems) complain(`${plugin}: ${problem}`);
     return host;
   }
-  const { url, schema, name } = machine;
   const { config, driver: _, ...host } = options;
-  const member = createMember({
-    config: { ...config, storage: { url, schema, poolSize: POOL_SIZE }, cluster: { groups: 1, name } },
+  const member = memberOfCluster({
+    config,
+    name: machine.name,
+    groups: 1,
+    database: machine,
     host,
-    clock: createSystemClock(),
     log: LOG,
     onUnreachable: complain,
   });

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { hostEnvironment } from '@cinnabar/core/internal/config/load';
 import { createTestHost } from '@cinnabar/core/testing';
 import { parseListen, readYaml, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
@@ -99,7 +98,8 @@ describe('the image', () => {
   it('runs as an ordinary user, writes below its volume only, and is asked for its health where it listens', async () => {
     expect(last('USER')).to.equal('node');
     expect(imageVariables.get('CINNABAR_DATA')).to.equal(last('VOLUME'));
-    const known = [...Object.keys(hostEnvironment.shape), 'NODE_ENV'];
+    const reference = read('docs/reference/environment.md');
+    const known = [...reference.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name).concat('NODE_ENV');
     expect([...imageVariables.keys()].filter((name) => !known.includes(name))).to.deep.equal([]);
     expect(parseListen(imageVariables.get('CINNABAR_MONITORING') ?? '')).to.include({ host: '127.0.0.1' });
     const check = list(/CMD (\[.*\])$/.exec(last('HEALTHCHECK'))?.[1] ?? '[]');
@@ -155,7 +155,8 @@ describe('the unit file', () => {
     const [env, node, program = '', command] = one('ExecStart').split(' ');
     expect([env, node, command]).to.deep.equal(['/usr/bin/env', 'node', 'start']);
     expect(existsSync(at(program))).to.equal(true);
-    const known = [...Object.keys(hostEnvironment.shape), 'NODE_ENV'];
+    const reference = read('docs/reference/environment.md');
+    const known = [...reference.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name).concat('NODE_ENV');
     expect([...variables.keys()].filter((name) => !known.includes(name))).to.deep.equal([]);
     expect(variables.get('CINNABAR_DATA')).to.equal(`/var/lib/${one('StateDirectory')}`);
     expect(variables.get('CINNABAR_MONITORING')).to.equal(imageVariables.get('CINNABAR_MONITORING'));

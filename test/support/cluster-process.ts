@@ -5,6 +5,7 @@ import { createClaims } from '@cinnabar/core/internal/cluster/claims';
 import { createLeases, type LeaseOptions } from '@cinnabar/core/internal/cluster/leases';
 import { createSharedLimits } from '@cinnabar/core/internal/cluster/limits';
 import { createSessionStore } from '@cinnabar/core/internal/cluster/sessions';
+import { createSharedSlashPace } from '@cinnabar/core/internal/commands/slash-sync';
 import { createPartition, EVERYTHING } from '@cinnabar/core/internal/gateway/partition';
 import { DatabaseError } from '@cinnabar/core/internal/storage/drivers/postgres/connection';
 import { type Database, openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
@@ -57,6 +58,8 @@ export function clusterProcess(
       createSessionStore(database, lease, shards, { begun: async () => undefined }),
     /** What all processes together may ask of Discord. */
     limits: () => createSharedLimits(database, clock),
+    /** Turns in which lists of slash commands are brought in line. */
+    slashPace: () => createSharedSlashPace(createSharedLimits(database, clock), clock, log),
     /** Through which the hosts of groups ask one another. */
     channel: (lease: Lease, groups: number) =>
       createClusterChannel({ database, lease, partition: createPartition(lease.group, groups), clock, log }),

@@ -1,10 +1,9 @@
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Driver } from '@cinnabar/core';
-import { NO_LOG } from '@cinnabar/core/internal/observability/no-log';
-import { openDriver } from '@cinnabar/core/internal/storage/drivers/open-driver';
+import { createFileDriver, createPostgresDriver, createSystemClock, type Driver } from '@cinnabar/core';
 import type { Place } from './cinnabar.js';
 import { makeFolder } from './folder.js';
+import { recordingLogger } from './logs.js';
 import { copyDatabase, databaseFor, hasPostgres, journalsInDatabase, textInDatabase } from './postgres.js';
 
 /** Whether the hosts of the tests keep their data in PostgreSQL instead of files. */
@@ -29,7 +28,10 @@ export async function commandPlace(dataDir: string): Promise<Place & Disposable>
 
 /** What is stored in a folder of data that no host uses, wherever it is. */
 export async function openData(dataDir: string): Promise<Driver & AsyncDisposable> {
-  const driver = openDriver({ ...(await storageOf(dataDir)), dataDir }, NO_LOG, 'alone');
+  const [clock, log] = [createSystemClock(), recordingLogger()];
+  const driver = IN_POSTGRES
+    ? createPostgresDriver({ ...(await databaseFor(dataDir)), use: 'alone', clock, log })
+    : createFileDriver({ root: join(dataDir, 'documents'), journals: dataDir, clock, log });
   return Object.assign(driver, { [Symbol.asyncDispose]: () => driver.close() });
 }
 

@@ -6,10 +6,10 @@ import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createConnections } from '@cinnabar/core/internal/storage/drivers/postgres/connection';
-import { migrate } from '@cinnabar/core/internal/storage/drivers/postgres/migrations';
+import { createPostgresDriver, createSystemClock } from '@cinnabar/core';
 import { z } from '@cinnabar/sdk';
 import pg from 'pg';
+import { recordingLogger } from './logs.js';
 
 /** `required` makes a run fail where no PostgreSQL can be started; otherwise its tests are left out, with a line that says so. */
 const WISH = 'CINNABAR_TEST_POSTGRES';
@@ -169,18 +169,21 @@ export interface TestDatabase extends AsyncDisposable {
   query(sql: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>;
 }
 
+/** Runs one statement, or without values several, on a connection of its own. */
+async function queryOn(url: string, sql: string, values: readonly unknown[] = []) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(sql, [...values])).rows;
+  } finally {
+    await client.end();
+  }
+}
+
 async function databaseOn(server: Server): Promise<TestDatabase> {
   const url = urlOf(server);
   const schema = `t_${randomBytes(8).toString('hex')}`;
-  const query: TestDatabase['query'] = async (sql, values = []) => {
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    try {
-      return (await client.query<Record<string, unknown>>(sql, [...values])).rows;
-    } finally {
-      await client.end();
-    }
-  };
+  const query: TestDatabase['query'] = (sql, values) => queryOn(url, sql, values);
   return {
     url,
     schema,
@@ -261,32 +264,23 @@ export async function journalsInDatabase(
 
 async function rowsIn(dataDir: string, sql: (place: Place) => string, values: readonly unknown[] = []) {
   const place = await databaseFor(dataDir);
-  const connections = createConnections(place);
-  try {
-    return await connections.query(sql(place), values);
-  } finally {
-    await connections.close();
-  }
+  return queryOn(place.url, sql(place), values);
 }
 
 async function restoreRows(place: Place, rows: string): Promise<void> {
-  const { schema } = place;
-  const connections = createConnections(place);
-  try {
-    await migrate(connections, schema);
-    await connections.transaction(async (query) => {
-      for (const table of ['documents', 'copies', 'journal_lines'])
-        await query(`INSERT INTO ${schema}.${table} OVERRIDING SYSTEM VALUE TABLE ${rows}.${table}`);
-      await query(`SELECT setval('${schema}.revisions', last_value, is_called) FROM ${rows}.revisions`);
-      for (const table of ['copies', 'journal_lines'])
-        await query(
-          `SELECT setval(pg_get_serial_sequence('${schema}.${table}', 'id'), max(id)) FROM ${schema}.${table}`,
-        );
-      await query(`DROP SCHEMA ${rows} CASCADE`);
-    });
-  } finally {
-    await connections.close();
-  }
+  const { url, schema } = place;
+  // It makes the tables.
+  const driver = createPostgresDriver({ ...place, use: 'alone', clock: createSystemClock(), log: recordingLogger() });
+  await driver.open?.();
+  await driver.close();
+  const copies = ['documents', 'copies', 'journal_lines'].map(
+    (table) => `INSERT INTO ${schema}.${table} OVERRIDING SYSTEM VALUE TABLE ${rows}.${table}`,
+  );
+  const serials = ['copies', 'journal_lines'].map(
+    (table) => `SELECT setval(pg_get_serial_sequence('${schema}.${table}', 'id'), max(id)) FROM ${schema}.${table}`,
+  );
+  const revisions = `SELECT setval('${schema}.revisions', last_value, is_called) FROM ${rows}.revisions`;
+  await queryOn(url, ['BEGIN', ...copies, revisions, ...serials, `DROP SCHEMA ${rows} CASCADE`, 'COMMIT'].join(';'));
 }
 
 /** A server of the test's own, which it may stop and start. */

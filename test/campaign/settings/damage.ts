@@ -1,6 +1,5 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { placeOf } from '@cinnabar/core/internal/storage/drivers/file-driver';
+import { basename, dirname, join } from 'node:path';
 import type { Chance } from './chance.js';
 import { DOCUMENT_NAMES, type DocumentName, pathOf } from './documents.js';
 
@@ -15,6 +14,12 @@ export interface Damage {
 
 const WAYS = ['truncated', 'emptied', 'scribbled', 'removed'] as const;
 
+/** A document's file and its last good copy; what is put aside lies beside them. Nothing in the names of the campaign has to be encoded. */
+function placeOf(root: string, document: DocumentName) {
+  const path = join(root, ...pathOf(document));
+  return { folder: dirname(path), stem: basename(path), file: `${path}.json`, lastGood: `${path}.last-good` };
+}
+
 async function contentOf(file: string): Promise<Buffer | undefined> {
   return readFile(file).catch(() => undefined);
 }
@@ -28,7 +33,7 @@ export async function damageSomething(
   const lost = chance.pick(['document', 'document', 'copy', 'both']);
   const document = chance.pick(DOCUMENT_NAMES);
   const way = chance.pick(WAYS);
-  const place = placeOf(root, pathOf(document));
+  const place = placeOf(root, document);
   const current = await contentOf(place.file);
   if (chance.below(2) === 0 || current === undefined || spared.includes(document)) return undefined;
 
@@ -68,7 +73,7 @@ function spoiled(content: Buffer, way: 'truncated' | 'emptied' | 'scribbled', ch
 
 /** What was put aside of a document. */
 export async function putAside(root: string, document: DocumentName): Promise<readonly Buffer[]> {
-  const place = placeOf(root, pathOf(document));
+  const place = placeOf(root, document);
   const names = await readdir(place.folder).catch(() => []);
   return Promise.all(
     names.filter((name) => name.startsWith(`${place.stem}.corrupt-`)).map((name) => readFile(join(place.folder, name))),

@@ -14,15 +14,23 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { createFileDriver, HOST_VERSION } from '@cinnabar/core';
-import { type Manifest, readArchive } from '@cinnabar/core/internal/backup/archive';
-import { recoverData } from '@cinnabar/core/internal/backup/backups';
-import { finishRestore, restoreBackup } from '@cinnabar/core/internal/backup/restore';
 import { createManualClock } from '@cinnabar/core/testing';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { makeFolder } from '../../support/folder.js';
 import { recordingLogger } from '../../support/logs.js';
-import { backedUp, type Files, type ForgedEntry, filesIn, forge, killed, lay } from './world.js';
+import {
+  backedUp,
+  type Files,
+  type ForgedEntry,
+  filesIn,
+  filesOfBackup,
+  forge,
+  killed,
+  lay,
+  recovered,
+  restored,
+} from './world.js';
 
 const OLD: Files = {
   'documents/dice/settings/guild/1.json': '{"version":1,"data":{"sides":6}}',
@@ -92,10 +100,10 @@ describe('a backup', () => {
           lay(other, { 'left/over.txt': 'x' });
           const { files: listed } = await backedUp(dataDir, file);
           expect(statSync(file).mode & 0o777).to.equal(0o600);
-          await restoreBackup(file, { dataDir: other, now: 0 });
+          await restored(file, other);
           expect(listed.map(({ path }) => path).sort()).to.deep.equal(Object.keys(kept).sort());
-          const { aside, rest: restored } = parted(filesIn(other));
-          expect(restored).to.deep.equal(filesInOrder(kept));
+          const { aside, rest } = parted(filesIn(other));
+          expect(rest).to.deep.equal(filesInOrder(kept));
           expect(aside).to.deep.equal({ 'left/over.txt': 'x' });
         },
       ),
@@ -105,7 +113,7 @@ describe('a backup', () => {
 
   it('keeps what is not data as it is, and what was there aside', async () => {
     using here = await world();
-    const { aside } = await restoreBackup(here.file, { dataDir: here.dataDir, now: 0 });
+    const { aside } = await restored(here.file, here.dataDir);
     expect(aside).to.equal(join(here.dataDir, 'before-restore-19700101T000000Z'));
     expect(filesIn(aside ?? '')).to.deep.equal(filesInOrder(OLD));
     rmSync(aside ?? '', { recursive: true });
@@ -136,16 +144,9 @@ describe('a backup', () => {
     for (let round = 0; round < 8; round += 1) {
       const file = join(folder.path, `${round}.tar.gz`);
       await backedUp(dataDir, file);
-      const found = new Map<string, string>();
-      await readArchive(file, {
-        async onFile({ path }, content) {
-          let text = '';
-          for await (const chunk of content) text += chunk.toString();
-          found.set(path, text);
-        },
-      });
-      const numberIn = (path: string) => Number(JSON.parse(found.get(path) ?? '{"data":{"n":0}}').data.n);
-      const logged = Number(found.get('pairs/log/log.jsonl')?.trim().split('\n').at(-1) ?? 0);
+      const found = await filesOfBackup(file);
+      const numberIn = (path: string) => Number(JSON.parse(found[path] ?? '{"data":{"n":0}}').data.n);
+      const logged = Number(found['pairs/log/log.jsonl']?.trim().split('\n').at(-1) ?? 0);
       seen.push([numberIn('documents/pairs/one.json'), logged, numberIn('documents/pairs/two.json')]);
     }
     stop = true;
@@ -179,17 +180,17 @@ describe('a backup', () => {
     expect(leftOut).to.deep.equal(['gone: config', 'llm: a damaged document', 'llm: vendors']);
     const other = join(folder.path, 'other');
     lay(other, { 'secrets.json': 'kept' });
-    await restoreBackup(file, { dataDir: other, now: 0 });
-    const restored = filesIn(other);
-    expect(JSON.stringify(restored)).to.not.include('hunter2');
-    expect(restored['secrets.json'], 'those that are there stay').to.equal('kept');
-    expect(JSON.parse(restored['documents/llm/settings/global/global.json'] ?? '').data).to.deep.equal({ model: 'm' });
-    expect(JSON.parse(restored['documents/gone/settings/global/global.json'] ?? '').data).to.deep.equal({
+    await restored(file, other);
+    const found = filesIn(other);
+    expect(JSON.stringify(found)).to.not.include('hunter2');
+    expect(found['secrets.json'], 'those that are there stay').to.equal('kept');
+    expect(JSON.parse(found['documents/llm/settings/global/global.json'] ?? '').data).to.deep.equal({ model: 'm' });
+    expect(JSON.parse(found['documents/gone/settings/global/global.json'] ?? '').data).to.deep.equal({
       style: 'neon',
     });
 
     await backedUp(dataDir, file, { secrets, withSecrets: true });
-    await restoreBackup(file, { dataDir: other, now: 1 });
+    await restored(file, other, { now: 1 });
     expect(filesIn(other)['secrets.json']).to.include('hunter2');
   });
 
@@ -208,14 +209,14 @@ describe('a backup', () => {
     );
     symlinkSync('/etc/passwd', join(here.dataDir, 'persona', 'link'));
     expect(await refusal(backedUp(here.dataDir, here.file))).to.include('is neither a file nor a folder');
-    expect((await readArchive(here.file)).files.length, 'the one before is still there').to.equal(3);
+    expect(Object.keys(await filesOfBackup(here.file)).length, 'the one before is still there').to.equal(3);
   });
 });
 
 describe('restoring a backup', () => {
   const manifestWith = (
     files: readonly ForgedEntry[],
-    changes: Partial<Manifest> | { format: number } = {},
+    changes: Readonly<Record<string, unknown>> = {},
   ): ForgedEntry => ({
     path: 'manifest.json',
     content: JSON.stringify({
@@ -286,7 +287,7 @@ describe('restoring a backup', () => {
     for (const [what, entries, sentence] of EVIL) {
       const evil = join(here.folder.path, 'evil.tar.gz');
       await forge(evil, entries);
-      expect(await refusal(restoreBackup(evil, { dataDir: here.dataDir, now: 0 })), what).to.match(sentence);
+      expect(await refusal(restored(evil, here.dataDir)), what).to.match(sentence);
       expect(filesIn(here.dataDir), what).to.deep.equal(before);
     }
     expect(existsSync(join(here.folder.path, 'evil'))).to.equal(false);
@@ -299,7 +300,7 @@ describe('restoring a backup', () => {
     const broken = join(here.folder.path, 'broken.tar.gz');
     const refused = async (content: Uint8Array) => {
       writeFileSync(broken, content);
-      expect(await refusal(restoreBackup(broken, { dataDir: here.dataDir, now: 0 }))).to.match(/not a valid backup/);
+      expect(await refusal(restored(broken, here.dataDir))).to.match(/not a valid backup/);
     };
     for (const length of [0, 1, 10, 100, bytes.length >> 1, bytes.length - 9, bytes.length - 1])
       await refused(bytes.subarray(0, length));
@@ -311,9 +312,7 @@ describe('restoring a backup', () => {
     await refused(gzipSync(bytes));
     await refused(Buffer.from('no gzip at all'));
     expect(filesIn(here.dataDir)).to.deep.equal(before);
-    expect(await refusal(restoreBackup(join(here.folder.path, 'none'), { dataDir: here.dataDir, now: 0 }))).to.include(
-      'cannot be read',
-    );
+    expect(await refusal(restored(join(here.folder.path, 'none'), here.dataDir))).to.include('cannot be read');
   });
 
   it('is brought to its end by the next start wherever it was interrupted', async () => {
@@ -328,12 +327,12 @@ describe('restoring a backup', () => {
         return rename(from, to);
       };
       syncBuiltinESMExports();
-      const outcome = await refusal(restoreBackup(here.file, { dataDir: here.dataDir, now: 0 })).finally(() => {
+      const outcome = await refusal(restored(here.file, here.dataDir)).finally(() => {
         promises.rename = rename;
         syncBuiltinESMExports();
       });
       done = outcome === 'it was taken';
-      await finishRestore(here.dataDir);
+      await recovered(here.dataDir);
       const { aside, rest } = parted(filesIn(here.dataDir));
       // The first rename puts the plan in its place.
       expect(rest, `after ${at} renames`).to.deep.equal(filesInOrder({ ...(at === 0 ? OLD : NEW), ...NO_DATA }));
@@ -352,7 +351,7 @@ describe('restoring a backup', () => {
       });
     };
     syncBuiltinESMExports();
-    await restoreBackup(here.file, { dataDir: here.dataDir, now: 0 }).finally(() => {
+    await restored(here.file, here.dataDir).finally(() => {
       promises.open = open;
       syncBuiltinESMExports();
     });
@@ -380,7 +379,7 @@ describe('restoring a backup', () => {
     mkdirSync(dataDir);
     for (const afterMs of [12, 45]) {
       await killed('restore', afterMs, dataDir, a, b);
-      await recoverData(dataDir);
+      await recovered(dataDir);
       const { rest } = parted(filesIn(dataDir));
       expect([[], ['new'], ['old']].map(String)).to.include(String([...new Set(Object.values(rest))]));
       if (Object.keys(rest).length > 0) expect(Object.keys(rest)).to.have.length(60);
@@ -389,10 +388,10 @@ describe('restoring a backup', () => {
     const before = readFileSync(a);
     for (const afterMs of [5, 30]) {
       await killed('backup', afterMs, dataDir, a);
-      expect((await readArchive(a)).files, `after ${afterMs} ms`).to.have.length(60);
+      expect(Object.keys(await filesOfBackup(a)), `after ${afterMs} ms`).to.have.length(60);
     }
     expect(before.length).to.be.greaterThan(0);
-    await recoverData(dataDir);
+    await recovered(dataDir);
     expect(existsSync(join(dataDir, '.snapshot'))).to.equal(false);
   });
 });

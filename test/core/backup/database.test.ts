@@ -2,14 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Driver } from '@cinnabar/core';
 import { createFileDriver, createPostgresDriver, createSystemClock } from '@cinnabar/core';
-import { backUp } from '@cinnabar/core/internal/backup/backups';
-import { restoreBackup } from '@cinnabar/core/internal/backup/restore';
-import { takeInventory } from '@cinnabar/core/internal/storage/copy';
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';
 import { recordingLogger } from '../../support/logs.js';
 import { describePostgres, testDatabase } from '../../support/postgres.js';
-import { filesIn, lay } from './world.js';
+import { backedUp, filesIn, heldBy, lay, restored } from './world.js';
 
 const log = recordingLogger();
 const clock = createSystemClock();
@@ -42,20 +39,8 @@ async function world() {
     place,
     filesOf,
     other: join(folder.path, 'other'),
-    backUp: (withSecrets = true) =>
-      backUp(
-        file,
-        {
-          dataDir,
-          cacheDir: join(dataDir, 'cache'),
-          buildCacheDir: join(dataDir, 'cache'),
-          logDir: join(dataDir, 'logs'),
-          botName: undefined,
-        },
-        { withSecrets, secrets: new Map(), plugins: [], now: 0, driver },
-      ),
-    restore: (to: string, into?: Driver) =>
-      restoreBackup(file, { dataDir: to, now: 0, ...(into === undefined ? {} : { driver: into }) }),
+    backUp: (withSecrets = true) => backedUp(dataDir, file, { withSecrets, plugins: [], driver }),
+    restore: (to: string, into?: Driver) => restored(file, to, into === undefined ? {} : { driver: into }),
     async [Symbol.asyncDispose]() {
       await driver.close();
       await place[Symbol.asyncDispose]();
@@ -78,39 +63,32 @@ describePostgres('a backup of data in PostgreSQL', () => {
   it('is brought back into files, as one of files is into the database: the same by count and checksum', async () => {
     await using bot = await world();
     await bot.backUp();
-    const held = await takeInventory(bot.driver);
+    const held = await heldBy(bot.driver);
     lay(bot.other, { 'documents/x/y.json': '{}' });
     await bot.restore(bot.other);
     const files = bot.filesOf(bot.other);
-    expect(await takeInventory(files)).to.deep.equal(held);
+    expect(await heldBy(files)).to.deep.equal(held);
 
     await files.write(SETTINGS, { version: 1, data: { model: 'another' } });
-    const changed = await takeInventory(files);
+    const changed = await heldBy(files);
     const { driver } = bot;
-    const places = {
-      dataDir: bot.other,
-      cacheDir: '/none',
-      buildCacheDir: '/none',
-      logDir: '/none',
-      botName: undefined,
-    };
-    await backUp(bot.file, places, { withSecrets: true, secrets: new Map(), plugins: [], now: 0, driver: files });
+    await backedUp(bot.other, bot.file, { withSecrets: true, driver: files });
     await bot.restore(bot.dataDir, driver);
-    expect(await takeInventory(driver)).to.deep.equal(changed);
+    expect(await heldBy(driver)).to.deep.equal(changed);
   });
 
   it('takes the place of everything in the database, which is kept aside with the files', async () => {
     await using bot = await world();
     await bot.backUp();
-    const held = await takeInventory(bot.driver);
+    const held = await heldBy(bot.driver);
     await bot.driver.write(['party', 'collections', 'user', 'rosters', 'later'], { version: 2, data: {} });
     await bot.driver.journal(MEMORIES).add('{"n":3}\n');
     await bot.driver.setAside(SETTINGS);
-    const later = await takeInventory(bot.driver);
+    const later = await heldBy(bot.driver);
 
     const { aside = '' } = await bot.restore(bot.dataDir, bot.driver);
-    expect(await takeInventory(bot.driver)).to.deep.equal(held);
-    expect(await takeInventory(bot.filesOf(join(aside, '.database')))).to.deep.equal(later);
+    expect(await heldBy(bot.driver)).to.deep.equal(held);
+    expect(await heldBy(bot.filesOf(join(aside, '.database')))).to.deep.equal(later);
     expect(existsSync(join(bot.dataDir, 'documents'))).to.equal(false);
     expect(existsSync(join(bot.dataDir, 'persona/500/guild.jsonl'))).to.equal(false);
     expect(readFileSync(join(bot.dataDir, 'images/one.png'), 'utf8')).to.equal('kept in a file');
@@ -131,25 +109,17 @@ describePostgres('a backup of data in PostgreSQL', () => {
 
   it('leaves the database as it is where one has no documents, and names those of one that cannot be read', async () => {
     await using bot = await world();
-    const held = await takeInventory(bot.driver);
+    const held = await heldBy(bot.driver);
     lay(bot.other, { 'images/two.png': 'x' });
-    const places = {
-      dataDir: bot.other,
-      cacheDir: '/none',
-      buildCacheDir: '/none',
-      logDir: '/none',
-      botName: undefined,
-    };
-    const options = { withSecrets: true, secrets: new Map(), plugins: [], now: 0, driver: {} };
-    await backUp(bot.file, places, options);
+    await backedUp(bot.other, bot.file, { withSecrets: true });
     await bot.restore(bot.dataDir, bot.driver);
-    expect(await takeInventory(bot.driver)).to.deep.equal(held);
+    expect(await heldBy(bot.driver)).to.deep.equal(held);
 
     lay(bot.other, { 'documents/party/collections/user/rosters/1.json': '{' });
-    await backUp(bot.file, places, options);
+    await backedUp(bot.other, bot.file, { withSecrets: true });
     const { damaged } = await bot.restore(bot.dataDir, bot.driver);
     expect(damaged).to.deep.equal(['party/collections/user/rosters/1']);
-    expect((await takeInventory(bot.driver)).documents).to.equal(0);
+    expect((await heldBy(bot.driver)).documents).to.equal(0);
   });
 
   it('is of one moment: never the second of two documents without the first', async () => {

@@ -6,8 +6,12 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { createGzip } from 'node:zlib';
-import { backUp } from '@cinnabar/core/internal/backup/backups';
+import type { Driver } from '@cinnabar/core';
+import { readArchive } from '@cinnabar/core/internal/backup/archive';
+import { backUp, recoverData } from '@cinnabar/core/internal/backup/backups';
+import { restoreBackup } from '@cinnabar/core/internal/backup/restore';
 import type { SecretKeys } from '@cinnabar/core/internal/storage/catalog/fields';
+import { takeInventory } from '@cinnabar/core/internal/storage/copy';
 import { Header } from 'tar';
 
 export type Files = Readonly<Record<string, string>>;
@@ -35,9 +39,20 @@ export function filesIn(folder: string): Files {
 export function backedUp(
   dataDir: string,
   file: string,
-  options: { readonly withSecrets?: boolean; readonly secrets?: ReadonlyMap<string, SecretKeys> } = {},
+  options: {
+    readonly withSecrets?: boolean;
+    readonly secrets?: ReadonlyMap<string, SecretKeys>;
+    readonly plugins?: readonly { readonly id: string; readonly version: string }[];
+    /** Where documents and journals are, when it is not in the folder. */
+    readonly driver?: Pick<Driver, 'frozen'>;
+  } = {},
 ) {
-  const { withSecrets = false, secrets = new Map() } = options;
+  const {
+    withSecrets = false,
+    secrets = new Map(),
+    plugins = [{ id: 'dice', version: '1.0.0' }],
+    driver = {},
+  } = options;
   const places = {
     dataDir,
     cacheDir: join(dataDir, 'cache'),
@@ -46,13 +61,42 @@ export function backedUp(
     botName: undefined,
   };
   return backUp(file, places, {
-    driver: {},
+    driver,
     withSecrets,
     secrets,
-    plugins: [{ id: 'dice', version: '1.0.0' }],
+    plugins: [...plugins],
     now: 0,
   });
 }
+
+/** Puts a backup in the place of the data in a folder, and of what a database holds beside it. */
+export function restored(
+  file: string,
+  dataDir: string,
+  { now = 0, driver }: { readonly now?: number; readonly driver?: Driver } = {},
+): ReturnType<typeof restoreBackup> {
+  return restoreBackup(file, { dataDir, now, ...(driver === undefined ? {} : { driver }) });
+}
+
+/** Does what a start does with what a process has left that was killed. */
+export const recovered = (dataDir: string) => recoverData(dataDir);
+
+/** The files of a backup, checked, with their content. */
+export async function filesOfBackup(file: string): Promise<Files> {
+  const found: [string, string][] = [];
+  const { files } = await readArchive(file, {
+    async onFile({ path }, content) {
+      let text = '';
+      for await (const chunk of content) text += chunk.toString();
+      found.push([path, text]);
+    },
+  });
+  if (files.length !== found.length) throw new Error(`${found.length} of ${files.length} files were read`);
+  return Object.fromEntries(found);
+}
+
+/** What makes one set of documents and journals the same as another. */
+export const heldBy = (driver: Driver) => takeInventory(driver);
 
 export interface ForgedEntry {
   readonly path: string;

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSystemClock, loadConfig } from '@cinnabar/core';
-import { createMember } from '@cinnabar/core/internal/cluster/member';
-import { groupOf } from '@cinnabar/core/internal/gateway/partition';
+import { loadConfig } from '@cinnabar/core';
 import { type LocalChannel, type LocalDiscord, type LocalMessage, startLocalDiscord } from '@cinnabar/local-discord';
 import type { HostEnd, Plugin } from '@cinnabar/sdk';
+import { ShardClientUtil } from 'discord.js';
+import { memberOfCluster } from '../../support/cluster-member.js';
 import { leaveLocked } from '../../support/folder.js';
 import { recordingLogger } from '../../support/logs.js';
 import { type TestDatabase, testDatabase } from '../../support/postgres.js';
@@ -21,7 +21,7 @@ export async function createClusterWorld({ groups, guilds }: { readonly groups: 
     const make = () => discord.createGuild({ name: `Server ${index}`, owner });
     let guild = make();
     // Which group a server belongs to follows from the millisecond in which it was made. The bot is in one of each in turn.
-    for (; groupOf(guild.id, groups) !== index % groups; guild = make())
+    for (; ShardClientUtil.shardIdForGuildId(guild.id, groups) !== index % groups; guild = make())
       await new Promise((resolve) => setTimeout(resolve, 1));
     guild.invite(application);
     channels.push(guild.createChannel({ name: 'general' }));
@@ -102,23 +102,17 @@ function memberOn(options: {
     DATABASE_URL: database.url,
     ...env,
   });
-  const member = createMember({
-    config: {
-      ...config,
-      token,
-      storage: { url: database.url, schema: database.schema, poolSize: 4 },
-      cluster: { groups, name },
-      dataDir: join(folder, 'data'),
-      logDir: join(folder, 'logs'),
-    },
+  const member = memberOfCluster({
+    config: { ...config, token, dataDir: join(folder, 'data'), logDir: join(folder, 'logs') },
+    name,
+    groups,
+    database,
     host: {
       onEndRequest: (how) => void (ends.at(-1) === how || ends.push(how)),
       plugins: plugins.filter((plugin) => typeof plugin !== 'string'),
       only: plugins.map((plugin) => (typeof plugin === 'string' ? plugin : plugin.manifest.id)),
     },
-    clock: createSystemClock(),
     log,
-    onUnreachable: () => undefined,
   });
   return Object.assign(member, { log, ends });
 }

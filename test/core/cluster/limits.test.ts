@@ -1,33 +1,28 @@
 import { setImmediate } from 'node:timers/promises';
-import { createSystemClock } from '@cinnabar/core';
-import { createSharedLimits } from '@cinnabar/core/internal/cluster/limits';
-import { createSharedSlashPace } from '@cinnabar/core/internal/commands/slash-sync';
-import { createFairRequests, REQUESTS_PER_SECOND } from '@cinnabar/core/internal/gateway/rest';
-import { createSharedIdentifyLimits } from '@cinnabar/core/internal/gateway/session-limits';
-import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import { startLocalDiscord } from '@cinnabar/local-discord';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { DefaultRestOptions, REST, Routes } from 'discord.js';
-import { recordingLogger } from '../../support/logs.js';
+import { clusterProcess } from '../../support/cluster-process.js';
 import { describePostgres, type TestDatabase, testDatabase } from '../../support/postgres.js';
+import { fairly, sharedIdentifyLimits } from '../gateway/limits-harness.js';
 
 const PROCESSES = 3;
 const REQUESTS = 180;
+/** That Discord admits to one bot. */
+const REQUESTS_PER_SECOND = 50;
 /** Lists of slash commands that are brought in line at once, and then in a second. */
 const BURST = 30;
 const A_SECOND = 5;
 
 async function processesOn(place: TestDatabase) {
-  const clock = createSystemClock();
-  const databases = Array.from({ length: PROCESSES }, () =>
-    openDatabase({ ...place, poolSize: 2, use: 'cluster', clock, log: recordingLogger() }),
-  );
-  for (const database of databases) await database.open();
+  const processes = Array.from({ length: PROCESSES }, () => clusterProcess(place, { poolSize: 2 }));
+  for (const process of processes) await process.open();
   return {
-    limits: databases.map((database) => createSharedLimits(database, clock)),
+    limits: processes.map((process) => process.limits()),
+    paces: processes.map((process) => process.slashPace()),
     async [Symbol.asyncDispose]() {
-      for (const database of databases) await database.close();
+      for (const process of processes) await process.close();
     },
   };
 }
@@ -46,7 +41,7 @@ describePostgres('cluster: limits of Discord', () => {
       new REST({
         api: discord.api,
         globalRequestsPerSecond: Number.MAX_SAFE_INTEGER,
-        makeRequest: createFairRequests(requests, DefaultRestOptions.makeRequest),
+        makeRequest: fairly(requests, DefaultRestOptions.makeRequest),
       }).setToken(application.token),
     );
     const began = performance.now();
@@ -62,12 +57,10 @@ describePostgres('cluster: limits of Discord', () => {
   it('of slash commands: the hosts of all groups bring no more lists in line than one bot alone', async () => {
     await using place = await testDatabase();
     await using processes = await processesOn(place);
-    const clock = createSystemClock();
-    const paces = processes.limits.map((limits) => createSharedSlashPace(limits, clock, recordingLogger()));
     const stopping = new AbortController();
     const began = performance.now();
     const passed: number[] = [];
-    const hosts = paces.map(async (pace) => {
+    const hosts = processes.paces.map(async (pace) => {
       while (await pace(stopping.signal)) {
         passed.push(performance.now() - began);
         if (passed.length === BURST + 2 * A_SECOND) stopping.abort();
@@ -127,7 +120,7 @@ describe('sessions of a cluster', () => {
       shards: 16,
       session_start_limit: { total: 1_000, remaining: 7, reset_after: 5, max_concurrency: 4 },
     };
-    const turns = createSharedIdentifyLimits({
+    const turns = sharedIdentifyLimits({
       limits: {
         async take(name) {
           asked.push(name);
@@ -137,7 +130,6 @@ describe('sessions of a cluster', () => {
       },
       information: { get: async () => gateway, refreshed: async () => gateway, askAgain: async () => gateway },
       clock,
-      log: recordingLogger(),
     });
     const turn = turns.turn(9, new AbortController().signal);
     while (clock.pending === 0) await setImmediate();

@@ -1,13 +1,6 @@
-import type { ClusterChannel, RequestKind } from '@cinnabar/core/internal/cluster/assignment';
-import { createHandedNotices, takeNotices } from '@cinnabar/core/internal/cluster/notices';
-import { formatIcuMessage } from '@cinnabar/core/internal/languages/languages';
-import { alertsSchema, createAlertQueue } from '@cinnabar/core/internal/observability/owner-notices';
-import { createStorage } from '@cinnabar/core/internal/storage/storage';
-import { createMemoryDriver } from '@cinnabar/core/testing';
-import { CinnabarError, formatMessagesWith } from '@cinnabar/sdk';
-import { createManualClock } from '@cinnabar/sdk/testing';
+import { CinnabarError } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { recordingLogger } from '../../support/logs.js';
+import { type Channel, openAlerts } from '../observability/alerts.js';
 
 const MINUTE = 60_000;
 const FULL = { kind: 'disk-full', text: 'The disk is full.', remedy: 'Free some space.' };
@@ -22,15 +15,11 @@ type Handler = (body: unknown) => Promise<unknown>;
 
 /** Hosts of a cluster, whose channel carries what is asked of the first group while that one has an owner. */
 function setUp() {
-  const clock = createManualClock();
-  const log = recordingLogger();
-  const storage = createStorage({ driver: createMemoryDriver(), log });
-  const documentOf = (key: string) => () =>
-    storage.collection('notices', { scope: 'global', version: 1, schema: alertsSchema }).of(key);
+  const { clock, taking, handing } = openAlerts();
   const sent: string[] = [];
   const wire: { handle: Handler | undefined; answers: boolean } = { handle: undefined, answers: true };
-  const channel: Pick<ClusterChannel, 'ask' | 'answer'> = {
-    async ask<B, T>(group: number, kind: RequestKind<B, T>, body: B): Promise<T> {
+  const channel: Channel = {
+    async ask(group, kind, body) {
       expect(group).to.equal(0);
       const answer = await wire.handle?.(JSON.parse(JSON.stringify(body)));
       if (wire.handle === undefined || !wire.answers)
@@ -48,18 +37,16 @@ function setUp() {
     wire,
     /** The host that has direct messages. */
     async first() {
-      const queue = createAlertQueue({
-        reachable: async () => true,
-        async send(write) {
-          sent.push(write());
-          return { isDone: true, missed: [] };
+      const own = taking(
+        {
+          reachable: async () => true,
+          async send(write) {
+            sent.push(write());
+            return { isDone: true, missed: [] };
+          },
         },
-        document: documentOf('owners'),
-        languages: () => [],
-        clock,
-        log,
-      });
-      const own = takeNotices(queue, channel);
+        channel,
+      );
       await own.open();
       return {
         ...own,
@@ -71,15 +58,7 @@ function setUp() {
       };
     },
     async other(group: number) {
-      const notices = createHandedNotices({
-        channel,
-        group,
-        document: documentOf(`owners@${group}`),
-        redact: (text) => text.replaceAll('s3cret', '***'),
-        languages: () => [],
-        clock,
-        log,
-      });
+      const notices = handing(group, channel, (text) => text.replaceAll('s3cret', '***'));
       await notices.open();
       return notices;
     },
@@ -93,8 +72,6 @@ function setUp() {
 }
 
 describe('cluster: notices to the owners', () => {
-  before(() => formatMessagesWith(formatIcuMessage));
-
   it('are sent by one host, once for what several have noticed', async () => {
     const { sent, first, other, pass } = setUp();
     const [zero, one, two] = [await first(), await other(1), await other(2)];

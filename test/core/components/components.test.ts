@@ -49,7 +49,7 @@ describe('components', () => {
 
   it('reach their plugin with the arguments they were made with', async () => {
     const seen: (readonly string[])[] = [];
-    const args = ['task:1', '100%', 'ünï', ''];
+    const args = ['task:1', '100%', '%3A%25', 'ünï', '🎲\n', ''];
     const { message } = await button(
       {
         run: async (interaction, given) => {
@@ -61,6 +61,9 @@ describe('components', () => {
     );
     const interaction = await press(message);
     expect(seen).to.deep.equal([args]);
+    expect(message.components)
+      .to.have.nested.property('[0].components[0].custom_id')
+      .that.matches(/^tasks:stop:task%3A1:100%25:/);
     expect(said(interaction)).to.deep.equal(['stopped']);
   });
 
@@ -119,8 +122,9 @@ describe('components', () => {
       seen.push(bench.components.onInteraction(interaction));
       if (interaction.isButton()) void interaction.deferUpdate();
     });
-    await press(await post({ customId: () => 'a-collector-of-its-own' }, []));
-    expect(seen).to.deep.equal([false]);
+    for (const id of ['a-collector-of-its-own', 'stop', 'Tasks:stop', 'tasks:', 'tasks:a b', ':stop'])
+      await press(await post({ customId: () => id }, []));
+    expect(seen).to.deep.equal([false, false, false, false, false, false]);
   });
 
   it('can be modals', async () => {

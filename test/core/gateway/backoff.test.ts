@@ -1,6 +1,6 @@
-import { createBackoff } from '@cinnabar/core/internal/gateway/session-limits';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { pausesWith } from './limits-harness.js';
 
 const FAILED = { readyForMs: undefined, resumed: false, renewing: false };
 const attempt = fc.record({
@@ -10,10 +10,8 @@ const attempt = fc.record({
 });
 
 describe('the schedule of attempts to connect', () => {
-  const withChance = (chance: number) => createBackoff({ next: () => chance, id: () => '' });
-
   it('is at once, then 1 s, 2 s, 4 s up to a minute; chance shortens each by up to a half', () => {
-    const [shortest, longest] = [withChance(0), withChance(1)];
+    const [shortest, longest] = [pausesWith(0), pausesWith(1)];
     const steps = Array.from({ length: 9 }, () => [shortest.next(FAILED) / 1_000, longest.next(FAILED) / 1_000]);
     expect(steps).to.deep.equal([
       [0, 0],
@@ -29,13 +27,13 @@ describe('the schedule of attempts to connect', () => {
   });
 
   it('begins anew after a connection that was ready for 30 s', () => {
-    const backoff = withChance(1);
+    const backoff = pausesWith(1);
     for (let failure = 0; failure < 9; failure++) backoff.next(FAILED);
     expect(backoff.next({ readyForMs: 30_000, resumed: true, renewing: false })).to.equal(0);
   });
 
   it('counts no end that asks for a new session', () => {
-    const backoff = withChance(1);
+    const backoff = pausesWith(1);
     backoff.next(FAILED);
     expect(backoff.next({ ...FAILED, renewing: true })).to.equal(0);
     expect(backoff.next(FAILED)).to.equal(1_000);
@@ -47,7 +45,7 @@ describe('the schedule of attempts to connect', () => {
         fc.array(attempt, { maxLength: 40 }),
         fc.double({ min: 0, max: 1, noNaN: true }),
         (attempts, chance) => {
-          const backoff = withChance(chance);
+          const backoff = pausesWith(chance);
           for (const one of attempts) {
             const pauseMs = backoff.next(one);
             expect(pauseMs).to.be.within(0, 60_000);

@@ -1,8 +1,7 @@
-import { createDiscordFailures, createFairRequests, createRequestBudget } from '@cinnabar/core/internal/gateway/rest';
 import { createTestHost } from '@cinnabar/core/testing';
 import { definePlugin } from '@cinnabar/sdk';
-import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
+import { requestsOf, watchedForFailures } from './limits-harness.js';
 
 /** Does what it is told, and fails with what that throws. */
 function failing(heard: string[]) {
@@ -56,15 +55,12 @@ describe('a plugin whose requests fail', () => {
 
 describe('a request to Discord', () => {
   it('that times out while it waits for its turn is no failure of the plugin', async () => {
-    const failures = createDiscordFailures();
-    const request = failures.watch(
-      createFairRequests(createRequestBudget(createManualClock(), 1), async () => new Response()),
-    );
+    const { request, isFailureOfDiscord } = watchedForFailures(requestsOf(1, async () => new Response()).request);
     const url = 'https://discord.com/api/v10/channels/1/messages';
     await request(url, {});
     const waiting = new AbortController();
     const second = request(url, { signal: waiting.signal }).catch((error: unknown) => error);
     waiting.abort();
-    expect(failures.isOne(await second)).to.equal(true);
+    expect(isFailureOfDiscord(await second)).to.equal(true);
   });
 });

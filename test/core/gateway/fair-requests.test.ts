@@ -1,13 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
-import { createFairRequests, createRequestBudget } from '@cinnabar/core/internal/gateway/rest';
-import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
+import { requestsOf } from './limits-harness.js';
 
 describe('requests to Discord', () => {
   const start = (perSecond: number) => {
-    const clock = createManualClock();
     const sent: string[] = [];
-    const request = createFairRequests(createRequestBudget(clock, perSecond), async (url: string) => {
+    const { clock, request } = requestsOf(perSecond, async (url) => {
       sent.push(url.replace('https://discord.com/api/v10/', ''));
       return new Response();
     });

@@ -1,13 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import { createSystemRandom } from '@cinnabar/core';
-import {
-  createGatewayInformation,
-  createIdentifyLimits,
-  type GatewayBot,
-} from '@cinnabar/core/internal/gateway/session-limits';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
-import { recordingLogger } from '../../support/logs.js';
+import type { APIGatewayBotInfo } from 'discord.js';
+import { gatewayInformation, identifyLimits } from './limits-harness.js';
 
 const HOUR_MS = 60 * 60_000;
 
@@ -15,7 +10,7 @@ const HOUR_MS = 60 * 60_000;
 function limitsWith(...answers: readonly (number | undefined)[]) {
   const clock = createManualClock();
   const left = [...answers];
-  let known: GatewayBot | undefined;
+  let known: APIGatewayBotInfo | undefined;
   const ask = async () => {
     const remaining = left.shift();
     if (remaining === undefined) return undefined;
@@ -37,7 +32,7 @@ function limitsWith(...answers: readonly (number | undefined)[]) {
     },
     askAgain: ask,
   };
-  return { clock, limits: createIdentifyLimits(clock, information, recordingLogger()) };
+  return { clock, limits: identifyLimits(clock, information) };
 }
 
 /** Whether a promise has resolved by now. */
@@ -52,18 +47,11 @@ async function isDone(promise: Promise<unknown>): Promise<boolean> {
 
 describe('what Discord says of its gateway', () => {
   it('is asked for once by shards that ask at the same time, and again afterwards', async () => {
-    const clock = createManualClock();
     let asked = 0;
-    const information = createGatewayInformation({
-      ask: async () => {
-        asked += 1;
-        await setImmediate();
-        return { url: `wss://${asked}.example` };
-      },
-      clock,
-      random: createSystemRandom(clock),
-      signal: new AbortController().signal,
-      onUnreachable: () => undefined,
+    const information = gatewayInformation(async () => {
+      asked += 1;
+      await setImmediate();
+      return { url: `wss://${asked}.example` };
     });
     const urls = async (shards: number) =>
       (await Promise.all(Array.from({ length: shards }, information.refreshed))).map(({ url }) => url);

@@ -1,11 +1,9 @@
 import type { DocumentPath, Driver } from '@cinnabar/core';
-import { createIdentities, identitySchema } from '@cinnabar/core/internal/identities/identities';
-import { createStorage } from '@cinnabar/core/internal/storage/storage';
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import type { Identity, IdentityGrant } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
-import { recordingLogger } from '../../support/logs.js';
+import { identitiesIn, storageOn } from '../storage/fixture.js';
 
 const grant = (more: Partial<IdentityGrant> = {}): IdentityGrant => ({
   guildId: '900',
@@ -24,15 +22,7 @@ const agent = (more: Partial<Identity> = {}): Identity => ({
 });
 
 const open = (driver: Driver = createMemoryDriver()) =>
-  createIdentities({
-    documents: createStorage({ driver, log: recordingLogger() }).collection('identities', {
-      scope: 'global',
-      version: 1,
-      schema: identitySchema,
-    }),
-    isOn: async (_guildId, plugin) => plugin === 'relay',
-    log: recordingLogger(),
-  });
+  identitiesIn(storageOn(driver), async (_guildId, plugin) => plugin === 'relay');
 
 /** A medium whose next write waits until it is told to go on. */
 function slowDriver() {

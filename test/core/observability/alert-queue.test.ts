@@ -1,12 +1,6 @@
-import { formatIcuMessage } from '@cinnabar/core/internal/languages/languages';
-import { alertsSchema, createAlertQueue } from '@cinnabar/core/internal/observability/owner-notices';
-import { createStorage } from '@cinnabar/core/internal/storage/storage';
-import { createMemoryDriver } from '@cinnabar/core/testing';
-import { formatMessagesWith } from '@cinnabar/sdk';
-import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { recordingLogger } from '../../support/logs.js';
+import { openAlerts } from './alerts.js';
 
 const HOUR = 3_600_000;
 
@@ -17,15 +11,11 @@ interface Sent {
 
 /** An owner who can be out of reach, and a bot that can be started again on the same data. */
 function setUp() {
-  const clock = createManualClock();
-  const log = recordingLogger();
-  const storage = createStorage({ driver: createMemoryDriver(), log });
-  const document = () =>
-    storage.collection('notices', { scope: 'global', version: 1, schema: alertsSchema }).of('owners');
+  const { clock, queue: open } = openAlerts();
   const sent: Sent[] = [];
   const owner = { reachable: true, answers: true };
   const start = async () => {
-    const queue = createAlertQueue({
+    const queue = open({
       reachable: async () => owner.reachable,
       async send(write) {
         const content = write();
@@ -33,10 +23,6 @@ function setUp() {
         sent.push({ at: clock.now(), content });
         return { isDone: true, missed: [] };
       },
-      document,
-      languages: () => [],
-      clock,
-      log,
     });
     await queue.open();
     return queue;
@@ -103,8 +89,6 @@ async function play({ clock, owner, start }: World, steps: readonly Step[]): Pro
 }
 
 describe('the queue of alerts', () => {
-  before(() => formatMessagesWith(formatIcuMessage));
-
   it('sends each kind at most once an hour and every alert once, whatever fails and however often it is started again', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {

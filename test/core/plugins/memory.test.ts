@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { watchVersions } from '../../support/versions.js';
+import { watchVersions } from '../../support/trial-host.js';
 import { useFolder } from './support/folder.js';
 import { createHouseIn } from './support/house.js';
 

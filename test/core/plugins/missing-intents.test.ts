@@ -1,18 +1,34 @@
-import { missingIntent } from '@cinnabar/core/internal/gateway/discord-sync';
 import { createTestHost } from '@cinnabar/core/testing';
-import { definePlugin } from '@cinnabar/sdk';
+import { definePlugin, type Manifest } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { readLogs } from '../../support/log-files.js';
 
 describe('a listener whose event Discord would not send', () => {
   const WELCOMES = 'guildMemberAdd';
 
-  it('is told of with the line to add to the manifest', () => {
-    expect(missingIntent(WELCOMES, { intents: ['Guilds'] })).to.include("intents: ['Guilds', 'GuildMembers']");
-    expect(missingIntent(WELCOMES, { intents: ['GuildMembers'] })).to.equal(undefined);
-    expect(missingIntent(WELCOMES, { optionalIntents: ['GuildMembers'] })).to.equal(undefined);
-    expect(missingIntent('messageCreate', { intents: ['DirectMessages'] })).to.equal(undefined);
-    expect(missingIntent('clientReady', {})).to.equal(undefined);
+  it('is told of with the line to add to the manifest', async () => {
+    const hearing = (
+      id: string,
+      event: 'guildMemberAdd' | 'messageCreate' | 'clientReady',
+      manifest: Partial<Manifest>,
+    ) =>
+      definePlugin({
+        manifest: { id, version: '1.0.0', description: 'Hears', ...manifest },
+        setup: ({ on }) => void on(event, () => undefined),
+      });
+    await using host = await createTestHost({
+      plugins: [
+        hearing('deaf', WELCOMES, { intents: ['Guilds'] }),
+        hearing('welcoming', WELCOMES, { intents: ['GuildMembers'] }),
+        hearing('hopeful', WELCOMES, { optionalIntents: ['GuildMembers'] }),
+        hearing('private', 'messageCreate', { intents: ['DirectMessages'] }),
+        hearing('early', 'clientReady', {}),
+      ],
+      printErrors: false,
+    });
+    const warned = (await readLogs(host)).filter(({ message }) => message.includes('may hear nothing'));
+    expect(warned).to.have.length(1);
+    expect(warned[0]?.message).to.match(/^deaf .*intents: \['Guilds', 'GuildMembers'\]/);
   });
 
   it('is warned of in the log when the plugin is loaded, and permissions that the bot lacks are in plugin info', async () => {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Driver } from '@cinnabar/core';
+import { createIdentities, identitySchema } from '@cinnabar/core/internal/identities/identities';
 import { createStorage, type StorageOptions } from '@cinnabar/core/internal/storage/storage';
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import {
@@ -47,6 +48,26 @@ export function memoryStorage(options: Partial<StorageOptions> = {}) {
   const log = recordingLogger();
   const storage = storageOn(driver, { log, ...options });
   return { driver, log, storage, ...opener(storage) };
+}
+
+type StorageService = ReturnType<typeof storageOn>;
+
+/** The agents and other identities that the host keeps. */
+export function identitiesIn(
+  storage: StorageService,
+  isOn: (guildId: string | null, plugin: string) => Promise<boolean> = async () => true,
+) {
+  return createIdentities({
+    documents: storage.collection('identities', {
+      scope: 'global',
+      version: 1,
+      schema: identitySchema,
+      shared: true,
+    }),
+    onGap: storage.onGap,
+    isOn,
+    log: recordingLogger(),
+  });
 }
 
 /** Opens storage with the types of its declarations, as a plugin's context does. */

@@ -1,18 +1,14 @@
 import type { Driver } from '@cinnabar/core';
-import { createSystemClock } from '@cinnabar/core';
 import { createGuildStates, guildStateSchema } from '@cinnabar/core/internal/gateway/guild-states';
 import { createPartition } from '@cinnabar/core/internal/gateway/partition';
-import { createIdentities, identitySchema } from '@cinnabar/core/internal/identities/identities';
 import { createConnections } from '@cinnabar/core/internal/storage/drivers/postgres/connection';
-import { openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import { migrate } from '@cinnabar/core/internal/storage/drivers/postgres/migrations';
 import { placeDocuments } from '@cinnabar/core/internal/storage/drivers/postgres/placing';
-import { createStorage } from '@cinnabar/core/internal/storage/storage';
 import { type SettingsChange, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { recordingLogger } from '../../support/logs.js';
+import { clusterProcess } from '../../support/cluster-process.js';
 import { describePostgres, type TestDatabase, testDatabase } from '../../support/postgres.js';
-import { opener } from './fixture.js';
+import { identitiesIn, opener, storageOn } from './fixture.js';
 
 const GROUPS = 2;
 /** Servers by the group that they belong to. */
@@ -30,22 +26,10 @@ const collections = {
 const settings = { guild: number, global: number, user: number };
 
 /** A process that serves one group, or with all of them a bot that is alone. */
-function hostOn(
-  { url, schema }: TestDatabase,
-  group: number,
-  groups = GROUPS,
-  channels: Record<string, string | null> = {},
-) {
-  const database = openDatabase({
-    url,
-    schema,
-    poolSize: 3,
-    use: 'cluster',
-    clock: createSystemClock(),
-    log: recordingLogger(),
-  });
-  const driver = database.driver({ partition: createPartition(group, groups) });
-  const storage = createStorage({ driver, log: recordingLogger(), guildOf: (_kind, id) => channels[id] });
+function hostOn(place: TestDatabase, group: number, groups = GROUPS, channels: Record<string, string | null> = {}) {
+  const { database, ...process } = clusterProcess(place);
+  const driver = process.driver(group, groups);
+  const storage = storageOn(driver, { guildOf: (_kind, id) => channels[id] });
   return {
     database,
     driver,
@@ -347,22 +331,10 @@ describePostgres('PostgreSQL: what another process changes', () => {
     await using zero = hostOn(place, 0);
     await using one = hostOn(place, 1);
     await one.driver.open?.();
-    const identitiesOf = ({ storage }: typeof one) =>
-      createIdentities({
-        documents: storage.collection('identities', {
-          scope: 'global',
-          version: 1,
-          schema: identitySchema,
-          shared: true,
-        }),
-        onGap: storage.onGap,
-        isOn: async () => true,
-        log: recordingLogger(),
-      });
-    const here = identitiesOf(one);
+    const here = identitiesIn(one.storage);
     const johnny = { id: 'party:johnny', plugin: 'party', name: 'Johnny', grants: [] };
     expect(await here.get(johnny.id)).to.equal(undefined);
-    await identitiesOf(zero).save(johnny);
+    await identitiesIn(zero.storage).save(johnny);
     expect(await until(async () => (await here.get(johnny.id)) !== undefined)).to.be.lessThan(200);
     const { schema, query } = place;
     await query(`BEGIN; ALTER TABLE ${schema}.documents DISABLE TRIGGER announce;

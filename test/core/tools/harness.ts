@@ -5,11 +5,20 @@ import { createBoundary, createInFlight } from '@cinnabar/core/internal/gateway/
 import { createEnabledIn } from '@cinnabar/core/internal/gateway/guild-states';
 import { createLanguages } from '@cinnabar/core/internal/languages/languages';
 import { createSubjectIndex } from '@cinnabar/core/internal/storage/subjects';
+import { createLedger } from '@cinnabar/core/internal/tools/ledger';
 import { createLedgerStore } from '@cinnabar/core/internal/tools/ledger-store';
 import type { AuditEntry } from '@cinnabar/core/internal/tools/presentation';
 import { createToolPolicies, createTools } from '@cinnabar/core/internal/tools/tools';
 import { createMemoryDriver } from '@cinnabar/core/testing';
-import { type Actor, type Interceptor, type Logger, type ToolDefinition, type ToolInput, z } from '@cinnabar/sdk';
+import {
+  type Actor,
+  type Clock,
+  type Interceptor,
+  type Logger,
+  type ToolDefinition,
+  type ToolInput,
+  z,
+} from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { memoryGuildStates, memoryOwnerState } from '../../support/guild-states.js';
 import { recordingLogger } from '../../support/logs.js';
@@ -43,6 +52,11 @@ const OPEN: ProvenanceService = {
 /** Where the ledger keeps calls: documents of the driver, found again by the people that they are about. */
 export function ledgerStoreOn(driver: Driver, log: Logger = recordingLogger()) {
   return createLedgerStore(driver, log, createSubjectIndex(driver));
+}
+
+/** The ledger alone. */
+export function ledgerOn(driver: Driver, clock: Clock, log: Logger = recordingLogger()) {
+  return createLedger({ store: ledgerStoreOn(driver, log), clock, log });
 }
 
 /** A tools room on real parts: manual time, documents in memory, and an access room that tests can turn against someone. */

@@ -1,5 +1,4 @@
-import { basename } from 'node:path';
-import { bundledFolders } from '@cinnabar/core/internal/plugins/discovery';
+import { createDiscovery } from '@cinnabar/core';
 import { createTestHost, type TestHost, type TestHostOptions } from '@cinnabar/core/testing';
 import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/local-discord';
 import type { Plugin } from '@cinnabar/sdk';
@@ -22,9 +21,8 @@ export interface WholeBot extends TestHost {
 /** Starts every bundled plugin on the real host. */
 export async function startWholeBot(options: WholeBotOptions = {}): Promise<WholeBot> {
   const { more = [], without = [], ...rest } = options;
-  const bundled = bundledFolders()
-    .map((folder) => basename(folder))
-    .filter((id) => !without.includes(id));
+  const { plugins } = await createDiscovery({ folders: [], packageRoots: [] })();
+  const bundled = plugins.map(({ id }) => id).filter((id) => !without.includes(id));
   const host = await createTestHost({ ...rest, plugins: [...bundled, ...more] });
   const said: LocalMessage[] = [];
   const stopListening = host.discord.observe((event) => {

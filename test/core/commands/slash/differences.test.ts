@@ -1,5 +1,5 @@
-import { commandDifferences, normalise } from '@cinnabar/core/internal/commands/slash-payload';
 import { expect } from 'chai';
+import { differences } from '../support/parts.js';
 
 const ours = {
   type: 1,
@@ -21,13 +21,6 @@ const theirs = {
   ...ours,
   options: [{ ...ours.options[0], name_localizations: null, autocomplete: false }],
 };
-
-const differences = (before: readonly unknown[], after: readonly unknown[], scope: 'guild' | 'dm' = 'guild') => [
-  ...commandDifferences(
-    before.map((one) => normalise(one, scope)),
-    after.map((one) => normalise(one, scope)),
-  ),
-];
 
 describe('the difference between Discord’s commands and ours', () => {
   it('is nothing when Discord only added its own fields', () => {

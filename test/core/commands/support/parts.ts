@@ -1,9 +1,14 @@
-import { type ArgumentToken, readArguments, readToken } from '@cinnabar/core/internal/commands/arguments';
+import { type ArgumentToken, prefixEnd, readArguments, readToken } from '@cinnabar/core/internal/commands/arguments';
 import { describeOption, typeText, usageOf } from '@cinnabar/core/internal/commands/options';
 import { buildCommand, buildGroup, describeOptions } from '@cinnabar/core/internal/commands/registry';
-import { fitCommands } from '@cinnabar/core/internal/commands/slash-payload';
+import { commandDifferences, fitCommands, normalise } from '@cinnabar/core/internal/commands/slash-payload';
 import type { CommandDefinition, GroupDefinition, OptionShape, z } from '@cinnabar/sdk';
 import { ownerOf } from '../../../support/owners.js';
+
+/** How long the prefix is with which a message to this bot begins; 0 for none. */
+export function prefixLength(message: string, prefixes: readonly string[], botId: string): number {
+  return prefixEnd(message, prefixes, botId);
+}
 
 /** The words of a message, with where each stands. */
 export function tokens(source: string): readonly ArgumentToken[] {
@@ -36,4 +41,14 @@ export function toldToDiscord(
   const owner = ownerOf('dice');
   const built = definitions.map((one) => ('commands' in one ? buildGroup(owner, one) : buildCommand(owner, one)));
   return fitCommands(built, scope);
+}
+
+/** What changes between Discord's list of commands and ours: `+ping`, `~roll.description`. */
+export function differences(
+  theirs: readonly unknown[],
+  ours: readonly unknown[],
+  scope: 'guild' | 'dm' = 'guild',
+): readonly string[] {
+  const inOrder = (commands: readonly unknown[]) => commands.map((one) => normalise(one, scope));
+  return [...commandDifferences(inOrder(theirs), inOrder(ours))];
 }

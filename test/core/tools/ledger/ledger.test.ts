@@ -1,10 +1,9 @@
-import { createLedger } from '@cinnabar/core/internal/tools/ledger';
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import { FORGOTTEN } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { recordingLogger } from '../../../support/logs.js';
-import { ledgerStoreOn } from '../harness.js';
+import { ledgerOn } from '../harness.js';
 
 type MemoryDriver = ReturnType<typeof createMemoryDriver>;
 
@@ -25,7 +24,7 @@ function dyingAfter(driver: MemoryDriver, changes: number): MemoryDriver {
 
 function openLedger(driver = createMemoryDriver(), clock = createManualClock()) {
   const log = recordingLogger();
-  const ledger = createLedger({ store: ledgerStoreOn(driver, log), clock, log });
+  const ledger = ledgerOn(driver, clock, log);
   const row = (id: string, userId = '1', guildId = '900') => ({
     id,
     tool: 'roll',
