@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DocumentPath, Driver } from '@cinnabar/core';
-import { takeInventory } from '@cinnabar/core/internal/storage/copy';
 import {
   Backups,
   type CollectionDefinition,
@@ -11,6 +10,7 @@ import {
   sentenceOf,
 } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { heldBy } from '../core/backup/world.js';
 import { cinnabar } from '../support/cinnabar.js';
 import { commandPlace, IN_POSTGRES, openData } from '../support/data.js';
 import { makeFolder } from '../support/folder.js';
@@ -88,7 +88,7 @@ async function plantEverywhere(driver: Driver, plugins: readonly Plugin[]): Prom
 
 /** What is stored: documents and journals wherever they are, and files by path. */
 async function contentOf(driver: Driver, dataDir: string) {
-  return { stored: await takeInventory(driver), files: filesBelow(dataDir) };
+  return { stored: await heldBy(driver), files: filesBelow(dataDir) };
 }
 
 /** Everything but logs, caches, the lock and backups. */
