@@ -38,15 +38,20 @@ const RUN: RequestKind<{ readonly id: string; readonly call: DueCall }, Ran> = {
 /** The identities' grants, which say into which servers an agent was let. */
 export type Grants = Pick<Identities, 'get'>;
 
-/** The groups other than its own in which an actor may reach places: an agent those of its grants, a member in a direct message all, others none. */
-async function groupsInReach(
-  { identity, guildId }: Actor,
+/**
+ * The groups other than its own in which an actor may mean a place that is in no server of this group: an agent those of its grants, a member in a direct
+ * message all. None for the direct message itself, and for a member in a server, who reaches no other one.
+ */
+async function groupsToSearch(
+  { identity, guildId, channelId }: Actor,
+  place: Place,
   { group: own, groups }: Assignment['partition'],
   identities: Grants,
 ): Promise<readonly number[]> {
-  if (identity === undefined && guildId !== null) return [];
-  const all = Array.from({ length: groups }, (_, group) => group);
+  if (place.channelId === channelId || (identity === undefined && guildId !== null)) return [];
   const grants = identity === undefined ? undefined : ((await identities.get(identity))?.grants ?? []);
+  if (grants?.some((grant) => grant.guildId === null && grant.channelId === place.channelId) === true) return [];
+  const all = Array.from({ length: groups }, (_, group) => group);
   const reached = new Set(grants?.map((grant) => groupOf(grant.guildId, groups)) ?? all);
   return [...reached].filter((group) => group !== own);
 }
@@ -98,7 +103,7 @@ export function shareEffects(
       // A place that is in no server of this group may be in one of another.
       const { tool, input, actor } = call;
       const { name, plugin, risk } = tool;
-      const others = await groupsInReach(actor, partition, identities);
+      const others = await groupsToSearch(actor, place, partition, identities);
       const asked = { tool: { name, plugin, risk }, input, actor };
       const answers = await Promise.allSettled(
         others.map((group) => channel.ask(group, PLACE, asked, { deadlineMs: DECIDED_MS })),

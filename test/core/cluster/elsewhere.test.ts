@@ -246,4 +246,29 @@ describePostgres('cluster: an agent that was let into servers of two processes',
       }
     }
   }).timeout(60_000);
+
+  it('writes to its member in a direct message, and from there into the server of the other process', async () => {
+    await using two = await createTwoProcesses();
+    const { world, direct, far } = two;
+    const identity = 'post:messenger';
+    const home = { guildId: null, channelId: direct.id };
+    const there = { guildId: far.guild.id, channelId: far.channel.id };
+    const grants = [home, there].map((place) => ({
+      ...place,
+      userId: world.owner.id,
+      channels: [place.channelId],
+      tools: { discord_send: 'allow' } as const,
+    }));
+    await far.host.resolve(Identities).save({ id: identity, plugin: 'post', name: 'Messenger', grants });
+    for (const [from, to, channel] of [
+      [there, home, direct],
+      [home, there, far.channel],
+    ] as const) {
+      const actor = { userId: world.owner.id, ...from, identity };
+      const message = `From ${from.guildId ?? 'a direct message'}`;
+      const request = { name: 'discord_send', arguments: { channelId: to.channelId, message }, actor, origin: 'mcp' };
+      expect(await far.host.resolve(Tools).invoke(request)).to.include({ status: 'done' });
+      expect(channel.messages.filter(({ content }) => content.includes(message))).to.have.length(1);
+    }
+  }).timeout(60_000);
 });
