@@ -1,6 +1,7 @@
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '@cinnabar/core/internal/cli/command-line';
+import { readArguments } from '@cinnabar/core/internal/cli/discord';
 
 /** The program, for processes of their own. */
 export const PROGRAM = fileURLToPath(import.meta.resolve('@cinnabar/core/internal/cli/main'));
@@ -42,4 +43,10 @@ export async function cinnabar(args: readonly string[], { cwd, env = {}, typed =
     cwd: () => cwd,
   });
   return { code, ...printed };
+}
+
+/** What a command line asks for, without doing it. @throws UserError for an option that there is not */
+export function asksFor(args: readonly string[]) {
+  const { command, operands, project } = readArguments(args);
+  return { command, operands, isProject: project };
 }

@@ -2,7 +2,9 @@ import { createSystemClock } from '@cinnabar/core';
 import type { Assignment, Lease } from '@cinnabar/core/internal/cluster/assignment';
 import { createClusterChannel } from '@cinnabar/core/internal/cluster/channel';
 import { createClaims } from '@cinnabar/core/internal/cluster/claims';
-import { createLeases, type LeaseOptions } from '@cinnabar/core/internal/cluster/leases';
+import { createCluster } from '@cinnabar/core/internal/cluster/cluster';
+import { agreeOnLayout } from '@cinnabar/core/internal/cluster/layout';
+import { createLeases, type LeaseOptions, newsOf } from '@cinnabar/core/internal/cluster/leases';
 import { createSharedLimits } from '@cinnabar/core/internal/cluster/limits';
 import { createSessionStore } from '@cinnabar/core/internal/cluster/sessions';
 import { createSharedSlashPace } from '@cinnabar/core/internal/commands/slash-sync';
@@ -46,12 +48,23 @@ export function clusterProcess(
         partition: groups === 1 ? EVERYTHING : createPartition(group, groups),
         ...(lease === undefined ? {} : { lease }),
       }),
-    async leases(id: string, options: Pick<LeaseOptions, 'groups' | 'elapsed'>) {
+    /** @param options.connections a way to the database other than its own */
+    async leases(
+      id: string,
+      options: Pick<LeaseOptions, 'groups' | 'elapsed'> & Partial<Pick<LeaseOptions, 'connections'>>,
+    ) {
       const member = { id, name: id, version: '1' };
       const leases = createLeases({ connections: database, schema, member, ...options });
       await leases.prepare();
       return leases;
     },
+    /** The groups and shards of a cluster that begins, or as they are. */
+    layout: (wanted: number, recommended: number) => agreeOnLayout(database, schema, { wanted, recommended }),
+    /** Calls back when something has changed in the cluster; what happened while nothing was heard counts as one change. */
+    onNews: (listener: () => void) =>
+      database.listen(newsOf(schema), { heard: listener, missed: async () => listener() }),
+    /** Has the other processes look at once. */
+    announce: () => database.query(`SELECT pg_notify('${newsOf(schema)}', '')`),
     claims: (lease: Lease) => claimsOn(database, lease, clock, log),
     /** Where the shards of a group store their sessions and servers. */
     sessions: (lease: Lease, shards: number) =>
@@ -65,6 +78,23 @@ export function clusterProcess(
       createClusterChannel({ database, lease, partition: createPartition(lease.group, groups), clock, log }),
     [Symbol.asyncDispose]: () => database.close(),
   };
+}
+
+type ClusterParts = Parameters<typeof createCluster>[0];
+export type Leases = ClusterParts['leases'];
+export type OpenHost = ClusterParts['open'];
+
+/** What has a process take its share of the groups, by whatever leases; it reaches Discord, and nobody asks it to end. */
+export function shareOfGroups(
+  parts: Pick<ClusterParts, 'leases' | 'groups' | 'open' | 'onNews'> & Partial<ClusterParts>,
+) {
+  return createCluster({
+    clock: createSystemClock(),
+    log: recordingLogger(),
+    reachesDiscord: async () => true,
+    onEndDue: () => undefined,
+    ...parts,
+  });
 }
 
 /** What a host of a cluster serves that is never taken from it, and that has nobody beside it to ask. */

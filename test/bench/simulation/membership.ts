@@ -1,9 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { createSystemClock } from '@cinnabar/core';
-import { createCluster, type GroupHost } from '@cinnabar/core/internal/cluster/cluster';
-import { createLeases, newsOf } from '@cinnabar/core/internal/cluster/leases';
-import { createConnections } from '@cinnabar/core/internal/storage/drivers/postgres/connection';
-import { type Database, openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
+import { clusterProcess, type OpenHost, type SharedDatabase, shareOfGroups } from '../../support/cluster-process.js';
 import type { TestServer } from '../../support/postgres.js';
 import { NO_LOG } from '../no-log.js';
 import { stateOf } from './costs.js';
@@ -41,8 +37,8 @@ const LOOK_EVERY_MS = 50;
 const COUNTED_AFTER_MS = 3_000;
 const QUIET_S = 10;
 const PATIENCE_MS = 120_000;
-/** As a process has them for its leases. */
-const CONNECTIONS = 2;
+/** As a process has them for its leases, and one for what each of its hosts stores. */
+const CONNECTIONS = 3;
 
 /**
  * The leases of many processes on a real server and in real time, by the code of the bot: what is left out is the bots of the groups, whose start takes a given
@@ -50,15 +46,11 @@ const CONNECTIONS = 2;
  */
 export async function measureMembership(server: TestServer, options: MembershipOptions): Promise<Membership> {
   const { machines, groups } = options;
-  const clock = createSystemClock();
-  const watching = openDatabase({ url: server.url, schema: SCHEMA, poolSize: 1, use: 'cluster', clock, log: NO_LOG });
+  const watching = clusterProcess({ url: server.url, schema: SCHEMA }, { poolSize: 1, log: NO_LOG });
   await watching.open();
   let announcements = 0;
-  watching.listen(newsOf(SCHEMA), {
-    heard() {
-      announcements += 1;
-    },
-    missed: async () => undefined,
+  watching.onNews(() => {
+    announcements += 1;
   });
   const served = createServed();
   const members = Array.from({ length: machines }, (_, index) =>
@@ -72,12 +64,12 @@ export async function measureMembership(server: TestServer, options: MembershipO
     await until(() => isEven(members, groups));
     await wait(COUNTED_AFTER_MS);
 
-    const before = await stateOf(watching.query);
-    const [transactions, cpu] = [await transactionsOf(watching), process.cpuUsage()];
+    const before = await stateOf(watching.database.query);
+    const [transactions, cpu] = [await transactionsOf(watching.database), process.cpuUsage()];
     await wait(QUIET_S * 1_000);
     const { user, system } = process.cpuUsage(cpu);
-    const after = await stateOf(watching.query);
-    const transactionsPerSecond = ((await transactionsOf(watching)) - transactions) / QUIET_S;
+    const after = await stateOf(watching.database.query);
+    const transactionsPerSecond = ((await transactionsOf(watching.database)) - transactions) / QUIET_S;
 
     announcements = 0;
     served.gaps.length = 0;
@@ -149,12 +141,11 @@ function openMember(
   served: Served,
   { groups, startMs }: MembershipOptions,
 ): SimulatedMember {
-  const clock = createSystemClock();
-  const database = openDatabase({ url, schema: SCHEMA, poolSize: 1, use: 'cluster', clock, log: NO_LOG });
-  const connections = createConnections({ url, schema: SCHEMA, poolSize: CONNECTIONS });
+  const place = { url, schema: SCHEMA };
+  const process = clusterProcess(place, { poolSize: CONNECTIONS, log: NO_LOG });
   let isDead = false;
   const unlessDead = <T>(task: () => Promise<T>) => (isDead ? new Promise<T>(() => undefined) : task());
-  const open = (group: number): GroupHost => ({
+  const open = (group: number): ReturnType<OpenHost> => ({
     async start() {
       await wait(startMs);
       if (!isDead) served.begin(group);
@@ -165,39 +156,36 @@ function openMember(
     notConnectedSince: undefined,
     ended: new Promise(() => undefined),
   });
-  const cluster = createCluster({
-    leases: createLeases({
-      connections: {
-        query: (sql, values) => unlessDead(() => connections.query(sql, values)),
-        transaction: (body) => unlessDead(() => connections.transaction(body)),
-      },
-      schema: SCHEMA,
-      member: { id: name, name, version: '1' },
-      groups,
-    }),
-    groups,
-    clock,
-    log: NO_LOG,
-    open: ({ group }) => open(group),
-    reachesDiscord: async () => true,
-    onEndDue: () => undefined,
-    onNews: (listener) => database.listen(newsOf(SCHEMA), { heard: listener, missed: async () => listener() }),
-  });
+  let cluster: ReturnType<typeof shareOfGroups> | undefined;
   return {
     async start() {
-      await database.open();
+      await process.open();
+      const { query, transaction } = process.database;
+      const connections: typeof process.database = {
+        ...process.database,
+        query: (sql, values) => unlessDead(() => query(sql, values)),
+        transaction: (body) => unlessDead(() => transaction(body)),
+      };
+      cluster = shareOfGroups({
+        leases: await process.leases(name, { groups, connections }),
+        groups,
+        log: NO_LOG,
+        open: ({ group }) => open(group),
+        onNews: process.onNews,
+      });
       await cluster.start();
     },
-    stop: () => cluster.stop(),
+    async stop() {
+      await cluster?.stop();
+    },
     die() {
       isDead = true;
     },
     async close() {
       isDead = true;
-      await connections.close();
-      await database.close();
+      await process.close();
     },
-    groups: () => cluster.groups,
+    groups: () => cluster?.groups ?? [],
   };
 }
 
@@ -215,7 +203,7 @@ async function until(isSo: () => boolean): Promise<void> {
   }
 }
 
-async function transactionsOf({ query }: Database): Promise<number> {
+async function transactionsOf({ query }: SharedDatabase): Promise<number> {
   const [row] = await query('SELECT xact_commit AS count FROM pg_stat_database WHERE datname = current_database()');
   return Number(row?.count);
 }

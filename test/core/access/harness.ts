@@ -1,7 +1,15 @@
 import { createSystemClock } from '@cinnabar/core';
-import { type AccessDependencies, createAccess } from '@cinnabar/core/internal/access/access';
+import { type AccessDependencies, createAccess, judge, refusalReasons } from '@cinnabar/core/internal/access/access';
+import { decidingRule, ignoringRule } from '@cinnabar/core/internal/access/rules';
 import { startLocalDiscord } from '@cinnabar/local-discord';
-import type { Identity } from '@cinnabar/sdk';
+import {
+  type AccessPolicy,
+  type AccessRule,
+  type Decision,
+  type Identity,
+  RULE_SUBJECTS,
+  RULE_TARGETS,
+} from '@cinnabar/sdk';
 import { Client, type GatewayIntentsString } from 'discord.js';
 import { memoryGuildStates, memoryOwnerState } from '../../support/guild-states.js';
 import { recordingLogger } from '../../support/logs.js';
@@ -74,4 +82,64 @@ export async function openHarness({
       await discord.close();
     },
   };
+}
+
+/** What is known of somebody in a place when a decision is made. */
+export type Standing = Parameters<typeof judge>[0];
+
+/** The decision about a tool of the plugin `raid`, which may be switched off. */
+export function decisionOf(standing: Standing, policy: AccessPolicy, enabled = true): Decision {
+  const plugin = { enabled, required: false };
+  const reasons = judge(standing, { kind: 'tool', name: 'raid', plugin: 'raid', policy }, plugin);
+  return { allowed: reasons.every((reason) => reason.allowed), reasons };
+}
+
+/** What a member reads who is refused. */
+export const wordsOfRefusal = (decision: Decision) => refusalReasons(decision);
+
+/** Ann, who is Solo and Guest, in a thread of the bar, downtown in the city. */
+const ann = {
+  userId: 'ann',
+  hasRole: (id: string) => id === 'solo' || id === 'guest',
+  channelIds: ['thread', 'bar'],
+  categoryId: 'downtown',
+  guildId: 'city',
+};
+const adding = { kind: 'command', name: 'party add', plugin: 'party' } as const;
+
+/** `deny command party add for role solo` */
+function rule(text: string): AccessRule {
+  const [, effect, word, name, about, id] = /^(allow|deny) (\w+) ?(.*?) for (\w+) ?(\w*)$/.exec(text) ?? [];
+  const subject = RULE_SUBJECTS.find((one) => one === about);
+  const kind = RULE_TARGETS.find((one) => one === word);
+  if (kind === undefined || subject === undefined || name === undefined) {
+    throw new Error(`not a rule: ${text}`);
+  }
+  return {
+    effect: effect === 'allow' ? 'allow' : 'deny',
+    target: { kind, name },
+    subject: id === '' ? { kind: subject } : { kind: subject, id },
+  };
+}
+const levels = (owner: readonly string[], guild: readonly string[]) => ({
+  owner: owner.map(rule),
+  guild: guild.map(rule),
+});
+
+/** What rules of the bot's owner and of the guild say to Ann's `!party add`, as text such as `deny command party add for role solo`. */
+export function effectFor(owner: readonly string[], guild: readonly string[]): AccessRule['effect'] | undefined {
+  return decidingRule(levels(owner, guild), ann, adding)?.rule.effect;
+}
+
+/** By whose rules the bot takes no notice of Ann. */
+export function whoIgnores(
+  owner: readonly string[],
+  guild: readonly string[],
+  elsewhere: {
+    readonly guildId?: string | undefined;
+    readonly channelIds?: readonly string[];
+    readonly categoryId?: undefined;
+  } = {},
+): 'owner' | 'guild' | undefined {
+  return ignoringRule(levels(owner, guild), { ...ann, ...elsewhere })?.level;
 }

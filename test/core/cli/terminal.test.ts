@@ -1,111 +1,17 @@
-import { PassThrough } from 'node:stream';
-import { createCompleter } from '@cinnabar/core/internal/cli/console/completion';
-import { ConsoleError, parseLine } from '@cinnabar/core/internal/cli/console/instruction';
-import { hasBrowser } from '@cinnabar/core/internal/cli/console/run';
-import { createSession } from '@cinnabar/core/internal/cli/console/session';
-import { type Stage, setStage } from '@cinnabar/core/internal/cli/console/stage';
-import { createTerminal } from '@cinnabar/core/internal/cli/console/terminal';
-import { plainStyle, renderMarkdown } from '@cinnabar/core/internal/cli/console/transcript';
 import type { CommandInfo } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import fc from 'fast-check';
-
-const ESCAPE = String.fromCharCode(27);
-const TOKEN = new RegExp(`${ESCAPE}\\[(\\d*(?:;\\d*)?)([A-Za-z])|[\\s\\S]`, 'gu');
-
-/** What a terminal of unlimited size shows after all that was written to it. */
-function screenOf(written: string): readonly string[] {
-  const rows: string[][] = [[]];
-  let [row, column] = [0, 0];
-  const line = () => {
-    while (rows.length <= row) rows.push([]);
-    return rows[row] ?? [];
-  };
-  const moves: Readonly<Record<string, (count: number) => void>> = {
-    A: (count) => {
-      row = Math.max(0, row - count);
-    },
-    C: (count) => {
-      column += count;
-    },
-    D: (count) => {
-      column = Math.max(0, column - count);
-    },
-    G: (count) => {
-      column = count - 1;
-    },
-    J: () => {
-      line().length = Math.min(line().length, column);
-      rows.length = row + 1;
-    },
-    K: () => {
-      line().length = Math.min(line().length, column);
-    },
-    '\r': () => {
-      column = 0;
-    },
-    '\n': () => {
-      row += 1;
-      line();
-    },
-  };
-  for (const [token, parameters, letter] of written.matchAll(TOKEN)) {
-    const move = moves[letter ?? token];
-    if (move !== undefined && (letter !== undefined || token < ' ')) move(Number(parameters || 1));
-    else {
-      while (line().length < column) line().push(' ');
-      line()[column] = token;
-      column += 1;
-    }
-  }
-  return rows.map((cells) => cells.join('').trimEnd());
-}
-
-/** A terminal whose lines are recorded, and played when the test says so. */
-function openTerminal() {
-  const [input, output] = [new PassThrough(), new PassThrough()];
-  const typed: string[] = [];
-  const saved: string[][] = [];
-  let written = '';
-  // A real terminal makes a new line a return to its beginning, too.
-  output.on('data', (data: Buffer) => (written += data.toString().replace(/(?<!\r)\n/g, '\r\n')));
-  const gates: (() => void)[] = [];
-  const window = createTerminal({
-    input,
-    output,
-    completer: async (line) => [['!help '].filter((each) => each.startsWith(line)), line],
-    place: () => '#general',
-    history: ['!help party'],
-    saveHistory: (lines) => saved.push([...lines]),
-    onInterrupt: () => undefined,
-    signal: new AbortController().signal,
-    play: async (line) => {
-      typed.push(line);
-      window.print(`m${typed.length} you: ${line}`);
-      await new Promise<void>((resolve) => gates.push(resolve));
-      return line === 'exit';
-    },
-  });
-  const ended = window.run();
-  const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
-  return {
-    window,
-    typed,
-    saved,
-    ended,
-    async type(text: string) {
-      input.write(text);
-      await turn();
-    },
-    async finish() {
-      gates.shift()?.();
-      await turn();
-    },
-    screen: () => screenOf(written),
-    leave: () => input.end(),
-  };
-}
+import {
+  ESCAPE,
+  hasBrowserAt,
+  openStage,
+  openTerminal,
+  refusalOf,
+  rendered,
+  type Stage,
+  sitDown,
+} from './console-harness.js';
 
 describe('the console at a terminal', () => {
   it('keeps what is being typed whole while messages arrive, whatever comes when', async () => {
@@ -183,7 +89,7 @@ describe('the console at a terminal', () => {
   });
 
   it('renders Markdown, and leaves what is no Markdown alone', () => {
-    const marked = (text: string) => renderMarkdown(text, (kind, inner) => `<${kind}:${inner}>`);
+    const marked = (text: string) => rendered(text, (kind, inner) => `<${kind}:${inner}>`);
     expect(marked('**V** – *Solo* ~~old~~ `a*b*` __u__')).to.equal(
       '<bold:V> – <italic:Solo> <strikethrough:old> <cyan:a*b*> <underline:u>',
     );
@@ -191,34 +97,7 @@ describe('the console at a terminal', () => {
       '<bold:Title>\n<dim:small>\n<dim:│> said\n<cyan:let a = **1**;>',
     );
     const plain = '12 * (3+4), snake_case_name, a * b, 100 %, [x]';
-    expect(renderMarkdown(plain.replace('*', '\\*'), plainStyle)).to.equal(plain);
-  });
-});
-
-describe('the console’s instructions', () => {
-  it('refuse what is mistyped with the right form, and say it when it begins with a backslash', () => {
-    const wrong = [
-      'wait 61',
-      'wait 5 parsecs',
-      'react m3',
-      'click m3',
-      '+1 3',
-      '+2',
-      'm3 hi',
-      'reply m3',
-      'submit a=b',
-      '/Roll',
-      'delete m3 now',
-      'go',
-      'exit m1 m2',
-    ].slice(0, -1);
-    for (const line of wrong) {
-      expect(() => parseLine(line), line).to.throw(ConsoleError, /was not sent/);
-      expect(parseLine(`\\${line}`)?.act, line).to.deep.equal({ kind: 'say', text: line });
-    }
-    for (const line of ['wait for me', 'click here', 'reply to me', 'exit stage left', 'go home', 'help me']) {
-      expect(parseLine(line)?.act, line).to.deep.equal({ kind: 'say', text: line });
-    }
+    expect(rendered(plain.replace('*', '\\*'))).to.equal(plain);
   });
 });
 
@@ -250,28 +129,15 @@ const COMMANDS: readonly CommandInfo[] = [
 
 describe('the console’s places and people', () => {
   let stage: Stage;
-  let lines: string[];
+  let lines: readonly string[];
   let play: (line: string) => Promise<readonly string[]>;
   let complete: (line: string) => Promise<readonly string[]>;
   before(async () => {
     const clock = createManualClock(Date.UTC(2026, 5, 1));
-    stage = await setStage(clock, ['alice']);
-    lines = [];
-    const session = createSession({
-      stage,
-      print: (line) => lines.push(line),
-      style: plainStyle,
-      now: clock.now,
-      advance: async (ms) => void clock.advance(ms),
-      settled: async () => undefined,
-    });
-    play = async (line) => {
-      const known = lines.length;
-      await session.line(line);
-      return lines.slice(known);
-    };
-    const completer = createCompleter(stage, session, async () => COMMANDS);
-    complete = async (line) => (await completer(line))[0];
+    stage = await openStage(clock, ['alice']);
+    const seat = sitDown(stage, { clock });
+    ({ lines, play } = seat);
+    complete = seat.completing(COMMANDS);
     stage.application.user.say(stage.channel, 'hello');
   });
   after(() => stage.discord.close());
@@ -319,7 +185,7 @@ describe('the console’s places and people', () => {
     await play('go #general');
     expect((await play('hear me, @Crew!'))[0]).to.include('you: hear me, @Crew!');
     expect(stage.channel.messages.at(-1)?.mentions.roles.map(({ name }) => name)).to.deep.equal(['Crew']);
-    const refused = await play('role Crew Flying').catch((error: Error) => error.message);
+    const refused = await refusalOf(play('role Crew Flying'));
     expect(refused).to.match(/^There is no permission "Flying"; members are written @Flying\. .*KickMembers/);
     expect((await play('where'))[0]).to.match(/Roles: @Crew\.$/);
   });
@@ -346,32 +212,20 @@ describe('the console’s places and people', () => {
 describe('the console’s page in a browser', () => {
   let stage: Stage;
   before(async () => {
-    stage = await setStage(createManualClock(Date.UTC(2026, 5, 1)), ['alice'], { page: '.' });
+    stage = await openStage(createManualClock(Date.UTC(2026, 5, 1)), ['alice'], '.');
   });
   after(() => stage.discord.close());
 
-  /** @param openPage in place of the machine's browser */
-  const openSession = (openPage?: (address: string) => Promise<void>) => {
-    const lines: string[] = [];
-    const session = createSession({
-      stage,
-      print: (line) => lines.push(line),
-      now: Date.now,
-      advance: async () => undefined,
-      settled: async () => undefined,
-      ...(openPage && { openPage }),
-    });
-    return { session, lines };
-  };
-
   it('opens as the member who asks, without the key, and the console goes on while the browser takes its time', async () => {
     const opened: string[] = [];
-    const { session, lines } = openSession((address) => {
-      opened.push(address);
-      return new Promise(() => undefined);
+    const { lines, type } = sitDown(stage, {
+      openPage(address) {
+        opened.push(address);
+        return new Promise(() => undefined);
+      },
     });
-    await session.line('@alice: open');
-    await session.line('hello');
+    await type('@alice: open');
+    await type('hello');
     expect(lines).to.deep.equal(['Opening the page in your browser …', 'm1 you: hello']);
     const [address = ''] = opened;
     expect(address).not.to.include('key');
@@ -380,8 +234,8 @@ describe('the console’s page in a browser', () => {
   });
 
   it('says why no browser opens, and where the page is', async () => {
-    const { session, lines } = openSession(() => Promise.reject(new Error('spawn xdg-open ENOENT')));
-    await session.line('open');
+    const { lines, type } = sitDown(stage, { openPage: () => Promise.reject(new Error('spawn xdg-open ENOENT')) });
+    await type('open');
     await new Promise(setImmediate);
     expect(lines.at(-1)).to.equal(
       `No browser could be opened (spawn xdg-open ENOENT). The page is at ${stage.discord.clientAddress(stage.you)}`,
@@ -389,16 +243,10 @@ describe('the console’s page in a browser', () => {
   });
 
   it('is for people who sit at a terminal', async () => {
-    const refused = await openSession()
-      .session.line('open')
-      .catch((error: Error) => error);
-    expect(refused)
-      .to.be.instanceOf(ConsoleError)
-      .with.property('message')
-      .match(/from a terminal only/);
-    expect(hasBrowser({ isTTY: true }, {})).to.equal(true);
-    expect(hasBrowser({ isTTY: true }, { CI: 'false' })).to.equal(true);
-    expect(hasBrowser({ isTTY: true }, { CI: 'true' })).to.equal(false);
-    expect(hasBrowser({ isTTY: false }, {})).to.equal(false);
+    expect(await refusalOf(sitDown(stage).type('open'))).to.match(/from a terminal only/);
+    expect(hasBrowserAt({ isTTY: true }, {})).to.equal(true);
+    expect(hasBrowserAt({ isTTY: true }, { CI: 'false' })).to.equal(true);
+    expect(hasBrowserAt({ isTTY: true }, { CI: 'true' })).to.equal(false);
+    expect(hasBrowserAt({ isTTY: false }, {})).to.equal(false);
   });
 });

@@ -1,45 +1,29 @@
-import { createSystemClock } from '@cinnabar/core';
-import type { Lease } from '@cinnabar/core/internal/cluster/assignment';
-import { createCluster } from '@cinnabar/core/internal/cluster/cluster';
-import { agreeOnLayout } from '@cinnabar/core/internal/cluster/layout';
-import { createLeases, type Leases } from '@cinnabar/core/internal/cluster/leases';
-import type { Partition } from '@cinnabar/core/internal/gateway/partition';
-import { createConnections } from '@cinnabar/core/internal/storage/drivers/postgres/connection';
-import { migrate } from '@cinnabar/core/internal/storage/drivers/postgres/migrations';
 import type { CinnabarError } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
+import { clusterProcess, type Leases, type OpenHost, shareOfGroups } from '../../support/cluster-process.js';
 import { failure } from '../../support/codes.js';
-import { recordingLogger } from '../../support/logs.js';
 import { describePostgres, type TestDatabase, testDatabase, testServer } from '../../support/postgres.js';
 
 const GROUPS = 6;
 
 /** One process of a cluster as far as leases go; its clock is moved by hand. */
-async function processOn({ url, schema }: TestDatabase, id: string) {
-  const connections = createConnections({ url, schema, poolSize: 3 });
-  await migrate(connections, schema);
+async function processOn(place: TestDatabase, id: string) {
+  const process = clusterProcess(place);
+  await process.open();
   let now = 0;
-  const leases = createLeases({
-    connections,
-    schema,
-    member: { id, name: id, version: '1' },
-    groups: GROUPS,
-    elapsed: () => [now],
-  });
-  await leases.prepare();
+  const leases = await process.leases(id, { groups: GROUPS, elapsed: () => [now] });
   return {
+    ...process,
     leases,
-    connections,
     pass(ms: number) {
       now += ms;
     },
     beat: (state = {}) => leases.beat({ isDraining: false, isConnected: true, ...state }),
-    [Symbol.asyncDispose]: () => connections.close(),
   };
 }
 
-const taken = async (lease: Promise<Lease | undefined>) => {
+const taken = async <T>(lease: Promise<T | undefined>) => {
   const found = await lease;
   if (found === undefined) throw new Error('it was not free');
   return found;
@@ -143,7 +127,7 @@ describe('cluster: what a process that died has left', () => {
     const looks: number[] = [];
     const takes: number[] = [];
     const none = async () => undefined;
-    const cluster = createCluster({
+    const cluster = shareOfGroups({
       leases: {
         memberId: 'one',
         async beat() {
@@ -176,13 +160,10 @@ describe('cluster: what a process that died has left', () => {
       },
       groups: 1,
       clock,
-      log: recordingLogger(),
       open: () => {
         throw new Error('nothing was taken');
       },
-      reachesDiscord: async () => true,
       onNews: () => () => undefined,
-      onEndDue: () => undefined,
     });
     await cluster.start();
     while (takes.length === 0) {
@@ -207,12 +188,10 @@ describePostgres('cluster: what it agrees on', () => {
   it('keeps the groups of its first start, and follows the shards that Discord recommends while it stands still', async () => {
     await using database = await testDatabase();
     await using one = await processOn(database, 'one');
-    const agree = (wanted: number, recommended: number) =>
-      agreeOnLayout(one.connections, database.schema, { wanted, recommended });
-    expect(await agree(4, 1)).to.eql({ groups: 4, shardCount: 4 });
-    expect(await agree(8, 5)).to.eql({ groups: 4, shardCount: 8 });
+    expect(await one.layout(4, 1)).to.eql({ groups: 4, shardCount: 4 });
+    expect(await one.layout(8, 5)).to.eql({ groups: 4, shardCount: 8 });
     await one.beat();
-    expect(await agree(8, 16)).to.eql({ groups: 4, shardCount: 8 });
+    expect(await one.layout(8, 16)).to.eql({ groups: 4, shardCount: 8 });
   });
 });
 
@@ -234,21 +213,23 @@ function scriptedHosts() {
       return () => open();
     },
     held: () => held,
-    open: (who: string) => (partition: Partition, lease: Lease) => ({
-      async start() {
-        held += gate === undefined ? 0 : 1;
-        await gate;
-        if (serving.has(partition.group))
-          events.push(`${who} began ${partition.group} while ${serving.get(partition.group)} serves it`);
-        serving.set(partition.group, who);
-      },
-      async stop() {
-        if (lease.lost.aborted) events.push(`${who} lost ${partition.group}`);
-        serving.delete(partition.group);
-      },
-      notConnectedSince: undefined,
-      ended: new Promise<CinnabarError>(() => undefined),
-    }),
+    open:
+      (who: string): OpenHost =>
+      (partition, lease) => ({
+        async start() {
+          held += gate === undefined ? 0 : 1;
+          await gate;
+          if (serving.has(partition.group))
+            events.push(`${who} began ${partition.group} while ${serving.get(partition.group)} serves it`);
+          serving.set(partition.group, who);
+        },
+        async stop() {
+          if (lease.lost.aborted) events.push(`${who} lost ${partition.group}`);
+          serving.delete(partition.group);
+        },
+        notConnectedSince: undefined,
+        ended: new Promise<CinnabarError>(() => undefined),
+      }),
   };
 }
 
@@ -261,33 +242,17 @@ describePostgres('cluster: processes', () => {
     over: (leases: Leases) => Leases = (leases) => leases,
   ) {
     const process = await processOn(database, id);
-    const listeners = new Set<() => void>();
-    const client = await process.connections.single();
-    client.on('error', () => undefined);
-    client.on('notification', () => {
-      for (const listener of listeners) listener();
-    });
-    await client.connect();
-    await client.query(`LISTEN ${database.schema}_cluster`);
-    const cluster = createCluster({
+    const cluster = shareOfGroups({
       leases: over(process.leases),
       groups: GROUPS,
-      clock: createSystemClock(),
-      log: recordingLogger(),
       open: hosts.open(id),
-      reachesDiscord: async () => true,
-      onEndDue: () => undefined,
-      onNews(listener) {
-        listeners.add(listener);
-        return () => void listeners.delete(listener);
-      },
+      onNews: process.onNews,
     });
     return {
       cluster,
-      wake: () => process.connections.query(`SELECT pg_notify('${database.schema}_cluster', '')`),
+      wake: process.announce,
       async [Symbol.asyncDispose]() {
         await cluster.stop();
-        await client.end();
         await process[Symbol.asyncDispose]();
       },
     };

@@ -8,17 +8,16 @@ import {
   type Driver,
   loadConfig,
 } from '@cinnabar/core';
-import { readArchive } from '@cinnabar/core/internal/backup/archive';
-import { hostChecks } from '@cinnabar/core/internal/doctor/all-checks';
-import { SCHEMA_VERSION } from '@cinnabar/core/internal/storage/drivers/postgres/migrations';
-import { createStorage } from '@cinnabar/core/internal/storage/storage';
 import { createTestHost, storeByDefault } from '@cinnabar/core/testing';
 import { createJournal, sentenceOf, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { cinnabar } from '../../support/cinnabar.js';
+import { makeFolder } from '../../support/folder.js';
 import { recordingLogger } from '../../support/logs.js';
 import { databaseFor, describePostgres, type TestDatabase, testDatabase, testServer } from '../../support/postgres.js';
+import { filesOfBackup } from '../backup/world.js';
 import { describeDriver } from './driver-contract.js';
-import { opener, temporaryFolder } from './fixture.js';
+import { opener, storageOn, temporaryFolder } from './fixture.js';
 
 const PATH: DocumentPath = ['party', 'collections', 'user', 'rosters', '42'];
 const one = { version: 1, data: { count: 1 } };
@@ -44,7 +43,7 @@ const schema = z.object({ n: z.number().default(0) });
 /** A process of its own, as far as the database can tell. */
 function processOn(database: TestDatabase) {
   const { driver, log } = driverOn(database);
-  const storage = createStorage({ driver, log });
+  const storage = storageOn(driver, { log });
   const { collections } = opener(storage).open({ collections: { counts: { scope: 'user', version: 1, schema } } });
   return { driver, log, counts: collections.counts, [Symbol.asyncDispose]: () => driver.close() };
 }
@@ -116,7 +115,10 @@ describePostgres('PostgreSQL', () => {
         await using allowed = driverOn(database);
         expect(await write(allowed.driver)).to.equal('written');
       }
-      await add(SCHEMA_VERSION + 1);
+      const [made] = await database.query(
+        `SELECT max(version) AS version FROM ${database.schema}.migrations WHERE version < 97`,
+      );
+      await add(Number(made?.version) + 1);
       await using refused = driverOn(database);
       expect(await write(refused.driver)).to.equal('CINNABAR_DATA_UNUSABLE');
     });
@@ -178,10 +180,16 @@ describePostgres('PostgreSQL', () => {
   });
 
   describe('the doctor, of a database', () => {
+    const finding = z.object({ about: z.string(), ok: z.boolean(), text: z.string() });
+    const doctorSchema = z.object({ findings: z.array(finding) });
     const findings = async (database: { readonly url: string; readonly schema: string }) => {
-      const checks = hostChecks({ dataDir: '.', storage: { ...database, poolSize: 1 } });
-      const results = await checks.find(({ about }) => about === 'database')?.run(new AbortController().signal);
-      return results?.map(({ ok, text }) => `${ok ? 'well' : 'bad'}: ${text.replaceAll(database.schema, 'S')}`);
+      using folder = makeFolder({ 'config/shared.yaml': `storage:\n  schema: ${database.schema}\n` });
+      const place = { cwd: folder.path, env: { DATABASE_URL: database.url } };
+      const { out } = await cinnabar(['doctor', '--json'], place);
+      return doctorSchema
+        .parse(JSON.parse(out))
+        .findings.filter(({ about }) => about === 'database')
+        .map(({ ok, text }) => `${ok ? 'well' : 'bad'}: ${text.replaceAll(database.schema, 'S')}`);
     };
 
     it('says version, tables and rights, and makes nothing', async () => {
@@ -346,8 +354,9 @@ describePostgres('PostgreSQL', () => {
       await host.settled();
       expect(host.general.messages.at(-1)?.content).to.match(/Backed up in [\s\S]*Every checksum is right\.$/);
       const [file = ''] = readdirSync(join(host.dataDir, 'backups'));
-      const { files } = await readArchive(join(host.dataDir, 'backups', file));
-      expect(files.map(({ path }) => path)).to.include('documents/admin/settings/global/global.json');
+      expect(await filesOfBackup(join(host.dataDir, 'backups', file))).to.include.keys(
+        'documents/admin/settings/global/global.json',
+      );
     } finally {
       storeByDefault(undefined);
     }

@@ -228,3 +228,9 @@ function ofEnvironment({ text }: Block): readonly Complaint[] {
         ];
   });
 }
+
+/** The keys of an entry of a registry file and of its versions. */
+export function registryKeys(): readonly string[] {
+  const { element } = registryFileSchema.shape.plugins;
+  return [...Object.keys(element.shape), ...Object.keys(element.shape.versions.element.shape)];
+}

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
-import { readArguments } from '@cinnabar/core/internal/cli/discord';
 import { z } from '@cinnabar/sdk';
+import { asksFor } from '../../support/cinnabar.js';
 import type { Declared } from './declared.js';
 import type { Page, Problem } from './markdown.js';
 import { at } from './pages.js';
@@ -142,7 +142,7 @@ function ofCinnabar(args: readonly string[], declared: Declared, folder: Folder)
   // What stands for something, and what may be left out, is no part of a command that can be read.
   const typed = args.map((arg) => arg.replace(/^\[|\]$/g, '')).filter((arg) => arg !== '…' && arg !== '');
   try {
-    const { command, operands, project } = readArguments(typed);
+    const { command, operands, isProject } = asksFor(typed);
     const options = declared.commandLine.get(command);
     if (options === undefined)
       return [`There is no command cinnabar ${command}; there are ${[...declared.commandLine.keys()].join(', ')}.`];
@@ -155,7 +155,7 @@ function ofCinnabar(args: readonly string[], declared: Declared, folder: Folder)
         return [`There is no command cinnabar plugin ${wrong}; there are ${[...declared.pluginCommands].join(', ')}.`];
     }
     if (command === 'new' && operands[0] !== undefined)
-      folder.made.set(posix.basename(operands[0]), project ? 'bot' : 'plugin');
+      folder.made.set(posix.basename(operands[0]), isProject ? 'bot' : 'plugin');
     return [];
   } catch (error) {
     return [`cinnabar ${args.join(' ')} cannot be read: ${error instanceof Error ? error.message : String(error)}`];

@@ -1,15 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { setStage } from '@cinnabar/core/internal/cli/console/stage';
-import { createManualClock } from '@cinnabar/core/testing';
 import { expect } from 'chai';
+import { openStage } from '../../core/cli/console-harness.js';
 import { useFolder } from '../../core/plugins/support/folder.js';
 import { describeChromium, launchChromium } from '../../support/chromium.js';
 import { useCommandLine } from '../support/command-line.js';
 
 /** The ids of the demo guild are the same in each run. */
 async function ownerId(): Promise<string> {
-  const stage = await setStage(createManualClock(0), []);
+  const stage = await openStage();
   await stage.discord.close();
   return stage.you.id;
 }

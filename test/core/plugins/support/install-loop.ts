@@ -1,4 +1,7 @@
-/** What a test kills at any moment: puts one of two versions into the place of the other, again and again. Its argument is the folder of data. */
+/**
+ * What a test kills at any moment: puts one of two versions into the place of the other, again and again. Its argument is the folder of data. With `sweep`
+ * it only removes what a change that was cut off has left, as the next change does.
+ */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { measure } from '@cinnabar/core/internal/plugins/install/files';
@@ -8,6 +11,10 @@ const FILES = 20;
 const store = createInstalledStore(process.argv[2] ?? '');
 const granted = { intents: [], permissions: [], hosts: [], env: [], injects: [], tools: [] };
 
+if (process.argv[3] === 'sweep') {
+  await store.sweep();
+  process.exit();
+}
 for (let round = 0; ; round += 1) {
   const version = `1.0.${round}`;
   const work = join(await store.workFolder(String(round)), 'package');

@@ -1,0 +1,195 @@
+import { PassThrough } from 'node:stream';
+import { createCompleter } from '@cinnabar/core/internal/cli/console/completion';
+import { ConsoleError, parseLine } from '@cinnabar/core/internal/cli/console/instruction';
+import { hasBrowser } from '@cinnabar/core/internal/cli/console/run';
+import { createSession } from '@cinnabar/core/internal/cli/console/session';
+import { setStage } from '@cinnabar/core/internal/cli/console/stage';
+import { createTerminal } from '@cinnabar/core/internal/cli/console/terminal';
+import { plainStyle, renderMarkdown, type Style } from '@cinnabar/core/internal/cli/console/transcript';
+import type { CommandInfo } from '@cinnabar/sdk';
+import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
+
+/** Begins what moves the cursor of a terminal, and keys such as arrows. */
+export const ESCAPE = String.fromCharCode(27);
+const TOKEN = new RegExp(`${ESCAPE}\\[(\\d*(?:;\\d*)?)([A-Za-z])|[\\s\\S]`, 'gu');
+
+/** What a terminal of unlimited size shows after all that was written to it. */
+function screenOf(written: string): readonly string[] {
+  const rows: string[][] = [[]];
+  let [row, column] = [0, 0];
+  const line = () => {
+    while (rows.length <= row) rows.push([]);
+    return rows[row] ?? [];
+  };
+  const moves: Readonly<Record<string, (count: number) => void>> = {
+    A: (count) => {
+      row = Math.max(0, row - count);
+    },
+    C: (count) => {
+      column += count;
+    },
+    D: (count) => {
+      column = Math.max(0, column - count);
+    },
+    G: (count) => {
+      column = count - 1;
+    },
+    J: () => {
+      line().length = Math.min(line().length, column);
+      rows.length = row + 1;
+    },
+    K: () => {
+      line().length = Math.min(line().length, column);
+    },
+    '\r': () => {
+      column = 0;
+    },
+    '\n': () => {
+      row += 1;
+      line();
+    },
+  };
+  for (const [token, parameters, letter] of written.matchAll(TOKEN)) {
+    const move = moves[letter ?? token];
+    if (move !== undefined && (letter !== undefined || token < ' ')) move(Number(parameters || 1));
+    else {
+      while (line().length < column) line().push(' ');
+      line()[column] = token;
+      column += 1;
+    }
+  }
+  return rows.map((cells) => cells.join('').trimEnd());
+}
+
+type Window = Pick<ReturnType<typeof createTerminal>, 'print' | 'typing'>;
+
+interface PlayedTerminal {
+  readonly window: Window;
+  /** The lines that were played. */
+  readonly typed: readonly string[];
+  /** The history, each time that it was saved. */
+  readonly saved: readonly (readonly string[])[];
+  readonly ended: Promise<unknown>;
+  type(text: string): Promise<void>;
+  /** Lets the line end that is played. */
+  finish(): Promise<void>;
+  screen(): readonly string[];
+  leave(): void;
+}
+
+/** A terminal whose lines are recorded, and played when the test says so. */
+export function openTerminal(): PlayedTerminal {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const typed: string[] = [];
+  const saved: string[][] = [];
+  let written = '';
+  // A real terminal makes a new line a return to its beginning, too.
+  output.on('data', (data: Buffer) => (written += data.toString().replace(/(?<!\r)\n/g, '\r\n')));
+  const gates: (() => void)[] = [];
+  const window = createTerminal({
+    input,
+    output,
+    completer: async (line) => [['!help '].filter((each) => each.startsWith(line)), line],
+    place: () => '#general',
+    history: ['!help party'],
+    saveHistory: (lines) => saved.push([...lines]),
+    onInterrupt: () => undefined,
+    signal: new AbortController().signal,
+    play: async (line) => {
+      typed.push(line);
+      window.print(`m${typed.length} you: ${line}`);
+      await new Promise<void>((resolve) => gates.push(resolve));
+      return line === 'exit';
+    },
+  });
+  const ended: Promise<unknown> = window.run();
+  const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+  return {
+    window,
+    typed,
+    saved,
+    ended,
+    async type(text: string) {
+      input.write(text);
+      await turn();
+    },
+    async finish() {
+      gates.shift()?.();
+      await turn();
+    },
+    screen: () => screenOf(written),
+    leave: () => input.end(),
+  };
+}
+
+/** What a typed line means: who does what; `undefined` for nothing. Throws where it is mistyped. */
+export const meaningOf = (line: string) => parseLine(line);
+
+function wordsOf(error: unknown): string {
+  if (error instanceof ConsoleError) return error.message;
+  throw error;
+}
+
+/** What the console says to a line that is mistyped; `undefined` when it is not. */
+export function mistakeIn(line: string): string | undefined {
+  try {
+    parseLine(line);
+    return undefined;
+  } catch (error) {
+    return wordsOf(error);
+  }
+}
+
+/** What the console says to what it cannot carry out. */
+export const refusalOf = (playing: Promise<unknown>) =>
+  playing.then(
+    () => undefined,
+    (error: unknown) => wordsOf(error),
+  );
+
+/** How a message looks in the console; without a style, as where nothing is coloured. */
+export const rendered = (text: string, style: Style = plainStyle) => renderMarkdown(text, style);
+
+/** Whether somebody sits at the terminal who has a browser. */
+export const hasBrowserAt = (terminal: { readonly isTTY: boolean }, env: NodeJS.ProcessEnv) =>
+  hasBrowser(terminal, env);
+
+/** The local Discord of a console, with its people. */
+export const openStage = (clock: ManualClock = createManualClock(0), people: readonly string[] = [], page?: string) =>
+  setStage(clock, people, page === undefined ? {} : { page });
+export type Stage = Awaited<ReturnType<typeof openStage>>;
+
+interface Seat {
+  readonly clock?: ManualClock;
+  /** In place of the machine's browser. */
+  readonly openPage?: (address: string) => Promise<void>;
+}
+
+/** Somebody at the console, without a bot: the lines that they read, and what they type. */
+export function sitDown(stage: Stage, { clock, openPage }: Seat = {}) {
+  const lines: string[] = [];
+  const session = createSession({
+    stage,
+    print: (line) => lines.push(line),
+    style: plainStyle,
+    now: clock?.now ?? Date.now,
+    advance: async (ms) => void clock?.advance(ms),
+    settled: async () => undefined,
+    ...(openPage && { openPage }),
+  });
+  return {
+    lines,
+    type: (line: string) => session.line(line),
+    /** The lines that come of it. */
+    async play(line: string): Promise<readonly string[]> {
+      const known = lines.length;
+      await session.line(line);
+      return lines.slice(known);
+    },
+    /** What Tab offers at the end of it, where there are these commands. */
+    completing(commands: readonly CommandInfo[]) {
+      const completer = createCompleter(stage, session, async () => commands);
+      return async (line: string): Promise<readonly string[]> => (await completer(line))[0];
+    },
+  };
+}
