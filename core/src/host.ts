@@ -280,7 +280,7 @@ export function createHost(options: HostOptions): Host {
   };
   /** Answers requests of other processes of the cluster. */
   const answerOthers = async ({ channel }: Assignment) => {
-    // Answers from here on, whether or not somebody asks it in this process.
+    // Answers from here on, even if nothing in this process uses it.
     container.resolve(KEYS.doctor);
     await channel.open();
   };

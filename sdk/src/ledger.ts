@@ -63,7 +63,7 @@ export interface RecordedCall {
   readonly input: Readonly<Record<string, unknown>>;
   /** The message after which it was made: its place in the channel's history. */
   readonly messageId: string;
-  /** Who asked for it; unknown for calls that were imported. */
+  /** The requester; unknown for imported calls. */
   readonly userId?: string;
   /** The agent that made it, with the rights of `userId`. */
   readonly identity?: string;

@@ -69,7 +69,7 @@ export interface PersonaRun {
   readonly completed: readonly CompletedAction[];
   /** The focus of this action, as the planner wrote it. */
   readonly context: string;
-  /** The member who asked; `undefined` when the persona acts without a request. */
+  /** The requesting member; `undefined` when the persona acts without a request. */
   readonly actor: Actor | undefined;
   readonly signal: AbortSignal;
 }

@@ -17,10 +17,10 @@ export const TASK_STATUSES = [
 ] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
-/** What a task is to others: plain data, a copy of its own. Times are milliseconds since 1970. */
+/** A task for other surfaces: plain data, a copy. Times are milliseconds since 1970. */
 export interface TaskInfo {
   readonly id: string;
-  /** Who asked for it, and where it was asked for. */
+  /** The requester, and where they asked. */
   readonly actor: Actor;
   /** The plugin or surface that started it: `command`, `chat`. */
   readonly origin: string;

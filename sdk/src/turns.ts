@@ -102,7 +102,7 @@ export interface Responders {
 }
 export const Responders = defineToken<Responders>('cinnabar.responders');
 
-/** Where a responder hands in messages that it wants to answer for reasons of its own. Provided by `ai`. */
+/** For responders that answer messages without a request. Provided by `ai`. */
 export interface FrontDoor {
   /** Who answers in a channel. */
   responderIn(guildId: string | null, channelId: string): Promise<string>;

@@ -5,8 +5,8 @@ import type { AccessPolicy, Actor, Decision } from './access.js';
 import { defineToken } from './token.js';
 
 /**
- * Who may see a page, or do something on it: whoever may run a command, by its full name (`set`), with the same rules, reasons and remedies; or a policy
- * of the page's own, which access rules know by the plugin alone.
+ * Who may see a page, or do something on it: the full name of a command (`set`), for the same members, rules, reasons and remedies; or a separate policy, to
+ * which only access rules for the plugin apply.
  */
 export type WebAccess = { readonly command: string } | AccessPolicy;
 
@@ -187,7 +187,7 @@ export type WebBlock =
     }
   /** Things in the order in which they happened, each of which opens. */
   | { readonly kind: 'steps'; readonly title?: string; readonly steps: readonly WebStep[]; readonly empty: string }
-  /** A heading with what belongs to it; `closed` until somebody opens it. */
+  /** A heading with its content; `closed` until the user opens it. */
   | {
       readonly kind: 'section';
       readonly title: string;
@@ -267,7 +267,7 @@ export interface WebFile {
 export interface WebFileSource {
   /** By default as the page. */
   readonly access?: WebAccess;
-  /** As the audit names it: each time that somebody gets it is recorded. */
+  /** Its name in the audit: each download is recorded. */
   audit(query: WebQuery): string;
   /** @throws UserError or CinnabarError, whose sentence is shown */
   open(request: WebRequest): Promise<WebFile>;
@@ -290,7 +290,7 @@ export interface WebPage {
   readonly acts?: Readonly<Record<string, WebAct>>;
   /** Of a page about the bot: they are read where the dashboard is served. */
   readonly files?: Readonly<Record<string, WebFileSource>>;
-  /** Called while somebody looks: calls back when the page may show something else. @returns ends it */
+  /** Called while the page is open: calls back when its content may have changed. @returns a function that stops it */
   watch?(request: WebRequest, changed: () => void): () => void;
   /** A few blocks for the overview of the guild or the bot. */
   card?(request: WebRequest): readonly WebBlock[] | Promise<readonly WebBlock[]>;

@@ -93,7 +93,7 @@ export function createClusterChannel(options: {
       return { failure };
     }
   };
-  /** Requests that an earlier host of the group had begun: nobody carries them out any more, and whether they took effect is not known. */
+  /** Requests that an earlier host of the group had begun: they will not be executed any more, and it is not known whether they took effect. */
   const giveUpLost = () => {
     const failure = failureOf(new CinnabarError('CINNABAR_CLUSTER_NO_ANSWER', { group: String(lease.group) }));
     return write(

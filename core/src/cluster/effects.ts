@@ -57,8 +57,8 @@ async function groupsToSearch(
 }
 
 /**
- * Effects in the servers of all groups: the host that serves the place decides about a call and runs it. Whoever made the call keeps it in the ledger, and
- * asks its member.
+ * Effects in the servers of all groups: the host that serves the place decides about a call and runs it. The process of the caller keeps the call in the
+ * ledger, and asks its member.
  */
 export function shareEffects(
   own: Effects,

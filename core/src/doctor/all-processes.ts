@@ -47,7 +47,7 @@ const EXAMINE: RequestKind<{ readonly locale: string }, ProcessFindings> = {
 /** @param scopes all where it is left out */
 export type Examine = (scopes?: readonly FindingScope[]) => Promise<readonly ScopedFinding[]>;
 
-/** The doctor of a cluster: each process examines itself, in the language of the one who asks; what is about the whole bot is examined here. */
+/** The doctor of a cluster: each process examines itself, in the language of the requesting user; checks about the whole bot run here. */
 export function shareDoctor(
   examine: Examine,
   assignment: Pick<Assignment, 'channel' | 'member' | 'partition' | 'status'>,

@@ -66,7 +66,7 @@ export interface StorageOptions {
   readonly isElsewhere?: (guildId: string, kind: 'channel' | 'role', id: string) => Promise<boolean>;
   /** The server of a channel or role; without it none is known. */
   readonly guildOf?: GuildOf;
-  /** Called with every document that had to be put aside, so that the owner is told. Must not throw. */
+  /** Called with every document that had to be put aside, so that the owner can be notified. Must not throw. */
   readonly onProblem?: (problem: StorageProblem) => void;
   /** By default a new one: other code that writes to the driver and records people has to share it. */
   readonly subjects?: SubjectIndex;

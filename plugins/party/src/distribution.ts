@@ -348,7 +348,7 @@ function normalise(text: string): string {
   return text.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
 }
 
-/** A description in that form; a line of its own stays an entry of its own. */
+/** A description in that form; each line stays a separate entry. */
 function normaliseLines(text: string): string {
   return normalise(text.trim().replace(/\s*\n\s*/gu, '; '));
 }

@@ -24,7 +24,7 @@ const call = z.object({
   /** Why the arguments could not be read. */
   unreadable: text.exactOptional(),
   state: z.enum(['open', 'begun', 'done']),
-  /** From 1; the next attempt is a call of its own for the host. */
+  /** From 1; for the host, the next attempt is a separate call. */
   attempt: z.number().int(),
   /** Until when its request for approval waits, in ms since 1970; also across restarts. */
   decideBy: z.number().exactOptional(),

@@ -53,7 +53,7 @@ export function askReadings(
     input: z.object({}),
     answer: reading,
     deadlineMs: DEADLINE_MS,
-    // The reading is a handler under way itself.
+    // The reading itself is a running handler.
     run: async () => readMetrics((await monitoring.page('/metrics'))?.body ?? ''),
   });
 }

@@ -57,14 +57,14 @@ const table = {
 
 export type DiscordErrorName = keyof typeof table;
 
-/** One complaint about a form: where (`['embeds', 0, 'title']`), which code, what Discord says about it. */
+/** One error in a form: its path (`['embeds', 0, 'title']`), its code, and Discord's message. */
 export interface FormIssue {
   path: readonly (string | number)[];
   code: string;
   message: string;
 }
 
-/** Nested as the form is, with `_errors` where the complaint is. */
+/** Nested like the form, with `_errors` at the place of an error. */
 export interface ErrorTree {
   [key: string]: ErrorTree | { code: string; message: string }[];
 }
@@ -89,7 +89,7 @@ export class LocalDiscordError extends Error {
   }
 }
 
-/** For people. Discord's "Invalid Form Body" says nothing by itself; its complaints about the fields do. */
+/** For people. Discord's "Invalid Form Body" alone is not useful; the errors of the fields are. */
 export function refusalSentence(error: Error): string {
   const complaints = error instanceof LocalDiscordError ? complaintsIn(error.errors ?? {}) : [];
   return complaints.length > 0 ? complaints.join(' ') : error.message;

@@ -7,10 +7,10 @@ import type { LocalMessage, MessageAuthor } from './state/messages.js';
 import { createWaiters } from './waiters.js';
 import type { World } from './world.js';
 
-/** Which message is awaited; everything given must fit. */
+/** Which message is awaited; it must match everything that is given. */
 export interface ExpectedMessage {
   channel?: LocalChannel;
-  /** Any bot or webhook unless told. */
+  /** Default: any bot or webhook. */
   author?: MessageAuthor | LocalApplication;
   /** The whole content, or a pattern in it. */
   content?: string | RegExp;
@@ -18,7 +18,7 @@ export interface ExpectedMessage {
   where?: (message: LocalMessage) => boolean;
   /** Only messages after this one. Without it: only what no earlier `expectMessage` has returned. */
   since?: LocalMessage;
-  /** How long to wait in real time before it rejects; 1,500 unless told. */
+  /** How long to wait in real time before it rejects; default: 1,500. */
   timeoutMs?: number;
 }
 
@@ -102,7 +102,7 @@ function summary(message: LocalMessage): string {
 
 export interface Observers {
   notify(event: LocalEvent): void;
-  /** Calls the function for every event from now on; returns how to stop it. */
+  /** Calls the function for every event from now on; returns a function that stops it. */
   observe(listener: (event: LocalEvent) => void): () => void;
 }
 

@@ -25,11 +25,11 @@ export function createFaults(world: World, connections: ConnectionLog): Faults {
 
 /** Which requests a fault hits, and how often. */
 interface RestFaultMatch {
-  /** All methods unless told. */
+  /** Default: all methods. */
   method?: string;
-  /** A route as Discord documents it (`/channels/:channelId/messages`), or a pattern for the path; all unless told. */
+  /** A route as Discord documents it (`/channels/:channelId/messages`), or a pattern for the path; default: all. */
   route?: string | RegExp;
-  /** How many requests; 1 unless told. `Infinity` until cleared. */
+  /** How many requests; default: 1. `Infinity` until cleared. */
   times?: number;
 }
 
@@ -45,15 +45,15 @@ interface Armed {
   fault: RestFault;
 }
 
-/** Makes the REST API misbehave, a number of requests at a time. */
+/** Simulates faults of the REST API for a number of requests. */
 export class RestFaults {
-  /** Added to every answer, in real milliseconds. */
+  /** Added to every response, in real milliseconds. */
   latencyMs = 0;
   readonly #armed: Armed[] = [];
 
   /**
-   * Answers with a status such as 500, 502 or 503.
-   * With `afterEffect` the request is carried out first: what a proxy that fails on the way back looks like.
+   * Responds with a status such as 500, 502 or 503.
+   * With `afterEffect` the request is carried out first, like behind a proxy that fails on the way back.
    */
   fail(
     status: number,
@@ -81,7 +81,7 @@ export class RestFaults {
     this.#arm(match, { kind: 'drop', afterEffect: match.afterEffect ?? false });
   }
 
-  /** Answers nothing until the returned function is called; then the request goes on as usual. `settled()` does not wait for it. */
+  /** Delays responses until the returned function is called; then the request continues as usual. `settled()` does not wait for it. */
   hold(match: RestFaultMatch = {}): () => void {
     let release: () => void = () => undefined;
     const until = new Promise<void>((resolve) => {
@@ -97,7 +97,7 @@ export class RestFaults {
     this.latencyMs = 0;
   }
 
-  /** The fault for a request, if one is armed; called by the server. */
+  /** The fault that applies to a request, if any; called by the server. */
   take(method: string, route: string, path: string): RestFault | undefined {
     const armed = this.#armed.find((one) => matches(one.match, method, route, path));
     if (!armed) return undefined;
@@ -117,7 +117,7 @@ function matches(match: RestFaultMatch, method: string, route: string, path: str
   return typeof match.route === 'string' ? match.route === route : match.route.test(path);
 }
 
-/** Makes the gateway misbehave. Counts go down with each connection that is hit; `Infinity` is until `clear()`. */
+/** Simulates faults of the gateway. Counts decrease with each affected connection; `Infinity` is until `clear()`. */
 export class GatewayFaults {
   /** Refuse this many connections (HTTP 503 instead of a WebSocket). */
   refuseConnections = 0;
@@ -169,14 +169,14 @@ export class GatewayFaults {
     if (!resumable) for (const session of [...this.#world.sessions]) this.#world.sessions.delete(session);
   }
 
-  /** Whether the next one is hit; called by the server. */
+  /** Whether the next connection is affected; called by the server. */
   take(what: 'refuseConnections' | 'cutConnections' | 'hangConnections' | 'withholdHello' | 'withholdReady'): boolean {
     if (this[what] <= 0) return false;
     this[what] -= 1;
     return true;
   }
 
-  /** How the next connection is closed at once, if it is; called by the server. */
+  /** How the next connection is closed at once, if so; called by the server. */
   takeClose(): { code: number; reason?: string } | undefined {
     const fault = this.closeOnConnect;
     if (fault === undefined || fault.times <= 0) return undefined;
@@ -184,7 +184,7 @@ export class GatewayFaults {
     return fault;
   }
 
-  /** Ends what goes on by itself. */
+  /** Ends continuing faults. */
   clear(): void {
     this.refuseConnections = 0;
     this.cutConnections = 0;

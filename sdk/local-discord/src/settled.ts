@@ -10,10 +10,9 @@ const QUIET_ROUNDS = 5;
 const FILE_PATIENCE_MS = 1_000;
 
 /**
- * Resolves when every client has received every event that was sent to it, and no REST request is under way.
- * A heartbeat is asked of each client (op 1); its heartbeat comes after everything that it received before.
- * Of bots in this process it also sees requests that are still on the wire, and file access.
- * What else a bot may wait for (a model, a timer, a rate limit) cannot be seen: for that, await its result with `expectMessage`.
+ * Resolves when every client has received every event that was sent to it, and no REST request is under way. A heartbeat is asked of each client (op 1); its
+ * heartbeat comes after everything that it received before. Of bots in this process it also sees requests that are still on the wire, and file access. Other
+ * reasons to wait (a model, a timer, a rate limit) cannot be detected: for that, await its result with `expectMessage`.
  */
 export async function settled(world: World, traffic: Traffic, own: OwnRequests, timeoutMs: number): Promise<void> {
   const until = performance.now() + timeoutMs;
@@ -130,8 +129,8 @@ function requestOf(message: unknown): object | undefined {
 const FILE_KINDS: ReadonlySet<string> = new Set(['FSReqPromise', 'FSReqCallback', 'CloseReq']);
 
 /**
- * Whether this process is reading or writing a file. A bot that saves before it answers is not at rest while it does.
- * Someone may read a file for ever (a pipe): then it counts no longer than `patienceMs` of real time.
+ * Whether this process is reading or writing a file. A bot that saves before it answers is not at rest while it does. A read may never end (a pipe), so it
+ * counts for at most `patienceMs` of real time.
  */
 function createFileWork(patienceMs: number): () => boolean {
   let since: number | undefined;

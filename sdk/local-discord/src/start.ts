@@ -22,33 +22,36 @@ import { createUsersApi, type UsersApiOptions } from './users-api/server.js';
 import { createWorld } from './world.js';
 
 const DAY_MS = 86_400_000;
-/** Paths of requests are read against it. */
+/** Base for parsing the paths of requests. */
 const ORIGIN = 'http://localhost';
 
 export interface LocalDiscordOptions {
-  /** The computer's clock unless told. Ids, slowmode, rate limits, the 3-second rule and token lifetimes follow it. */
+  /** Default: the computer's clock. Ids, slow mode, rate limits, the 3-second rule and token lifetimes use it. */
   clock?: Clock;
-  /** A free one unless told. */
+  /** Default: a free port. */
   port?: number;
-  /** `generous` unless told: no test is slowed down. */
+  /** Default: `generous`, which slows down no test. */
   rateLimits?: RateLimitMode;
-  /** What HELLO tells the clients; a day unless told. `settled()` asks for heartbeats, and discord.js takes a connection for dead when its own crosses one. */
+  /**
+   * The heartbeat interval in HELLO; default: a day. `settled()` requests heartbeats, and discord.js treats a connection as dead when its own heartbeat crosses
+   * one.
+   */
   heartbeatIntervalMs?: number;
-  /** How many shards clients are recommended to run (`GET /gateway/bot`); 1 unless told. */
+  /** The recommended number of shards (`GET /gateway/bot`); default: 1. */
   shards?: number;
-  /** How many sessions a bot may open; enforced where it is told. */
+  /** Limits for opening sessions; enforced only if set. */
   sessionStartLimit?: SessionStartLimit;
-  /** How long a session can be resumed after its socket has closed; for ever unless told. */
+  /** How long a session can be resumed after its socket has closed; default: for ever. */
   sessionLifetimeMs?: number;
-  /** The name of the machine in the address of the gateway, for tests of name resolution; 127.0.0.1 unless told. */
+  /** The host name in the gateway's address, for tests of name resolution; default: 127.0.0.1. */
   gatewayHost?: string;
-  /** Messages kept per channel; 10,000 unless told. The oldest fall away. */
+  /** Messages kept per channel; default: 10,000. The oldest are dropped. */
   keepMessages?: number;
   /** Lets pages in a browser act as members, with `users.page` as the folder of the page that is served at `clientAddress()`. */
   users?: UsersApiOptions & { page?: string };
 }
 
-/** A Discord of its own on loopback. Everything is in memory and gone when it closes. */
+/** A local Discord on loopback. Everything is in memory and lost when it closes. */
 export interface LocalDiscord extends AsyncDisposable {
   /** For discord.js: `new Client({ rest: { api: discord.api } })`. */
   readonly api: string;
@@ -57,7 +60,7 @@ export interface LocalDiscord extends AsyncDisposable {
   /** The server itself: `http://127.0.0.1:port`. */
   readonly url: string;
   readonly clock: Clock;
-  /** What the clients asked. */
+  /** The requests of the clients. */
   readonly requests: RequestLog;
   /** How clients connected to the gateway, and which sockets are open. */
   readonly connections: ConnectionLog;
@@ -67,25 +70,25 @@ export interface LocalDiscord extends AsyncDisposable {
   readonly webhooks: ReadonlyMap<string, LocalWebhook>;
   createUser(init: UserInit): LocalUser;
   createApplication(init: ApplicationInit): LocalApplication;
-  /** The owner is its first member. It has no channels yet. */
+  /** The owner is its first member. It has no channels at first. */
   createGuild(init: { name: string; owner: LocalUser }): LocalGuild;
-  /** Resolves with the message when it is there, or as soon as it comes. Rejects with a list of what was seen instead. */
+  /** Resolves with the message when it exists or arrives. Rejects with a list of the other messages. */
   readonly expectMessage: ExpectMessage;
-  /** Calls the function for everything that happens, in server order; returns how to stop it. */
+  /** Calls the function for every event, in server order; returns a function that stops it. */
   readonly observe: Observers['observe'];
-  /** Where a browser can be that member. The address holds the key: whoever has it may be anybody here. */
+  /** The address at which a browser acts as that member. It contains the key: everyone who has it can act as any member. */
   clientAddress(user: LocalUser): string;
-  /** The same without the key, to give to another program: good for one visit within a minute, until the next is asked for. */
+  /** An address without the key, to pass to another program: valid for one visit within a minute, until the next one is created. */
   entryAddress(user: LocalUser): string;
-  /** Resolves when every client has received every event and no request is under way. Rejects after `timeoutMs` (10,000) of real time. */
+  /** Resolves when every client has received every event and no request is running. Rejects after `timeoutMs` (10,000) of real time. */
   settled(timeoutMs?: number): Promise<void>;
-  /** Asks every client for a heartbeat, as Discord may at any time; resolves when each has sent one. Rejects after `timeoutMs` (10,000) of real time. */
+  /** Requests a heartbeat from every client, as Discord may at any time; resolves when each has sent one. Rejects after `timeoutMs` (10,000) of real time. */
   heartbeats(timeoutMs?: number): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Starts a Discord on 127.0.0.1, good enough that discord.js cannot tell.
+ * Starts a Discord on 127.0.0.1, which behaves like the real one for discord.js.
  * @example
  * await using discord = await startLocalDiscord();
  * const you = discord.createUser({ name: 'you' });

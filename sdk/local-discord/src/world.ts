@@ -19,7 +19,7 @@ export interface Addresses {
 
 /** How interactions are sent. */
 export interface InteractionFaults {
-  /** Twice, the second time as an event of its own. */
+  /** Twice, as two events. */
   repeat: boolean;
   /** Without their `channel`: `channel_id` is there. */
   omitChannel: boolean;
@@ -30,7 +30,7 @@ export interface World {
   readonly clock: Clock;
   readonly nextId: () => string;
   readonly addresses: Addresses;
-  /** Messages kept per channel; the oldest fall away. */
+  /** Messages kept per channel; the oldest are dropped. */
   readonly keepMessages: number;
   readonly users: Map<string, LocalUser>;
   readonly applications: Map<string, LocalApplication>;

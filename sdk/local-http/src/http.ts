@@ -44,7 +44,7 @@ export async function listenOnLoopback(
 
 interface RoutePath {
   readonly method: Method;
-  /** As the API's documentation has it, with `:names`: `/channels/:channelId/messages`. */
+  /** As in the API's documentation, with `:names`: `/channels/:channelId/messages`. */
   readonly path: string;
 }
 
@@ -72,7 +72,7 @@ function isMethod(method: string): method is Method {
   return METHODS.includes(method);
 }
 
-/** Answers with JSON; without a body when there is none, as for 204. */
+/** Responds with JSON; without a body if there is none, as for 204. */
 export function sendJson(
   response: ServerResponse,
   status: number,

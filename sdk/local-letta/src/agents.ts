@@ -23,7 +23,7 @@ export interface AddedAgent {
   readonly pending: boolean;
   /** Every message that is stored, as `kind: text`, oldest first. */
   readonly history: readonly string[];
-  /** Leaves a request for approval behind that no client knows. */
+  /** Leaves an approval request that no client knows. */
   orphanApproval(tool: string, input?: Readonly<Record<string, unknown>>): void;
 }
 
@@ -66,7 +66,7 @@ function line(message: Message): string {
   }
 }
 
-/** Leaves the agent as a client does that went away when it was asked for an approval. Once decided, nothing else happens. */
+/** Leaves the agent in the state after a client disappeared during an approval. Once decided, nothing else happens. */
 function leaveOrphan(world: World, agent: LettaAgent, name: string, input: Readonly<Record<string, unknown>>): void {
   const thread = agent.own;
   const run = createRun(world, agent, thread, { background: false, pings: false, maxSteps: 50, otids: [] }, null);

@@ -1,6 +1,6 @@
 import type { Method } from '@cinnabar/local-http';
 
-/** Which requests a fault hits. By default the next one, whatever it is. */
+/** Which requests a fault affects. Default: the next one. */
 export interface FaultTarget {
   readonly method?: Method;
   /** As in the routes: `/v1/agents/:agentId/messages`. */
@@ -16,7 +16,7 @@ export interface FailureFault extends FaultTarget {
   readonly retryAfterSeconds?: number;
 }
 
-/** Misbehaving on purpose. */
+/** Simulated faults. */
 export interface LettaFaults {
   /** Requests are answered with this status. */
   fail(status: number, options?: FailureFault): void;

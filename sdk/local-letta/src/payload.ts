@@ -27,7 +27,7 @@ import {
   type World,
 } from './state.js';
 
-/** An agent as the server shows it. What was not asked for with `include` is left out, as newer servers do for the approval that waits. */
+/** An agent as the server shows it. Parts that were not requested with `include` are omitted, as in newer servers for the pending approval. */
 export function agentState(agent: LettaAgent, include: readonly string[] = []): AgentState {
   const state = {
     id: agent.id,
@@ -106,7 +106,7 @@ export function runState(run: LettaRun): Run {
   } satisfies Run;
 }
 
-/** What a request that is not streamed gets when the run is over. */
+/** The response to a request that is not streamed, when the run has ended. */
 export function wholeResponse(run: LettaRun): LettaResponse {
   const messages: Message[] = [...run.said];
   return {
@@ -119,13 +119,13 @@ export function wholeResponse(run: LettaRun): LettaResponse {
 /** The calls of one step. */
 export type Calls = readonly [ToolCall, ...ToolCall[]];
 
-/** A call, and what came of it. */
+/** A call and its outcome. */
 export interface Returned {
   readonly call: ToolCall;
   readonly outcome: { readonly status: 'success' | 'error'; readonly text: string };
 }
 
-/** What an agent says: streamed, and stored. */
+/** An agent's message: streamed, and stored. */
 export type SaidMessage =
   | ReasoningMessage
   | HiddenReasoningMessage
@@ -134,7 +134,7 @@ export type SaidMessage =
   | ApprovalRequestMessage
   | ToolReturnMessage;
 
-/** What every message of a run has. */
+/** The common fields of every message of a run. */
 function frame(world: World, run: LettaRun) {
   return { id: world.id('message'), date: timestamp(world), run_id: run.id, otid: null };
 }
@@ -173,7 +173,7 @@ export function approvalRequest(world: World, run: LettaRun, calls: Calls): Appr
   return { ...message, message_type: 'approval_request_message' } satisfies ApprovalRequestMessage;
 }
 
-/** What was decided, as the history keeps it: it has no otid. */
+/** The decisions as the history stores them: without an otid. */
 export function approvalResponse(
   world: World,
   run: LettaRun,
@@ -237,7 +237,7 @@ export function errorMessage(run: LettaRun, failure: RunFailure): LettaStreaming
   return chunk satisfies LettaStreamingResponse.LettaErrorMessage;
 }
 
-/** What a tool call, or the host, made of content with parts: its text. */
+/** The text of content parts in the outcome of a tool call. */
 export function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
@@ -247,7 +247,7 @@ export function textOf(content: unknown): string {
     .join('\n');
 }
 
-/** About as many tokens as a text has. */
+/** The approximate number of tokens of a text. */
 export function tokensOf(text: string): number {
   return Math.ceil(text.length / 4);
 }

@@ -1,19 +1,19 @@
 import type { LettaRun } from './state.js';
 
-/** A run as it was when a test looked. */
+/** A snapshot of a run. */
 export interface LettaRunView {
   readonly id: string;
   readonly agentId: string;
   readonly conversationId: string | null;
   readonly background: boolean;
-  /** What the agent was told; `null` where it goes on after an approval. */
+  /** The message to the agent; `null` if it continues after an approval. */
   readonly prompt: string | null;
   readonly otids: readonly string[];
   readonly maxSteps: number;
   readonly status: 'created' | 'running' | 'completed' | 'failed' | 'cancelled';
   readonly stopReason: string | null;
   readonly steps: number;
-  /** Whether nothing more comes of it: a run that is cancelled still ends its step. */
+  /** Whether it is over: a cancelled run still finishes its step. */
   readonly over: boolean;
   /** When it began, in milliseconds since the Unix epoch. */
   readonly startedAt: number;

@@ -6,28 +6,28 @@ export interface ToolOutcome {
   readonly text: string;
 }
 
-/** What an agent can do about the message that it was sent. Once the run is cancelled, its step still ends; the next verb throws. */
+/** The actions of an agent in response to a message. After the run is cancelled, its step still finishes; the next method throws. */
 export interface AgentTurn {
   readonly agentId: string;
   readonly agentName: string;
   readonly conversationId: string | null;
-  /** Of the run as it is now: an approval begins another one. */
+  /** Of the current run: an approval starts another one. */
   readonly runId: string;
-  /** What it was told. */
+  /** The message to the agent. */
   readonly prompt: string;
   readonly otid: string | null;
   /** Names of the tools that it has. */
   readonly tools: readonly string[];
   /** Aborts when the server goes down. */
   readonly signal: AbortSignal;
-  /** Thinks, where others can read it, or not. */
+  /** Reasoning, visible or hidden. */
   reason(text: string): void;
   reasonHidden(): void;
-  /** Says something that is no tool call: an assistant message. */
+  /** Sends an assistant message, without a tool call. */
   say(text: string): void;
   /**
-   * Calls a tool, at the server where it is registered, with that server's bearer. Waits for an approval first where the tool needs one,
-   * or `approval` says so. A step of its own.
+   * Calls a tool, at the server where it is registered, with that server's bearer. Waits for an approval first where the tool needs one, or `approval` says so.
+   * This is a separate step.
    */
   callTool(
     name: string,
@@ -42,21 +42,21 @@ export interface AgentTurn {
       readonly approval?: boolean;
     }[],
   ): Promise<readonly ToolOutcome[]>;
-  /** Puts a message of the server's own into the history, as if a user had written it: that, too, happens in the middle of a run. */
+  /** Adds a server message to the history, as if a user had written it: that can happen in the middle of a run. */
   alert(text: string): void;
-  /** A sign of life. */
+  /** A keep-alive. */
   ping(): void;
   /** Lets time pass, on the stand-in's clock. */
   wait(ms: number): Promise<void>;
-  /** Stands still until `release()`, or until the server goes down. To be cancelled does not end it. */
+  /** Suspends the script until `release()`, or until the server stops. Cancelling does not end it. */
   hang(): Promise<void>;
-  /** Cuts the connections that read the run, which itself goes on. */
+  /** Cuts the connections that read the run; the run itself continues. */
   cut(): void;
   /** Ends the run with an error in the middle of the stream. `detail` is what a provider or the server said itself. */
   fail(type: string, message: string, detail?: string): never;
-  /** Ends the run for such a reason, of which the server says no more. */
+  /** Ends the run with this stop reason, without further details. */
   stop(reason: StopReasonType): never;
 }
 
-/** What an agent does about each message. Text that it returns is said at the end. */
+/** The agent's reaction to each message. Returned text is sent at the end. */
 export type AgentScript = (turn: AgentTurn) => unknown;

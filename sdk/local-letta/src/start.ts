@@ -10,44 +10,44 @@ import { createWorld, type World } from './state.js';
 export interface LettaStandInOptions {
   /** When given, requests with another key, or none, get 401. */
   readonly key?: string;
-  /** Moves `latencyMs`, `turn.wait` and every time that is shown. Real time by default. */
+  /** Controls `latencyMs`, `turn.wait` and all displayed times. Default: real time. */
   readonly clock?: Clock;
-  /** What agents without a script of their own do about each message; by default they say that they have read it. */
+  /** The script of agents without their own; by default they reply that they have read the message. */
   readonly script?: AgentScript;
-  /** How long each agent takes before it begins to answer. */
+  /** How long each agent waits before it begins to answer. */
   readonly latencyMs?: number;
-  /** `false`: there are no background runs (503), as with a self-hosted server that has no Redis. */
+  /** `false`: no background runs (503), as on a self-hosted server without Redis. */
   readonly background?: boolean;
-  /** `false`: there are no routes for conversations (404), as with older servers: nothing knows a repeated message, nothing says that an agent is busy. */
+  /** `false`: no routes for conversations (404), as on older servers: repeated messages are not recognised, and busy agents are not reported. */
   readonly conversations?: boolean;
-  /** How a message learns that an approval waits: by an error in the stream (the default), or by 409. */
+  /** How a message is refused while an approval is pending: by an error in the stream (the default), or by 409. */
   readonly conflict?: 'refused' | 'streamed';
-  /** Of the server, as it says itself; `0.16.8` by default. */
+  /** The version that the server reports; default: `0.16.8`. */
   readonly version?: string;
 }
 
-/** A Letta server on loopback, whose agents are scripts. */
+/** A Letta server on loopback with scripted agents. */
 export interface LettaStandIn extends AsyncDisposable {
-  /** What a client takes as its base URL. */
+  /** The base URL for clients. */
   readonly baseUrl: string;
-  /** Makes an agent without asking over HTTP. */
+  /** Creates an agent without an HTTP request. */
   addAgent(init?: LettaAgentInit): AddedAgent;
   /** Every request, oldest first. */
   readonly requests: readonly LettaRequestRecord[];
-  /** Every run that agents have been brought to, oldest first, as they are now. */
+  /** All runs, oldest first, in their current state. */
   readonly runs: readonly LettaRunView[];
-  /** The most runs that were ever under way at once. */
+  /** The highest number of simultaneous runs so far. */
   readonly mostAtOnce: number;
   readonly faults: LettaFaults;
   /** Resolves when the `count`-th run (from 1) has begun. */
   started(count: number): Promise<LettaRunView>;
-  /** Resolves when no run is under way; one that waits for an approval is not. */
+  /** Resolves when no run is running; a run that waits for an approval does not count. */
   idle(): Promise<void>;
-  /** Resolves as soon as so many scripts hang, by default one. */
+  /** Resolves as soon as so many scripts hang; default: one. */
   hanging(count?: number): Promise<void>;
-  /** Lets scripts that hang go on. */
+  /** Resumes hanging scripts. */
   release(): void;
-  /** Kills the server and starts it again: connections are cut, and runs that are under way show as `running` for ever. */
+  /** Kills the server and starts it again: connections are cut, and running runs stay `running` for ever. */
   crash(): void;
 }
 
@@ -117,7 +117,7 @@ function started(world: World, count: number): Promise<LettaRunView> {
   });
 }
 
-/** Resolves when no run is under way. */
+/** Resolves when no run is running. */
 async function idle(world: World): Promise<void> {
   await when(world, () => (world.active.size === 0 ? true : undefined));
 }
@@ -135,7 +135,7 @@ function when<T>(world: World, look: () => T | undefined): Promise<T> {
   });
 }
 
-/** What a killed server leaves: runs that no process works on, which the database shows as they were. What had been stored stays. */
+/** The state after a kill: runs without a process, which the database shows unchanged. Stored messages stay. */
 function crash(world: World): void {
   for (const run of [...world.active]) {
     run.dead = true;

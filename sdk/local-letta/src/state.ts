@@ -10,17 +10,17 @@ export interface Decision {
   readonly reason: string | null;
 }
 
-/** Calls without a decision yet: the agent takes no other message until then. */
+/** Calls without a decision: until then the agent accepts no other message. */
 interface PendingApproval {
   /** Id of the `approval_request_message`. */
   readonly messageId: string;
   /** Those of one step, which are decided together. */
   readonly calls: readonly ToolCall[];
-  /** Lets the script go on, in a run of its own, with a decision for each call. `null`: it was cancelled. */
+  /** Continues the script in another run, with a decision for each call. `null`: it was cancelled. */
   readonly resume: (runId: string, decisions: readonly Decision[] | null) => void;
 }
 
-/** Where messages follow one another: an agent's own, or a conversation with it. */
+/** A thread of messages: an agent's own, or a conversation with it. */
 export interface Thread {
   /** Of the conversation; `null` for the agent's own. */
   readonly conversationId: string | null;
@@ -38,14 +38,14 @@ export interface LettaAgent {
   readonly tools: StandInTool[];
   /** Names of tools that wait for approval. */
   readonly approvals: Set<string>;
-  /** What stands for `{{ NAME }}` where servers of tools are registered. */
+  /** The values for `{{ NAME }}` in registered tool servers. */
   secrets: Readonly<Record<string, string>>;
   readonly own: Thread;
   readonly conversations: Map<string, Thread>;
   script: AgentScript | undefined;
 }
 
-/** An agent that has been told nothing yet. */
+/** An agent without messages. */
 export function createAgent(
   world: World,
   init: { readonly name: string; readonly tools?: readonly StandInTool[]; readonly script?: AgentScript | undefined },
@@ -75,7 +75,7 @@ export interface StandInTool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: Readonly<Record<string, unknown>>;
-  /** Where it runs: at a server that was registered, or here. */
+  /** Where it runs: on a registered server, or here. */
   readonly home: { readonly serverId: string; readonly serverName: string } | LocalTool;
 }
 
@@ -100,19 +100,19 @@ export interface RunFailure {
   readonly detail: string;
 }
 
-/** One answer of an agent under way, or over. */
+/** One answer of an agent, running or finished. */
 export interface LettaRun {
   readonly id: string;
   readonly agentId: string;
   readonly conversationId: string | null;
   readonly background: boolean;
   readonly maxSteps: number;
-  /** What the agent was told; `null` where it goes on after an approval. */
+  /** The message to the agent; `null` if it continues after an approval. */
   readonly prompt: string | null;
   /** Of the messages that it answers. */
   readonly otids: readonly string[];
   readonly createdAt: string;
-  /** `cancelled` as soon as it is cancelled: its step goes on to the end all the same. */
+  /** `cancelled` as soon as it is cancelled, although its step still finishes. */
   status: NonNullable<Run['status']>;
   stopReason: StopReasonType | null;
   completedAt: string | null;
@@ -124,7 +124,7 @@ export interface LettaRun {
   error: RunFailure | undefined;
   /** Whether nothing more comes. */
   over: boolean;
-  /** The server that it ran in was killed: it shows as it was for ever, and nothing more comes of it. */
+  /** Its server process was killed: its shown state never changes, and nothing more is added. */
   dead: boolean;
   /** Aborts when the server that it runs in goes down. */
   readonly stopped: AbortController;
@@ -132,7 +132,7 @@ export interface LettaRun {
   readonly listeners: Set<(event: 'more' | 'cut') => void>;
 }
 
-/** What the id of a thing begins with. */
+/** The prefix of the ids of a kind of object. */
 export type IdPrefix = 'agent' | 'message' | 'run' | 'step' | 'tool' | 'call' | 'mcp_server' | 'conv' | 'ping';
 
 /** Ids in Letta's form, `agent-00000000-0000-4000-8000-000000000001`: version 4 by looks, counted so that tests repeat. */
@@ -144,14 +144,14 @@ function createIds(): (prefix: IdPrefix) => string {
   };
 }
 
-/** Whether the server takes the text for the id of such a thing at all; it answers 422 where not. */
+/** Whether the server accepts the text as the id of such an object; otherwise it responds with 422. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return (
     text.startsWith(`${prefix}-`) && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text.slice(prefix.length + 1))
   );
 }
 
-/** Everything that the server knows. */
+/** The complete state of the server. */
 export interface World {
   readonly clock: Clock;
   readonly id: (prefix: IdPrefix) => string;
@@ -159,9 +159,9 @@ export interface World {
   readonly runs: Map<string, LettaRun>;
   readonly tools: Map<string, StandInTool>;
   readonly servers: Map<string, McpServer>;
-  /** What agents without a script of their own do. */
+  /** The script of agents without their own. */
   readonly script: AgentScript | undefined;
-  /** What a model would take before it begins to answer. */
+  /** The time that a model would need before it begins to answer. */
   readonly latencyMs: number;
   /** Without it there are no background runs, as with a self-hosted server that has no Redis. */
   readonly background: boolean;
@@ -170,7 +170,7 @@ export interface World {
   /** Whether a message while an approval waits gets an error in the stream, as from self-hosted servers, or a 409. */
   readonly conflict: 'refused' | 'streamed';
   readonly version: string;
-  /** Runs that are not over, those that were cancelled included. */
+  /** Runs that are not over, including cancelled ones. */
   readonly active: Set<LettaRun>;
   /** Scripts that hang. */
   readonly standing: Pauses;

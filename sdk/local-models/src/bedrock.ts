@@ -75,7 +75,7 @@ function exceptionOf({ status, code }: FailStep): string {
   return code ?? EXCEPTIONS[status] ?? 'InternalServerException';
 }
 
-/** The same names begin with a small letter there; an overloaded model has one of its own. */
+/** The same names in camel case; an overloaded model has a different one. */
 function inStream({ status }: FailStep): string {
   const name = status === 529 ? 'ModelStreamErrorException' : exceptionOf({ kind: 'fail', status });
   return name.charAt(0).toLowerCase() + name.slice(1);

@@ -6,7 +6,7 @@ const DIMENSIONS = 64;
 export interface EmbeddingOptions {
   /** The vector of a text; `wordVector` when left out. */
   readonly embed?: (text: string) => readonly number[];
-  /** What happens with the first requests, one each; later ones are answered. A hanging one is answered after `release()`. */
+  /** What happens to the first requests, one each; later ones are answered. A hanging one is answered after `release()`. */
   readonly embedSteps?: readonly (FailStep | HangStep)[];
 }
 
@@ -43,7 +43,7 @@ function hashOf(word: string): number {
   return hash;
 }
 
-/** A count of tokens to be told. */
+/** A token count to report. */
 export function tokensIn(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + Math.ceil(text.length / 4), 0);
 }

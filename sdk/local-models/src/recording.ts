@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { PromptView } from './steps.js';
 
-/** How the exchange ended: with a complete answer, with a connection that the stand-in cut, or because the client went away. */
+/** How the exchange ended: with a complete answer, with a connection that the stand-in cut, or because the client disconnected. */
 export type Ending = 'answered' | 'cut' | 'aborted';
 
-/** A request as the stand-in got it. */
+/** A received request. */
 export interface RecordedRequest {
   readonly path: string;
   /** Without keys: `authorization`, `x-api-key` and the like are left out. */
@@ -13,7 +13,7 @@ export interface RecordedRequest {
   readonly hasKey: boolean;
   readonly body: unknown;
   readonly prompt: PromptView;
-  /** `undefined` while it is under way. */
+  /** `undefined` while it is running. */
   readonly ending: Ending | undefined;
   /** Resolves when the exchange has ended. */
   readonly ended: Promise<Ending>;
@@ -21,10 +21,10 @@ export interface RecordedRequest {
 
 export interface Recording {
   readonly requests: readonly RecordedRequest[];
-  /** How many there have been, those that are no longer kept included. */
+  /** The number of requests, including those that are no longer kept. */
   readonly count: number;
   add(request: Omit<RecordedRequest, 'ending' | 'ended'>): (ending: Ending) => void;
-  /** Resolves with the `count`-th request (from 1) as soon as it is there. */
+  /** Resolves with the `count`-th request (from 1) when it arrives. */
   arrived(count: number): Promise<RecordedRequest>;
 }
 

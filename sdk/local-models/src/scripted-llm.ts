@@ -48,19 +48,19 @@ export interface ScriptedLlm extends Plugin {
   push(...steps: readonly ModelStep[]): void;
   /** Resolves as soon as an answer hangs. */
   hanging(): Promise<void>;
-  /** Lets everything that hangs go on. */
+  /** Resumes everything that hangs. */
   release(): void;
 }
 
-/** What the scripted model can do. */
+/** The abilities of the scripted model. */
 export interface ScriptedEmbeddings {
-  /** The vector of a text, such as `wordVector` gives; without it there are no embeddings. */
+  /** Computes the vector of a text, like `wordVector`; without it there are no embeddings. */
   readonly embed?: (text: string) => readonly number[];
-  /** `chat` and `prefill`, where nothing else is said. */
+  /** Default: `chat` and `prefill`. */
   readonly modes?: ModelTraits['modes'];
 }
 
-/** A request, the how manieth it is, and where its use is reported. */
+/** A request, its number, and where its usage is reported. */
 interface Asked {
   readonly request: LlmRequest;
   readonly serial: number;
@@ -153,7 +153,7 @@ function written({ text }: ReplyStep): readonly string[] {
   return text === undefined || text === '' ? [] : pieces(text);
 }
 
-/** @param isRestart whether an earlier attempt has been seen already */
+/** @param isRestart whether text of an earlier attempt has been delivered already */
 function tell({ onText }: LlmRequest, all: readonly string[], isRestart = false): void {
   for (const [index, piece] of all.entries()) onText?.(piece, isRestart && index === 0);
 }
@@ -172,7 +172,7 @@ function onAbort(signal: AbortSignal | undefined, callback: () => void): () => v
 
 const OBJECT = z.record(z.string(), z.unknown());
 
-/** What a normalized request says, in the terms of a script. */
+/** The content of a normalized request, in the terms of a script. */
 function promptOf(request: LlmRequest): PromptView {
   const spoken = request.messages.filter(
     (message) => textOf(message.content) !== '' && message.participant !== request.self,

@@ -16,26 +16,26 @@ export interface StandInOptions extends ScriptOptions, EmbeddingOptions {
   readonly refusesForcedTools?: boolean;
   /** Whether the model goes on with an answer that is begun for it (Anthropic, Bedrock). Current models refuse that. */
   readonly prefill?: boolean;
-  /** How many of the latest requests are kept; all unless told. */
+  /** How many of the latest requests are kept; default: all. */
   readonly keepRequests?: number;
 }
 
 /** A provider's API on loopback. */
 export interface StandIn extends AsyncDisposable {
-  /** What a client takes as its base URL. */
+  /** The base URL for clients. */
   readonly baseUrl: string;
   readonly requests: readonly RecordedRequest[];
-  /** Resolves with the `count`-th request (from 1) as soon as it is there. */
+  /** Resolves with the `count`-th request (from 1) when it arrives. */
   arrived(count: number): Promise<RecordedRequest>;
   /** Adds answers to the queue. */
   push(...steps: readonly ModelStep[]): void;
   /** Resolves as soon as an answer hangs. */
   hanging(): Promise<void>;
-  /** Lets everything that hangs go on. */
+  /** Resumes everything that hangs. */
   release(): void;
 }
 
-/** What an API has beside models that talk. */
+/** The endpoints of an API besides those of chat models. */
 interface MoreEndpoints {
   /** Answers to GET, by path. */
   readonly documents?: Readonly<Record<string, unknown>>;
@@ -137,7 +137,7 @@ function rejectSampling(body: unknown): Rejection | undefined {
 
 const SERVER_SENT_EVENTS = 'text/event-stream; charset=utf-8';
 
-/** One exchange under way. */
+/** One running exchange. */
 interface Exchange {
   readonly wire: Wire;
   readonly response: ServerResponse;
@@ -150,7 +150,7 @@ interface Exchange {
   cut(): void;
 }
 
-/** Carries a step out on the wire. */
+/** Sends a step over HTTP. */
 async function answer(exchange: Exchange, step: ModelStep): Promise<void> {
   if (step.kind === 'hang') {
     if (await exchange.released()) await answer(exchange, step.then);
@@ -181,7 +181,7 @@ async function answerStreamed(exchange: Exchange, step: ReplyStep): Promise<void
   const frames = wire.frames(step, model, serial);
   const half = Math.ceil(frames.length / 2);
   response.writeHead(200, { 'content-type': wire.streamType ?? SERVER_SENT_EVENTS, 'cache-control': 'no-cache' });
-  // A comment in front, and frames torn apart in the middle of a line: a client has to cope with both.
+  // A comment first, and frames that are split in the middle of a line: clients have to handle both.
   const comment = wire.streamType === undefined ? [': stand-in\n\n'] : [];
   await writeTorn(response, [...comment, ...frames.slice(0, half)]);
   if (step.midway === 'cut') return exchange.cut();
@@ -263,7 +263,7 @@ function createEmbedding(wire: EmbeddingWire | undefined, { options, recording, 
     return true;
   };
 
-  /** Resolves with whether the client is still there. */
+  /** Resolves with whether the client is still connected. */
   function hold(response: ServerResponse): Promise<boolean> {
     return held.hold((gone) => {
       response.once('close', gone);

@@ -28,8 +28,8 @@ export interface ReplyStep {
   readonly stop?: 'end_turn' | 'max_tokens' | 'stop_sequence' | 'refusal';
   readonly usage?: ScriptedUsage;
   /**
-   * What happens when half of the answer has been sent: the connection is cut, or nothing more comes until `release()`, or a streamed
-   * answer simply ends there, as it does behind a proxy that gives up.
+   * What happens after half of the answer: the connection is cut, or nothing more is sent until `release()`, or a streamed answer simply ends, as behind a
+   * proxy that gives up.
    */
   readonly midway?: 'cut' | 'hang' | 'end' | undefined;
 }
@@ -48,7 +48,7 @@ export interface FailStep {
   readonly midway?: boolean;
 }
 
-/** Nothing is answered until `release()`; then `then` is. */
+/** No response until `release()`; then `then` is used. */
 export interface HangStep {
   readonly kind: 'hang';
   readonly then: ReplyStep | FailStep;
@@ -72,7 +72,7 @@ export function callTool(name: string, args: Readonly<Record<string, unknown>> =
   return callTools([{ name, arguments: args }]);
 }
 
-/** The model calls a tool with arguments written so: for JSON that is broken or no object. */
+/** The model calls a tool with these arguments as raw text: for invalid JSON, or JSON that is not an object. */
 export function callToolRaw(name: string, raw: string): ReplyStep {
   return callTools([{ name, raw }]);
 }
@@ -87,7 +87,7 @@ export function fail(status: number, more: Omit<FailStep, 'kind' | 'status'> = {
   return { ...more, kind: 'fail', status };
 }
 
-/** Nothing comes until `release()`, or the client gives up. */
+/** No response until `release()`, or until the client gives up. */
 export function hang(then: ReplyStep | FailStep = say('Sorry for the wait.')): HangStep {
   return { kind: 'hang', then };
 }
@@ -102,12 +102,12 @@ export function hangMidway(step: ReplyStep = say('This answer pauses in the midd
   return { ...step, midway: 'hang' };
 }
 
-/** Half of a streamed answer is sent, then the response ends in good order. */
+/** Half of a streamed answer is sent, then the response ends normally. */
 export function endMidway(step: ReplyStep = say('This answer ends in the middle of its sentence.')): ReplyStep {
   return { ...step, midway: 'end' };
 }
 
-/** What a request says, whatever the provider's format: enough for a script to decide on an answer. */
+/** The content of a request in any provider's format: enough for a script to decide on an answer. */
 export interface PromptView {
   readonly model: string;
   readonly system: string;
@@ -132,7 +132,7 @@ export interface ScriptOptions {
 /** A queue of steps with a script behind it. */
 interface StepQueue {
   push(...steps: readonly ModelStep[]): void;
-  /** `undefined` when nothing is left. */
+  /** `undefined` when no step is left. */
   next(prompt: PromptView): Promise<ModelStep | undefined>;
 }
 

@@ -10,7 +10,7 @@ export interface Rejection {
 
 /** One endpoint's format: what it accepts, and how it writes answers. */
 export interface Wire {
-  /** What a request to this path says of itself; `undefined` when it is another endpoint's. */
+  /** The properties of a request to this path; `undefined` when it is another endpoint's. */
   match(path: string, body: unknown): Match | undefined;
   /** `undefined` when the real API would accept the body. */
   reject(body: unknown, rules: Rules): Rejection | undefined;
@@ -29,7 +29,7 @@ export interface Wire {
   failureHeaders?(step: FailStep): Readonly<Record<string, string>>;
 }
 
-/** What the model behind an endpoint takes. */
+/** What the model behind an endpoint supports. */
 export interface Rules {
   readonly prefill: boolean;
   readonly forcedTools: boolean;
@@ -45,7 +45,7 @@ export interface Match {
 
 const HEAD = z.looseObject({ model: z.string().default(''), stream: z.boolean().nullish() });
 
-/** For endpoints of one path, whose body names the model and says whether the answer is streamed. */
+/** For endpoints with one path, whose body names the model and whether the answer is streamed. */
 export function atPath(wanted: string): Wire['match'] {
   return (path, body) => {
     if (path !== wanted) return undefined;

@@ -104,7 +104,7 @@ function isLowSurrogate({ text, latest }: LineCut): boolean {
   return /^[\uDC00-\uDFFF]/.test(text.slice(latest, latest + 1));
 }
 
-/** The end of what would become a fence line of its own if the line were cut before it. */
+/** The end of text that would become a separate fence line if the line were cut before it. */
 function headFence({ text, from, earliest, latest, code }: LineCut): number {
   if (earliest > from) return earliest;
   const head = (code ? CLOSING_HEAD : OPENING_HEAD).exec(text.slice(from, latest + 1));

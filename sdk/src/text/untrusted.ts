@@ -109,7 +109,7 @@ export function isConfusable(name: string): boolean {
   return letters !== '' && !/\p{Script=Latin}/u.test(letters) && ASCII_NAME.test(skeletonOf(letters));
 }
 
-/** Someone who takes part in a conversation. */
+/** A participant of a conversation. */
 export interface Named {
   readonly id: string;
   /** The name shown in the channel: chosen by its owner, so never to be trusted. */

@@ -63,7 +63,7 @@ const lockSchema = z.object({
 type Locked = z.output<typeof lockSchema>['packages'][string];
 
 /**
- * Puts a plugin's dependencies into a `node_modules` of its own. npm only resolves the versions. Each package is downloaded, verified by its integrity and
+ * Puts a plugin's dependencies into a separate `node_modules`. npm only resolves the versions. Each package is downloaded, verified by its integrity and
  * unpacked here, so that no script runs, and the same checks apply as to the plugin's tarball.
  * @param folder of the plugin, unpacked
  * @throws UserError

@@ -21,7 +21,7 @@ const CGROUP = 'cinnabar-mcp-';
 
 /**
  * All processes of one server. What the server starts is found by three signs, however it has detached itself:
- * - a control group of its own, where this process may make one (Linux, cgroup v2): nothing leaves it;
+ * - a separate control group, if this process may create one (Linux, cgroup v2): no process can leave it;
  * - else a mark in the environment, which children inherit, and their children (Linux);
  * - else the process group, which `setsid` leaves.
  * Without a control group, a process that clears its environment and outlives its parents escapes.

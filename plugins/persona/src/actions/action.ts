@@ -30,7 +30,7 @@ export interface TurnRun extends PersonaRun {
   readonly names: ReadonlyMap<string, string>;
   /** For those who are not in the conversation. */
   readonly findMember: FindMember;
-  /** What may be used for the member who asked. */
+  /** What may be used for the requesting member. */
   readonly tools: readonly ToolInfo[];
   readonly memoryPlace: Place;
   /** Decides what of the state may be known there. */

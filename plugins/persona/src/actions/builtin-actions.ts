@@ -373,7 +373,7 @@ const reflect = (memories: Memories) =>
   });
 
 /**
- * Acts for the member who asked, through everything that guards the host's tools.
+ * Acts for the requesting member, with all guards of the host's tools.
  * @param persona called when a call is made: the registry of actions is a part of the context
  */
 const useTool = (persona: () => PersonaContext) =>

@@ -266,7 +266,7 @@ function items(texts: readonly string[] = []): Item[] {
 
 const MOST_DEPTH = 16;
 
-/** JSON that is safe to keep and to give back: not too deep, no keys with a meaning of their own. `undefined` where it is too deep. */
+/** JSON that is safe to store and to return: not too deep, and without keys that have a special meaning. `undefined` if it is too deep. */
 function plainJson(value: unknown, depth = 0): unknown {
   if (depth > MOST_DEPTH) return undefined;
   if (Array.isArray(value)) return value.map((item) => plainJson(item, depth + 1) ?? null);

@@ -159,7 +159,7 @@ export function createMemories(options: MemoryOptions) {
       ),
     /** What a member said, or what is about them: for the host's export and deletion. */
     personalData: personalDataIn(files),
-    /** Writes what is still due and lets go of the files. Nothing may be called after it. */
+    /** Writes pending changes and closes the files. Must be the last call. */
     async close(): Promise<void> {
       await embedding.idle();
       await files.close();

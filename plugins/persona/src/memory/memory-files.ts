@@ -116,7 +116,7 @@ async function openMemoryFile(path: readonly string[], { journals, clock, log }:
     },
     /** Deletes copies of a damaged journal in which the text stands. Within `run`. */
     removeCopies: (text: string) => journal.eraseCopies((copy) => copy.includes(text)),
-    /** Lets go of the journal; the next change opens it again. */
+    /** Closes the journal; the next change opens it again. */
     release: () => journal.release(),
   };
 }
@@ -166,7 +166,7 @@ export interface FileOptions {
 const MOST_LOADED = 64;
 const MAINTENANCE_MS = 60_000;
 
-/** The journals of all that personas remember; each is loaded at its first use, and let go when others are used more. */
+/** The journals of all personas' memories; each is loaded at its first use, and closed when others are used more. */
 export function createMemoryFiles(options: FileOptions) {
   const { journals, log, after } = options;
   const loaded = new Map<string, Promise<MemoryFile>>();

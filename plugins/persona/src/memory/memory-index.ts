@@ -257,14 +257,14 @@ export function createEmbedding(
     /** Makes the vectors that standing memories of the file lack, in the background. */
     follow(file: MemoryFile, place: Place, charge: Charge): void {
       if (embed === undefined || running.has(file) || stopping.signal.aborted) return;
-      // In use until it is done: a file that is let go meanwhile would be written to beside the one that is loaded after it.
+      // In use until it is done: a file that is closed meanwhile would be written at the same time as the one that is loaded after it.
       const work = files
         .use(place, (used) => fill(used, charge))
         .catch((error: unknown) => log.error('embeddings could not be stored', { error }))
         .finally(() => running.delete(file));
       running.set(file, work);
     },
-    /** Resolves when nothing is under way. */
+    /** Resolves when nothing is running. */
     async idle(): Promise<void> {
       stopping.abort();
       await Promise.all(running.values());

@@ -6,7 +6,7 @@ import type { Memory, MessageRef } from './types.js';
 import { planAdd, retract } from './updates.js';
 import { differencesOf, folded } from './words.js';
 
-/** A run may still be under way about a message that is deleted meanwhile. */
+/** A run may still use a message that is deleted meanwhile. */
 const MOST_DELETED = 10_000;
 
 /** What happens to messages and channels happens to what was learned there. */
@@ -106,7 +106,7 @@ export function createSourceChanges(files: MemoryFiles) {
 interface Hunk {
   readonly was: readonly string[];
   readonly is: readonly string[];
-  /** Whether it is a sentence of its own after all that was there. */
+  /** Whether it still is a separate sentence. */
   readonly isAfterwards: boolean;
 }
 
@@ -182,7 +182,7 @@ function hunksOf(before: string, after: string): readonly Hunk[] | undefined {
   }));
 }
 
-/** Whether the words from the n-th on are sentences of their own. */
+/** Whether the words from the n-th on are separate sentences. */
 function startsSentence(text: string, index: number): boolean {
   const word = [...text.matchAll(WORD)][index];
   return word !== undefined && SENTENCE_END.test(text.slice(0, word.index).replace(/["'“‘([*_~]+$/u, ''));

@@ -10,7 +10,7 @@ export interface Place {
   /** `null` in a direct message. */
   readonly guildId: string | null;
   readonly channelId: string;
-  /** Whether everybody who reads here may read that channel now, where that is known. */
+  /** Whether everyone who reads here may read that channel now, if that is known. */
   isOpen?(channelId: string): boolean;
 }
 
@@ -26,7 +26,7 @@ export type Evidence = Readonly<Omit<z.output<typeof evidence>, 'people'>> & { r
 
 export const memorySchema = z.object({
   id: z.string().min(1),
-  /** What a person said of someone or something; or what the persona concluded from several facts. */
+  /** A statement about a person or thing, or a conclusion of the persona from several facts. */
   kind: z.enum(['fact', 'reflection']),
   text: z.string(),
   /** Whom it is about: a member's id; or a topic in plain words, such as `pizza friday`. */
@@ -93,7 +93,7 @@ export interface Recall {
   readonly place: Place;
   /** What was said or asked; without it, what is recent and important. */
   readonly query?: string | undefined;
-  /** The member who asks: their memories are preferred where the query names no one. */
+  /** The requesting member: their memories are preferred if the query names no one. */
   readonly askedBy?: string | undefined;
   /** Only memories about these subjects. A person named in the query is preferred, never required. */
   readonly about?: readonly string[] | undefined;

@@ -182,7 +182,7 @@ interface Given {
 /** The readers of a channel, for whom a state is shown. */
 export interface Audience {
   readonly channelId: string;
-  /** Whether everybody who reads here may read that channel now. */
+  /** Whether everyone who reads here may read that channel now. */
   isOpen(channelId: string): boolean;
 }
 
@@ -252,7 +252,7 @@ export function dropItems(draft: StoredPersona, isGone: (item: Item) => boolean)
   }
 }
 
-/** The state as it holds in one channel: without free texts that came of talk where not everybody here may read any more. */
+/** The state as it applies in one channel, without free texts from conversations that some readers here may no longer read. */
 export function stateIn(state: State, { channelId, isOpen }: Audience): State {
   const {
     userIds: _users,
@@ -357,7 +357,7 @@ export function dropFreeTexts(draft: StoredPersona, isGone: (origin: TextOrigin)
   Object.assign(draft.state, { ...NEW_STATE, ...state });
   const said = texts.filter((text) => text !== '');
   for (const revision of draft.history) {
-    // The state at a time when it still held, under no name of its own.
+    // The state at an earlier time, without a separate name.
     for (const key of FREE_TEXTS) if (said.includes(textOf(revision.before[key]))) delete revision.before[key];
     revision.what = revision.what.filter((what) => !said.some((text) => what.includes(text.slice(0, TOLD))));
   }

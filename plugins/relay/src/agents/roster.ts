@@ -247,7 +247,7 @@ export function createDmAgents({ collections: { directs: stored }, settings }: R
       if (dmAgent === undefined) return undefined;
       return { agentId: dmAgent, key: directKey(undefined), identity: directIdentity(undefined) };
     },
-    /** Gives a person an agent of their own, or with `undefined` takes it back. */
+    /** Assigns a separate agent to a person; `undefined` removes it. */
     async assign(userId: string, agentId: string | undefined): Promise<void> {
       await stored.of(userId).update((draft) => {
         if (agentId === undefined) delete draft.agentId;

@@ -148,7 +148,7 @@ export async function letIn(relay: Relay, guildId: string, wanted: NewAgent): Pr
       agentId,
       name,
       channels: channel === undefined ? own : [...new Set([...own, channel])],
-      // Another agent under the same name has a face of its own.
+      // Another agent under the same name has its own picture.
       ...(avatar === undefined || before?.agentId !== agentId ? {} : { avatar }),
     };
     draft.defaultAgent ??= key;

@@ -25,7 +25,7 @@ export async function enableAgents({ rosters }: Relay, guildId: string): Promise
     : t('The agents of this server are switched on. `ai use relay` lets them answer here.');
 }
 
-/** What is under way is cut off. */
+/** Running work is cancelled. */
 export async function disableAgents(relay: Relay, guildId: string): Promise<string> {
   await relay.rosters.update(guildId, (draft) => {
     draft.enabled = false;

@@ -245,9 +245,9 @@ export interface ServerFindings {
   conversations: boolean;
   /** When it last refused a connection, in milliseconds since the Unix epoch. */
   refusedAt: number;
-  /** Agents of which it is known that no run of an earlier process is under way. */
+  /** Agents without a running run of an earlier process, as far as is known. */
   readonly free: Set<string>;
-  /** Runs that show as under way although the process that ran them is gone. */
+  /** Runs that are shown as running although their process is gone. */
   readonly dead: Set<string>;
   /** Runs that were cancelled, by agent, with the number of their messages then: their step goes on. */
   readonly cancelled: Map<string, CancelledRun>;

@@ -110,8 +110,8 @@ async function listAnew(client: Letta, host: HostRegistration, serverId: string)
 }
 
 /**
- * The bearer goes by a header of its own: of an authorisation token servers take no change once they are registered. Where there is such a
- * header, they leave a token out that an earlier version of this bot has registered.
+ * The bearer token is sent in a separate header, because servers do not accept a new authorization token after the registration. If such a header exists, they
+ * ignore a token that an earlier version of this bot has registered.
  * @param lister with whose bearer the tools are listed: there is no agent that asks for the list
  */
 function configOf({ url }: HostRegistration, lister?: string) {

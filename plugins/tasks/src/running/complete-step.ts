@@ -142,7 +142,7 @@ type LoopLimits = Pick<Rules, 'maxIdenticalCalls' | 'maxIdleSteps' | 'maxErrors'
 
 /** How many calls with their results, and texts, are remembered: a longer loop is not detected. */
 const REMEMBERED = 64;
-/** Neither done nor failed: calls that nobody decided on, or that wait for an answer. */
+/** Neither done nor failed: calls without a decision, or that wait for an answer. */
 const UNDECIDED: ReadonlySet<Call['outcome']> = new Set(['expired', 'held']);
 
 /**

@@ -1,7 +1,7 @@
 import type { ChannelType } from 'discord-api-types/v10';
 import type { Store } from './store';
 
-/** What can be chosen from a menu, or for an option. */
+/** The choices of a menu, or for an option. */
 export interface Choice {
   value: string;
   label: string;
@@ -15,7 +15,7 @@ export function roleChoices({ guild }: Store): Choice[] {
   return (guild?.roles ?? []).map(({ id, name }) => ({ value: id, label: name.replace(/^(?!@)/, '@') }));
 }
 
-/** @param types those that are taken; all unless told */
+/** @param types the accepted types; default: all */
 export function channelChoices({ guild }: Store, types: readonly ChannelType[] = []): Choice[] {
   return (guild?.channels ?? [])
     .filter(({ type }) => types.length === 0 || types.includes(type))

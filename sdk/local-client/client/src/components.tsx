@@ -5,7 +5,7 @@ import { colourStyle, FileLink, mediumOf, Picture } from './media';
 import { type Store, useStillStore } from './store';
 import { t } from './texts';
 
-/** A component of any kind, as it comes. */
+/** A component of any kind, as received. */
 export interface AnyComponent {
   type: number;
   [key: string]: unknown;
@@ -21,7 +21,7 @@ export function componentsIn(value: unknown): readonly AnyComponent[] {
 
 const words = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Buttons, menus and the layout of messages that are made of components. */
+/** Buttons, menus and the layout of messages with components. */
 export function Components({ message }: { message: APIMessage }) {
   return <Rows message={message} list={componentsIn(message.components)} />;
 }
@@ -82,7 +82,7 @@ function One({ message, component }: { message: APIMessage; component: AnyCompon
   }
 }
 
-/** A picture among components: one of the message's own files, or an address. */
+/** A picture in a component: one of the message's files, or an address. */
 function Medium({ message, item, class: look }: { message: APIMessage; item: unknown; class?: string }) {
   if (typeof item !== 'object' || item === null) return null;
   const { url, file } = mediumOf(message, item, 'media');
@@ -121,7 +121,7 @@ function Button({ message, component }: { message: APIMessage; component: AnyCom
   );
 }
 
-/** What can be chosen from a menu of any kind. */
+/** The choices of a menu of any kind. */
 export function choicesOf(component: AnyComponent, store: Store): (Choice & { isDefault?: boolean })[] {
   switch (component.type) {
     case ComponentType.UserSelect:
@@ -150,7 +150,7 @@ function optionsIn(options: unknown) {
   });
 }
 
-/** One value is sent as soon as it is chosen; of several, all together. */
+/** In a single-choice menu the value is sent at once; otherwise all values are sent together. */
 function MessageSelect({ message, component }: { message: APIMessage; component: AnyComponent }) {
   const store = useStillStore();
   const choices = choicesOf(component, store);
@@ -170,7 +170,7 @@ function MessageSelect({ message, component }: { message: APIMessage; component:
         aria-label={label}
         disabled={component.disabled === true}
         onKeyDown={(event) => {
-          // Of a closed menu, arrows and letters would choose at once what one only comes past.
+          // In a closed menu, arrow keys and letters would immediately choose every value that they pass.
           if (['Tab', 'Escape', 'Shift'].includes(event.key) || event.ctrlKey || event.metaKey) return;
           if (!('showPicker' in event.currentTarget)) return;
           event.preventDefault();

@@ -6,12 +6,12 @@ import { type Draft, type Store, useStore, withNames } from './store';
 import { type Suggestion, useSuggestions } from './suggestions';
 import { t } from './texts';
 
-/** Of names; one types on. */
+/** Maximum number of suggested names; typing more narrows them down. */
 const SHOWN_NAMES = 8;
 const TYPING_EVERY_MS = 8_000;
 const NOTHING: Draft = { text: '', files: [] };
 
-/** Where one writes: text, mentions, commands, files. */
+/** The input for text, mentions, commands and files. */
 export function Composer() {
   const { channel } = useStore();
   if (channel === undefined) return null;
@@ -24,7 +24,7 @@ function Writing({ channel }: { channel: SeenChannel }) {
   const { editing, replyTo } = store;
   const [draft, setDraft] = useState(store.drafts.get(channel.id) ?? NOTHING);
   const [edited, edit] = useState('');
-  /** `undefined` until they are known. */
+  /** `undefined` until they are loaded. */
   const [commands, setCommands] = useState<readonly Path[]>();
   const [command, use] = useState<Path>();
   const typedAt = useRef(0);
@@ -203,7 +203,7 @@ function mentionable(store: Store): readonly { id: string; name: string; mention
   ];
 }
 
-/** `@alice` and `#general` become mentions, where there is such a member, role or channel; the longest name first. */
+/** Replaces `@alice` and `#general` by mentions if such a member, role or channel exists; the longest name first. */
 function withIds(text: string, store: Store): string {
   const named = [
     ...mentionable(store).map(({ name, mention }) => ({ typed: `@${name}`, mention })),

@@ -1,17 +1,17 @@
 import type { ActResult, UserAct, UserEvent, UserReply } from '@cinnabar/local-discord';
 import { t, translated } from './texts';
 
-/** `offline`: tries again by itself. `refused`: another address is needed. */
+/** `offline`: reconnects automatically. `refused`: another address is needed. */
 export type ConnectionState = 'connecting' | 'online' | 'offline' | 'refused';
 
 export interface Connection {
-  /** Resolves with what the server answers; rejects with its sentence. */
+  /** Resolves with the server's answer; rejects with its error sentence. */
   act<A extends UserAct>(act: A): Promise<ActResult<A['act']>>;
   close(): void;
 }
 
 interface Waiting {
-  /** With the whole answer, as it came. */
+  /** With the whole answer, unchanged. */
   resolve(json: string): void;
   reject(error: Error): void;
 }
@@ -20,7 +20,7 @@ const LONGEST_PAUSE_MS = 5_000;
 const HEARTBEAT_MS = 20_000;
 const FIRST_REFUSAL = 4_000;
 
-/** Connects, and again whenever the connection is lost; each time a snapshot comes first. */
+/** Connects, and reconnects whenever the connection is lost; each connection begins with a snapshot. */
 export function connect(
   address: { key: string; as: string },
   onEvent: (event: UserEvent) => void,
@@ -31,7 +31,7 @@ export function connect(
   let next = 1;
   let closed = false;
   let retry: ReturnType<typeof setTimeout> | undefined;
-  /** Whether anything has come since the last heartbeat was sent. */
+  /** Whether a message has arrived since the last heartbeat was sent. */
   let alive = true;
   const waiting = new Map<number, Waiting>();
 

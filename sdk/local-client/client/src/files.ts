@@ -1,13 +1,13 @@
 import { t } from './texts';
 
-/** As Discord has it for people without Nitro. */
+/** Discord's limit for people without Nitro. */
 const MAX_MIB = 10;
-/** The server takes no more at once. */
+/** The server's limit for one message. */
 const MAX_MIB_TOGETHER = 16;
 const MAX_FILES = 10;
 const MIB = 1024 * 1024;
 
-/** Why files cannot be sent with one message; `undefined` when they can. */
+/** Why files cannot be sent in one message; `undefined` when they can. */
 export function refusalOf(files: readonly File[]): string | undefined {
   const large = files.find(({ size }) => size > MAX_MIB * MIB);
   if (large !== undefined)

@@ -10,7 +10,7 @@ import { Store, StoreContext, useNow, useStillStore, useStore } from './store';
 import { speak, t } from './texts';
 import './style.css';
 
-/** The key, and who one is: what stands behind the # never leaves the browser but to the server's socket. */
+/** The key and the member: the part after the # is sent only to the server's socket. */
 function addressOf(hash: string): { key: string; as: string } {
   const given = new URLSearchParams(hash.replace(/^#/, ''));
   return { key: given.get('key') ?? '', as: given.get('as') ?? '' };
@@ -99,7 +99,7 @@ function Page() {
   );
 }
 
-/** What stands beside the messages, and on a narrow screen above them, once it is opened. */
+/** The panel beside the messages; on a narrow screen above them, once it is opened. */
 type Panel = 'channels' | 'members';
 
 interface PanelButtonProps {
@@ -109,7 +109,7 @@ interface PanelButtonProps {
   open: (panel: Panel | undefined) => void;
 }
 
-/** Shown where the screen has no room for the panel. */
+/** Shown if the screen has no room for the panel. */
 function PanelButton({ panel, label, isOpen, open }: PanelButtonProps) {
   useLayoutEffect(() => {
     if (isOpen) document.querySelector<HTMLElement>(`#${panel} button:not(:disabled)`)?.focus();
@@ -243,7 +243,7 @@ function Place({ channel, onChosen, children = [] }: PlaceProps) {
   );
 }
 
-/** How far the clock can be moved at once. */
+/** Limit for moving the clock in one step. */
 const steps = () =>
   [
     [t('1 min'), 61_000],
@@ -251,7 +251,7 @@ const steps = () =>
     [t('1 day'), 86_400_000],
   ] as const;
 
-/** Who one is, and what time it is. */
+/** The acting member, and the time. */
 function Me() {
   const { world, address } = useStore();
   if (world === undefined) return null;
@@ -319,7 +319,7 @@ function Clock() {
   );
 }
 
-/** Messages of one author within as long stand together. */
+/** Messages of one author within this time are grouped. */
 const TOGETHER_MS = 7 * 60_000;
 
 function Messages() {
@@ -349,10 +349,10 @@ function Messages() {
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
       tabIndex={0}
       ref={box}
-      // A picture is as high as it is only when it is there.
+      // The height of a picture is only known when it is loaded.
       onLoadCapture={toEnd}
       onScroll={({ currentTarget: at }) => {
-        // Only people scroll upwards; a picture that arrives makes the end go away by itself.
+        // Only users scroll upwards; when a picture loads, the end moves away by itself.
         if (at.scrollHeight - at.scrollTop - at.clientHeight < 40) store.isAtEnd = true;
         else if (at.scrollTop < top.current) store.isAtEnd = false;
         top.current = at.scrollTop;
@@ -364,7 +364,7 @@ function Messages() {
         </button>
       )}
       {history?.messages.length === 0 && <Empty />}
-      {/* A list of its own for each channel: what comes is read aloud, a channel that is opened is not. */}
+      {/* A separate list for each channel: new messages are announced to screen readers, an opened channel is not. */}
       {history && (
         <ol key={store.channelId} aria-live="polite">
           {history.messages.map((message, index) => {
@@ -388,7 +388,7 @@ function Messages() {
   );
 }
 
-/** Drawn when the message changes, or who and what there is: not with each message that comes. */
+/** Re-rendered when the message, the members or the channels change: not with every new message. */
 function Row({ message, isFirst, world }: { message: APIMessage; isFirst: boolean; world: Snapshot | undefined }) {
   return useMemo(() => <Message message={message} isFirst={isFirst} />, [message, isFirst, world]);
 }
@@ -419,7 +419,7 @@ function Typing() {
   );
 }
 
-/** Of more members, the others are found by name. */
+/** Beyond this number, members are found by searching. */
 const LISTED_MEMBERS = 100;
 
 function Members({ onChosen }: { onChosen: () => void }) {

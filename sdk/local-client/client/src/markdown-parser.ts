@@ -3,19 +3,19 @@ import { rulesExtended, SimpleMarkdown } from 'discord-markdown-parser';
 export type MarkdownNode = ReturnType<ReturnType<typeof SimpleMarkdown.parserFor>>[number];
 
 export interface ListItem {
-  /** 0 for the outermost. */
+  /** 0 for the outermost level. */
   readonly depth: number;
-  /** What stands before it: a bullet or a number. */
+  /** Its bullet or number. */
   readonly marker: string;
   readonly content: readonly MarkdownNode[];
 }
 
 const MAX_LIST_DEPTH = 4;
-/** Its last group is the end of its last line, by which the parser's rules know that a line begins. */
+/** Its last group is the end of its last line, from which the parser's rules know that a line begins. */
 const LINES = /^(?: *(?:[-*]|\d{1,9}\.) +\S[^\n]*(\n|$))+/;
 const LINE = /^( *)([-*]|\d+\.) +(.*)$/;
 
-/** The parser's own rule has lists in documents only, and takes the lines below a list for parts of it, which Discord does not. */
+/** The parser's own rule supports lists only in documents, and treats the following lines as parts of the list, unlike Discord. */
 const list = {
   order: SimpleMarkdown.defaultRules.heading.order - 0.4,
   match: (source: string, _: object, before: string) => (/(?:^|\n)$/.test(before) ? LINES.exec(source) : null),
@@ -39,7 +39,7 @@ const list = {
 
 const parser = SimpleMarkdown.parserFor({ ...rulesExtended, list });
 
-/** What a text means in Discord's Markdown; what the parser cannot read is text. */
+/** Parses a text as Discord's Markdown; text that the parser cannot read stays plain text. */
 export function parseMarkdown(text: string): readonly MarkdownNode[] {
   try {
     return parser(text, { inline: true });
@@ -48,7 +48,7 @@ export function parseMarkdown(text: string): readonly MarkdownNode[] {
   }
 }
 
-/** The words alone. */
+/** The text without markup. */
 export function plainText(content: unknown): string {
   const left: unknown[] = [content];
   let text = '';

@@ -4,10 +4,10 @@ import { type ListItem, type MarkdownNode, parseMarkdown, plainText } from './ma
 import { type Store, useNow, useStillStore } from './store';
 import { t } from './texts';
 
-/** Nobody means more than that; what stands deeper is plain text, so that no message can exhaust the browser's stack. */
+/** Deeper nesting is never meaningful; deeper levels are plain text, so that no message can exhaust the browser's stack. */
 const MAX_DEPTH = 16;
 
-/** A message's text, as Discord shows it. Nothing of it becomes markup but what is written here. */
+/** Renders a message's text like Discord. Only the elements below can become markup. */
 export function Markdown({ text }: { text: string }) {
   const store = useStillStore();
   const isJumbo = /^(\p{Extended_Pictographic}|\p{Emoji_Modifier}|\uFE0F|\u200D|\s){1,24}$/u.test(text);
@@ -83,7 +83,7 @@ function Shown({ node, store, depth }: { node: MarkdownNode; store: Store; depth
     case 'here':
       return <span class="mention">@{node.type}</span>;
     case 'twemoji':
-      // A character of its own.
+      // A single character.
       return <>{String(node.name ?? '')}</>;
     case 'emoji':
     case 'emojiCustom':
@@ -107,7 +107,7 @@ function ChannelMention({ id, store }: { id: string; store: Store }) {
   );
 }
 
-/** Only addresses that lead to pages. */
+/** Only http and https addresses. */
 export function Link({ href, children }: { href: string; children: ComponentChildren }) {
   if (!/^https?:\/\//i.test(href)) return <>{children}</>;
   return (
@@ -155,7 +155,7 @@ function Moment({ seconds, format }: { seconds: number; format: string }) {
   );
 }
 
-/** Goes with the clock, also when that is moved. */
+/** Follows the clock, also when it is moved. */
 function Distance({ seconds }: { seconds: number }) {
   return <>{relative(seconds - useNow() / 1_000)}</>;
 }

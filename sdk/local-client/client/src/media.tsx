@@ -3,12 +3,12 @@ import { Link } from './markdown';
 
 interface PictureProps {
   url: string;
-  /** For those who do not see it. */
+  /** Alternative text for screen readers. */
   name: string;
   class?: string | undefined;
 }
 
-/** Pictures of this server are shown; others stay where they are. */
+/** Pictures of this server are shown; others are not loaded. */
 export function Picture({ url, name, class: look }: PictureProps) {
   if (URL.canParse(url) && new URL(url).origin === location.origin) return <img src={url} alt={name} class={look} />;
   return <Link href={url}>{name}</Link>;
@@ -23,7 +23,7 @@ export function FileLink({ file }: { file: APIAttachment | undefined }) {
   );
 }
 
-/** What a component shows: an address, and the message's own file if it is one. */
+/** The file of a component: an address, and the message's own file if it is one. */
 export function mediumOf(message: APIMessage, item: object, key: 'media' | 'file') {
   const medium: unknown = Object.entries(item).find(([name]) => name === key)?.[1];
   if (typeof medium !== 'object' || medium === null || !('url' in medium)) return { url: '', file: undefined };

@@ -8,7 +8,7 @@ import { t } from './texts';
 
 const EMOJI = ['👍', '👎', '❤️', '😂', '🎉', '😮', '😢', '🙏', '👀', '✅', '❌', '🔥', '🚀', '🤔', '👋', '💯'];
 
-/** A message; the name of its author stands over the first of several. */
+/** A message; the author's name is shown only on the first of a group. */
 export function Message({ message, isFirst }: { message: APIMessage; isFirst: boolean }) {
   const store = useStillStore();
   const { author, flags = 0 } = message;
@@ -133,7 +133,7 @@ function Embed({ embed }: { embed: APIEmbed }) {
   );
 }
 
-/** Where a message is made of components, they show its files. */
+/** If a message has components, they show its files. */
 function Attachments({ message }: { message: APIMessage }) {
   if (((message.flags ?? 0) & MessageFlags.IsComponentsV2) !== 0) return null;
   return (

@@ -7,7 +7,7 @@ import { t } from './texts';
 
 const words = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** The form that a bot has answered with. */
+/** The form with which a bot has answered. */
 export function Modal() {
   const store = useStore();
   const dialog = useRef<HTMLDialogElement>(null);

@@ -12,14 +12,14 @@ import { type Store, useStore } from './store';
 import { useSuggestions } from './suggestions';
 import { t } from './texts';
 
-/** A command as it is typed: `/group sub`, with what it takes. */
+/** A command as it is typed, `/group sub`, with its options. */
 export interface Path {
   path: string;
   description: string;
   options: readonly APIApplicationCommandBasicOption[];
 }
 
-/** Every command that can be used, each subcommand for itself. */
+/** All available commands, with each subcommand separately. */
 export function pathsOf(commands: readonly APIApplicationCommand[]): Path[] {
   return commands
     .flatMap(({ name, description, options }) => walk(name, description, options ?? []))
@@ -39,7 +39,7 @@ function walk(path: string, description: string, options: readonly APIApplicatio
 
 type Value = string | number | boolean | { name: string; data: string };
 
-/** The fields of a command, with their hints; Enter sends it, Escape leaves it. */
+/** The fields of a command, with their hints; Enter sends it, Escape closes it. */
 export function SlashForm({ command, onDone }: { command: Path; onDone: () => void }) {
   const store = useStore();
   const { channelId } = store;
@@ -163,7 +163,7 @@ function Typed({ option, command, common }: TypedProps) {
   return <input {...common} {...bounds} type="text" autocomplete="off" />;
 }
 
-/** A field in which one types, and chooses from what the bot suggests: its names are read, its values are sent. */
+/** A field with suggestions of the bot: it shows their names and sends their values. */
 function Suggested({ option, command, common: { name, ...common } }: TypedProps) {
   const store = useStore();
   const [typed, type] = useState('');

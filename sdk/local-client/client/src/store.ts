@@ -15,20 +15,20 @@ interface History {
   more: boolean;
 }
 
-/** What is written and not sent. */
+/** The unsent text. */
 export interface Draft {
   text: string;
   files: readonly File[];
 }
 
-/** Discord waits as long for a bot. */
+/** Discord's time limit for a bot's answer. */
 const ANSWER_WITHIN_MS = 3_000;
 const TYPING_MS = 10_000;
 const NOTICE_MS = 8_000;
-/** Of a channel whose end is shown: what is older can be asked for again. */
+/** For a channel that shows its newest messages: older ones can be loaded again. */
 const KEPT_MESSAGES = 100;
 
-/** All that the page shows, for one member. */
+/** The complete state of the page, for one member. */
 export class Store {
   state: ConnectionState = 'connecting';
   world: Snapshot | undefined;
@@ -36,27 +36,27 @@ export class Store {
   replyTo: APIMessage | undefined;
   editing: APIMessage | undefined;
   modal: OpenModal | undefined;
-  /** What went wrong last. */
+  /** The last error. */
   notice: string | undefined;
   /** How far the server's clock is ahead of the browser's, in milliseconds. */
   aheadMs = 0;
   /** Whether the newest message is in view, and older ones need not be kept. */
   isAtEnd = true;
-  /** The first message of the channel that was not read when it was opened. */
+  /** The first unread message of the channel when it was opened. */
   newFrom: string | undefined;
   /** By channel. */
   readonly drafts = new Map<string, Draft>();
   readonly histories = new Map<string, History>();
-  /** By channel: who is typing, until when. */
+  /** By channel: who is typing, and until when. */
   readonly typing = new Map<string, Map<string, number>>();
-  /** By id; members by guild first, as they are called there. */
+  /** By id; members by guild first, with their names there. */
   #people: ReadonlyMap<string, SeenPerson> = new Map();
   #members: ReadonlyMap<SeenGuild | undefined, ReadonlyMap<string, string>> = new Map();
   readonly #own = new Map<string, ReturnType<typeof setTimeout>>();
   readonly #listeners = new Set<() => void>();
   #version = 0;
   readonly #connection: Connection;
-  /** After a break, what is shown may be out of date. */
+  /** After a reconnection, the shown state may be out of date. */
   #isStale = true;
   #noticeTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -95,7 +95,7 @@ export class Store {
     return this.#connection.act;
   }
 
-  /** Does it, and shows what goes wrong. @returns whether it was done */
+  /** Runs it, and shows an error. @returns whether it succeeded */
   async try(act: UserAct): Promise<boolean> {
     try {
       const ok: object = await this.act(act);
@@ -125,7 +125,7 @@ export class Store {
     return this.channels.find(({ id }) => id === this.channelId);
   }
 
-  /** Of the channel that is shown; none in a DM. */
+  /** Of the shown channel; none in a DM. */
   get guild(): SeenGuild | undefined {
     return this.world?.guilds.find(({ channels }) => channels.some(({ id }) => id === this.channelId));
   }
@@ -148,7 +148,7 @@ export class Store {
     if (this.channelId === channelId) this.seen();
   }
 
-  /** Starts a thread or opens a DM, and shows it. @returns whether it could */
+  /** Starts a thread or opens a DM, and shows it. @returns whether it succeeded */
   async enter(act: Extract<UserAct, { act: 'startThread' | 'openDm' }>): Promise<boolean> {
     try {
       const { channel } = await this.act(act);
@@ -162,7 +162,7 @@ export class Store {
     }
   }
 
-  /** Lets the member change their newest message of the channel that is shown. */
+  /** Lets the member edit their newest message of the shown channel. */
   editLast(): void {
     const { messages = [] } = this.histories.get(this.channelId ?? '') ?? {};
     const last = messages.findLast(({ author }) => author.id === this.world?.me.id);
@@ -216,18 +216,18 @@ export class Store {
     this.changed();
   }
 
-  /** Asks for all places and people anew. */
+  /** Requests all places and people again. */
   async refresh(): Promise<void> {
     this.#on({ event: 'snapshot', ...(await this.act({ act: 'snapshot' })) });
   }
 
-  /** What is on the screen is read, from now on; what was not is marked. */
+  /** Marks everything on the screen as read; remembers what was unread. */
   seen(): void {
     const { unread = 0 } = this.channel ?? {};
     const { messages = [], more = false } = this.histories.get(this.channelId ?? '') ?? {};
     if (unread > 0 && !document.hidden) {
       const first = messages.filter(({ author }) => author.id !== this.world?.me.id).at(-unread);
-      // Of a channel that was never looked at, all is new.
+      // In a channel that was never opened, all messages are new.
       const isAll = first === messages[0] && !more;
       this.newFrom = isAll ? undefined : first?.id;
     }
@@ -273,7 +273,7 @@ export class Store {
     this.changed();
   }
 
-  /** At first, after a reconnection, and when places or people have changed. */
+  /** At the start, after a reconnection, and when places or people have changed. */
   #resync(world: Snapshot): void {
     if (this.#isStale) this.histories.clear();
     this.#isStale = false;
@@ -325,20 +325,20 @@ export function withNames(text: string, store: Store): string {
 
 export const StoreContext = createContext<Store | undefined>(undefined);
 
-/** The store, for what is drawn anew with its parent alone. */
+/** The store, for components that are rendered only with their parent. */
 export function useStillStore(): Store {
   const store = useContext(StoreContext);
   if (store === undefined) throw new Error('There is no store here.');
   return store;
 }
 
-/** The store; the component is drawn anew whenever it changes. */
+/** The store; the component is rendered again whenever it changes. */
 export function useStore(): Store {
   const store = useStillStore();
   const [, draw] = useState(store.version);
   useEffect(() => {
     const update = () => draw(store.version);
-    // The effect runs after the first drawing: what changed in between has told no listener.
+    // The effect runs after the first rendering: no listener was notified of changes in between.
     update();
     return store.listen(update);
   }, [store]);
@@ -347,7 +347,7 @@ export function useStore(): Store {
 
 const SECOND_MS = 1_000;
 
-/** What time it is at the server; the component is drawn anew each second. */
+/** The server's time; the component is rendered again each second. */
 export function useNow(): number {
   const store = useStore();
   const [, tick] = useState(0);

@@ -9,8 +9,8 @@ export interface Suggestion {
 }
 
 /**
- * Suggestions for a field that keeps the focus: arrows go through them, Enter and Tab choose, Escape puts them away until more is typed.
- * @param first the one that is chosen without arrows; -1 for none
+ * Suggestions for a field that keeps the focus: arrow keys move, Enter and Tab choose, Escape hides them until more is typed.
+ * @param first the one that is selected initially; -1 for none
  */
 export function useSuggestions(all: readonly Suggestion[], first: 0 | -1) {
   const id = useId();
@@ -22,7 +22,7 @@ export function useSuggestions(all: readonly Suggestion[], first: 0 | -1) {
     move(first);
     dismiss(false);
   };
-  /** Whether the key was for the suggestions. */
+  /** Whether the key was handled by the suggestions. */
   const take = ({ key, shiftKey }: KeyboardEvent): boolean => {
     const chosen = shown[at];
     if (shown.length === 0) return false;
@@ -42,7 +42,7 @@ export function useSuggestions(all: readonly Suggestion[], first: 0 | -1) {
       const isTaken = take(event);
       if (isTaken) {
         event.preventDefault();
-        // Escape is for the suggestions alone.
+        // Escape only closes the suggestions.
         event.stopPropagation();
       }
       return isTaken;

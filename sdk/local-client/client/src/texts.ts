@@ -5,7 +5,7 @@ const texts = createPageTexts({ de });
 
 export const { t } = texts;
 
-/** What the server says, where it is a text of the page's own; Discord's refusals stay as Discord words them. */
+/** Translates the server's own texts; Discord's errors keep Discord's wording. */
 export const translated: (sentence: string) => string = t;
 
 export function speak(wanted: string): void {

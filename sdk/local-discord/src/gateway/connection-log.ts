@@ -6,19 +6,19 @@ export interface ConnectionAttempt {
   readonly at: number;
   /** Known once a session is opened or resumed. */
   shard?: number;
-  /** What the client asked for, and whether it got it. */
+  /** What the client requested, and whether it was granted. */
   asked?: 'identify' | 'resume';
   granted?: boolean;
   /** Events that were sent again after a RESUME. */
   replayed?: number;
-  /** A fault kept it from becoming a WebSocket, or closed that at once. */
+  /** A fault prevented the WebSocket, or closed it at once. */
   failed?: boolean;
   endedAt?: number;
-  /** The code that it was closed with, by either side; 1006 for a socket that was cut. */
+  /** The code with which either side closed it; 1006 for a socket that was cut. */
   closedWith?: number;
 }
 
-/** Of the attempts that are kept. */
+/** Of the logged attempts. */
 export interface ConnectionCounts {
   readonly identifies: number;
   readonly resumes: number;
@@ -31,9 +31,9 @@ export interface ConnectionCounts {
 /** What clients did at the gateway: for tests of how they connect. */
 export interface ConnectionLog {
   readonly counts: ConnectionCounts;
-  /** Oldest first; the oldest of more than 10,000 fall away. */
+  /** Oldest first; above 10,000 the oldest are dropped. */
   readonly attempts: readonly ConnectionAttempt[];
-  /** Sockets that are open now, those included that have not identified. */
+  /** Sockets that are open now, including those that have not identified. */
   readonly open: ReadonlySet<WebSocket>;
   reset(): void;
 }

@@ -9,7 +9,7 @@ import type { LocalGuild } from '../state/guilds.js';
 import type { World } from '../world.js';
 import type { Dispatches, DispatchName, GatewaySession } from './session.js';
 
-/** Where an event happens, which decides which sessions receive it. */
+/** The place of an event, which decides which sessions receive it. */
 export type EventScope =
   | { guild: LocalGuild; permission?: PermissionName }
   | { channel: LocalChannel }
@@ -67,7 +67,7 @@ export function broadcastEach<T extends DispatchName>(
   }
 }
 
-/** Which intent opens an event, in a guild and in a DM. From https://discord.com/developers/docs/events/gateway#gateway-intents */
+/** The intent that an event needs, in a guild and in a DM. From https://discord.com/developers/docs/events/gateway#gateway-intents */
 interface Gate {
   guild: number;
   dm: number;
@@ -150,7 +150,7 @@ export function announceEmojis(world: World, guild: LocalGuild): void {
   broadcast(world, 'GUILD_EMOJIS_UPDATE', { guild }, { guild_id: guild.id, emojis });
 }
 
-/** GUILD_DELETE to a bot that is no member any more; without `unavailable`, which would mean an outage. */
+/** GUILD_DELETE for a bot that is no longer a member; without `unavailable`, which would mean an outage. */
 export function announceLoss(world: World, guild: LocalGuild, application: LocalApplication): void {
   const json = JSON.stringify({ id: guild.id });
   for (const session of receivingSessions(world, 'GUILD_DELETE', { application, guild }))

@@ -98,7 +98,7 @@ export function identify(world: World, socket: WebSocket, data: IdentifyData): G
     return undefined;
   }
   const start = world.sessionStarts.take(application.id, shard[0]);
-  // Discord takes the token away from a bot that goes on.
+  // Discord resets the token of a bot that continues.
   if (start === 'too-many') socket.close(GatewayCloseCodes.AuthenticationFailed);
   if (start === 'too-fast') invalid(socket);
   if (start !== 'admitted') return undefined;
@@ -148,7 +148,7 @@ function refuse(
   return undefined;
 }
 
-/** A shard that identifies anew gives up what it could have resumed. */
+/** A shard that identifies again loses its resumable session. */
 function forgetStale(world: World, application: LocalApplication, [index]: readonly [number, number]): void {
   for (const session of [...world.sessions]) {
     if (session.application === application && session.shard[0] === index && !session.socket)
@@ -156,7 +156,7 @@ function forgetStale(world: World, application: LocalApplication, [index]: reado
   }
 }
 
-/** Takes a session up again: what was missed, then RESUMED. Op 9 when it is unknown or too much was missed, 4007 from the future. */
+/** Resumes a session: missed events, then RESUMED. Op 9 when it is unknown or too much was missed, 4007 for a sequence number from the future. */
 export function resume(
   world: World,
   faults: GatewayFaults,
@@ -179,7 +179,7 @@ export function resume(
     socket.close(GatewayCloseCodes.InvalidSeq);
     return undefined;
   }
-  // One session has one connection.
+  // A session has only one connection.
   session.socket?.close(GatewayCloseCodes.UnknownError, 'The session was resumed elsewhere.');
   session.socket = socket;
   session.leftAt = undefined;

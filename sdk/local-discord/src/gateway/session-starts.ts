@@ -2,13 +2,15 @@ import type { Clock } from '../state/events.js';
 
 /** How many sessions a bot may open. https://discord.com/developers/docs/events/gateway#session-start-limit-object */
 export interface SessionStartLimit {
-  /** In a day; 1,000 unless told. */
+  /** Per day; default: 1,000. */
   total?: number;
-  /** So many shards may identify in 5 s, one of each remainder. Unless told, `GET /gateway/bot` says 16, and nothing is enforced: waiting helps no test. */
+  /**
+   * How many shards may identify within 5 s, one of each remainder. By default, `GET /gateway/bot` returns 16, and nothing is enforced: tests need no waiting.
+   */
   maxConcurrency?: number;
 }
 
-/** What `GET /gateway/bot` says of it. */
+/** The values of `GET /gateway/bot`. */
 interface SessionStartState {
   total: number;
   remaining: number;
@@ -18,7 +20,7 @@ interface SessionStartState {
 
 export interface SessionStarts {
   state(bot: string): SessionStartState;
-  /** Counts an IDENTIFY. `too-fast`: its shard had to wait; `too-many`: there are none left today. */
+  /** Counts an IDENTIFY. `too-fast`: its shard had to wait; `too-many`: none are left today. */
   take(bot: string, shard: number): 'admitted' | 'too-fast' | 'too-many';
 }
 

@@ -35,7 +35,7 @@ export class GatewaySession {
     this.socket?.send(frame);
   }
 
-  /** Sends every event after that sequence number again. False when some of them are no longer kept, or never existed. */
+  /** Sends every event after that sequence number again. False when some of them are no longer available, or never existed. */
   replay(after: number): boolean {
     const missed = this.sequence - after;
     if (missed < 0 || missed > this.#sent.length) return false;

@@ -28,7 +28,7 @@ import { autocomplete, useContextMenu, useSlashCommand } from './commands.js';
 import { clickButton, selectValues } from './components.js';
 import { submitModal } from './modal.js';
 
-/** Each verb is an action of a resource. */
+/** Each method calls an action of a resource. */
 class Account implements LocalUser {
   readonly id: string;
   readonly bot: boolean;
@@ -177,17 +177,17 @@ class Account implements LocalUser {
 
 export interface UserInit {
   name: string;
-  /** What people see instead of the name. */
+  /** The display name. */
   displayName?: string;
 }
 
 export interface ApplicationInit {
   name: string;
   owner: LocalUser;
-  /** Owns the application together; its first member is the owner that Discord names. */
+  /** Owns the application together; its first member counts as the owner. */
   team?: { name: string; members: readonly LocalUser[] };
   description?: string;
-  /** Which privileged intents the developer portal allows; all unless told. */
+  /** The privileged intents that the developer portal allows; default: all. */
   privilegedIntents?: readonly PrivilegedIntent[];
 }
 

@@ -130,7 +130,7 @@ export function autocomplete(
   });
 }
 
-/** While typing, Discord sends numbers as they stand in the field: text. */
+/** During autocompletion, Discord sends numbers as typed: as text. */
 function asText(option: ReturnType<typeof fillOptions>[number]): Option {
   switch (option.type) {
     case ApplicationCommandOptionType.Integer:
@@ -166,7 +166,7 @@ interface FoundCommand {
   command: LocalCommand;
 }
 
-/** The command that the person sees under that name. Throws a plain Error when there is none, 50013 when they may not use it. */
+/** The command that the person sees under that name. Throws a plain Error when none exists, 50013 when they may not use it. */
 function findCommand(
   world: World,
   user: LocalUser,

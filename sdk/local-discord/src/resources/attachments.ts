@@ -42,7 +42,7 @@ export function storeFile(
     size: file.data.byteLength,
     data: file.data,
     contentType: contentTypeOf(filename, file.contentType),
-    // Signed each time it is shown.
+    // Signed each time it is returned.
     get url() {
       return signed(world, path);
     },
@@ -53,7 +53,7 @@ export function storeFile(
   return attachment;
 }
 
-/** Discord replaces what does not belong in a file name. */
+/** Discord replaces characters that are not allowed in a file name. */
 function safeName(name: string): string {
   const cleaned = name.replace(/\s+/g, '_').replace(/[^\p{L}\p{N}_.-]/gu, '');
   return cleaned === '' || /^\.+$/.test(cleaned) ? 'unnamed' : cleaned;
@@ -118,7 +118,7 @@ function signatureOf(path: string, ex: string, is: string): string {
   return createHash('sha256').update(`${path} ${ex} ${is}`).digest('hex');
 }
 
-/** Serves attachments. What the files say is other people's: they are never shown as a page of this origin. */
+/** Serves attachments. Their content is not trusted: they are never shown as a page of this origin. */
 export function serveFile(world: World, response: ServerResponse, url: URL): void {
   const path = decodeURI(url.pathname).replace(/^\/cdn/, '');
   const file = world.files.get(path);

@@ -9,10 +9,10 @@ import type { LocalUser } from '../state/users.js';
 import type { World } from '../world.js';
 import { guildOf } from './find.js';
 
-/** More than this is forgotten; Discord forgets by age (45 days). */
+/** Above this number the oldest are deleted; Discord deletes by age (45 days). */
 const KEPT = 1_000;
 
-/** Writes down what an account did, and tells it to the bots that may read the audit log. */
+/** Records an action of an account, and sends it to the bots that may read the audit log. */
 export function recordAct(
   world: World,
   guild: LocalGuild,

@@ -24,8 +24,8 @@ const MOST_RULES: Readonly<Partial<Record<AutoModerationRuleTriggerType, number>
 };
 
 /**
- * Lets the rules of a guild look at what a member is about to say. Bots, and members who manage the server, are exempt.
- * @throws 200000 when a rule stops it; the bots that may manage the server are told
+ * Checks a member's new message with the rules of a guild. Bots, and members who manage the server, are exempt.
+ * @throws 200000 when a rule blocks it; the bots that may manage the server are notified
  */
 export function checkAutoModeration(world: World, user: LocalUser, channel: LocalChannel, content: string): void {
   const { guild } = channel;
@@ -61,7 +61,7 @@ export function checkAutoModeration(world: World, user: LocalUser, channel: Loca
   }
 }
 
-/** What in a text a rule is about; `undefined` when nothing is. Expressions are not run. */
+/** The part of a text that matches a rule; `undefined` if nothing matches. Regular expressions are not run. */
 function matchOf(rule: APIAutoModerationRule, content: string): string | undefined {
   if (rule.trigger_type === AutoModerationRuleTriggerType.MentionSpam) {
     const mentions = new Set(content.match(/<@[!&]?\d+>/g));
@@ -72,7 +72,7 @@ function matchOf(rule: APIAutoModerationRule, content: string): string | undefin
   );
 }
 
-/** A keyword is a whole word; `*` at its ends says that it may be a part of one. */
+/** A keyword matches whole words; `*` at its ends also matches parts of words. */
 function hasKeyword(text: string, keyword: string): boolean {
   const isOpenBefore = keyword.startsWith('*');
   const isOpenAfter = keyword.endsWith('*');

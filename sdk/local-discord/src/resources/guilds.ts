@@ -34,7 +34,7 @@ import { addBot, addMember, announceMember, removeMember } from './members.js';
 import { announceRole, createRole, deleteRole } from './roles.js';
 import { threadList } from './thread-routes.js';
 
-/** A guild whose methods change it by the actions. */
+/** A guild whose methods call the actions. */
 export class Guild implements LocalGuild {
   readonly id: string;
   name: string;

@@ -25,7 +25,7 @@ import type { World } from '../world.js';
 import { editMessage } from './message-changes.js';
 import { postMessage } from './messages.js';
 
-/** Interactions that can still be found by their token; the oldest are forgotten. */
+/** How many interactions can be found by their token; the oldest are dropped. */
 const KEPT = 5_000;
 
 /** Starts an interaction; the caller sends its payload with `sendInteraction`. */
@@ -70,7 +70,7 @@ function checkAnswerable(interaction: LocalInteraction): void {
   if (interaction.expired) throw discordError('unknownInteraction');
 }
 
-/** Answers with a message; bots may do so even where they could not write otherwise. */
+/** Responds with a message; bots may do so even without permission to write. */
 function answerWithMessage(world: World, interaction: LocalInteraction, draft: MessageDraft): LocalMessage {
   const message = post(world, interaction, draft, Boolean((draft.flags ?? 0) & MessageFlags.Ephemeral));
   interaction.response = message;
@@ -103,7 +103,7 @@ function updatePressed(world: World, interaction: LocalInteraction, edit: Messag
   return message;
 }
 
-/** A further message; the first one after a deferral takes the place of "thinking…", as on Discord. */
+/** A follow-up; the first one after a deferral replaces "thinking…", as on Discord. */
 export function followUp(world: World, interaction: LocalInteraction, draft: MessageDraft): LocalMessage {
   const { response } = interaction;
   if (interaction.deferred && response && !response.deleted) {
@@ -124,7 +124,7 @@ export function editAnswer(
   if (interaction.deferred && message === interaction.response) markAnswered(world, interaction);
 }
 
-/** With the message that the caller has put on it. */
+/** With the message that the caller has set. */
 function markAnswered(world: World, interaction: LocalInteraction): void {
   interaction.advance('answered');
   world.notify({ type: 'interactionAnswer', interaction });
@@ -171,7 +171,7 @@ function botPermissions(world: World, { channel, application }: LocalInteraction
 
 const callbackForm = z.object({ type: z.enum(T), data: z.unknown().optional() });
 
-/** Which answers fit which interaction. */
+/** Which response types are valid for which interaction. */
 const FITTING: Readonly<Record<LocalInteraction['source']['kind'], readonly T[]>> = {
   command: [T.ChannelMessageWithSource, T.DeferredChannelMessageWithSource, T.Modal],
   component: [
@@ -234,7 +234,7 @@ function answer(context: RestContext, interaction: LocalInteraction, type: T, da
   return undefined;
 }
 
-/** What `with_response=true` answers: discord.js's `withResponse`. */
+/** The body for `with_response=true`: discord.js's `withResponse`. */
 function callbackPayload(interaction: LocalInteraction, type: T, message: LocalMessage | undefined) {
   const viewer = fullViewer(interaction.application.id);
   return {

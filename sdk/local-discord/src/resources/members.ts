@@ -50,7 +50,7 @@ export function addBot(
   return member;
 }
 
-/** Takes a member out (left, kicked or banned); a bot's sessions lose the guild. */
+/** Removes a member (left, kicked or banned); a bot's sessions lose the guild. */
 export function removeMember(world: World, member: LocalMember): void {
   const { guild, user } = member;
   guild.members.delete(user.id);
@@ -64,7 +64,7 @@ export function removeMember(world: World, member: LocalMember): void {
   world.notify({ type: 'memberLeave', guild, user });
 }
 
-/** GUILD_MEMBER_UPDATE, after a member was changed. A bot hears of changes to itself whatever its intents. */
+/** GUILD_MEMBER_UPDATE, after a member was changed. A bot receives changes of itself with any intents. */
 export function announceMember(world: World, member: LocalMember): void {
   const { guild, user } = member;
   const payload = JSON.stringify({ ...memberPayload(member), guild_id: guild.id });
@@ -87,7 +87,7 @@ interface MemberChanges {
   deaf?: boolean | undefined;
 }
 
-/** Changes a member, with the permission and the rank that each change needs. @throws 50013, 50035 */
+/** Changes a member, with the permission and role hierarchy that each change needs. @throws 50013, 50035 */
 export function editMember(
   world: World,
   actor: LocalUser,
@@ -162,7 +162,7 @@ function recordRoles(
     recordAct(world, guild, actor, AuditLogEvent.MemberRoleUpdate, { targetId: user.id, reason, changes });
 }
 
-/** Discord leaves out the value that there is none of. */
+/** Discord omits values that are not set. */
 function valuesOf(old: string | null, now: string | null): { old_value?: string; new_value?: string } {
   return { ...(old === null ? {} : { old_value: old }), ...(now === null ? {} : { new_value: now }) };
 }

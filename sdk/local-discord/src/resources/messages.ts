@@ -61,7 +61,7 @@ function checkLocked(world: World, user: LocalUser, channel: LocalChannel): void
   }
 }
 
-/** A bot reaches people who accept DMs and have not blocked it; it never reaches another bot. */
+/** A bot can write to people who accept DMs and have not blocked it, but never to another bot. */
 function checkDmOpen(channel: LocalChannel, from: LocalUser): void {
   for (const other of channel.recipients) {
     if (other === from) continue;
@@ -79,7 +79,7 @@ function checkSlowmode(world: World, user: LocalUser, channel: LocalChannel): vo
   if (last && now - last.createdAt < channel.slowmodeSeconds * 1_000) throw discordError('slowmode');
 }
 
-/** Whose name stands over the message, and what they may ping. */
+/** The author of a message, and what they may ping. */
 interface Sender {
   author: MessageAuthor;
   /** As in `channelPermissions`. */
@@ -96,7 +96,7 @@ const KEPT_FLAGS =
   MessageFlags.SuppressEmbeds | MessageFlags.SuppressNotifications | MessageFlags.IsComponentsV2 | MessageFlags.Loading;
 
 /**
- * Puts a message into a channel and announces it. It does not ask whether the sender may: see `sendMessage`.
+ * Adds a message to a channel and announces it. It does not check permissions: see `sendMessage`.
  * @throws 50006, 50035
  */
 export function postMessage(world: World, channel: LocalChannel, sender: Sender, draft: MessageDraft): LocalMessage {
@@ -130,12 +130,12 @@ export function postMessage(world: World, channel: LocalChannel, sender: Sender,
   return message;
 }
 
-/** For how long a nonce is compared; Discord says "the past few minutes". */
+/** How long a nonce is compared; Discord says "the past few minutes". */
 const NONCE_KEPT_MS = 3 * 60_000;
 
 const nonceKey = (authorId: string, nonce: string | number) => `${authorId}:${nonce}`;
 
-/** With `enforce_nonce` a request whose author has lately used the nonce, wherever that was, returns the message that it made then. */
+/** With `enforce_nonce`, a request whose author has recently used the nonce in any channel returns the earlier message. */
 function findByNonce(world: World, sender: Sender, draft: MessageDraft): LocalMessage | undefined {
   if (!draft.enforceNonce || draft.nonce === undefined) return undefined;
   const message = world.nonces.get(nonceKey(sender.author.id, draft.nonce));

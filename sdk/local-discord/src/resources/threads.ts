@@ -17,11 +17,11 @@ interface ThreadOptions {
   invitable?: boolean | undefined;
   slowmodeSeconds?: number | undefined;
   appliedTags?: readonly string[] | undefined;
-  /** Makes the thread hang on this message, whose id it then has. */
+  /** Attaches the thread to this message; the thread then has its id. */
   from?: LocalMessage | undefined;
 }
 
-/** Starts a thread and announces it. It does not ask whether the owner may. @throws 50024, 160004 */
+/** Starts a thread and announces it. It does not check permissions. @throws 50024, 160004 */
 export function createThread(
   world: World,
   parent: LocalChannel,

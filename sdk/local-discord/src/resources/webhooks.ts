@@ -73,7 +73,7 @@ interface WebhookExecution {
   threadName?: string | undefined;
 }
 
-/** Says something under the webhook's name, or under another for this once. @throws 10003, 50006, 50035 */
+/** Sends a message under the webhook's name, or under another for this message. @throws 10003, 50006, 50035 */
 function executeWebhook(world: World, webhook: LocalWebhook, execution: WebhookExecution): LocalMessage {
   const name = execution.username ?? webhook.name;
   const author: MessageAuthor = {
@@ -109,7 +109,7 @@ function destination(world: World, webhook: LocalWebhook, execution: WebhookExec
   return createThread(world, channel, webhook.creator, { name: execution.threadName });
 }
 
-/** Edits what the webhook said. */
+/** Edits a message of the webhook. */
 function editWebhookMessage(world: World, message: LocalMessage, edit: MessageEdit): void {
   editMessage(world, message, EVERYONE_PERMISSIONS, edit);
 }

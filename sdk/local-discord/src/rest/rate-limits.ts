@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../state/events.js';
 
-/** `strict` is about what Discord does; `generous` never stands in the way of a test. */
+/** `strict` limits approximately like Discord; `generous` never delays a test. */
 export type RateLimitMode = 'generous' | 'strict';
 
 interface Rule {
@@ -16,7 +16,7 @@ interface Bucket {
 
 export interface RateLimitDecision {
   headers: Record<string, string>;
-  /** Set when the request is refused: seconds until it may come again, and whether all requests are. */
+  /** Set when the request is refused: seconds until the next attempt, and whether all requests have to wait. */
   refused?: { retryAfterSeconds: number; global: boolean };
 }
 

@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 
-/** One REST request that a client made, with what was answered. */
+/** One REST request of a client, with the response. */
 export interface LoggedRequest {
   readonly method: string;
   /** As it came, without host and `/api/v10`: `/channels/1/messages`. */
@@ -20,9 +20,9 @@ export interface LoggedRequest {
 
 const KEPT = 10_000;
 
-/** What the clients asked, oldest first. The newest 10,000 are kept. */
+/** The clients' requests, oldest first. The newest 10,000 are kept. */
 export class RequestLog {
-  /** Switch it off where thousands of requests a second are made. */
+  /** Turn it off if thousands of requests are made per second. */
   enabled = true;
   readonly #entries: LoggedRequest[] = [];
 
@@ -55,7 +55,7 @@ export interface RestExchange {
   readonly query: readonly string[];
   /** The JSON body; of a form with files its `payload_json`. */
   readonly requestBody: unknown;
-  /** Missing where a fault that a test injected took its place. */
+  /** Missing if an injected fault replaced it. */
   readonly response: { readonly status: number; readonly body?: unknown } | undefined;
 }
 

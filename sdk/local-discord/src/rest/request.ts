@@ -18,7 +18,7 @@ export interface Route {
   readonly path: string;
   /** False where the token is in the path (webhooks, interactions). */
   readonly authenticated: boolean;
-  /** The scope with which a person's token of OAuth2 is taken as well. */
+  /** The OAuth2 scope with which a person's token is accepted as well. */
   readonly scope?: string;
   readonly handle: (context: RestContext) => RouteResult | Promise<RouteResult>;
 }
@@ -28,7 +28,7 @@ export function route(method: Method, path: string, handle: Route['handle']): Ro
   return { method, path, authenticated: true, handle };
 }
 
-/** A route for a bot's token, or for that of a person who has let an application know so much. */
+/** A route for a bot's token, or for that of a person who has granted the scope to an application. */
 export function personRoute(method: Method, path: string, scope: string, handle: Route['handle']): Route {
   return { method, path, authenticated: true, scope, handle };
 }
@@ -51,7 +51,7 @@ export interface RestContext {
   readonly world: World;
   /** The bot that asks. On routes with a token in the path, throws 401 unless a bot token was sent as well. */
   readonly application: LocalApplication;
-  /** The bot's user, or the person for whom the token speaks. */
+  /** The bot's user, or the person to whom the token belongs. */
   readonly user: LocalUser;
   readonly query: URLSearchParams;
   readonly files: readonly UploadedFile[];
@@ -68,7 +68,7 @@ export interface RestContext {
   parse<T>(schema: ZodType<T>, json: unknown): T;
 }
 
-/** Who asks: a bot, a person by way of an application, or nobody that is known. */
+/** The caller: a bot, a person through an application, or an unknown one. */
 export interface Requester {
   readonly application?: LocalApplication | undefined;
   readonly person?: LocalUser | undefined;

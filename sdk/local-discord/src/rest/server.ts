@@ -44,7 +44,7 @@ interface Answer {
 
 type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => void;
 
-/** The REST API: finds the route, lets faults and rate limits have their say, and answers. */
+/** The REST API: finds the route, applies faults and rate limits, and responds. */
 export function createRestHandler(services: RestServices): Handler {
   const findRoute = createRouter(routes);
   return (request, response, url) => {
@@ -170,7 +170,7 @@ function authenticate(world: World, request: IncomingMessage): LocalApplication 
   return undefined;
 }
 
-/** For whom the bearer of a token of OAuth2 speaks. */
+/** The person to whom an OAuth2 token belongs. */
 function personOf(world: World, request: IncomingMessage, scope: string | undefined): LocalUser | undefined {
   const bearer = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
   const access = bearer === undefined ? undefined : world.accessTokens.get(bearer);
@@ -200,7 +200,7 @@ function send(response: ServerResponse, { status, body, headers }: Answer, now: 
   sendJson(response, status, body, { date: new Date(now).toUTCString(), ...headers });
 }
 
-/** Everything that the REST API answers, resource by resource. */
+/** All routes of the REST API, resource by resource. */
 const routes: readonly Route[] = [
   ...applicationRoutes,
   ...attachmentRoutes,

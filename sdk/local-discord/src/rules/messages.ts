@@ -38,7 +38,7 @@ export function sessionViewer(session: GatewaySession): MessageViewer {
   return { userId: session.application.id, content: (message) => all || concerns(message, session.application) };
 }
 
-/** For what an application is shown of its own doing (webhooks, interactions): everything. */
+/** For data about an application's own actions (webhooks, interactions): everything. */
 export function fullViewer(userId: string): MessageViewer {
   return { userId, content: () => true };
 }
@@ -196,9 +196,9 @@ export function parseEmoji(world: World, text: string): EmojiRef {
   throw discordError('unknownEmoji');
 }
 
-/** A message before it is one; shared by REST, webhooks, interaction answers and the user side. */
+/** The content of a new message; shared by REST, webhooks, interaction responses and the user side. */
 export interface MessageDraft {
-  /** A new one unless told. The first message of a forum post has the id of its thread. */
+  /** Default: a new id. The first message of a forum post has the id of its thread. */
   id?: string | undefined;
   content?: string | undefined;
   embeds?: APIEmbed[] | undefined;
@@ -212,13 +212,13 @@ export interface MessageDraft {
   replyTo?: { messageId: string; failIfMissing: boolean } | undefined;
 }
 
-/** What an edit changes; what is missing stays. */
+/** The changes of an edit; missing fields stay. */
 export interface MessageEdit {
   content?: string | null | undefined;
   embeds?: APIEmbed[] | null | undefined;
   components?: APIMessageTopLevelComponent[] | null | undefined;
   files?: readonly UploadedFile[] | undefined;
-  /** Ids of the attachments that stay. */
+  /** Ids of the attachments to keep. */
   keepAttachments?: readonly string[] | undefined;
   flags?: number | undefined;
   allowedMentions?: AllowedMentions | undefined;

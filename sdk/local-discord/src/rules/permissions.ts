@@ -71,7 +71,7 @@ function isTimedOut(member: LocalMember, now: number): boolean {
   return member.timedOutUntil !== null && member.timedOutUntil > now;
 }
 
-/** Whether the channel exists for that user. A private thread does for its members and for moderators. */
+/** Whether the channel is visible to that user. A private thread is visible to its members and to moderators. */
 export function canView(channel: LocalChannel, user: LocalUser, now: number): boolean {
   const bits = channelPermissions(channel, user, now);
   if (!(bits & ViewChannel)) return false;
@@ -128,7 +128,7 @@ export function requireInGuild(
   return member;
 }
 
-/** Which role wins: the higher position, then the older id. */
+/** Compares roles: the higher position wins, then the older id. */
 function compareRoles(a: LocalRole, b: LocalRole): number {
   return a.position - b.position || Number(BigInt(b.id) - BigInt(a.id));
 }
@@ -140,7 +140,7 @@ function highestRole(member: LocalMember): LocalRole {
   return highest;
 }
 
-/** Throws 50013 unless the actor stands above the role (or owns the guild). */
+/** Throws 50013 unless the actor is above the role (or owns the guild). */
 export function requireAboveRole(actor: LocalMember, role: LocalRole): void {
   if (actor.guild.ownerId === actor.user.id) return;
   if (compareRoles(highestRole(actor), role) <= 0) throw discordError('missingPermissions');

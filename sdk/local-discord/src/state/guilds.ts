@@ -19,12 +19,12 @@ export interface JoinOptions {
 
 export interface RoleInit {
   name?: string | undefined;
-  /** None unless told. */
+  /** Default: none. */
   permissions?: PermissionSet | undefined;
   color?: number | undefined;
   hoist?: boolean | undefined;
   mentionable?: boolean | undefined;
-  /** Above all present roles unless told; @everyone is 0. */
+  /** Default: above all existing roles; @everyone is 0. */
   position?: number | undefined;
   botId?: string | undefined;
 }
@@ -52,7 +52,7 @@ export interface ChannelInit {
   availableTags?: readonly Omit<ForumTag, 'id'>[] | undefined;
 }
 
-/** A server. What its methods do asks for no permissions: they are the hand of Discord, not of a member. */
+/** A server. Its methods check no permissions: they act as Discord, not as a member. */
 export interface LocalGuild {
   readonly id: string;
   name: string;
@@ -69,7 +69,7 @@ export interface LocalGuild {
   readonly emojis: Map<string, LocalEmoji>;
   /** Who is banned, and why. */
   readonly bans: Map<string, { user: LocalUser; reason: string | null }>;
-  /** What was done by whom, the oldest first: what moderators and bots do, not what `LocalGuild` itself does. */
+  /** The actions of moderators and bots, oldest first; without those of `LocalGuild`'s own methods. */
   readonly auditLog: LocalAuditLogEntry[];
   /** Rules of automatic moderation, by id. */
   readonly autoModeration: Map<string, APIAutoModerationRule>;
@@ -80,7 +80,7 @@ export interface LocalGuild {
   /** Makes a user a member; `roles` and `nick` may be given. */
   join(user: LocalUser, options?: JoinOptions): LocalMember;
 
-  /** Lets a bot in, with a role of its own that carries the permissions: a moderator's, unless told otherwise. */
+  /** Adds a bot, with a role for its permissions; default: those of a moderator. */
   invite(application: LocalApplication, options?: { permissions?: PermissionSet }): LocalMember;
 
   /** Removes a member. */
@@ -97,7 +97,7 @@ export interface LocalGuild {
   giveRole(user: LocalUser, role: LocalRole): void;
   takeRole(user: LocalUser, role: LocalRole): void;
   rename(user: LocalUser, nick: string | null): void;
-  /** Makes a code lead to the guild. */
+  /** Creates an invite code for the guild. */
   createInvite(code: string): void;
   /** The member accepts the rules of the server: the membership screening is passed. */
   passScreening(user: LocalUser): void;
@@ -147,7 +147,7 @@ export interface LocalMember {
   readonly user: LocalUser;
   readonly guild: LocalGuild;
   nick: string | null;
-  /** The hash of a picture of its own in this guild. */
+  /** The hash of the picture for this guild. */
   avatar: string | null;
   /** Without @everyone. */
   readonly roles: Set<LocalRole>;

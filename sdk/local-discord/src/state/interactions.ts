@@ -13,14 +13,14 @@ export type InteractionSource =
   | { readonly kind: 'component'; readonly message: LocalMessage; readonly customId: string }
   | { readonly kind: 'modal'; readonly trigger: LocalInteraction; readonly customId: string };
 
-/** How far the application has got: nothing yet, "thinking…", or an answer. */
+/** The application's progress: nothing yet, "thinking…", or a response. */
 type InteractionState = 'waiting' | 'deferred' | 'answered';
 
 const ACKNOWLEDGE_WITHIN_MS = 3_000;
 
 const TOKEN_LIVES_MS = 15 * 60_000;
 
-/** A slash command, button press, selection, modal or autocompletion, and what came of it. It is live. */
+/** A slash command, button press, selection, modal or autocompletion, with its response. It is live. */
 export class LocalInteraction {
   readonly id: string;
   readonly token: string;
@@ -32,7 +32,7 @@ export class LocalInteraction {
   state: InteractionState = 'waiting';
   /** Whether the deferral asked for an ephemeral answer. */
   deferredEphemeral = false;
-  /** The answer: a message of its own, or for components possibly the message that was pressed. */
+  /** The response: a separate message, or for components possibly the message with the component. */
   response: LocalMessage | undefined;
   /** The answer and every follow-up, oldest first, ephemeral ones included. */
   readonly messages: LocalMessage[] = [];
@@ -62,7 +62,7 @@ export class LocalInteraction {
     this.source = source;
   }
 
-  /** Whether the application has said anything, a deferral included. */
+  /** Whether the application has responded, including a deferral. */
   get acknowledged(): boolean {
     return this.state !== 'waiting';
   }
@@ -72,7 +72,7 @@ export class LocalInteraction {
     return this.state === 'deferred';
   }
 
-  /** Whether it is too late: 3 seconds without an acknowledgement ("The application did not respond"). */
+  /** Whether it has expired: 3 seconds without an acknowledgement ("The application did not respond"). */
   get expired(): boolean {
     return !this.acknowledged && this.#clock.now() - this.createdAt > ACKNOWLEDGE_WITHIN_MS;
   }

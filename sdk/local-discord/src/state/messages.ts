@@ -10,7 +10,7 @@ export interface MessageAuthor {
   readonly id: string;
   readonly username: string;
   readonly globalName: string | null;
-  /** What people see: the display name, or else the username. */
+  /** The visible name: the display name, or else the username. */
   readonly name: string;
   readonly avatar: string | null;
   readonly bot: boolean;
@@ -25,18 +25,18 @@ export interface EmojiRef {
   animated?: boolean;
 }
 
-/** The same emoji has the same key, however it was written. */
+/** The same emoji has the same key in every notation. */
 export function emojiKey(emoji: EmojiRef): string {
   return emoji.id ?? emoji.name;
 }
 
-/** One emoji under a message, with who put it there, in order. */
+/** One emoji under a message, with its users in order. */
 export interface LocalReaction {
   readonly emoji: EmojiRef;
   readonly users: Set<LocalUser>;
 }
 
-/** Whom a message pings, worked out from its content and its `allowed_mentions`. */
+/** The pings of a message, computed from its content and its `allowed_mentions`. */
 export interface Mentions {
   everyone: boolean;
   users: LocalUser[];
@@ -50,7 +50,7 @@ interface MessageReference {
   readonly guildId: string | undefined;
 }
 
-/** Bots that mark lines for other bots do so at their ends, with characters that no client shows. */
+/** Bots that mark lines for other bots do so at their ends, with invisible characters. */
 const UNSEEN_MARK = /\u2063[\u2063\u200B]{2}$/gm;
 
 /** A message as the server has it. It is live: edits and reactions show on it. */
@@ -60,7 +60,7 @@ export class LocalMessage {
   readonly author: MessageAuthor;
   readonly type: MessageType;
   readonly createdAt: number;
-  /** The content as it was sent, with what no client shows: `content` is what people read. */
+  /** The content as sent, including invisible characters; `content` is the visible text. */
   written = '';
   embeds: APIEmbed[] = [];
   components: APIMessageTopLevelComponent[] = [];
@@ -76,9 +76,9 @@ export class LocalMessage {
   nonce: string | number | undefined;
   reference: MessageReference | undefined;
   webhook: LocalWebhook | undefined;
-  /** Set on what a webhook said, and on answers to interactions (there it is the application). */
+  /** Set on messages of webhooks, and on responses to interactions (there it is the application). */
   webhookId: string | undefined;
-  /** Set on what an application said through a webhook of its own or an interaction. */
+  /** Set on messages that an application sent through its own webhook or an interaction. */
   applicationId: string | undefined;
   interaction: LocalInteraction | undefined;
   /** The thread that was started from this message. */
@@ -95,7 +95,7 @@ export class LocalMessage {
     this.createdAt = createdAt;
   }
 
-  /** What people read. */
+  /** The visible text. */
   get content(): string {
     return this.written.includes('\u2063') ? this.written.replace(UNSEEN_MARK, '') : this.written;
   }
@@ -117,7 +117,7 @@ export class LocalMessage {
     return this.reference && this.channel.messagesById.get(this.reference.messageId);
   }
 
-  /** Who reacted with that emoji (`'👍'`, or a custom emoji's name or id). */
+  /** The users who reacted with that emoji (`'👍'`, or a custom emoji's name or id). */
   reactedBy(emoji: string): LocalUser[] {
     const reaction = this.reactions.find((one) => one.emoji.name === emoji || one.emoji.id === emoji);
     return reaction ? [...reaction.users] : [];
@@ -140,7 +140,7 @@ export interface LocalAttachment {
   readonly size: number;
   readonly data: Uint8Array;
   readonly contentType: string;
-  /** Works for a day. */
+  /** Valid for a day. */
   readonly url: string;
   description: string | undefined;
   readonly ephemeral: boolean;

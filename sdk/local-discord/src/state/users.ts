@@ -34,9 +34,9 @@ export interface StartThreadOptions {
 }
 
 /**
- * An account, with what people do in Discord. Everything happens at once and in order, and is refused as Discord would refuse it:
- * a `LocalDiscordError` with the code (50013 and so on) is thrown. A bot's account can be played by a test in the same way.
- * An interface, as `LocalGuild` is, because the verbs are above the state that they change (`people/account.ts`, `resources/guilds.ts`).
+ * An account with its actions in Discord. Everything happens at once and in order, with Discord's checks:
+ * a `LocalDiscordError` with the code (50013 and so on) is thrown. A test can also act as a bot's account.
+ * An interface, like `LocalGuild`, because the methods are in a layer above the state (`people/account.ts`, `resources/guilds.ts`).
  */
 export interface LocalUser extends MessageAuthor {
   readonly id: string;
@@ -44,9 +44,9 @@ export interface LocalUser extends MessageAuthor {
   username: string;
   globalName: string | null;
   avatar: string | null;
-  /** What the user's Discord is set to; interactions tell it. */
+  /** The language of the user's Discord client; interactions contain it. */
   locale: Locale;
-  /** Accepts no DMs from bots and strangers: sending to it is 50007. */
+  /** Does not accept DMs from bots and strangers: sending to it fails with 50007. */
   dmsClosed: boolean;
   /** Ids of users whom this one blocked: no DMs, no reactions. */
   readonly blocked: Set<string>;
@@ -116,8 +116,8 @@ export interface LocalUser extends MessageAuthor {
   submit(interaction: LocalInteraction, fields: Record<string, string | readonly SelectValue[]>): LocalInteraction;
 
   /**
-   * Agrees, or with `deny` does not, to what the page of consent at an address asks: `https://discord.com/oauth2/authorize?client_id=…`.
-   * @returns the address that the browser is sent to
+   * Agrees (or with `deny` refuses) on the OAuth2 consent page at an address: `https://discord.com/oauth2/authorize?client_id=…`.
+   * @returns the address to which the browser is redirected
    */
   authorize(address: string, options?: { deny?: boolean }): string;
 
@@ -128,7 +128,7 @@ export interface LocalUser extends MessageAuthor {
   /** Until a moment in milliseconds since 1970; null ends it. */
   timeout(guild: LocalGuild, user: LocalUser, until: number | null, reason?: string): void;
 
-  /** What this person sees in a channel, oldest first, ephemeral messages to them included. @throws 50001 */
+  /** The messages that this person sees in a channel, oldest first, including ephemeral ones for them. @throws 50001 */
   read(channel: LocalChannel): LocalMessage[];
 }
 

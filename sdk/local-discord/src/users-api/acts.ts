@@ -26,9 +26,9 @@ export interface ActContext {
 type Given = Extract<UserAct, { act: 'slash' }>['options'];
 
 /**
- * Does what the person asks, by the same verbs as tests and the console.
- * @returns what answers the act
- * @throws LocalDiscordError and plain errors with what the person should read
+ * Executes an act with the same methods as tests and the console.
+ * @returns the response to the act
+ * @throws LocalDiscordError and plain errors with a sentence for the person
  */
 export async function carryOut(context: ActContext, act: UserAct): Promise<object> {
   const { world, user, marks } = context;
@@ -161,7 +161,7 @@ function userOf(world: World, id: string): LocalUser {
   return found;
 }
 
-/** As in Discord, one writes to those with whom one shares a server, or has written before. */
+/** As in Discord, one can write to people with whom one shares a server, or has written before. */
 function recipientOf({ world, user }: ActContext, id: string): LocalUser {
   const other = userOf(world, id);
   const isKnown = [...world.guilds.values()].some(({ members }) => members.has(user.id) && members.has(id));
@@ -179,7 +179,7 @@ function toFile({ name, data, type }: GivenFile) {
   return { name, data: Buffer.from(data, 'base64'), ...(type === undefined ? {} : { contentType: type }) };
 }
 
-/** A menu of people, roles or channels takes them, not their ids. */
+/** Menus of people, roles or channels accept objects, not ids. */
 function chosen(
   context: ActContext,
   { channel, components }: { channel: LocalChannel; components: readonly unknown[] },
@@ -192,7 +192,7 @@ function chosen(
   return [...values];
 }
 
-/** What was filled in: texts, and what was chosen from menus. */
+/** The submitted values: texts, and choices of menus. */
 function fieldValues(
   context: ActContext,
   { channel, modal }: LocalInteraction,
@@ -220,7 +220,7 @@ function named(
   return found;
 }
 
-/** Ids become what they name, where the command asks for a person, a role or a channel. */
+/** Replaces ids by their objects where the command expects a person, a role or a channel. */
 function optionValues(
   context: ActContext,
   channel: LocalChannel,

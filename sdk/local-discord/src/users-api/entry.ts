@@ -7,13 +7,13 @@ export const ENTRY = '/client/enter/';
 const VALID_MS = 60_000;
 
 export interface Entry {
-  /** The path of an address that leads to the member's page once. It ends the one before. */
+  /** The path of an address that opens the member's page once. It invalidates the previous one. */
   pathFor(user: LocalUser): string;
-  /** Redirects to the page, or says that the address is not valid any more. */
+  /** Redirects to the page, or says that the address is no longer valid. */
   serve(response: ServerResponse, pathname: string): void;
 }
 
-/** Addresses without the key, for where others could read it: the arguments of a process are open to every user of the machine. */
+/** Addresses without the key, for places where others could read it: every user of the machine can read the arguments of a process. */
 export function createEntry(clock: Clock, pageOf: (user: LocalUser) => string): Entry {
   let open: { path: string; user: LocalUser; until: number } | undefined;
   return {

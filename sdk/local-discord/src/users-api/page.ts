@@ -11,7 +11,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Nothing but what comes from here runs or is shown; pictures that embeds name elsewhere are links. */
+/** Only content of this server is run or shown; other pictures of embeds become links. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -30,7 +30,7 @@ const HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
 };
 
-/** Serves the files of the page below `/client/`. Those in `assets` have names that follow from their content, and are compressed once. */
+/** Serves the files of the page below `/client/`. Those in `assets` have content-based names, and are compressed once. */
 export async function servePage(
   folder: string,
   request: IncomingMessage,

@@ -1,6 +1,6 @@
 /**
- * What a browser and the local Discord say to each other at `/local/users`, as JSON. The browser sends acts, each with a number of its own in `id`;
- * each is answered by `{ re, ok }` or `{ re, error }`. Between them come events, the first of which is the `snapshot`.
+ * The protocol between a browser and the local Discord at `/local/users`, as JSON. The browser sends acts, each with a unique number in `id`; each is answered
+ * by `{ re, ok }` or `{ re, error }`. Between them come events, the first of which is the `snapshot`.
  */
 import type {
   APIApplicationCommand,
@@ -18,9 +18,9 @@ const file = z.object({ name: z.string().min(1).max(260), data: base64, type: z.
 const values = z.record(z.string(), z.union([z.string().max(6_000), z.number(), z.boolean(), file]));
 const message = { channel: id, message: id };
 
-/** Everything that a person can do. */
+/** All acts of a person. */
 export const actSchema = z.discriminatedUnion('act', [
-  /** Everything that the member may see, anew. */
+  /** Everything that the member may see, again. */
   z.object({ act: z.literal('snapshot') }),
   /** Keeps the connection alive. */
   z.object({ act: z.literal('ping') }),
@@ -41,7 +41,7 @@ export const actSchema = z.discriminatedUnion('act', [
   z.object({ act: z.literal('click'), ...message, button: name }),
   /** Chooses values, or ids of members, roles and channels, from the menu with that custom id. */
   z.object({ act: z.literal('select'), ...message, menu: name, values: z.array(z.string().max(200)).max(25) }),
-  /** Sends back a form that an own interaction was answered with; fields by their custom ids. */
+  /** Submits a form that one of the member's interactions was answered with; fields by their custom ids. */
   z.object({
     act: z.literal('submit'),
     interaction: id,
@@ -63,7 +63,7 @@ export const actSchema = z.discriminatedUnion('act', [
   z.object({ act: z.literal('ack'), ...message }),
   z.object({ act: z.literal('openDm'), user: id }),
   z.object({ act: z.literal('startThread'), ...message, name: z.string().min(1).max(100) }),
-  /** Moves the clock forward, where whoever started the local Discord lets it be moved. */
+  /** Moves the clock forward, if this was enabled when the local Discord was started. */
   z.object({
     act: z.literal('advance'),
     ms: z
@@ -93,7 +93,7 @@ export interface SeenChannel {
   position: number;
   /** Whether the member may write there. */
   writable: boolean;
-  /** Whether the member may delete there what others have written. */
+  /** Whether the member may delete messages of others there. */
   moderated: boolean;
   unread: number;
 }
@@ -115,11 +115,11 @@ export interface SeenGuild {
   roles: SeenRole[];
 }
 
-/** All that a member may see, without the messages. */
+/** Everything that a member may see, except the messages. */
 export interface Snapshot {
   me: SeenPerson;
   now: number;
-  /** Everybody whom the member may meet. */
+  /** All users that the member can see. */
   people: SeenPerson[];
   guilds: SeenGuild[];
   dms: (SeenChannel & { with: string })[];
@@ -128,13 +128,13 @@ export interface Snapshot {
 
 export type UserEvent =
   | ({ event: 'snapshot' } & Snapshot)
-  /** New, edited, or with other reactions. */
+  /** New, edited, or with changed reactions. */
   | { event: 'message'; message: APIMessage; isNew: boolean; now: number }
   | { event: 'messageDelete'; channel: string; message: string; unread: number }
   /** The member has read the channel in another window. */
   | { event: 'ack'; channel: string; unread: number }
   | { event: 'typing'; channel: string; user: string }
-  /** What has become of an own interaction. */
+  /** The state of one of the member's interactions. */
   | {
       event: 'interaction';
       interaction: string;
@@ -143,7 +143,7 @@ export type UserEvent =
     }
   | { event: 'clock'; now: number };
 
-/** What answers each act. */
+/** The response to each act. */
 export interface ActResults {
   snapshot: Snapshot;
   ping: { now: number };
@@ -162,5 +162,5 @@ export type ActResult<A extends UserAct['act']> = A extends keyof ActResults ? A
 
 export type UserReply = { re: number; ok: object } | { re: number | null; error: string };
 
-/** Why the local Discord closes a connection: trying again with the same address does not help. */
+/** Why the local Discord closes a connection: reconnecting with the same address does not help. */
 export const REFUSED = { key: 4001, member: 4004 } as const;

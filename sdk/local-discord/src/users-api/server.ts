@@ -14,15 +14,15 @@ import { carryOut } from './acts.js';
 import { actSchema, REFUSED, requestSchema, type Snapshot, type UserEvent, type UserReply } from './protocol.js';
 import { isVisible, type ReadMarks, seenMessage, snapshotFor, unread } from './view.js';
 
-/** Ten files of Discord's 10 MiB would be more; what people try a bot with is less. */
+/** Ten files of Discord's 10 MiB would be more; files for trying a bot are smaller. */
 const MAX_BYTES = 24 * 1024 * 1024;
 
 export interface UsersApiOptions {
-  /** What a browser must know to connect; random unless told. */
+  /** The key that a browser needs to connect; default: random. */
   key?: string;
-  /** Other origins whose pages may connect, such as `http://127.0.0.1:8080`; the own one always may. */
+  /** Other origins whose pages may connect, such as `http://127.0.0.1:8080`; the server's own origin always may. */
   origins?: readonly string[];
-  /** Moves the clock forward. Without it nobody can. */
+  /** Moves the clock forward. Without it, the clock cannot be moved. */
   advance?: (ms: number) => Promise<void>;
 }
 
@@ -113,7 +113,7 @@ function send({ socket }: Connection, what: UserEvent | UserReply): void {
   if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(what));
 }
 
-/** Whatever comes, there is an answer in words. */
+/** Every message gets a response with a sentence. */
 async function answer(context: Parameters<typeof carryOut>[0], data: RawData): Promise<UserReply> {
   let json: unknown;
   try {
@@ -136,7 +136,7 @@ async function answer(context: Parameters<typeof carryOut>[0], data: RawData): P
   }
 }
 
-/** Of changes that come together, as when thousands join at once, one snapshot tells. */
+/** Changes at the same time, as when thousands of members join, lead to one snapshot. */
 function announce(connection: Connection, snapshot: () => Snapshot): void {
   if (connection.isStale) return;
   connection.isStale = true;
@@ -146,7 +146,7 @@ function announce(connection: Connection, snapshot: () => Snapshot): void {
   });
 }
 
-/** Tells a connection of an event, if its member may know of it. */
+/** Sends an event to a connection, if its member may see it. */
 function tell(world: World, connection: Connection, event: LocalEvent, marks: ReadMarks, canMoveClock: boolean): void {
   const { user } = connection;
   const now = world.clock.now();

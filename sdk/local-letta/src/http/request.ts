@@ -47,7 +47,7 @@ export function pendingApproval(messageId: string): Refusal {
 export const PENDING =
   'Cannot send a new message: The agent is waiting for approval on a tool call. Please approve or deny the pending request before continuing.';
 
-/** The page that a request asks for: `limit`, `order` by age, after or before one in that order. Newest first unless asked otherwise. */
+/** The page that a request asks for: `limit`, `order` by age, `after` or `before` one in that order. Newest first by default. */
 export function page<T extends { readonly id: string }>(oldestFirst: readonly T[], { query }: LettaRequest): T[] {
   const order = query.get('order') ?? 'desc';
   const sorted = order === 'asc' ? [...oldestFirst] : [...oldestFirst].reverse();
@@ -99,7 +99,7 @@ const approvalMessage = z.object({
   otid: z.string().nullish(),
 });
 
-/** What a message to an agent looks like, as far as the stand-in knows it. */
+/** The message types for an agent that the stand-in supports. */
 export const messageRequest = z.object({
   messages: z.array(z.union([approvalMessage, userMessage])).nullish(),
   input: content.nullish(),
@@ -137,7 +137,7 @@ export const serverChange = z.object({
   config: httpConfig.extend({ server_url: httpConfig.shape.server_url.nullish() }),
 });
 
-/** @throws Refusal 422, as the server answers what it cannot read */
+/** @throws Refusal 422 for invalid requests, like the server */
 export function read<S extends z.ZodType>(schema: S, body: unknown): z.output<S> {
   const parsed = schema.safeParse(body ?? {});
   if (parsed.success) return parsed.data;
@@ -147,7 +147,7 @@ export function read<S extends z.ZodType>(schema: S, body: unknown): z.output<S>
   );
 }
 
-/** A request as the stand-in got it. The key is left out. */
+/** A received request. The key is left out. */
 export interface LettaRequestRecord {
   readonly method: string;
   readonly path: string;

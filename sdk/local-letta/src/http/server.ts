@@ -74,7 +74,7 @@ function parse(body: string): unknown {
   }
 }
 
-/** Sends a run's frames, those there and those to come, until it is over, the client goes, or a script cuts it off. */
+/** Sends a run's frames, existing and new ones, until it ends, the client disconnects, or a script cuts the connection. */
 function sendRun(response: ServerResponse, run: LettaRun, after: number): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
   response.flushHeaders();
@@ -87,7 +87,7 @@ function sendRun(response: ServerResponse, run: LettaRun, after: number): Promis
     };
     const listen = (event: 'more' | 'cut') => {
       if (event === 'cut') {
-        // What has been said is on the wire before the connection goes.
+        // Everything written is sent before the connection closes.
         response.write('', () => response.destroy());
         return end();
       }

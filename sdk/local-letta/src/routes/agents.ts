@@ -35,7 +35,7 @@ export const agents: readonly Route[] = [
     const agent = agentOf(world, request);
     const { name, secrets } = read(agentChange, request.body);
     agent.name = name ?? agent.name;
-    // All of them at once: those that are not named are gone.
+    // Replaces all of them: those that are not named are removed.
     agent.secrets = secrets ?? agent.secrets;
     return { json: agentState(agent) };
   }),
@@ -50,7 +50,7 @@ export const agents: readonly Route[] = [
     const agent = agentOf(world, request);
     const tool = toolOf(world, request);
     if (!agent.tools.includes(tool)) agent.tools.push(tool);
-    // The server tells clients from 1.0 on nothing more.
+    // Since 1.0, the server returns nothing more to clients.
     return { json: null };
   }),
   route('PATCH', '/v1/agents/:agentId/tools/detach/:toolId', (request, world) => {

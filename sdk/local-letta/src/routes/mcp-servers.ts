@@ -21,7 +21,7 @@ export const mcpServers: readonly Route[] = [
       customHeaders: config.custom_headers ?? {},
     };
     world.servers.set(server.id, server);
-    // The server asks for the tools at once, and does not mind when it cannot.
+    // The server requests the tools at once, and ignores failures.
     await syncTools(world, server).catch(() => undefined);
     return { json: mcpServerState(server) };
   }),
@@ -32,7 +32,7 @@ export const mcpServers: readonly Route[] = [
     const { server_name, config } = read(serverChange, request.body);
     server.name = server_name ?? server.name;
     server.url = config.server_url ?? server.url;
-    // The real one takes neither `auth_header` nor `auth_token` here, without a word.
+    // The real server silently ignores `auth_header` and `auth_token` here.
     server.customHeaders = config.custom_headers ?? server.customHeaders;
     return { json: mcpServerState(server) };
   }),

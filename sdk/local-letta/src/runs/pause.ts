@@ -14,11 +14,11 @@ export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<vo
   });
 }
 
-/** Scripts that stand still. */
+/** Suspended scripts. */
 export interface Pauses {
   /** Resolves on release, or when the signal aborts. */
   stand(signal: AbortSignal): Promise<void>;
-  /** Resolves as soon as so many stand still. */
+  /** Resolves as soon as so many scripts are suspended. */
   hanging(count?: number): Promise<void>;
   release(): void;
 }

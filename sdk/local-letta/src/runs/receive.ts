@@ -12,10 +12,10 @@ import {
 import { emit, finish } from './stream.js';
 import { perform } from './turn.js';
 
-/** How long the server remembers which run answers which message, and how long it takes an agent for busy with a run at most. */
+/** How long the server remembers which run answers which message, and the maximum time for which it treats an agent as busy. */
 const REMEMBERED_MS = 3 * 60 * 60_000;
 const LOCKED_MS = 5 * 60_000;
-/** What the server puts in the place of a message that repeats a decision. */
+/** Replaces a message that repeats a decision. */
 const KEEP_ALIVE =
   '<system-alert>Automated keep-alive ping. Ignore this message and continue from where you stopped.</system-alert>';
 const UNKNOWN = 'An unknown error occurred with the LLM streaming request.';
@@ -70,7 +70,7 @@ function messagesOf({ messages, input }: MessageRequest): readonly SentMessage[]
   return input === null || input === undefined ? [] : [{ role: 'user', content: input }];
 }
 
-/** Of any sender: the server knows a message by its ids alone. */
+/** Of any sender: the server recognises a message only by its ids. */
 function answering(world: World, otids: readonly string[]): LettaRun | undefined {
   const since = world.clock.now() - REMEMBERED_MS;
   return [...world.runs.values()].find(
@@ -151,7 +151,7 @@ function startRun(
   return run;
 }
 
-/** Lets the agent go on after its requests for approval have been answered. */
+/** Lets the agent continue after its approval requests have been answered. */
 function resumeRun(
   world: World,
   agent: LettaAgent,
@@ -180,7 +180,7 @@ function refusedRun(
   return run;
 }
 
-/** A run that is under way. */
+/** A running run. */
 export function createRun(
   world: World,
   agent: LettaAgent,

@@ -3,7 +3,7 @@ import type { StopReasonType } from '@letta-ai/letta-client/resources/runs/runs'
 import { approvalResponse, errorMessage, stopReason, toolReturns, usage } from '../payload.js';
 import { type LettaAgent, type LettaRun, type RunFailure, type Thread, timestamp, type World } from '../state.js';
 
-/** Puts a chunk into the run's stream. Only of background runs are they numbered. */
+/** Adds a chunk to the run's stream. Only chunks of background runs are numbered. */
 export function emit(run: LettaRun, chunk: LettaStreamingResponse): void {
   const numbered = run.background && 'date' in chunk ? { ...chunk, seq_id: run.frames.length + 1 } : chunk;
   put(run, `data: ${JSON.stringify(numbered)}\n\n`);
@@ -39,8 +39,8 @@ const DENIAL =
   'Error: request to call tool denied. User reason: The user cancelled the request, so the tool call was denied.';
 
 /**
- * Marks a run as cancelled. Its step goes on to the end, the model's answer and the tool call in it included; then it is over. A request
- * for approval that it left is denied, so that the agent takes messages again. A run that is over stays as it is.
+ * Marks a run as cancelled. Its step continues to the end, including the model's answer and the tool call; then the run is over. A pending approval request is
+ * denied, so that the agent accepts messages again. A run that is over is not changed.
  */
 export function cancelRun(world: World, agent: LettaAgent, run: LettaRun): void {
   const isWaiting = run.stopReason === 'requires_approval';
@@ -64,7 +64,7 @@ function threadOf(agent: LettaAgent, conversationId: string | null): Thread | un
   return conversationId === null ? agent.own : agent.conversations.get(conversationId);
 }
 
-/** Resolves when nothing more comes of the run. */
+/** Resolves when the run is over. */
 export function over(run: LettaRun): Promise<void> {
   if (run.over) return Promise.resolve();
   return new Promise((resolve) => {

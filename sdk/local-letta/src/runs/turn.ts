@@ -22,7 +22,7 @@ import { callMcpTool } from './mcp.js';
 import { pause } from './pause.js';
 import { emit, finish } from './stream.js';
 
-/** Who answers what. */
+/** Chooses the script of an agent. */
 interface Performance {
   readonly world: World;
   readonly agent: LettaAgent;
@@ -30,10 +30,7 @@ interface Performance {
   readonly prompt: { readonly text: string; readonly otid: string | null };
 }
 
-/**
- * Plays the agent's script. What was sent and said is stored at the end of each step, as the server does: a run that fails before its first
- * step has ended leaves nothing behind.
- */
+/** Runs the agent's script. Messages are stored at the end of each step, as on the server: a run that fails before the end of its first step stores nothing. */
 export function perform(performance: Performance, first: LettaRun, input: readonly Message[]): void {
   const { world, agent } = performance;
   const { turn, current, store, wait } = createTurn(performance, first, input);
@@ -57,19 +54,19 @@ export function perform(performance: Performance, first: LettaRun, input: readon
   });
 }
 
-/** The verbs of a script, and what its runner needs besides. */
+/** The methods of a script, and those for its runner. */
 interface PlayedTurn {
   readonly turn: AgentTurn;
   /** The run as it is now. */
   current(): LettaRun;
-  /** Ends a step: what was sent and said is there for good. */
+  /** Ends a step: its messages are stored. */
   store(): void;
   wait(ms: number): Promise<void>;
 }
 
 /**
- * What an agent says or calls ends a step; what it thinks, and the time that it lets pass before, belong to that step. A run that was
- * cancelled meanwhile ends after the step: what is said in it is stored, and not streamed any more.
+ * A message or a call of an agent ends a step; reasoning and waiting before it belong to that step. A run that was cancelled meanwhile ends after the step: its
+ * messages are stored, but no longer streamed.
  */
 function createTurn(performance: Performance, first: LettaRun, input: readonly Message[]): PlayedTurn {
   const { world, agent, thread, prompt } = performance;
@@ -184,7 +181,7 @@ interface CallContext extends Performance {
   tell(message: SaidMessage, text?: string): void;
   store(): void;
   current(): LettaRun;
-  /** The run that goes on after a decision, with the message that says what was decided. */
+  /** The run that continues after a decision, with the message that contains the decision. */
   becomes(run: LettaRun, answer: ApprovalResponseMessage): void;
 }
 
@@ -230,7 +227,7 @@ async function carryOut(
   return { call, status: outcome.status, outcome };
 }
 
-/** The run ends with the request. A decision begins another one. */
+/** The run ends with the request. A decision starts another one. */
 async function askFirst(parts: CallContext, calls: Calls): Promise<readonly Decision[]> {
   const { world, thread } = parts;
   const request = approvalRequest(world, parts.current(), calls);
@@ -277,7 +274,7 @@ const isSome = (calls: readonly ToolCall[]): calls is Calls => calls.length > 0;
 
 const textOf = (calls: Calls): string => calls.map((call) => call.arguments).join('');
 
-/** Thrown inside of a script to end its run. */
+/** Thrown inside a script to end its run. */
 class RunEnded extends Error {
   constructor(
     readonly reason: StopReasonType,

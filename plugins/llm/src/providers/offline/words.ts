@@ -76,7 +76,7 @@ interface Piece {
   readonly endsSentence: boolean;
 }
 
-/** A sign that stands alone is a word of its own; a dash only where it could be a minus. */
+/** A sign that stands alone is a word; a dash only where it could be a minus. */
 function isOperator({ text, raw, start }: Piece, whole: string): boolean {
   if (text !== '' || !OPERATOR.test(raw)) return false;
   if (!DASH.test(raw)) return true;

@@ -288,7 +288,7 @@ async function waitForStep(context: PromptContext, mark: RunMark): Promise<void>
  * for as long as an agent may work is dead.
  */
 
-/** Whether it is known that a run is dead, although the server shows it as under way. */
+/** Whether a run is known to be dead, although the server shows it as running. */
 export function isDead({ dead }: ServerFindings, { runId, isDead }: Pick<RunMark, 'runId' | 'isDead'>): boolean {
   return isDead === true || dead.has(runId);
 }

@@ -135,7 +135,7 @@ export interface PromptContext extends PromptServices {
 /** The next step of a prompt. */
 export type Next =
   | { readonly do: 'send' }
-  /** Read on from the run that was under way. */
+  /** Continue to read the running run. */
   | { readonly do: 'reattach' }
   /** See what the server knows of it. */
   | { readonly do: 'recover' }
@@ -169,7 +169,7 @@ interface Deadline {
   readonly signal: AbortSignal;
   /** Why it has aborted: `withdrawn` when the agent may not act any more. */
   readonly reason: 'timeout' | 'stopped' | 'withdrawn' | undefined;
-  /** The time does not count while `wait` is under way. */
+  /** The time does not count during `wait`. */
   outside<T>(wait: () => Promise<T>): Promise<T>;
   end(): void;
 }

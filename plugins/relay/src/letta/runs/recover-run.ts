@@ -38,7 +38,7 @@ interface FoundRuns {
   /** Its runs, oldest first: the first answers the prompt, each other one a decision about the calls of the one before. */
   readonly runs: readonly Run[];
   readonly state: StreamState;
-  /** Under way, and has left nothing yet: it may be this prompt's. */
+  /** It is running, and has stored nothing yet: it may be this prompt's. */
   readonly unknown: Run | undefined;
 }
 
@@ -158,8 +158,8 @@ async function count({ client, state, deadline, log }: PromptContext, runs: read
 const CANCEL_OPTIONS = { timeout: 5_000 };
 
 /**
- * Cancels the prompt's run at the server, as far as it can be reached. Of runs without a known id it takes only one that can be no
- * other's. The server only marks it: the model's answer that is under way, and the tool call in it, still happen.
+ * Cancels the prompt's run at the server, as far as it can be reached. Among runs without a known id, it cancels only one that cannot belong to another prompt.
+ * The server only marks the run: the model's current answer, and the tool call in it, still happen.
  */
 export async function cancelAtServer(context: PromptContext): Promise<void> {
   const { client, server, prompt, clock, log } = context;

@@ -8,7 +8,7 @@ const PARAGRAPHS = new Set(
     ' ',
   ),
 );
-/** Elements that stand on a line of their own. */
+/** Elements that start on a new line. */
 const LINES = new Set('caption dd div dt figcaption legend li option summary tr'.split(' '));
 const CELLS = new Set(['td', 'th']);
 const LONGEST_NAME = 16;
