@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { createHistory } from '@cinnabar/core/internal/tools/ledger-store';
-import { createTestHost } from '@cinnabar/core/testing';
+import { createMemoryDriver, createTestHost } from '@cinnabar/core/testing';
 import { removeOldCalls } from '@cinnabar/plugin-mcp/dist/history/journals.js';
 import { Accounts, createKeyedMutex, SettingsCatalog } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
+import { alice, ledgerOn } from '../core/tools/harness.js';
 import { receipt } from '../plugins/accounts/receipt.js';
 import { recordingLogger } from '../support/logs.js';
 
@@ -40,24 +40,37 @@ describe('security: bounds on disk', () => {
   });
 
   it('of the ledger: by age and by number', async () => {
+    const driver = createMemoryDriver();
     const clock = createManualClock();
-    const rows = new Map(Array.from({ length: 250 }, (_, at) => [String(at).padStart(6, '0'), clock.now() - DAY_MS]));
-    rows.set('000000', clock.now() - 8 * DAY_MS);
-    const store = {
-      archived: async () => [...rows.keys()],
-      archivedOf: async () => [],
-      endedAt: async (id: string) => rows.get(id),
-      remove: async (id: string) => void rows.delete(id),
-      get: async () => undefined,
-      erase: async () => undefined,
-      rewrite: async () => undefined,
-      finishRewrites: async () => undefined,
+    const make = async (ids: readonly number[]) => {
+      const ledger = ledgerOn(driver, clock);
+      for (const n of ids) {
+        const id = String(n).padStart(6, '0');
+        await ledger.open({
+          id,
+          tool: 'roll',
+          plugin: 'dice',
+          origin: 'chat',
+          input: {},
+          argumentsHash: 'a',
+          actor: alice,
+        });
+        await ledger.move(id, ['proposed'], 'denied');
+        await ledger.archive(id);
+      }
     };
-    const ledger = createHistory(store, clock, recordingLogger(), { days: 7, calls: 1_000 });
-    await ledger.prune();
-    expect(rows.size).to.equal(249);
-    await createHistory(store, clock, recordingLogger(), { days: 7, calls: 100 }).prune();
-    expect([rows.size, [...rows.keys()][0]]).to.deep.equal([100, '000150']);
+    await make([0]);
+    clock.advance(7 * DAY_MS);
+    await make(Array.from({ length: 249 }, (_, n) => n + 1));
+    clock.advance(HOUR_MS);
+    const leftWith = async (kept: { readonly days: number; readonly calls: number }) => {
+      const ledger = ledgerOn(driver, clock, recordingLogger(), kept);
+      await ledger.recover();
+      return (await ledger.recent({ limit: 1_000 })).map(({ id }) => id).sort();
+    };
+    expect(await leftWith({ days: 7, calls: 1_000 })).to.have.length(249);
+    const left = await leftWith({ days: 7, calls: 100 });
+    expect([left.length, left[0]]).to.deep.equal([100, '000150']);
   });
 
   it('of receipts: by number, as the owner has set it', async () => {

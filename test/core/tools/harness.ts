@@ -55,8 +55,13 @@ export function ledgerStoreOn(driver: Driver, log: Logger = recordingLogger()) {
 }
 
 /** The ledger alone. */
-export function ledgerOn(driver: Driver, clock: Clock, log: Logger = recordingLogger()) {
-  return createLedger({ store: ledgerStoreOn(driver, log), clock, log });
+export function ledgerOn(
+  driver: Driver,
+  clock: Clock,
+  log: Logger = recordingLogger(),
+  kept?: { readonly days: number; readonly calls: number },
+) {
+  return createLedger({ store: ledgerStoreOn(driver, log), clock, log, ...(kept && { kept }) });
 }
 
 /** A tools room on real parts: manual time, documents in memory, and an access room that tests can turn against someone. */
