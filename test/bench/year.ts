@@ -11,7 +11,7 @@ import {
   startLocalDiscord,
 } from '@cinnabar/local-discord';
 import { createMemories } from '@cinnabar/plugin-persona/dist/memory/memories.js';
-import { journalsOn } from '../support/journals.js';
+import { journalsOn } from '../core/storage/fixture.js';
 import { testServer } from '../support/postgres.js';
 import { startBot } from './bot-process.js';
 import { NO_LOG } from './no-log.js';

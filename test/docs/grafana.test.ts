@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { createMemberMonitoring } from '@cinnabar/core/internal/cluster/monitoring';
 import { createTestHost } from '@cinnabar/core/testing';
 import { z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { recordingLogger } from '../support/logs.js';
+import { metricsOfMember } from '../support/cluster-member.js';
 import { at } from './support/pages.js';
 
 const NAME = /\b(?:cinnabar|process|nodejs)_[a-z0-9_]+/g;
@@ -11,24 +10,11 @@ const dashboard = z.object({
   panels: z.array(z.object({ title: z.string(), targets: z.array(z.object({ expr: z.string() })).default([]) })),
 });
 
-/** What a process of a cluster publishes beside its hosts. */
-async function publishedOfCluster(): Promise<string> {
-  const monitoring = createMemberMonitoring({
-    name: 'mars',
-    phase: () => 'running',
-    hosts: () => [],
-    status: async () => ({ processes: [], groups: [], takeovers: [] }),
-    log: recordingLogger(),
-  });
-  await monitoring.open();
-  return (await monitoring.page('/metrics'))?.body ?? '';
-}
-
 /** What a host with the plugins that count something publishes. */
 async function published(): Promise<ReadonlySet<string>> {
   const plugins = ['admin', 'ai', 'accounts', 'chat', 'confirm', 'llm', 'mcp', 'persona', 'relay', 'tasks'];
   await using host = await createTestHost({ plugins, monitoring: true, printErrors: false });
-  const text = `${await (await fetch(`${host.monitoringUrl}/metrics`)).text()}\n${await publishedOfCluster()}`;
+  const text = `${await (await fetch(`${host.monitoringUrl}/metrics`)).text()}\n${await metricsOfMember()}`;
   return new Set(
     [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type]) =>
       type === 'histogram' ? [name, `${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],

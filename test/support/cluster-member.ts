@@ -1,6 +1,8 @@
 import { createSystemClock, type HostConfig, type HostOptions } from '@cinnabar/core';
 import { createMember } from '@cinnabar/core/internal/cluster/member';
+import { createMemberMonitoring } from '@cinnabar/core/internal/cluster/monitoring';
 import type { Logger } from '@cinnabar/sdk';
+import { recordingLogger } from './logs.js';
 
 interface MemberOptions {
   /** With its token; the rest of what a cluster needs is here. */
@@ -23,4 +25,17 @@ export function memberOfCluster({ config, name, groups, database, host, log, onU
     log,
     onUnreachable: onUnreachable ?? (() => undefined),
   });
+}
+
+/** What a process of a cluster publishes for Prometheus beside its hosts, where it has none. */
+export async function metricsOfMember(): Promise<string> {
+  const monitoring = createMemberMonitoring({
+    name: 'mars',
+    phase: () => 'running',
+    hosts: () => [],
+    status: async () => ({ processes: [], groups: [], takeovers: [] }),
+    log: recordingLogger(),
+  });
+  await monitoring.open();
+  return (await monitoring.page('/metrics'))?.body ?? '';
 }

@@ -9,6 +9,7 @@ import { createSharedLimits } from '@cinnabar/core/internal/cluster/limits';
 import { createSessionStore } from '@cinnabar/core/internal/cluster/sessions';
 import { createSharedSlashPace } from '@cinnabar/core/internal/commands/slash-sync';
 import { createPartition, EVERYTHING } from '@cinnabar/core/internal/gateway/partition';
+import { createSessionRecorder } from '@cinnabar/core/internal/gateway/session-recorder';
 import { DatabaseError } from '@cinnabar/core/internal/storage/drivers/postgres/connection';
 import { type Database, openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import type { Clock, Logger } from '@cinnabar/sdk';
@@ -26,6 +27,30 @@ export type SharedDatabase = Pick<Database, 'schema' | 'query' | 'writer'>;
 /** Which commands this holder of a group has begun, in a database. */
 export function claimsOn(database: SharedDatabase, lease: Lease, clock: Clock, log: Logger = recordingLogger()) {
   return createClaims(database, lease, clock, log);
+}
+
+/** What processes may ask of Discord together, by a database. */
+export const limitsOn = (database: SharedDatabase, clock: Clock) => createSharedLimits(database, clock);
+
+/** What stores sessions and servers of a group in a database while events of its shards arrive, once what was claimed is begun. */
+export function recorderOn(
+  database: SharedDatabase,
+  lease: Lease,
+  shards: number,
+  {
+    claims,
+    clock,
+    log,
+    ownId,
+  }: {
+    readonly claims: ReturnType<typeof claimsOn>;
+    readonly clock: Clock;
+    readonly log: Logger;
+    readonly ownId: string;
+  },
+) {
+  const store = createSessionStore(database, lease, shards, claims);
+  return createSessionRecorder({ store, ready: Promise.resolve(), ownId: () => ownId, clock, log });
 }
 
 /** What a statement fails with while the database cannot be reached. */

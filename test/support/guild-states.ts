@@ -1,4 +1,15 @@
-import type { GuildState, GuildStates, OwnerChoices, OwnerState } from '@cinnabar/core/internal/contracts';
+import type { AccessRule, ToolPolicy } from '@cinnabar/sdk';
+
+/** What is kept of a guild. */
+export interface GuildState {
+  readonly plugins: Readonly<Record<string, boolean>>;
+  readonly prefixes: readonly string[] | undefined;
+  readonly toolPolicies: Readonly<Record<string, ToolPolicy>>;
+  readonly modRoles: readonly string[];
+  readonly adminRoles: readonly string[];
+  readonly accessRules: readonly AccessRule[];
+}
+export type OwnerChoices = Pick<GuildState, 'accessRules' | 'plugins'>;
 
 const UNTOUCHED: GuildState = {
   plugins: {},
@@ -10,14 +21,14 @@ const UNTOUCHED: GuildState = {
 };
 
 /** Guild states that are in memory alone. */
-export function memoryGuildStates(): GuildStates {
+export function memoryGuildStates() {
   const states = new Map<string, GuildState>();
-  const stateOf = (guildId: string) => states.get(guildId) ?? UNTOUCHED;
+  const stateOf = (guildId: string): GuildState => states.get(guildId) ?? UNTOUCHED;
   return {
     open: async () => undefined,
     peek: stateOf,
-    load: async (guildId) => stateOf(guildId),
-    async update(guildId, change) {
+    load: async (guildId: string) => stateOf(guildId),
+    async update(guildId: string, change: (draft: GuildState) => GuildState) {
       states.set(guildId, change(stateOf(guildId)));
       return stateOf(guildId);
     },
@@ -25,12 +36,12 @@ export function memoryGuildStates(): GuildStates {
 }
 
 /** The bot owner's choices, in memory alone. */
-export function memoryOwnerState(): OwnerState {
+export function memoryOwnerState() {
   let choices: OwnerChoices = { accessRules: [], plugins: {} };
   return {
     open: async () => undefined,
     peek: () => choices,
-    async update(change) {
+    async update(change: (draft: OwnerChoices) => OwnerChoices) {
       choices = change(choices);
       return choices;
     },

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createMemories, type Memories } from '@cinnabar/plugin-persona/dist/memory/memories.js';
 import type { Embed, Place } from '@cinnabar/plugin-persona/dist/memory/types.js';
 import { createManualClock } from '@cinnabar/sdk/testing';
-import { journalsIn } from '../../support/journals.js';
+import { journalsIn } from '../../core/storage/fixture.js';
 import { recordingLogger } from '../../support/logs.js';
 import type { Corpus } from './corpus.js';
 import type { Finder } from './peers.js';

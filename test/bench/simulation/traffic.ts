@@ -1,9 +1,6 @@
-import { type Answered, createClaims } from '@cinnabar/core/internal/cluster/claims';
-import { createSharedLimits, type SharedLimits } from '@cinnabar/core/internal/cluster/limits';
-import { createSessionStore } from '@cinnabar/core/internal/cluster/sessions';
-import { createFairRequests } from '@cinnabar/core/internal/gateway/rest';
-import { createSessionRecorder } from '@cinnabar/core/internal/gateway/session-recorder';
 import { GatewayDispatchEvents, type GatewayDispatchPayload, GatewayOpcodes } from 'discord.js';
+import { fairly } from '../../core/gateway/limits-harness.js';
+import { claimsOn, heldLease, limitsOn, recorderOn } from '../../support/cluster-process.js';
 import { type Chance, createChance } from '../memory/chance.js';
 import { NO_LOG } from '../no-log.js';
 import type { Costs, Operation } from './costs.js';
@@ -62,7 +59,7 @@ export async function simulateTraffic(traffic: Traffic, plant: Plant, seconds: n
   const database = createSimulatedDatabase(server, { clock: time, guild: exampleGuild(String(FIRST_ID)) });
   const chance = createChance(seed);
   const commands: { readonly at: number; end: number | undefined }[] = [];
-  const machines = Array.from({ length: traffic.machines }, () => createSharedLimits(database, time));
+  const machines = Array.from({ length: traffic.machines }, () => limitsOn(database, time));
   const stops = Array.from({ length: traffic.groups }, (_, group) => {
     const limits = machines[group % machines.length];
     if (limits === undefined) throw new RangeError('no machines');
@@ -108,20 +105,17 @@ interface Group {
   readonly server: SimulatedServer;
   readonly time: ReturnType<typeof createVirtualTime>;
   readonly chance: Chance;
-  readonly limits: SharedLimits;
+  readonly limits: ReturnType<typeof limitsOn>;
   readonly commands: { readonly at: number; end: number | undefined }[];
 }
 
 /** @returns ends it */
 function playGroup({ group, traffic, database, server, time, chance, limits, commands }: Group): () => void {
   const { groups, shards, guilds, eventsPerShard } = traffic;
-  const lost = new AbortController().signal;
-  const lease = { group, token: 1n, isHeld: () => true, held: async () => undefined, lost };
-  const claims = createClaims(database, lease, time, NO_LOG);
-  const store = createSessionStore(database, lease, shards, claims);
-  const ready = Promise.resolve();
-  const recorder = createSessionRecorder({ store, ready, ownId: () => BOT, clock: time, log: NO_LOG });
-  const request = createFairRequests(limits.requests, async () => new Response());
+  const lease = heldLease(group);
+  const claims = claimsOn(database, lease, time, NO_LOG);
+  const recorder = recorderOn(database, lease, shards, { claims, clock: time, log: NO_LOG, ownId: BOT });
+  const request = fairly(limits.requests, async () => new Response());
   const sessions = Array.from({ length: shards / groups }, (_, index) => {
     const shardId = group + index * groups;
     return { sessionId: `session-${shardId}`, resumeURL: 'wss://simulated', sequence: 0, shardId, shardCount: shards };
@@ -134,12 +128,12 @@ function playGroup({ group, traffic, database, server, time, chance, limits, com
     commands.push(one);
     serial += 1;
     const id = String(FIRST_ID + (BigInt(serial * groups + group) << SHIFT));
-    await claims.run({ id, guildId, channelId, userId: BOT }, async (): Promise<Answered> => {
+    await claims.run({ id, guildId, channelId, userId: BOT }, async () => {
       for (let count = 0; count < traffic.documentsPerCommand; count++) await server.run(['document', 1]);
       for (let count = 0; count < traffic.linesPerCommand; count++) await server.run(['line', 1]);
       if (!chance.happens(traffic.interactionShare))
         await request(`https://discord.com/api/v10/channels/${channelId}/messages`, { method: 'POST' });
-      return 'answered';
+      return 'answered' as const;
     });
     one.end = time.now();
   };

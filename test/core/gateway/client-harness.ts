@@ -1,5 +1,6 @@
 import { createSystemClock, createSystemRandom } from '@cinnabar/core';
-import { createGatewayClient, login } from '@cinnabar/core/internal/gateway/client';
+import { adviceFor, createGatewayClient, login } from '@cinnabar/core/internal/gateway/client';
+import { endsSession } from '@cinnabar/core/internal/gateway/shard';
 import type { LocalDiscord } from '@cinnabar/local-discord';
 import type { Clock, OwnerAlert } from '@cinnabar/sdk';
 import type { GatewayIntentsString } from 'discord.js';
@@ -41,4 +42,13 @@ export async function logIn(
 ): Promise<void> {
   gateway.setIntents(intents);
   await login(gateway, token);
+}
+
+/** What Discord's closing of the connection means for a bot that has asked for these intents. */
+export function meaningOfClose(code: number, intents: readonly GatewayIntentsString[] = []) {
+  return {
+    /** What the operator reads, when the bot does not connect again. */
+    advice: adviceFor(code, intents),
+    isSessionOver: endsSession(code),
+  };
 }

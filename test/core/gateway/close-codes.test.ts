@@ -1,6 +1,5 @@
-import { adviceFor } from '@cinnabar/core/internal/gateway/client';
-import { endsSession } from '@cinnabar/core/internal/gateway/shard';
 import { expect } from 'chai';
+import { meaningOfClose } from './client-harness.js';
 
 const FATAL: readonly (readonly [code: number, remedy: RegExp])[] = [
   [4004, /token is not valid\. Check DISCORD_TOKEN/],
@@ -14,17 +13,17 @@ const FATAL: readonly (readonly [code: number, remedy: RegExp])[] = [
 describe('a close code of the gateway', () => {
   for (const [code, remedy] of FATAL) {
     it(`${code} admits no other attempt, and comes with what to do`, () => {
-      expect(adviceFor(code, ['Guilds', 'MessageContent'])).to.match(remedy);
+      expect(meaningOfClose(code, ['Guilds', 'MessageContent']).advice).to.match(remedy);
     });
   }
 
   it('of any other kind is waited out', () => {
     const others = [1000, 1001, 1006, 1011, 1012, 4000, 4001, 4002, 4003, 4005, 4007, 4008, 4009, 4200, 4999];
-    expect(others.filter((code) => adviceFor(code, []) !== undefined)).to.deep.equal([]);
+    expect(others.filter((code) => meaningOfClose(code).advice !== undefined)).to.deep.equal([]);
   });
 
   it('keeps the session, but for those that end it', () => {
     const codes = [1000, 1001, 1006, 4000, 4001, 4002, 4003, 4005, 4007, 4008, 4009];
-    expect(codes.filter(endsSession)).to.deep.equal([4003, 4007, 4009]);
+    expect(codes.filter((code) => meaningOfClose(code).isSessionOver)).to.deep.equal([4003, 4007, 4009]);
   });
 });

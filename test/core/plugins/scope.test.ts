@@ -1,15 +1,15 @@
-import { createScope } from '@cinnabar/core/internal/plugins/scope';
 import { CinnabarError } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { ownerOf } from '../../support/owners.js';
 
 const never = () => new Promise<void>(() => undefined);
 
 function setUp() {
   const clock = createManualClock();
   const order: string[] = [];
-  const scope = createScope({ plugin: 'dice', clock });
+  const { scope } = ownerOf('dice', {}, { clock });
   const effect = (label: string) => scope.add(label, () => void order.push(label));
   return { clock, order, scope, effect };
 }

@@ -1,17 +1,20 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Driver } from '@cinnabar/core';
+import { createFileDriver, type Driver } from '@cinnabar/core';
 import { createIdentities, identitySchema } from '@cinnabar/core/internal/identities/identities';
+import { openJournals } from '@cinnabar/core/internal/storage/files';
 import { createStorage, type StorageOptions } from '@cinnabar/core/internal/storage/storage';
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import {
+  type Clock,
   type CollectionDefinitions,
   type Collections,
   definePlugin,
   type Settings,
   type SettingsSchemas,
 } from '@cinnabar/sdk';
+import { createManualClock } from '@cinnabar/sdk/testing';
 import { recordingLogger } from '../../support/logs.js';
 
 /** A folder of the test's own, removed when it ends. */
@@ -48,6 +51,16 @@ export function memoryStorage(options: Partial<StorageOptions> = {}) {
   const log = recordingLogger();
   const storage = storageOn(driver, { log, ...options });
   return { driver, log, storage, ...opener(storage) };
+}
+
+/** The journals of a plugin, or of nobody: then their paths are those of the driver. */
+export function journalsOn(driver: Driver, plugin?: string) {
+  return openJournals(driver, plugin === undefined ? [] : [plugin]);
+}
+
+/** Journals in a folder. */
+export function journalsIn(folder: string, clock: Clock = createManualClock()) {
+  return journalsOn(createFileDriver({ root: folder, journals: folder, clock, log: recordingLogger() }));
 }
 
 type StorageService = ReturnType<typeof storageOn>;

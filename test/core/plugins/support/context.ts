@@ -1,8 +1,8 @@
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import { type Clock, createJournal, type ErasedContext } from '@cinnabar/sdk';
 import { Client } from 'discord.js';
-import { journalsOn } from '../../../support/journals.js';
 import type { Run } from '../../../support/owners.js';
+import { journalsOn } from '../../storage/fixture.js';
 import type { House } from './house.js';
 
 /** Contexts whose registrations are effects of the scope and nothing else; services are real. */

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { join } from 'node:path';
 import { createDiscovery, type Discover } from '@cinnabar/core';
 import { createMetrics } from '@cinnabar/core/internal/observability/metrics';
+import { createLoader } from '@cinnabar/core/internal/plugins/loader';
 import {
   createPluginManager,
   type KnownGuard,
@@ -16,7 +17,6 @@ import { memoryGuildStates, memoryOwnerState } from '../../../support/guild-stat
 import { formatTexts } from '../../../support/languages.js';
 import type { Run } from '../../../support/owners.js';
 import { createScopeContexts } from './context.js';
-import { loaderIn } from './loader.js';
 
 export interface House {
   readonly manager: PluginManager;
@@ -36,6 +36,17 @@ export interface House {
   /** `running`, `waiting`, …, by id. */
   states(): Readonly<Record<string, string>>;
   problem(id: string): string | undefined;
+}
+
+/** Files that were built ahead, by the entry of their plugin; `onChange` is called for one whose sources are others by now. */
+interface BuiltAhead {
+  readonly files: ReadonlyMap<string, string>;
+  readonly onChange: () => void;
+}
+
+/** What builds plugins into a folder, and evaluates them, in a host 0.1.0. */
+export function loaderIn(cacheDir: string, builtPlugins?: BuiltAhead) {
+  return createLoader({ cacheDir, hostVersion: '0.1.0', ...(builtPlugins === undefined ? {} : { builtPlugins }) });
 }
 
 export interface HouseOptions {

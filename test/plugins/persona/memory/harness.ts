@@ -4,8 +4,8 @@ import { createFileDriver } from '@cinnabar/core';
 import { createMemories, type Memories } from '@cinnabar/plugin-persona/dist/memory/memories.js';
 import type { Embed, Memory, NewMemory, Place } from '@cinnabar/plugin-persona/dist/memory/types.js';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
+import { journalsOn } from '../../../core/storage/fixture.js';
 import { type Folder, makeFolder } from '../../../support/folder.js';
-import { journalsOn } from '../../../support/journals.js';
 import { recordingLogger } from '../../../support/logs.js';
 
 export const ANNA = '1001';
