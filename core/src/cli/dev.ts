@@ -117,7 +117,7 @@ async function develop({ plugins, print, settled, folder, watched }: Development
 
   const changed = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
-  let underWay: Promise<void> = Promise.resolve();
+  let inFlight: Promise<void> = Promise.resolve();
   files.on('all', (_, path) => {
     if (!SOURCE.test(path)) return;
     changed.add(path);
@@ -125,7 +125,7 @@ async function develop({ plugins, print, settled, folder, watched }: Development
     timer = setTimeout(() => {
       const batch = new Set(changed);
       changed.clear();
-      underWay = underWay.then(() => reload(batch));
+      inFlight = inFlight.then(() => reload(batch));
     }, QUIET_MS);
   });
   await new Promise<void>((done) => files.once('ready', () => done()));
@@ -143,7 +143,7 @@ async function develop({ plugins, print, settled, folder, watched }: Development
   return async () => {
     clearTimeout(timer);
     await files.close();
-    await underWay;
+    await inFlight;
     types.stop();
   };
 }

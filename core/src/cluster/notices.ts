@@ -14,14 +14,14 @@ import type { ClusterChannel, RequestKind } from './assignment.js';
 
 type Handing = Handed & { readonly from: number };
 
-const taking: RequestKind<Handing, null> = {
+const handover: RequestKind<Handing, null> = {
   name: 'owner-notices.take',
   body: handedSchema.extend({ from: z.int().min(0) }),
   answer: z.null(),
 };
 
 /** Notices for owners belong to no server: the host of direct messages sends them. */
-const TELLER = 0;
+const NOTICE_GROUP = 0;
 const DEADLINE_MS = 20_000;
 const FIRST_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 60_000;
@@ -30,7 +30,7 @@ const MOST_WAITING = 100;
 
 /** Also tells the owners what other hosts have noticed. */
 export function takeNotices(own: SendingNotices, channel: Pick<ClusterChannel, 'answer'>): SendingNotices {
-  channel.answer(taking, async ({ from, ...handed }) => {
+  channel.answer(handover, async ({ from, ...handed }) => {
     await own.take(from, handed);
     return null;
   });
@@ -76,8 +76,8 @@ export function createHandedNotices(options: {
       while (!isEmpty(waiting) && !closing.signal.aborted) {
         const handed = waiting;
         await channel.ask(
-          TELLER,
-          taking,
+          NOTICE_GROUP,
+          handover,
           { from: group, ...handed },
           { deadlineMs: DEADLINE_MS, signal: closing.signal },
         );

@@ -85,7 +85,7 @@ export function discordChecks({ config, clock, intents, plugins }: CheckedDiscor
         const asked = intents();
         const guilds = await read('/users/@me/guilds', z.array(z.object({ id: z.string() })), signal);
         const ids = guilds.slice(0, MOST_GUILDS).map(({ id }) => id);
-        return [...checkIntents(flags, asked), ...(await checkUnheard(ids, plugins(), asked))];
+        return [...checkIntents(flags, asked), ...(await checkUnrequestedIntents(ids, plugins(), asked))];
       },
     },
     {
@@ -185,7 +185,7 @@ function checkIntents(flags: number, wanted: readonly GatewayIntentsString[]): r
 }
 
 /** Privileged intents that are not requested although a part of a switched-on plugin needs them. */
-async function checkUnheard(
+async function checkUnrequestedIntents(
   guildIds: readonly string[],
   plugins: readonly CheckedPlugin[],
   asked: readonly GatewayIntentsString[],

@@ -14,7 +14,7 @@ export function createDiscordSync(
   wanted: readonly GatewayIntentsString[],
 ) {
   const { client } = gateway;
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   let active = false;
 
   const setIntents = () => {
@@ -25,8 +25,8 @@ export function createDiscordSync(
   const start = (what: string, task: () => Promise<void>) => {
     if (!active) return;
     const run = task().catch((error: unknown) => log.error(`${what} failed`, { error }));
-    underWay.add(run);
-    void run.finally(() => underWay.delete(run));
+    inFlight.add(run);
+    void run.finally(() => inFlight.delete(run));
   };
   const onJoin = (guild: { readonly id: string }) =>
     start('the slash commands of a new guild', async () => {
@@ -52,16 +52,16 @@ export function createDiscordSync(
         await (guildId === null ? commands.syncAll() : commands.sync(guildId));
       });
     },
-    busy: () => underWay.size > 0,
+    busy: () => inFlight.size > 0,
     async idle(): Promise<void> {
-      while (underWay.size > 0) await Promise.all(underWay);
+      while (inFlight.size > 0) await Promise.all(inFlight);
     },
     /** Stops starting synchronisations, and waits for those that run. */
     async close(): Promise<void> {
       active = false;
       client.off('guildCreate', onJoin);
       await commands.closeSync();
-      await Promise.all(underWay);
+      await Promise.all(inFlight);
     },
   };
 }

@@ -209,7 +209,7 @@ function actorOf(event: EventName, guildId: string | null, [first, second]: read
 }
 
 /** Events whose first argument does not contain the guild, and the argument that does. */
-const TELLING_ARGUMENT: { readonly [K in keyof ClientEvents]?: number } = {
+const GUILD_ARGUMENT: { readonly [K in keyof ClientEvents]?: number } = {
   messageDeleteBulk: 1,
   threadMembersUpdate: 2,
   presenceUpdate: 1,
@@ -218,7 +218,7 @@ const TELLING_ARGUMENT: { readonly [K in keyof ClientEvents]?: number } = {
 
 /** The guild that an event happened in; `null` for direct messages and for events of no guild. */
 function guildIdOf(event: keyof ClientEvents, args: readonly unknown[]): string | null {
-  return guildIdOfValue(args[TELLING_ARGUMENT[event] ?? 0]);
+  return guildIdOfValue(args[GUILD_ARGUMENT[event] ?? 0]);
 }
 
 function guildIdOfValue(value: unknown): string | null {

@@ -64,7 +64,7 @@ export function createSessionRecorder(options: {
   const { store, ready, ownId, clock, log } = options;
   const stopping = new AbortController();
   let pending = nothing();
-  let underWay: Pending | undefined;
+  let inFlight: Pending | undefined;
   let isRunning = false;
 
   const isIdle = () => pending.sessions.size === 0;
@@ -74,9 +74,9 @@ export function createSessionRecorder(options: {
     while (!isIdle() && !stopping.signal.aborted) {
       const batch = pending;
       pending = nothing();
-      underWay = batch;
+      inFlight = batch;
       const isSaved = await save(batch);
-      underWay = undefined;
+      inFlight = undefined;
       if (isSaved) for (const resolve of batch.waiting) resolve();
       else pending = merged(batch, pending);
       await sleep(clock, isSaved ? LEAST_INTERVAL_MS : RETRY_MS, stopping.signal);
@@ -141,7 +141,7 @@ export function createSessionRecorder(options: {
       soon();
     },
     stored() {
-      const batch = isIdle() ? underWay : pending;
+      const batch = isIdle() ? inFlight : pending;
       return batch === undefined ? Promise.resolve() : new Promise((resolve) => batch.waiting.push(resolve));
     },
     stop: () => stopping.abort(),

@@ -19,12 +19,12 @@ import type { SubjectIndex } from './subjects.js';
  * Export and deletion of one person's data over all plugins.
  * @param host what the host itself holds, by name, such as the member's tool calls: plugins go first, since they may end some that are still
  *   open
- * @param callsAreTold resolves when the end of every call has been announced
+ * @param callsAnnounced resolves when the end of every call has been announced
  */
 export function createPersonalData(
   storage: StorageService,
   host: Readonly<Record<string, PersonalData>>,
-  callsAreTold: () => Promise<void> = async () => undefined,
+  callsAnnounced: () => Promise<void> = async () => undefined,
 ): PersonalDataService {
   const sources = new Map<string, Set<Partial<PersonalData>>>();
   return {
@@ -59,7 +59,7 @@ export function createPersonalData(
       };
       await byPlugins();
       // Closing one source may make another write.
-      await callsAreTold();
+      await callsAnnounced();
       await byPlugins();
       for (const data of Object.values(host)) await attempt(data.forget(userId));
       let documents = 0;
@@ -188,7 +188,7 @@ export function personalCollection(
   },
 ): PersonalCollection | undefined {
   const { personal, scope, schema } = definition;
-  if (personal === undefined) assertNamesNobody(plugin, name, definition);
+  if (personal === undefined) assertNoUserIds(plugin, name, definition);
   if (personal === undefined || personal === 'handled' || personal === 'none') return undefined;
   const { each, forget } = personal;
   checkFields(plugin, name, personal, schema);
@@ -234,7 +234,7 @@ export function personalCollection(
 const OF_USERS = /(?:user|author|member|speaker|person)_?ids?$/i;
 
 /** @throws CINNABAR_PLUGIN_INVALID when documents that are not scoped to a user or member name users, and do not declare whose they are */
-function assertNamesNobody(plugin: string, name: string, { scope, schema }: CollectionDefinition): void {
+function assertNoUserIds(plugin: string, name: string, { scope, schema }: CollectionDefinition): void {
   if (scope === 'user' || scope === 'member') return;
   const field = fieldNamed(schema, OF_USERS);
   if (field === undefined) return;

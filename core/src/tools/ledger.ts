@@ -216,13 +216,13 @@ export function createIdempotency(ledger: Pick<CallLedger, 'byKey'>, registry: P
   };
 
   const fits = async (row: LedgerEntry, request: ToolRequest) => {
-    if (row.tool !== request.name || !isSameAsker(row.actor, request.actor)) return false;
+    if (row.tool !== request.name || !isSameActor(row.actor, request.actor)) return false;
     const hash = await hashIn(request);
     return hash === row.argumentsHash || hash === 'gone';
   };
 
   const isSameRequest = async (one: ToolRequest, other: ToolRequest) =>
-    one.name === other.name && isSameAsker(one.actor, other.actor) && (await hashIn(one)) === (await hashIn(other));
+    one.name === other.name && isSameActor(one.actor, other.actor) && (await hashIn(one)) === (await hashIn(other));
 
   const earlier = async (key: string, request: ToolRequest): Promise<Outcome | undefined> => {
     const known = await ledger.byKey(key);
@@ -280,7 +280,7 @@ const refused = ({ name }: ToolRequest, detail: string): SettledOutcome =>
 const belongsToAnother = (request: ToolRequest) => refused(request, t('it belongs to another call'));
 
 /** An agent stays the same agent in every guild; the user who granted it access may differ. */
-function isSameAsker(one: Actor, other: Actor): boolean {
+function isSameActor(one: Actor, other: Actor): boolean {
   if (one.identity !== other.identity) return false;
   return one.identity !== undefined || (one.userId === other.userId && one.guildId === other.guildId);
 }

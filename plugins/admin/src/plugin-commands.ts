@@ -144,15 +144,17 @@ export function registerPluginCommands(
           await plugins.enable(guildId, id);
           const need = state === 'running' ? await plugins.setupNeed(guildId, id) : undefined;
           const missing = missingIn(ctx, manifest.permissions);
-          const unheard = (manifest.optionalIntents ?? []).filter((intent) => !client.options.intents.has(intent));
+          const missingIntents = (manifest.optionalIntents ?? []).filter(
+            (intent) => !client.options.intents.has(intent),
+          );
           return ctx.reply(
             [
               t('{plugin} is on in this server now.', { plugin: code(id) }),
               ...(need === undefined ? [] : [`⚠️ ${need.problem} ${need.remedy}`]),
-              ...(unheard.length === 0
+              ...(missingIntents.length === 0
                 ? []
                 : [
-                    `⚠️ ${t('Part of it does not work: the owner of the bot has to allow me intents in the Developer Portal and in my configuration (`intents`): {intents}.', { intents: codes(unheard) })}`,
+                    `⚠️ ${t('Part of it does not work: the owner of the bot has to allow me intents in the Developer Portal and in my configuration (`intents`): {intents}.', { intents: codes(missingIntents) })}`,
                   ]),
               ...(missing.length === 0
                 ? []

@@ -46,7 +46,7 @@ export function createTurnRunner({ services, settings, signal, log }: AiContext,
     note([...turn.earlier, turn], t('It was said to me and went to `{responder}`.', { responder }));
     const showsTyping = turn.message !== null && infoOf(responder, turn)?.typesItself !== true;
     const stopTyping = showsTyping ? keepTyping(turn.channel, { clock, log, signal }) : undefined;
-    const stopSaying = stillWorking.watch(turn, patienceSeconds, deadlineSeconds);
+    const stopNotice = stillWorking.watch(turn, patienceSeconds, deadlineSeconds);
     let isGivenUp = false;
     const bounded: Turn = {
       ...turn,
@@ -63,7 +63,7 @@ export function createTurnRunner({ services, settings, signal, log }: AiContext,
       if (isGivenUp && deadline.isUp) log.warn('a responder did not end in time', { responder, turnId: turn.id });
       return !isGivenUp;
     } finally {
-      const tidied = stopSaying();
+      const tidied = stopNotice();
       // When the plugin stops there is no time to wait for it.
       if (!turn.signal.aborted) await tidied;
       await stopTyping?.();

@@ -44,8 +44,8 @@ const BYTES_PER_TOKEN = 4;
 /** Providers report usage at the end of an answer: for one that was not read completely it is estimated from what was read. */
 function usageOf(request: LlmRequest, reply: ProviderReply): Usage {
   const { usage, stopReason, content } = reply;
-  const isUntold = stopReason === 'max_tokens' && usage.outputTokens === 0;
-  const readBytes = reply.cutAfterBytes ?? (isUntold ? textBytes(content) : 0);
+  const isUsageMissing = stopReason === 'max_tokens' && usage.outputTokens === 0;
+  const readBytes = reply.cutAfterBytes ?? (isUsageMissing ? textBytes(content) : 0);
   if (readBytes === 0) return usage;
   const outputTokens = Math.max(usage.outputTokens, Math.ceil(readBytes / BYTES_PER_TOKEN));
   const isPromptKnown = tokensOf({ ...usage, outputTokens: 0 }) > 0;

@@ -68,11 +68,11 @@ export function withCharacter(members: readonly Character[], said: Said, addedBy
 /** @throws UserError when there is no such character; it names the nearest */
 export function withoutCharacter(members: readonly Character[], name: string): { left: Character[]; gone: Character } {
   const gone = findCharacter(members, name);
-  if (gone === undefined) throw new UserError(nobodyCalled(name, members));
+  if (gone === undefined) throw new UserError(unknownNameText(name, members));
   return { left: members.filter((member) => member !== gone), gone };
 }
 
-function nobodyCalled(name: string, members: readonly Character[]): string {
+function unknownNameText(name: string, members: readonly Character[]): string {
   if (members.length === 0) return t('There is nobody in the party, so there is nobody to remove.');
   const nearest = nearestName(
     name,

@@ -13,12 +13,12 @@ export interface DiscordSignIn {
 
 export const STATE_LIVES_MS = 10 * 60_000;
 /** Unfinished sign-ins; above this number the oldest are forgotten and have to start again. */
-const MOST_UNDER_WAY = 1_000;
+const MOST_PENDING = 1_000;
 
 const tokenAnswer = z.object({ access_token: z.string() });
 const person = z.object({ id: z.string() });
 
-interface UnderWay {
+interface PendingSignIn {
   readonly verifier: string;
   readonly redirectUri: string;
   readonly until: number;
@@ -29,11 +29,11 @@ export function createDiscordSignIn(
   secret: string,
   clock: Clock,
 ): DiscordSignIn {
-  const underWay = new LRUCache<string, UnderWay>({ max: MOST_UNDER_WAY });
+  const inFlight = new LRUCache<string, PendingSignIn>({ max: MOST_PENDING });
   const { rest } = client;
   const clientId = () => client.application?.id ?? client.user?.id ?? '';
 
-  const exchange = async (code: string, { verifier, redirectUri }: UnderWay): Promise<string> => {
+  const exchange = async (code: string, { verifier, redirectUri }: PendingSignIn): Promise<string> => {
     const body = makeURLSearchParams({
       client_id: clientId(),
       client_secret: secret,
@@ -50,7 +50,7 @@ export function createDiscordSignIn(
   return {
     begin(redirectUri) {
       const [state, verifier] = [random(), random()];
-      underWay.set(state, { verifier, redirectUri, until: clock.now() + STATE_LIVES_MS });
+      inFlight.set(state, { verifier, redirectUri, until: clock.now() + STATE_LIVES_MS });
       const asked = new URLSearchParams({
         client_id: clientId(),
         redirect_uri: redirectUri,
@@ -65,8 +65,8 @@ export function createDiscordSignIn(
       return { address: `${new URL(rest.options.api).origin}/oauth2/authorize?${asked}`, state };
     },
     async finish(state, code) {
-      const begun = underWay.get(state);
-      underWay.delete(state);
+      const begun = inFlight.get(state);
+      inFlight.delete(state);
       if (begun === undefined || begun.until < clock.now()) return undefined;
       try {
         const authorization = `Bearer ${await exchange(code, begun)}`;

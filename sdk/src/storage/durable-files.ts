@@ -15,7 +15,7 @@ const UNFINISHED = '.new';
 const MOST_REMEMBERED = 10_000;
 
 /** Files that this process is writing: other unfinished files were left by an earlier process. */
-const underWay = new Set<string>();
+const inFlight = new Set<string>();
 /** Folders whose whole path is synced, or about to be. */
 const kept = new Map<string, Promise<void>>();
 /** Per folder: the sync that runs, and the one that will follow it. */
@@ -174,10 +174,10 @@ export async function prepareFile(
     try {
       await rm(fresh, { force: true });
     } finally {
-      underWay.delete(fresh);
+      inFlight.delete(fresh);
     }
   };
-  underWay.add(fresh);
+  inFlight.add(fresh);
   try {
     await writeSynced(await open(fresh, 'w', 0o600), content, mode);
   } catch (error) {
@@ -188,7 +188,7 @@ export async function prepareFile(
     async place() {
       try {
         await changeFile(path, () => rename(fresh, path));
-        underWay.delete(fresh);
+        inFlight.delete(fresh);
       } catch (error) {
         await discard().catch(() => undefined);
         throw error;
@@ -249,7 +249,7 @@ export async function removeFiles(folder: string, names: readonly string[]): Pro
 /** Unfinished files of a folder that an earlier process has left. */
 export function leftUnfinished(folder: string, names: readonly string[]): readonly string[] {
   const at = resolve(folder);
-  return names.filter((name) => name.endsWith(UNFINISHED) && !underWay.has(join(at, basename(name))));
+  return names.filter((name) => name.endsWith(UNFINISHED) && !inFlight.has(join(at, basename(name))));
 }
 
 /** Why a disk operation failed, in words for operators. */

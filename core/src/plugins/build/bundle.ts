@@ -31,7 +31,7 @@ const TIMERS = Object.fromEntries(
   ['globalThis', 'global'].flatMap((object) => TIMER_NAMES.map((name) => [`${object}.${name}`, name])),
 );
 
-let underWay = 0;
+let inFlight = 0;
 
 /**
  * Bundles a plugin's own files into one. Packages are not included: the plugin resolves them.
@@ -41,7 +41,7 @@ let underWay = 0;
 export async function bundle({ plugin, folder, entry, outfile }: BundleRequest): Promise<Bundle> {
   const esbuild = await import('esbuild');
   const inputs: Fingerprint[] = [];
-  underWay += 1;
+  inFlight += 1;
   try {
     const { outputFiles } = await esbuild.build({
       absWorkingDir: folder,
@@ -74,8 +74,8 @@ export async function bundle({ plugin, folder, entry, outfile }: BundleRequest):
     if (!isBuildFailure(error)) throw error;
     throw new CinnabarError('CINNABAR_PLUGIN_BUILD', { plugin, detail: describe(error, folder) }, { cause: error });
   } finally {
-    underWay -= 1;
-    if (underWay === 0) await esbuild.stop();
+    inFlight -= 1;
+    if (inFlight === 0) await esbuild.stop();
   }
 }
 

@@ -170,7 +170,7 @@ function assertNotEnding({ ending }: LifecycleContext, plugin: string): void {
 }
 
 /** Errors that say by themselves what is wrong, and which plugin is concerned. */
-const TELLING: readonly ErrorCode[] = [
+const SELF_EXPLANATORY: readonly ErrorCode[] = [
   'CINNABAR_PLUGIN_INVALID',
   'CINNABAR_PLUGIN_TIMEOUT',
   'CINNABAR_PLUGIN_STATE',
@@ -178,7 +178,7 @@ const TELLING: readonly ErrorCode[] = [
 ];
 
 function asStartError(plugin: string, error: unknown): CinnabarError {
-  if (error instanceof CinnabarError && TELLING.includes(error.code)) return error;
+  if (error instanceof CinnabarError && SELF_EXPLANATORY.includes(error.code)) return error;
   return new CinnabarError('CINNABAR_PLUGIN_SETUP', { plugin, detail: reasonOf(error) }, { cause: error });
 }
 

@@ -224,14 +224,14 @@ function reachOf(range: MessageRange | undefined, taken: RangePart, wanted: numb
 }
 
 /** The pending request of a channel. */
-const underWay = new WeakMap<ChannelLog, Promise<void>>();
+const inFlight = new WeakMap<ChannelLog, Promise<void>>();
 
 /** One request at a time for a channel: other readers wait for it and check again. */
 async function extend(log: ChannelLog, fetch: () => Promise<void>): Promise<void> {
-  const other = underWay.get(log);
+  const other = inFlight.get(log);
   if (other !== undefined) return other.catch(() => undefined);
-  const mine = fetch().finally(() => underWay.delete(log));
-  underWay.set(log, mine);
+  const mine = fetch().finally(() => inFlight.delete(log));
+  inFlight.set(log, mine);
   await mine;
 }
 

@@ -121,9 +121,9 @@ async function answerMeant(
   const { messages } = await history.window(channel, { limit: LOOK_BACK, readers: [actor], historyRoles: [], signal });
   const standing = new Set(messages.map(({ id }) => id));
   const referred = message?.reference?.messageId;
-  const answers = (await accounts.receipts(channel.id, 'chat')).flatMap(({ actor: asker, messageIds }) => {
+  const answers = (await accounts.receipts(channel.id, 'chat')).flatMap(({ actor: requester, messageIds }) => {
     const ids = messageIds.filter((id) => standing.has(id) || id === referred);
-    return ids.length === 0 ? [] : [{ userId: asker.userId, ids }];
+    return ids.length === 0 ? [] : [{ userId: requester.userId, ids }];
   });
   const [newest] = answers;
   if (newest === undefined) throw new UserError(t('I have not answered anything here lately.'));

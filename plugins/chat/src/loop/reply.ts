@@ -85,8 +85,8 @@ type MessageSender = ReturnType<typeof createMessageSender>;
 /** Sends the messages of one turn. The first replies to the message that is answered; only its author and mentioned bots are pinged. */
 export function createMessageSender(turn: Turn, backoff: BackoffOptions) {
   const bots = botMentions(turn.channel);
-  const askers = [...turn.earlier, turn].map(({ user }) => user.id);
-  const pinged = (content: string) => [...new Set([...askers, ...bots.mentionedIn(content)])];
+  const requesters = [...turn.earlier, turn].map(({ user }) => user.id);
+  const pinged = (content: string) => [...new Set([...requesters, ...bots.mentionedIn(content)])];
   const post =
     turn.message === null
       ? ({ content, files = [] }: TextMessage) => turn.reply({ content, files })

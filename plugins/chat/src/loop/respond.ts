@@ -217,7 +217,7 @@ function remarkOn(
   if (uses.length > 0) return exhausted === undefined ? undefined : notice(tooManyRounds(exhausted));
   const done = text === '' ? spoken(results) : undefined;
   if (done !== undefined) return { text: done, manner: 'word' };
-  if (text === '') return notice(nothingSaid(completion.stopReason));
+  if (text === '') return notice(emptyAnswerText(completion.stopReason));
   return completion.stopReason === 'max_tokens' ? notice(t('-# My answer reached its length limit.')) : undefined;
 }
 
@@ -255,7 +255,7 @@ function droppedNote(calls: number): string {
 }
 
 /** For a completion without text. */
-function nothingSaid(reason: StopReason): string {
+function emptyAnswerText(reason: StopReason): string {
   if (reason === 'refusal') return t('The language model declined to answer this.');
   if (reason === 'max_tokens')
     return t('The language model reached its length limit before it said anything. Please try again.');

@@ -269,7 +269,7 @@ export function createSearch(index: MemoryIndex) {
   };
 
   /** The terms that tell memories apart: what is almost everywhere costs most and says least. */
-  const telling = (terms: readonly string[]): readonly string[] => {
+  const specificTerms = (terms: readonly string[]): readonly string[] => {
     const count = (term: string) => ((texts.get(term)?.length ?? 0) + (labels.get(term)?.length ?? 0)) / 2;
     const known = terms.filter((term) => count(term) > 0);
     const most = Math.max(COMMON, slots.size * COMMON_SHARE);
@@ -336,7 +336,8 @@ export function createSearch(index: MemoryIndex) {
         return memory !== undefined && isWanted(memory);
       };
       const found: number[] = [];
-      for (const term of telling([...new Set(termsOf(query.slice(0, MAX_QUERY)))])) addScores(term, isWantedAt, found);
+      for (const term of specificTerms([...new Set(termsOf(query.slice(0, MAX_QUERY)))]))
+        addScores(term, isWantedAt, found);
       const hits: Hit[] = [];
       for (const slot of found) {
         const [memory, relevance] = [memories[slot], scores[slot] ?? 0];

@@ -18,7 +18,7 @@ import { AGENT_ID } from './agents.js';
 import { changeSetting, RESET } from './config.js';
 import { report } from './setup.js';
 
-const NOBODY = 'none';
+const NO_AGENT = 'none';
 /** What a person sets for their own direct messages. */
 const OWN_KEYS = ['agent_timeout', 'whenSilent', 'enable_typing_indicator', 'reply_thread_depth'] as const;
 
@@ -84,11 +84,11 @@ export function directCommands(relay: Relay): Subgroup {
           id: z
             .string()
             .regex(AGENT_ID, 'expected the id of an agent, such as agent-1234')
-            .describe(`Its id at the Letta server; \`${NOBODY}\` for no agent`),
+            .describe(`Its id at the Letta server; \`${NO_AGENT}\` for no agent`),
           user: option.user().optional().describe('Only for this person'),
         },
         async run(ctx, { id, user }) {
-          const agentId = id === NOBODY ? undefined : id;
+          const agentId = id === NO_AGENT ? undefined : id;
           if (agentId !== undefined) {
             const home = await homeOf(agentId, relay, undefined);
             if (home !== undefined)

@@ -185,9 +185,9 @@ function readTemplate(example: string, shape: Pick<InputShape, 'isNumeric' | 'is
 
 /** Whether its literal words are specific enough: an example of only slots, small words and fillers would match anything. */
 function isSpecificEnough(template: readonly Element[]): boolean {
-  const telling = template.filter((element) => element.kind === 'literal' && isSpecific(element.form)).length;
+  const specificCount = template.filter((element) => element.kind === 'literal' && isSpecific(element.form)).length;
   const open = template.filter((element) => element.kind === 'slot' && !element.numeric && !element.long).length;
-  return telling > 0 && telling >= open;
+  return specificCount > 0 && specificCount >= open;
 }
 
 /** Whether a person would have to know an id. */

@@ -84,12 +84,12 @@ export async function recoverRun(context: PromptContext): Promise<Next> {
   const { server, deadline } = context;
   const { runs, state, unknown } = await findRuns(context, deadline.signal);
   const last = runs.at(-1);
-  const underWay =
+  const inFlight =
     last !== undefined && !isOver(last) ? last : state.waiting.length > 0 || last === undefined ? unknown : undefined;
-  if (underWay !== undefined && !isDead(server, { runId: underWay.id })) return waitFor(context, underWay.id);
-  if (last === undefined) return underWay === undefined ? notThere(context) : afterDeath(context, underWay.id);
+  if (inFlight !== undefined && !isDead(server, { runId: inFlight.id })) return waitFor(context, inFlight.id);
+  if (last === undefined) return inFlight === undefined ? notThere(context) : afterDeath(context, inFlight.id);
   context.state = { ...state, steps: context.state.steps, tokens: context.state.tokens, runId: last.id };
-  if (underWay !== undefined) return afterDeath(context, underWay.id);
+  if (inFlight !== undefined) return afterDeath(context, inFlight.id);
   return evaluate(context, runs, last);
 }
 
