@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { injectCampaign } from './inject.js';
 
 describe('a sample of the inject campaign', () => {
-  it('finds nobody’s words taken for another’s, the host’s or a tool’s', async function () {
+  it('finds no words mistaken for those of another person, the host or a tool', async function () {
     // It starts whole hosts: more than a busy machine does in the usual limit.
     this.timeout(60_000);
     const { counts, violations } = await injectCampaign({ seed: 2026, rounds: 6, log: () => undefined });

@@ -13,7 +13,7 @@ describe('a sample of the relay campaign', () => {
     expect(counts.handled).to.be.above(0);
   });
 
-  it('finds nothing posted twice and nobody left waiting, wherever the whole bot is killed', async function () {
+  it('finds nothing posted twice and no one left waiting, wherever the whole bot is killed', async function () {
     this.timeout(120_000);
     const { counts, violations } = await hostRounds({ seed: 2026, rounds: 1, log: () => undefined });
     expect(violations).to.deep.equal([]);

@@ -169,7 +169,7 @@ describe('npm start without a token', function () {
     expect(out.endsWith(' you: last, without an end\n')).to.equal(true);
   });
 
-  it('ends cleanly at SIGTERM and SIGINT with its input still open, and when nobody reads on', async () => {
+  it('ends cleanly at SIGTERM and SIGINT with its input still open, and when its output is closed', async () => {
     const stopped = start({ CINNABAR_DATA: data() });
     stopped.child.stdin.write(`${ADD}\n+1\n`);
     await stopped.prints(/has been added/);

@@ -62,7 +62,7 @@ describe('relay: tools of an agent’s own that need an approval', () => {
     await bot.discord.expectMessage({ author: bot.bot, content: /^denied: / });
   });
 
-  it('are not used when nobody decides in time', async () => {
+  it('are not used without a decision in time', async () => {
     await bot.says(bot.alice, `${bot.bot} wipe it`);
     await cardOf();
     await bot.advance(63_000);

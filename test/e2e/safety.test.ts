@@ -43,7 +43,7 @@ async function openVault(options: Pick<WholeBotOptions, 'more'> = {}) {
 }
 
 describe('a model that acts for a member', () => {
-  it('is offered, and can run, only what the member may use; an `allow` policy gives nobody a right', async () => {
+  it('is offered, and can run, only what the member may use; an `allow` policy gives no rights', async () => {
     await using vault = await openVault();
     const { bot, calls, approves, admin, offered, done } = vault;
     for (const policy of ['default', 'allow']) {

@@ -19,7 +19,7 @@ async function openTalk(script: ModelScript = () => say('Hello.')) {
 }
 
 describe('what the bot says', () => {
-  it('pings nobody but the member whom it answers: not in words of the model, cards, results or errors', async () => {
+  it('pings only the answered member: not in words of the model, cards, results or errors', async () => {
     let loud = '';
     await using talk = await openTalk(({ text, results }) => {
       if (results.length > 0 || text.includes('say')) return say(`Attention: ${loud}`);
@@ -143,7 +143,7 @@ function namesFor(body: unknown, words: string): readonly string[] {
 
 for (const { route, provider, api } of ROUTES) {
   describe(`what the model reads through ${route}`, () => {
-    it('cannot be made to look like the words of somebody else', async () => {
+    it('cannot imitate the words of another person', async () => {
       const start = provider === 'openai' ? startOpenAiStandIn : startAnthropicStandIn;
       await using model = await start({ script: () => say('Noted.') });
       const prefix = provider.toUpperCase();

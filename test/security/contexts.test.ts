@@ -5,7 +5,7 @@ import { expect } from 'chai';
 const SECRET = 'the zebra plan is off';
 
 describe('security: what a model is shown of earlier results', () => {
-  it('is what everybody who is answered may read now: not what the owner read in a hidden channel, nor what was deleted', async () => {
+  it('is what all answered members may read now: not what the owner read in a hidden channel, nor what was deleted', async () => {
     let step: ModelStep | undefined;
     const llm = scriptedLlm(() => {
       const next = step ?? say('Well.');

@@ -40,7 +40,7 @@ describe('security: the matrix of tools, places and surfaces', () => {
   });
   after(() => bench[Symbol.asyncDispose]());
 
-  it('shows nobody more than their own client would', async function () {
+  it('shows members no more than their own client would', async function () {
     this.timeout(60_000);
     const names = bench.host
       .resolve(Tools)

@@ -92,7 +92,7 @@ describe('security: what came from where', () => {
     expect(saidIn(general).at(-1)).to.contain(SECRET);
   });
 
-  it('what everybody there may read is posted there, and the card says so', async () => {
+  it('a result that everyone there may read is posted there, and the card says so', async () => {
     const { alice, bob, general } = host;
     bob.say(general, 'good morning, all');
     const outcome = await decided(alice, 'discord_read_messages', { channelId: general.id, limit: 3 }, thumb(alice));

@@ -3,7 +3,7 @@ import { callTool, say, scriptedLlm } from '@cinnabar/local-models';
 import { expect } from 'chai';
 
 describe('security: tool output in the channel', () => {
-  it('shows that a tool was used, and its result only where everybody may read where that came from', async () => {
+  it('shows that a tool was used, and its result only if everyone may read its sources', async () => {
     const llm = scriptedLlm();
     await using host = await createTestHost({ plugins: ['admin', 'ai', 'chat', 'discord-tools', llm] });
     const { guild, general, you, alice, bot } = host;

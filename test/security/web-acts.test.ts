@@ -52,7 +52,7 @@ async function open() {
 }
 
 describe('web: every act that a page offers', () => {
-  it('is refused to whoever may not see its page, with their own token and a whole input', async () => {
+  it('is refused to a user who may not see its page, with their own token and a valid input', async () => {
     const { host, chief, stranger, browserOf, acts } = await open();
     await using _ = host;
     expect(acts.length).to.be.greaterThan(20);

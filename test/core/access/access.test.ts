@@ -54,7 +54,7 @@ describe('access on a real client', () => {
     expect(await access.tierOf(actor(you))).to.equal('botOwner');
   });
 
-  it('counts nobody as owner while Discord cannot be asked, and does not ask at every decision', async () => {
+  it('has no owner while Discord cannot be asked, and does not ask at every decision', async () => {
     await using harness = await openHarness();
     const { access, you, discord, actor, log } = harness;
     discord.faults.rest.fail(500, { route: '/applications/@me', times: 10 });
@@ -79,7 +79,7 @@ describe('access on a real client', () => {
     }
   });
 
-  it('refuses, with the reason, whoever is gone and whatever is gone', async () => {
+  it('refuses, with the reason, missing members and missing objects', async () => {
     await using harness = await openHarness();
     const { access, actor, guild, alice, bob, application, discord } = harness;
     const doomed = guild.createChannel({ name: 'doomed' });

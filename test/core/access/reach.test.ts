@@ -124,7 +124,7 @@ describe('an agent with an identity', () => {
     expect(await access.tierOf(agent)).to.equal('everyone');
   });
 
-  it('never does what whoever let it in could not', async () => {
+  it('never exceeds the rights of the admin who added it', async () => {
     await using harness = await openTwoHarnesses();
     const { alice, cellar, market, at, ask } = harness;
     const agent = grantTo(harness, { userId: alice.id, channels: 'all' });
@@ -146,7 +146,7 @@ describe('an agent with an identity', () => {
     expect(await access.modeOf(agent, 'read')).to.equal(undefined);
   });
 
-  it('acts in another guild for whoever let it in there', async () => {
+  it('acts in another guild for the admin who added it there', async () => {
     await using harness = await openTwoHarnesses();
     const { access, alice, other, far, guild, general, you, at, ask, identities } = harness;
     const agent = grantTo(harness);

@@ -125,7 +125,7 @@ describe('cinnabar check', () => {
     );
   });
 
-  it('refuses a package that nobody could install, and says what to write', async () => {
+  it('refuses a package that cannot be installed, and says what to write', async () => {
     const report = await check({
       id: 'odd',
       name: 'cinnabar-plugin-other',

@@ -72,7 +72,7 @@ describePostgres('cluster: what hosts ask of one another', () => {
     expect(carriedOut).to.eql([5]);
   });
 
-  it('is given up soon when nobody begins it, and may take long when somebody has', async () => {
+  it('is given up soon if no process begins it, and may take long after one has', async () => {
     await using database = await testDatabase();
     await using first = await hostOn(database, 0, 1);
     await first.channel.open();

@@ -354,7 +354,7 @@ describePostgres('cluster: processes that serve a bot together', () => {
     await second.stop();
   }).timeout(60_000);
 
-  it('carry out a slash command that came while nobody served its server, and answer it in the channel', async () => {
+  it('execute a slash command that came while no process served its server, and answer it in the channel', async () => {
     await using world = await createClusterWorld({ groups: 1, guilds: 1 });
     const one = world.member('one', [counter]);
     await one.start();

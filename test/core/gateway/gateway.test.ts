@@ -61,7 +61,7 @@ describe('the gateway', () => {
     expect(heard.slice(1)).to.have.members(['ear: hello', 'other: hello']);
   });
 
-  it('keeps what a handler throws from everybody else', async () => {
+  it('isolates errors of a handler from all others', async () => {
     const heard: string[] = [];
     const broken = definePlugin({
       manifest: { id: 'broken', version: '1.0.0', description: 'Throws', intents: ['GuildMessages'] },

@@ -26,7 +26,7 @@ describe('what is logged', () => {
     expect(entries[0]?.message).to.equal('said [redacted]');
   });
 
-  it('cannot start a line of its own or move the cursor of whoever reads it', async () => {
+  it('cannot start a new line or move the reader’s cursor', async () => {
     using test = givenLogs();
     const evil = 'a\n2026-01-01T00:00:00.000Z error host: forged\r\u001b[2J\u009b1A\u202e\u2028end';
     test.logs.logger('party').info(evil, { name: evil, [evil]: 1, error: new Error(evil) });

@@ -91,7 +91,7 @@ describe('booting plugins', () => {
     expect(house.clock.pending).to.equal(0);
   });
 
-  it('says what a plugin waits for: a token that nobody provides', async () => {
+  it('says what a plugin waits for: a token without a provider', async () => {
     const house = createHouse();
     await house.boot(testPlugin('user', { inject: { a: A } }));
     expect(house.states().user).to.equal('waiting');

@@ -26,7 +26,7 @@ process.exit(0);
 `;
 
 describe('a start with all bundled plugins', () => {
-  it('loads no client of a service and no server that nobody has asked for', async () => {
+  it('loads no client of a service and no server that is not needed', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', SCRIPT]);
     const asked: unknown = JSON.parse(stdout);
     expect(String(asked)).to.include('node_modules/croner/');

@@ -144,7 +144,7 @@ export function fail(): never {
       );
     });
 
-    it('says which package nobody has compiled', async () => {
+    it('says which package is not compiled', async () => {
       const files = {
         'dice/node_modules/tokens/package.json': { name: 'tokens', type: 'module', main: './i.ts' },
         'dice/node_modules/tokens/i.ts': 'export const token: string = "t";',

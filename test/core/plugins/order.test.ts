@@ -32,7 +32,7 @@ describe('the order in which plugins start', () => {
     expect(order([plugin('admin', { needs: ['plugins'] })], ['plugins']).order).to.deep.equal(['admin']);
   });
 
-  it('names the token that nobody provides', () => {
+  it('names the token without a provider', () => {
     const { order: able, hindered } = order([plugin('chat', { needs: ['llm'] }), plugin('dice')]);
     expect(able).to.deep.equal(['dice']);
     expect(hindered.get('chat')).to.deep.equal({ kind: 'missing', token: 'llm' });
@@ -102,7 +102,7 @@ describe('the order in which plugins start', () => {
     );
   });
 
-  it('hinders nobody without a cause: every hindered plugin has an unmet need', () => {
+  it('blocks no plugin without a cause: every blocked plugin has an unmet need', () => {
     fc.assert(
       fc.property(anyPlugins, (plugins) => {
         const { order: able, hindered } = orderPlugins(plugins, noHostTokens);

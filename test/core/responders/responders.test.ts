@@ -61,7 +61,7 @@ describe('responders', () => {
     await bench.discord.expectMessage({ content: 'You said hello.' });
   });
 
-  it('hand their errors to whoever asked', async () => {
+  it('pass their errors to the caller', async () => {
     register(async () => {
       throw new UserError('Not now.');
     });

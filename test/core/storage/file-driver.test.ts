@@ -47,7 +47,7 @@ describeDriver('conf', async () => {
 });
 
 describe('the files of the conf driver', () => {
-  it('are one per document, readable by nobody else, with a copy beside them', async () => {
+  it('are one per document, readable only by the user of the process, with a copy beside them', async () => {
     const { folder, driver } = confSubject();
     using _ = folder;
     await driver.write(PATH, one);

@@ -108,7 +108,7 @@ describe('who listens to calls', () => {
 });
 
 describe('a tool under way', () => {
-  it('tells whoever asked how far it is, and nobody once it is over', async () => {
+  it('reports its progress to the requester, and to no one after its end', async () => {
     const { service, load } = openToolHarness();
     let later: (progress: ToolProgress) => void = () => undefined;
     const run = (_: unknown, { progress }: { progress: (progress: ToolProgress) => void }) => {

@@ -92,7 +92,7 @@ describe('a call that is held for a decision', () => {
     expect(runs).to.deep.equal([]);
   });
 
-  it('checks at execution that whoever approved may do it', async () => {
+  it('checks at execution that the approver may do it', async () => {
     const { call, held, settled, runs, shutOut } = await heldCall();
     shutOut.add(bob.userId);
     await call.approve(bob.userId);
@@ -141,7 +141,7 @@ describe('a call that is held for a decision', () => {
     }
   });
 
-  it('expires when the plugin that held it stops, since nobody else can decide', async () => {
+  it('expires when the plugin that held it stops, since no other can decide', async () => {
     const { held, settled, runs, confirm, stateOf, call } = await heldCall();
     await confirm.scope.close();
     expect(await stateOf()).to.equal('expired');

@@ -25,7 +25,7 @@ function openProcesses(more: Parameters<typeof recordingTool>[1] = {}) {
 }
 
 describe('a call with a key', () => {
-  it('runs once, and whoever asks again, also after a restart, gets what became of it', async () => {
+  it('runs once, and a repeated request, also after a restart, gets its outcome', async () => {
     const { runs, open } = openProcesses({ present: { success: () => '✓ V is in' } });
     const { service } = open();
     const first = await service.invoke(request);
@@ -36,7 +36,7 @@ describe('a call with a key', () => {
     expect(runs).to.have.length(1);
   });
 
-  it('is one call for everybody who asks while it is under way', async () => {
+  it('is one call for all requests while it is running', async () => {
     const { runs, open } = openProcesses();
     const { service, load } = open();
     const held = holdingInterceptor();

@@ -49,7 +49,7 @@ describe('a tool that takes effect elsewhere', () => {
     expect(runs).to.deep.equal([]);
   });
 
-  it('is on record with that place, and with whoever it acts for there', async () => {
+  it('is recorded with that place, and with the member it acts for there', async () => {
     const there: Actor = { userId: '3', guildId: '777', channelId: '779', identity: 'relay:v' };
     const { service, audits, load } = openToolHarness({ access: { actorAt: async () => there } });
     service.tool(load('party'), recordingTool([], { place: () => THERE }));
@@ -67,7 +67,7 @@ describe('a tool that takes effect elsewhere', () => {
   });
 });
 
-describe('whoever approves what an agent asked for', () => {
+describe('the member who approves an agent’s request', () => {
   it('is asked for their own rights in that place, not for those of the agent', async () => {
     const { service, asked, held, runs } = openWith(() => ({ guildId: GUILD, channelId: '905' }));
     const outcome = await service.invoke({ ...request, actor: { ...alice, identity: 'relay:v' } });

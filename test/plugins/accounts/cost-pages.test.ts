@@ -74,7 +74,7 @@ describe('accounts: cost in the dashboard', () => {
     ]);
   });
 
-  it('keeps of days that are over the members who used the most, and nobody who has their data deleted', async () => {
+  it('keeps of past days the members with the highest usage, without those who deleted their data', async () => {
     const { host, spend, see } = await open();
     await using _ = host;
     const people = Array.from({ length: 8 }, (__, index) => host.discord.createUser({ name: `member${index}` }));

@@ -66,7 +66,7 @@ describe('accounts: what is counted', () => {
     expect(await asked('!cost channel')).to.contain('161 runs, 161,000 tokens');
   });
 
-  it('is gone when it is too old, also where nobody asks any more', async () => {
+  it('is deleted when it is too old, also in inactive servers', async () => {
     const { host, accounts, step, documents } = await till();
     await using _ = host;
     await accounts.record(step());

@@ -135,7 +135,7 @@ describe('accounts: what models were told', () => {
       .and.not.include(PICTURE.slice(0, 40));
   });
 
-  it('is for the owner of the bot alone, whoever may see the receipt, and whatever rules say', async () => {
+  it('is only for the owner of the bot, for every receipt and every rule', async () => {
     const { host, ask, browserOf } = await start([say('Hello!')]);
     await using _ = host;
     const { discord, guild, general } = host;

@@ -54,7 +54,7 @@ describe('admin: the bot itself', () => {
     expect(asked.content).to.include('Said in 1 of 1 servers');
   });
 
-  it('announces where a server reads it, pings nobody, and says how many servers that are', async () => {
+  it('announces where a server reads it, pings no one, and says how many servers that are', async () => {
     const quiet = host.discord.createGuild({ name: 'Quiet', owner: host.alice });
     quiet.invite(host.application);
     const shut = host.discord.createGuild({ name: 'Shut', owner: host.bob });

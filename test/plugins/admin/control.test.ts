@@ -52,7 +52,7 @@ describe('admin: controls', () => {
   afterEach(() => host[Symbol.asyncDispose]());
 
   describe('!set', () => {
-    it('names the plugins of which somebody may change something', async () => {
+    it('names the plugins whose settings the caller may change', async () => {
       await using harness = await createTestHost({ plugins: ['admin', 'confirm', shop] });
       const ask = answering(harness);
       expect(await ask(harness.you, '!set')).to.match(/^These plugins have settings: `admin`, `confirm`, `shop`\./);
@@ -224,7 +224,7 @@ describe('admin: controls', () => {
   });
 
   describe('!mydata', () => {
-    it('gives a member what the bot holds of them, and nobody else', async () => {
+    it('gives a member only their own data', async () => {
       await say(host.alice, '!visit');
       expect(await say(host.alice, '!mydata export')).to.equal('I have sent it to you in a direct message.');
       const [message] = host.alice.openDm(host.bot).messages;

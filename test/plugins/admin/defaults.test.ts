@@ -17,7 +17,7 @@ const bar = definePlugin({
   },
 });
 
-describe('admin: what holds where nobody has chosen', () => {
+describe('admin: defaults of plugins in servers that have not chosen', () => {
   let host: TestHost;
   let say: ReturnType<typeof answering>;
   before(async () => {

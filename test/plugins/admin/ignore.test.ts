@@ -95,7 +95,7 @@ describe('admin: what the bot takes no notice of', () => {
     expect(await say(alice, '!drink')).to.equal('Cheers');
   });
 
-  it('an ignored channel is silent for all; admins take it back from there, and nobody is locked out', async () => {
+  it('an ignored channel is silent for all; admins can undo it from there, and no one is locked out', async () => {
     const admins = host.guild.createRole({ name: 'Admins', permissions: ['ManageGuild'] });
     host.guild.giveRole(bob, admins);
     expect(await say(bob, '!ignore channel')).to.include(`in <#${host.general.id}>`);
@@ -126,7 +126,7 @@ describe('admin: what the bot takes no notice of', () => {
     expect(await say(alice, '!drink')).to.equal('Cheers');
   });
 
-  it('a list whose only member has had their data deleted says that it lets nobody in', async () => {
+  it('a list whose only member has deleted their data says that it allows no one', async () => {
     await say(host.you, `!allowlist add ${bob}`);
     await host.resolve(PersonalDataStore).forget(bob.id);
     expect(await say(alice, '!drink')).to.equal('');

@@ -202,7 +202,7 @@ describe('admin: the settings pages', () => {
     expect(await value('most')).to.equal(9);
   });
 
-  it('answer to the person alone who opened them, and to nobody whom `!set` would refuse', async () => {
+  it('answer only the person who opened them, and no one whom `!set` would refuse', async () => {
     host.you.say(host.general, '!settings shop');
     await host.settled();
     const page = host.general.messages.at(-1);

@@ -5,7 +5,7 @@ import { openFence } from '../../sdk/text/markdown.js';
 import { createGate, createMind } from './harness.js';
 
 describe('ai: answers', () => {
-  it('reply to the message and can ping nobody but its author', async () => {
+  it('reply to the message and can ping only its author', async () => {
     const mind = createMind('chat', (turn) => turn.reply(`@everyone ${turn.user} and <@${bobId()}>`));
     await using host = await createTestHost({ plugins: ['ai', mind.plugin] });
     const bobId = () => host.bob.id;

@@ -224,7 +224,7 @@ describe('ai: an answer that takes long', () => {
 });
 
 describe('ai: a very long answer', () => {
-  it('becomes one file with a sentence, whoever answers', async () => {
+  it('becomes one file with a sentence, for every responder', async () => {
     const long = 'A very long answer. '.repeat(1_000);
     const mind = createMind('chat', (turn) => turn.reply(long));
     await using host = await createTestHost({ plugins: ['ai', mind.plugin] });

@@ -149,7 +149,7 @@ describe('automod', () => {
     await host.settled();
   });
 
-  it('says that nobody reads its reports when their channel is gone', async () => {
+  it('says that its reports are not posted when their channel is deleted', async () => {
     const gone = host.guild.createChannel({ name: 'gone' });
     await say(host.you, '!automod report #gone');
     expect(await say(host.you, '!automod status')).to.include(`Reports: <#${gone.id}>`);

@@ -58,7 +58,7 @@ describe('chat: what the model reads', () => {
     expect(lines()).to.deep.equal(['bob: first, edited', 'alice: Well?', 'Cinnabar: Fine.', 'alice: And?']);
   });
 
-  it('keeps people of the same name apart, and gives nobody the name of the bot', async () => {
+  it('keeps people of the same name apart, and gives no one the name of the bot', async () => {
     host.guild.rename(host.bob, 'alice');
     host.guild.rename(host.you, 'Cinnabar:');
     host.bob.say(host.general, 'I am alice');

@@ -11,7 +11,7 @@ describe('chat: tools', () => {
   const results = (request: LlmRequest | undefined) =>
     blocks(request).flatMap((block) => (block.type === 'tool_result' ? [[block.content, block.isError ?? false]] : []));
 
-  it('are those that every member may use, with their examples, whoever asks: others can be looked for', async () => {
+  it('are those that every member may use, with their examples, for every requester: others can be searched', async () => {
     const llm = scriptedLlm(() => say('Fine.'));
     await using host = await createTestHost({ plugins: ['admin', 'ai', 'chat', llm, createShelf().plugin, 'confirm'] });
     await letLook(host);

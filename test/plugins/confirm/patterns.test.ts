@@ -83,7 +83,7 @@ describe('a pattern of arguments', () => {
     );
   });
 
-  it('is, unless somebody says otherwise, everything but long texts', () => {
+  it('is, by default, everything but long texts', () => {
     fc.assert(
       fc.property(input, (given) => {
         const fixed = usuallyFixed(given);

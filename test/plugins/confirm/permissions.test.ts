@@ -110,7 +110,7 @@ describe('confirmation without a permission', () => {
 });
 
 describe('confirmation by button', () => {
-  it('follows the same rules: only the requester, only the first decision, everybody gets an answer', async () => {
+  it('follows the same rules: only the requester, only the first decision, everyone gets an answer', async () => {
     await using harness = await openHarness();
     const { alice, bob, settled } = harness.host;
     await harness.configure('controls', 'buttons');

@@ -278,7 +278,7 @@ describe('confirmation by reaction', () => {
     expect(harness.runs).to.have.length(2);
   });
 
-  it('alarms nobody in the log over an answer in plain words', async () => {
+  it('logs no warning about an answer in plain text', async () => {
     await using harness = await openHarness();
     const { alice, settled, dataDir } = harness.host;
     await harness.call(alice, { what: 'explain' });
@@ -297,7 +297,7 @@ describe('confirmation by reaction', () => {
     expect(levels).to.deep.equal(['info']);
   });
 
-  it('pings nobody, whatever an argument says', async () => {
+  it('pings no one, for any argument', async () => {
     await using harness = await openHarness();
     const { alice, bob, settled } = harness.host;
     await harness.call(alice, { what: `@everyone ${bob}` });

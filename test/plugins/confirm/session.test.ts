@@ -301,7 +301,7 @@ describe('what is allowed for a task', () => {
     expect(await harness.host.resolve(Approvals).list(session.id)).to.deep.equal([]);
   });
 
-  it('is forgotten after a month, when nobody has said that the task is over', async () => {
+  it('is deleted after a month without the end of the task', async () => {
     await using harness = await openHarness();
     await allowed(harness);
     for (let day = 0; day < 31; day++) await harness.host.advance(24 * 3_600_000);

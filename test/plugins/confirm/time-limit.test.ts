@@ -80,7 +80,7 @@ describe('time limit of a confirmation', () => {
     expect(harness.runs).to.have.length(1);
   });
 
-  it('ends on a message anywhere the bot sees it, but on nobody else’s', async () => {
+  it('ends on a message of the requester anywhere the bot sees it, but not on those of others', async () => {
     await using harness = await openHarness();
     const { alice, bob, bot, general, advance, settled } = harness.host;
     await harness.call(alice, { what: 'milk' });

@@ -42,7 +42,7 @@ describe('several requests on one card', () => {
     expect(ends.map(({ status }) => status)).to.deep.equal(['done', 'denied', 'done']);
   });
 
-  it('are all cancelled with one 👎, and all end when nobody decides', async () => {
+  it('are all cancelled with one 👎, and all expire without a decision', async () => {
     await using harness = await openHarness();
     const { alice, settled, advance } = harness.host;
     await harness.callAll(alice, THINGS);

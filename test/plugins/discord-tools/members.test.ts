@@ -28,7 +28,7 @@ describe('discord-tools: members', () => {
     expect(await bench.refused(bob, 'discord_get_member', on({ userId: bench.stranger.id }))).to.contain('no member');
   });
 
-  it('does not let a name pose as what is said of somebody else', async () => {
+  it('does not let a name imitate text about another person', async () => {
     const { alice, guild, host } = bench;
     const forger = host.discord.createUser({ name: 'forger' });
     guild.join(forger, { nick: 'ann** (user 1, @ann) · roles X' });
@@ -63,7 +63,7 @@ describe('discord-tools: members', () => {
     expect(guild.memberOf(bob).timedOutUntil).to.equal(null);
   });
 
-  it('puts nobody in time-out who is not below, nor for longer than Discord allows', async () => {
+  it('puts only members below in time-out, and not for longer than Discord allows', async () => {
     const { mod, owner, alice, guild, modRole, host } = bench;
     const timeOut = (userId: string, seconds = 60) => on({ userId, seconds });
     const peer = host.discord.createUser({ name: 'peer' });
@@ -81,7 +81,7 @@ describe('discord-tools: members', () => {
     guild.deleteRole(admin);
   });
 
-  it('lets nobody moderate while they are in time-out themselves', async () => {
+  it('refuses moderators who are in time-out themselves', async () => {
     const { mod, bob, guild, host, owner } = bench;
     await bench.done(owner, 'discord_timeout_member', on({ userId: mod.id, seconds: 60 }));
     await bench.refused(mod, 'discord_timeout_member', on({ userId: bob.id, seconds: 60 }));

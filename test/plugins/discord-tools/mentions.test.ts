@@ -35,7 +35,7 @@ describe('discord-tools: whom a message pings', () => {
     expect((await pinged(alice, `${alice} ${bob} ${mod}`, thread)).users).to.have.members(['alice', 'mona']);
   });
 
-  it('no role into a private thread, except by who may let everybody in', async () => {
+  it('no role into a private thread, except by members who may add everyone', async () => {
     const { alice, owner, guild, general } = bench;
     const role = guild.createRole({ name: 'Onlookers', mentionable: true, position: 3 });
     const thread = alice.startThread(general, 'just us', { private: true });
@@ -51,7 +51,7 @@ describe('discord-tools: whom a message pings', () => {
     expect(await pinged(alice, `<@&${modRole.id}> help`)).to.deep.equal(nobody);
   });
 
-  it('a role that everybody may mention', async () => {
+  it('a role that every member may mention', async () => {
     const { alice, guild } = bench;
     const role = guild.createRole({ name: 'Netrunners', mentionable: true, position: 3 });
     await bench.host.settled();

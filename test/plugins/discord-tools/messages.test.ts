@@ -82,7 +82,7 @@ describe('discord-tools: messages', () => {
     expect(await flagsOf(alice, 'nothing to see')).to.equal(0);
   });
 
-  it('waits for slow mode with whoever it speaks for, but with no moderator', async () => {
+  it('applies slow mode for the requesting member, but not for moderators', async () => {
     const { alice, bob, mod, guild, host } = bench;
     const slow = guild.createChannel({ name: 'slowly', slowmodeSeconds: 60 });
     await host.settled();
@@ -163,7 +163,7 @@ describe('discord-tools: messages', () => {
     for (const line of lines) expect(line).to.match(/^> /);
   });
 
-  it('lets everybody edit what was sent for them, and moderators what was sent for others', async () => {
+  it('lets members edit messages that were sent for them, and moderators those for others', async () => {
     const { alice, bob, mod, general } = bench;
     const id = firstId(await bench.done(alice, 'discord_send', { channelId: general.id, message: 'draft' }));
     const edit = (content: string) => ({ channelId: general.id, messageId: id, content });
@@ -174,7 +174,7 @@ describe('discord-tools: messages', () => {
     expect(lastSaid().content).to.equal('moderated');
   });
 
-  it('edits nothing that the bot said otherwise: nobody rewrites a card', async () => {
+  it('edits no other messages of the bot: a card cannot be rewritten', async () => {
     const { mod, general, host } = bench;
     const card = host.bot.say(general, 'Confirm that V pays 5 eddies?');
     await host.settled();

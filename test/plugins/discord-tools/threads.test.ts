@@ -17,7 +17,7 @@ describe('discord-tools: threads', () => {
     return thread;
   };
 
-  it('lets who had it made into a private thread, and nobody else', async () => {
+  it('adds only the requester to a private thread', async () => {
     const { alice, bob } = bench;
     const thread = await start('between us', { private: true, message: 'hello' });
     const input = { channelId: thread.id, message: 'still here' };

@@ -8,7 +8,7 @@ import { ask, from } from './bench.js';
 const KEY = 'sk-secret-key-of-the-owner';
 
 describe('llm: the bodies of requests', () => {
-  it('are kept where the owner wants it, the last 20, without secrets, until somebody is forgotten; trace logs them all', async () => {
+  it('are kept if the owner enables it, the last 20, without secrets, until a member deletes their data; trace logs them all', async () => {
     await using api = await startOpenAiStandIn({ key: KEY, script: () => say('Hello from afar') });
     const env = { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: api.baseUrl, OPENAI_MODEL: 'far-1' };
     await using host = await createTestHost({ plugins: ['llm'], env, logLevel: 'trace' });
@@ -78,7 +78,7 @@ describe('llm: the bodies of requests', () => {
       .and.not.include('Kiel');
   });
 
-  it('are not made where nobody reads them', async () => {
+  it('are not created without a reader', async () => {
     await using api = await startOpenAiStandIn({ key: KEY, script: () => say('Hello from afar') });
     const env = { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: api.baseUrl, OPENAI_MODEL: 'far-1' };
     await using host = await createTestHost({ plugins: ['llm'], env });

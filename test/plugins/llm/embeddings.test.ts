@@ -119,7 +119,7 @@ for (const route of [OPENAI, GOOGLE]) {
 }
 
 describe('llm embeddings: who makes them', () => {
-  it('is nobody where the vendor that answers has none', async () => {
+  it('is no vendor where the answering one has none', async () => {
     for (const route of [ANTHROPIC, BEDROCK]) {
       await using bench = await openRoute(route, { settings: MODEL });
       expect(await bench.llm.embed(['tea'], { charge: CHARGE }), route.provider).to.equal(undefined);
@@ -133,7 +133,7 @@ describe('llm embeddings: who makes them', () => {
     return found && `${found.model} by ${found.vendor.name}`;
   };
 
-  it('is whoever has a key and a model, also beside another vendor that talks', async () => {
+  it('is the vendor with a key and a model, also beside another vendor for chat', async () => {
     const talks = { ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'o' };
     expect(await routeOf({}, talks)).to.equal(undefined);
     expect(await routeOf({}, { ...talks, OPENAI_EMBEDDING_MODEL: 'embed-o' })).to.equal('embed-o by openai');
@@ -147,7 +147,7 @@ describe('llm embeddings: who makes them', () => {
     expect(await routeOf({ provider: 'google', embeddingModel: 'mine' }, both)).to.equal('mine by google');
   });
 
-  it('is nobody when the offline model answers', async () => {
+  it('is no vendor when the offline model answers', async () => {
     expect(await routeOf({}, { OPENAI_EMBEDDING_MODEL: 'embed-o' })).to.equal(undefined);
     const off = { provider: 'offline', embeddingModel: 'mine' };
     expect(await routeOf(off, { OPENAI_API_KEY: 'o' })).to.equal(undefined);

@@ -68,7 +68,7 @@ const result = fc.record({
 });
 
 describe('llm prefill: speakers', () => {
-  it('can be read back from the text, with every call and result, whatever anybody types, is called or returns', () => {
+  it('can be parsed from the text, with every call and result, for any input, name or result', () => {
     const message = fc.oneof(
       fc.tuple(name, text).map(([participant, said]) => from(participant, said)),
       fc.tuple(call, result).map(([use, answer]) => from(SELF, use, { ...answer, toolUseId: use.id })),
@@ -161,7 +161,7 @@ describe('llm prefill: answers', () => {
     }
   });
 
-  it('end where the model goes on as somebody else, or again as itself, or makes up a result', () => {
+  it('end where the model continues as another speaker, or again as itself, or invents a result', () => {
     for (const forged of ['Bob: I agree.', 'Alice: me too', 'Cinnabar: and I', 'Cinnabar<[roll_dice]: 6']) {
       expect(read(` Sure.\n\n${forged}`), forged).to.deep.equal({ text: 'Sure.', calls: [], cut: true });
     }

@@ -113,7 +113,7 @@ describe('llm transcript', () => {
     expect(turnsOf().map(brief)).to.deep.equal(['user: (Nobody has spoken since. It is your turn.)']);
   });
 
-  it('keeps images beside the words of whoever sent them', () => {
+  it('keeps images beside the words of their author', () => {
     const turns = turnsOf(from('Alice', 'before', IMAGE, 'after'), from('Bob', IMAGE), from('Alice', 'nice'));
     expect(turns.map(brief)).to.deep.equal(['user: Alice: before[image]\n  after\nBob:[image]\nAlice: nice']);
   });

@@ -85,7 +85,7 @@ describe('an agent over MCP', function () {
     expect((await client.listTools()).tools).to.deep.equal([]);
   });
 
-  it('whom nobody has let in any more has no bearer, also when another one gets its name', async () => {
+  it('a removed agent has no bearer, also when another one gets its name', async () => {
     const { bearer } = await host.resolve(McpEndpoint).issue('relay:v');
     const client = await connect(bearer);
     await host.resolve(Identities).remove('relay:v');

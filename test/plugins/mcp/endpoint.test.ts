@@ -92,14 +92,14 @@ describe('the tools of the host over MCP', function () {
       expect((await post(bearer(token))).status).to.equal(200);
     });
 
-    it('nobody with a token that has expired', async () => {
+    it('no request with an expired token', async () => {
       const token = await mintToken(host, host.you, 'expires:1h');
       expect((await post(bearer(token))).status).to.equal(200);
       host.clock.advance(3_600_000);
       expect((await post(bearer(token))).status).to.equal(401);
     });
 
-    it('nobody with a token that was revoked, not even in a session that is open', async () => {
+    it('no request with a revoked token, not even in an open session', async () => {
       const token = await mintToken(host);
       const client = await connect(token);
       const id = /`([0-9a-f]{8})` acts as/.exec(await ask(host, '!mcp token list'))?.[1];
@@ -167,7 +167,7 @@ describe('the tools of the host over MCP', function () {
       expect(host.general.messages.at(-1)?.content).to.match(/^Only the owner of the bot/);
     });
 
-    it('shows the token to nobody else, and makes none where it cannot', async () => {
+    it('shows the token only to the caller, and makes none where it cannot', async () => {
       expect(await ask(host, '!mcp token create')).to.equal('I have sent it to you in a direct message.');
       const interaction = host.you.slash(host.general, 'mcp token create');
       await host.settled();
@@ -255,7 +255,7 @@ describe('the tools of the host over MCP', function () {
       expect((await answer).content).to.deep.equal([{ type: 'text', text: 'it stamped' }]);
     });
 
-    it('is said not to have run when nobody decides in time; signs of life keep the client waiting', async () => {
+    it('is reported as not run without a decision in time; heartbeats keep the client waiting', async () => {
       const { answer, progress } = await stampWith(await connect(await mintForAlice()));
       for (let seconds = 0; seconds < 50; seconds += 10) host.clock.advance(10_000);
       const [block] = [(await answer).content].flat();

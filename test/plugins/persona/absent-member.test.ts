@@ -47,7 +47,7 @@ describe('persona: what it is told of a member who has not spoken', () => {
     expect(JSON.stringify(await harness.resolve(Personas).recent(harness.general.id))).to.not.include(ALLERGIC);
   });
 
-  it('is kept for nobody when two members have that name', async () => {
+  it('is kept for neither when two members have that name', async () => {
     await using harness = await openPersonaHarness([plan([remember('Caro')]), plan([])]);
     for (const name of ['caro1', 'caro2'])
       harness.guild.join(harness.discord.createUser({ name, displayName: 'Caro' }));

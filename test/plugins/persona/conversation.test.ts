@@ -101,7 +101,7 @@ describe('persona: the conversation', () => {
     expect(lines(harness).map(({ said }) => said)).to.deep.equal(['Tell me everything', 'Thanks']);
   });
 
-  it('pings nobody but whoever asked', async () => {
+  it('pings only the requester', async () => {
     await using harness = await openPersonaHarness([plan([speak('@everyone come and see, <@&1>!')])]);
     await harness.hears('Call them all');
     const said = harness.general.messages.at(-1);

@@ -18,7 +18,7 @@ describe('persona: who is credited', () => {
     await set(harness, 'home', harness.general.id);
   };
 
-  it('with what is remembered: whoever said the line that it is from', async () => {
+  it('with what is remembered: the author of the line that it is from', async () => {
     await using harness = await openPersonaHarness([plan([remember('The party is on Friday.', 'party', 1)])]);
     harness.bob.say(harness.general, 'The party is on Friday');
     await harness.hears('Did you hear that?');
@@ -33,7 +33,7 @@ describe('persona: who is credited', () => {
     expect(await memoriesOf(harness, harness.alice)).to.not.include('owes');
   });
 
-  it('with nothing about people that nobody has said', async () => {
+  it('with nothing about people that was not said', async () => {
     await using harness = await openPersonaHarness([
       plan([]),
       plan([remember('I like quiet evenings.', 'Cinnabar'), remember('Alice is in love.', 'alice')]),
@@ -47,7 +47,7 @@ describe('persona: who is credited', () => {
     expect(await memoriesOf(harness, harness.alice)).to.not.include('in love');
   });
 
-  it('with the cost of what nobody asked for: the bot itself', async () => {
+  it('with the cost of runs without a request: the bot itself', async () => {
     const usage = { inputTokens: 100, outputTokens: 10 };
     await using harness = await openPersonaHarness([plan([speak('I like rain.')]), { ...plan([]), usage }], {
       more: ['accounts'],

@@ -79,7 +79,7 @@ describe('persona: how runs end', () => {
     ]);
   });
 
-  it('is stopped with the plugin when nobody waits for it, and has put down by then what it did', async () => {
+  it('is stopped with the plugin if no one waits for it, and has recorded by then what it did', async () => {
     const shelf = createShelf();
     const begin = (): Promise<PersonaHarness> =>
       openPersonaHarness(

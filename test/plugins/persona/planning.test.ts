@@ -31,7 +31,7 @@ describe('persona: planning', () => {
     expect(promptOf(harness, 1).text).to.include('could not be used');
   });
 
-  it('refuses a plan that stays malformed, with a sentence to whoever asked', async () => {
+  it('refuses a plan that stays malformed, with a sentence to the requester', async () => {
     await using harness = await openPersonaHarness([say('no'), say('{"actions": 4}')]);
     expect(await harness.hears('Hello')).to.deep.equal([
       'I could not make up my mind about that. Please say it again, or put it differently.',
@@ -198,7 +198,7 @@ describe('persona: planning', () => {
     expect(told(harness.events)).to.deep.equal(['started', 'planned', 'thought: Hm.', 'bound_reached', 'finished']);
   });
 
-  it('lets whoever asked know when the model cannot be reached', async () => {
+  it('tells the requester when the model cannot be reached', async () => {
     await using harness = await openPersonaHarness([fail(503)]);
     expect(await harness.hears('Hello')).to.deep.equal(['The language model cannot be reached at the moment.']);
     expect(told(harness.events)).to.deep.equal(['started', 'stopped', 'finished']);

@@ -5,7 +5,7 @@ import { openPersonaHarness, plan, result, speak, think } from './harness.js';
 describe('persona: what it costs', () => {
   const usage = { inputTokens: 1_000, outputTokens: 100 };
 
-  it('is in a receipt for each run, for whoever asked', async () => {
+  it('is in a receipt for each run, for the requester', async () => {
     await using harness = await openPersonaHarness(
       [
         { ...plan([think('Hm.'), { action: 'UPDATE_MOOD' }, speak('Hello.')]), usage },

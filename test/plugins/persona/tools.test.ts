@@ -12,7 +12,7 @@ describe('persona: tools of the host', () => {
   const text = (request: { messages: readonly { content: readonly object[] }[] } | undefined) =>
     JSON.stringify(request?.messages);
 
-  it('are used for whoever asked, and what comes of it is spoken of afterwards, not before', async () => {
+  it('are used for the requester, and the result is mentioned afterwards, not before', async () => {
     await using harness = await openPersonaHarness(
       [
         plan([use('look', { shelf: 'A' }), speak('There is probably a lamp on it.')]),

@@ -63,7 +63,7 @@ describe('approvals of a task that works while I am away', () => {
     expect((await harness.over(id)).status).to.equal('completed');
   });
 
-  it('gives me alone what it has read that not everybody in its channel may read', async () => {
+  it('sends results that some members of the channel may not read only to the requester', async () => {
     const secret = { id: '' };
     const survey = definePlugin({
       manifest: { id: 'survey', version: '1.0.0', description: 'Reads', intents: ['GuildMessages', 'DirectMessages'] },

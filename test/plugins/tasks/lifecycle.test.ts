@@ -33,7 +33,7 @@ describe('tasks in a server', () => {
     expect(begun).to.deep.equal(['First', 'Second', 'Third']);
   });
 
-  it('take no room while they wait for somebody', async () => {
+  it('occupy no slot while they wait for a person', async () => {
     harness = await openTaskHarness({ steps: [askUser('Well?'), done('Done.')] });
     await harness.configure('perMember', '1');
     const waiting = await harness.give('Ask me');

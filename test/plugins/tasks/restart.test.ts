@@ -66,7 +66,7 @@ describe('a task after a restart', () => {
     expect(harness.said(thread).filter(({ content }) => content.includes('Shall I go on?'))).to.have.length(1);
   });
 
-  it('takes an answer that was given while nobody was there to act upon it', async () => {
+  it('accepts an answer that was given while no process could handle it', async () => {
     await open(scripted(askUser('Which one?', ['This', 'That'])));
     const { id } = await harness.give('Choose');
     const { channelId } = await harness.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
@@ -126,7 +126,7 @@ describe('a task after a restart', () => {
     expect((await harness.over(id)).ending).to.equal('Built.');
   });
 
-  it('does not repeat a call of which nobody knows how it ended, and tells the model and the people', async () => {
+  it('does not repeat a call with an unknown outcome, and tells the model and the people', async () => {
     let release = () => {};
     const held = new Promise<void>((resolve) => {
       release = resolve;

@@ -79,7 +79,7 @@ describe('steering a task', () => {
     ]);
   });
 
-  it('lets nobody else stop, pause or look into it, but those whom the server trusts with it', async () => {
+  it('lets only trusted members of the server stop, pause or inspect it', async () => {
     harness = await openTaskHarness({ steps: [askUser('Well?')] });
     const { host } = harness;
     const { id } = await harness.give('Ask me');

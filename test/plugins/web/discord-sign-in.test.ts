@@ -25,7 +25,7 @@ async function consent(browser: Browser, person: TestHost['you'], options: { den
 }
 
 describe('web: signing in with Discord', () => {
-  it('asks for nothing but who one is, and opens a session for whoever agreed', async () => {
+  it('requests only the identity, and opens a session for the user who agreed', async () => {
     await using host = await start();
     const browser = openBrowser(host);
     expect((await browser.get('/api/session')).body).to.have.nested.property('signIn.discord', true);

@@ -59,7 +59,7 @@ async function visit(host: TestHost): Promise<Browser> {
   return browser;
 }
 
-describe('web: a page that somebody watches', () => {
+describe('web: a page that a browser watches', () => {
   beforeEach(() => {
     watching = 0;
   });
@@ -101,7 +101,7 @@ describe('web: a page that somebody watches', () => {
     expect(watching).to.equal(0);
   });
 
-  it('is watched by nobody when the browser has left, and by so many of one person at most', async () => {
+  it('has no watcher after the browser has disconnected, and a limited number for one person', async () => {
     await using host = await start();
     const browser = await visit(host);
     const streams = [];

@@ -25,7 +25,7 @@ async function toolsAt(url: string, bearer: string): Promise<readonly string[]> 
 }
 
 describe('web: the tools of the host over MCP', () => {
-  it('are on the same server, for whoever has a token', async () => {
+  it('are on the same server, for clients with a token', async () => {
     await using host = await start();
     const url = await endpointOf(host);
     expect(url).to.equal(`${host.resolve(WebServer).url}/mcp`);

@@ -70,7 +70,7 @@ async function readBook(browser: ReturnType<typeof openBrowser>): Promise<Readon
 }
 
 describe('web: the book', () => {
-  it('is there for everybody, and each of its links leads to a page, an image or a heading', async () => {
+  it('is public, and each of its links leads to a page, an image or a heading', async () => {
     await using host = await start();
     const browser = openBrowser(host);
     expect(await browser.get('/docs')).to.deep.include({ status: 308 });
@@ -164,7 +164,7 @@ describe('web: signing in', () => {
     expect((await again.get('/api/pages')).status).to.equal(401);
   });
 
-  it('is over for whoever has their data deleted: the sessions are forgotten', async () => {
+  it('ends for a user who deletes their data: the sessions are deleted', async () => {
     await using host = await start();
     const [hers, his] = [openBrowser(host), openBrowser(host)];
     await hers.signIn(host.alice.id);

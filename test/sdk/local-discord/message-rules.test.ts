@@ -37,7 +37,7 @@ describe('local Discord: what a message may hold', () => {
     expect(sent.reference).to.equal(null);
   });
 
-  it('pings whom the content and allowed_mentions name, and nobody else', async () => {
+  it('pings only those named by the content and allowed_mentions', async () => {
     const { alice, guild, general, you } = city;
     const role = guild.createRole({ name: 'Solos' });
     const text = `${alice} ${you} ${role} @everyone`;

@@ -67,7 +67,7 @@ describe('local Discord: messages', () => {
     expect(general.messages.at(-1)?.revision).to.equal(2);
   });
 
-  it('lets nobody edit what another wrote', async () => {
+  it('refuses to edit messages of others', async () => {
     const said = city.alice.say(city.general, 'mine');
     const own = await channel().send('the bot wrote this');
     const fetched = await channel().messages.fetch(said.id);

@@ -82,7 +82,7 @@ describe('local Discord: OAuth2', () => {
     expect((await oauth.exchange(code(), { code_verifier: VERIFIER })).status).to.equal(200);
   });
 
-  it('says no when the person does, and sends nobody to an address that was not registered', async () => {
+  it('refuses when the person does, and redirects only to registered addresses', async () => {
     await using oauth = await start();
     const back = new URL(oauth.you.authorize(oauth.page({ state: 'xyz' }), { deny: true }));
     expect(Object.fromEntries(back.searchParams)).to.include({ error: 'access_denied', state: 'xyz' });

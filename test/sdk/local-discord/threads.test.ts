@@ -69,7 +69,7 @@ describe('local Discord: threads', () => {
     expect(codeOf(() => alice.say(stored, 'I am out'))).to.equal(50001);
   });
 
-  it('are archived, and open again when somebody writes; locked ones stay shut', async () => {
+  it('are archived, and open again at the next message; locked ones stay closed', async () => {
     const { alice, guild } = city;
     const thread = await parent().threads.create({
       name: 'topic',

@@ -60,7 +60,7 @@ describe('local Discord: what pages in a browser may do', () => {
     return { socket, frames, send, act };
   };
 
-  it('lets in nobody without the key, as a bot, or from the page of somebody else', async () => {
+  it('refuses clients without the key, as a bot, or from a page of another origin', async () => {
     for (const [as, key, code] of [
       [city.you.id, 'wrong', 4001],
       [city.you.id, '', 4001],
@@ -150,7 +150,7 @@ describe('local Discord: what pages in a browser may do', () => {
       .and.to.match(/"name":"late"[^}]*"unread":1/);
   });
 
-  it('tells nobody else of a DM or an ephemeral note', async () => {
+  it('sends a DM or an ephemeral message to no one else', async () => {
     const { alice, you, general } = city;
     const client = await city.login();
     await client.application.commands.set([{ name: 'note', description: 'A note' }], city.guild.id);

@@ -78,7 +78,7 @@ describe('Letta stand-in: approvals', () => {
     expect(bench.deleted).to.deep.equal([]);
   });
 
-  it('refuses an approval that nobody asked for', async () => {
+  it('refuses an unrequested approval', async () => {
     await using bench = await startBench();
     const agent = bench.letta.addAgent();
     const approval = { type: 'approval' as const, tool_call_id: 'call-1', approve: true };

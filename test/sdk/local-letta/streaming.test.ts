@@ -81,7 +81,7 @@ describe('Letta stand-in: messages', () => {
     expect(chunks.at(-2)).to.include({ stop_reason: 'max_steps' });
   });
 
-  it('keeps background runs, from any chunk on, for whoever comes back', async () => {
+  it('keeps background runs, from any chunk on, for clients that reconnect', async () => {
     await using bench = await startBench();
     const agent = bench.letta.addAgent({
       script: async (turn) => {

@@ -2,7 +2,7 @@ import { readYaml } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
 
-describe('YAML from anybody', () => {
+describe('untrusted YAML', () => {
   const values = (text: string) => {
     const reading = readYaml(text);
     if (!reading.ok) throw new Error(`${reading.line}: ${reading.problem}`);

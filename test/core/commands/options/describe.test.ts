@@ -64,7 +64,7 @@ describe('the description of an option', () => {
     expect(described(many)).to.match(/^<thing> one of choice0, choice1/);
   });
 
-  it('refuses what nobody can type', () => {
+  it('refuses what cannot be typed', () => {
     expect(described(z.object({ x: z.string() }))).to.equal(undefined);
     expect(described(z.array(z.string()).optional())).to.equal(undefined);
   });

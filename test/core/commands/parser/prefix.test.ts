@@ -20,7 +20,7 @@ describe('the prefix test', () => {
     expect(prefixLength(`<@!${BOT}>roll`, [], BOT)).to.equal(BOT.length + 4);
   });
 
-  it('does not take a mention of somebody else, or of somebody whose id begins like the bot’s', () => {
+  it('does not accept a mention of another user, or of one whose id begins like the bot’s', () => {
     expect(prefixLength('<@900000000000000002> roll', ['!'], BOT)).to.equal(0);
     expect(prefixLength(`<@${BOT}5> roll`, ['!'], BOT)).to.equal(0);
     expect(prefixLength(`<@&${BOT}> roll`, ['!'], BOT)).to.equal(0);

@@ -79,7 +79,7 @@ describe('prefix commands', () => {
     expect(await bench.ask(bench.alice, '?roll 20')).to.deep.equal([]);
   });
 
-  it('answer the message that called them, and ping nobody else', async () => {
+  it('answer the message that called them, and ping only its author', async () => {
     const [answer] = await bench.answers(bench.alice, `!say hello @everyone <@${bench.you.id}> <@${bench.alice.id}>`);
     expect(answer?.replyTo?.author).to.equal(bench.alice);
     expect(answer?.mentions.everyone).to.equal(false);
@@ -192,7 +192,7 @@ describe('prefix commands', () => {
     expect((await bench.discord.expectMessage({ content: 'still here' })).replyTo).to.equal(undefined);
   });
 
-  it('are logged once, and hurt nobody, where the bot may not speak', async () => {
+  it('are logged once, and have no other effect, where the bot may not write', async () => {
     const quiet = bench.guild.createChannel({ name: 'quiet' });
     bench.guild.overwrite(quiet, { for: bench.app.user, deny: ['SendMessages'] });
     const before = bench.logged.length;

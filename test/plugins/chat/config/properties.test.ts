@@ -115,7 +115,7 @@ describe('chat: laying configuration together', () => {
     return new Map(PATHS.map((path) => [path, values.get(path)]));
   }
 
-  it('says for each key what holds when nobody says anything', () => {
+  it('says the default of each key', () => {
     const config = build(new Map());
     for (const path of PATHS)
       expect(valueAt(new Map(), path), path).to.deep.equal(flat(config).get(path === 'truncateToTokens' ? '' : path));

@@ -34,7 +34,7 @@ describe('chat context: cache breakpoints', () => {
     expect(marks(await channel.activate(chat(60)))).to.deep.equal([`${idAt(54)} 1h`, `${idAt(59)} 1h`]);
   });
 
-  it('stay where they are when somebody of the same name joins, who is told apart', async () => {
+  it('stay unchanged when a member with the same name joins, who is distinguished', async () => {
     const sam = (id: string, text: string) =>
       said(`sam${id}`, text, { author: { displayName: 'Sam', username: `user${id}` } });
     const channel = createChannel({ config: { cache: '5m' } });

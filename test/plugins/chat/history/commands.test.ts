@@ -81,7 +81,7 @@ describe('chat history: .history', () => {
     expect(note).to.match(/^The `\.history` of message \d+ was not followed: its author may not use it\.$/);
   });
 
-  it('of somebody who lost the role no longer counts', async () => {
+  it('of a member who lost the role no longer counts', async () => {
     const { host } = room;
     const role = host.guild.createRole({ name: 'Keepers' });
     host.guild.giveRole(host.alice, role);
@@ -100,7 +100,7 @@ describe('chat history: .history', () => {
     expect(await contents()).to.deep.equal(['before', '.history']);
   });
 
-  it('shows nothing that whoever asks may not read', async () => {
+  it('shows nothing that the requester may not read', async () => {
     const { host } = room;
     const secret = host.guild.createChannel({ name: 'secret' });
     host.guild.overwrite(secret, { for: host.guild.everyone, deny: ['ViewChannel'] });

@@ -114,7 +114,7 @@ describe('chat history: kept live', () => {
     expect(room.pages()).to.equal(1);
   });
 
-  it('keeps nothing of channels that nobody has read', async () => {
+  it('keeps nothing of channels that were not read', async () => {
     const { host, read } = room;
     chatter(host.bob, host.general, 5);
     await host.settled();

@@ -28,7 +28,7 @@ describe('chat: what it answers unasked', () => {
     return other.user;
   };
 
-  it('is nothing, as long as nobody wants that', async () => {
+  it('is nothing until it is enabled', async () => {
     expect(await says('What does Cinnabar think?')).to.equal(0);
   });
 

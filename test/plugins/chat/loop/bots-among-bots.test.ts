@@ -259,7 +259,7 @@ describe('chat: bots among bots', () => {
       return answer;
     };
 
-    it('with a prefix of a bot’s own file are answered by that bot, whoever spoke last; a shared prefix reaches both', async () => {
+    it('with a prefix of a bot’s own file are answered by that bot, whichever spoke last; a shared prefix reaches both', async () => {
       await answerOf(host);
       expect(await saidBy(host, '?help')).to.deep.equal([]);
       expect(await saidBy(second, '?help')).to.have.length(1);

@@ -113,7 +113,7 @@ describe('chat: `m`', () => {
     expect(texts()).to.deep.equal(['!ai Hello', 'Fine.', '!ai Something long']);
   });
 
-  it('changes no answer that was for somebody else, unless a moderator wants it', async () => {
+  it('changes an answer for another member only for a moderator', async () => {
     await says(host.alice, '!ai Hello');
     for (const what of ['delete', 'continue']) {
       await says(host.bob, `!m ${what}`);

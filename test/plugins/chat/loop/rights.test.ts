@@ -7,7 +7,7 @@ import { createShelf, letLook } from '../harness.js';
 const offered = (request: LlmRequest | undefined) => (request?.tools ?? []).map(({ name }) => name);
 
 describe('chat: whose rights a turn has', () => {
-  it('are those that everyone has who is answered: nobody asks with the rights of another', async () => {
+  it('are those that all answered members have: no member gets the rights of another', async () => {
     const llm = scriptedLlm([hang(say('One moment.')), callTool('close_library'), say('I may not.')]);
     await using host = await createTestHost({ plugins: ['ai', 'chat', llm, createShelf().plugin] });
     await host.resolve(ToolPolicies).set(host.guild.id, 'close_library', 'allow');

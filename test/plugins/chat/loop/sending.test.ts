@@ -52,7 +52,7 @@ describe('chat: answers in Discord', () => {
     expect(fromBot().map(({ content }) => content)).to.deep.equal(['Here I am.']);
   });
 
-  it('can ping nobody but those who asked', async () => {
+  it('can ping only the requesters', async () => {
     await open([say('@everyone <@&1> hello')]);
     await ask();
     expect(fromBot()[0]?.mentions.everyone).to.equal(false);

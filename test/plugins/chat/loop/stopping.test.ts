@@ -65,7 +65,7 @@ describe('chat: an answer that I do not want any more', () => {
     expect(texts().slice(-2)).to.deep.equal([seen, 'Stopped.']);
   });
 
-  it('is stopped by the member who asked or a moderator, and by nobody else', async () => {
+  it('is stopped only by the requesting member or a moderator', async () => {
     llm.push(hang());
     host.alice.say(host.general, '!ai Tell me');
     await llm.hanging();

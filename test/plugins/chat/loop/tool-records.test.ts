@@ -50,7 +50,7 @@ describe('chat: calls that were held', () => {
       .and.not.include('-# for');
   });
 
-  it('tell of 👎 and of a card that nobody answered', async () => {
+  it('report 👎 and an unanswered card', async () => {
     const llm = scriptedLlm([callTool('take', { thing: 'a' }), callTool('take', { thing: 'b' }), say('Well.')]);
     const shelf = createShelf();
     await using host = await createTestHost({ plugins: ['ai', 'chat', llm, shelf.plugin, 'confirm'] });

@@ -105,7 +105,7 @@ describe('persona: what is added to its memory', () => {
     expect(await harness.standing()).to.include('I live in Bonn');
   });
 
-  it('does not put what only the staff may know in the place of what everybody knows', async () => {
+  it('does not replace public knowledge by what only the staff may know', async () => {
     await using harness = await openMemoryHarness();
     const { memory } = await harness.say(ANNA, 'I live in Bonn');
     const supersedes = [memory?.id ?? ''];

@@ -75,7 +75,7 @@ describe('persona: memories on the disk', () => {
       .and.not.include('Bonn');
   });
 
-  it('are gone from the file after a crash, too, as soon as somebody has looked', async () => {
+  it('are gone from the file after a crash, too, at the next read', async () => {
     await using harness = await openMemoryHarness();
     await harness.say(ANNA, 'I live in Bonn');
     await harness.say(BOB, 'I live in Rome');

@@ -33,7 +33,7 @@ describe('persona: what its memory brings up', () => {
       expect((await harness.ask('Wann ist my birthday?', { askedBy: ANNA }))[0]).to.equal('My birthday is on 3 March');
     });
 
-    it('looks among everybody when asked who', async () => {
+    it('searches all members when asked who', async () => {
       await using harness = await openMemoryHarness();
       await harness.say(ANNA, 'I live in Bonn');
       await harness.say(BOB, 'I live in Rome');
@@ -49,7 +49,7 @@ describe('persona: what its memory brings up', () => {
       expect(await harness.memories.retrieve({ place: GENERAL, query: 'home', about: ['2002'] })).to.have.lengthOf(1);
     });
 
-    it('has what is about nobody for everybody who asks', async () => {
+    it('returns data about no person to every requester', async () => {
       await using harness = await openMemoryHarness();
       await harness.say(BOB, 'Pizza Friday is in the kitchen', { subject: 'pizza friday' });
       expect(await harness.ask('Is Anna coming to pizza Friday?')).to.deep.equal(['Pizza Friday is in the kitchen']);

@@ -37,7 +37,7 @@ describe('relay: which agent a message is for', () => {
     expect(chosen('Scout or Aurora?')).to.equal('scout');
   });
 
-  it('is nobody where there is no agent', () => {
+  it('is no one where there is no agent', () => {
     expect(chooseAgent(rosters.schema.parse({}), ['1'], 'Hello')).to.equal(undefined);
     expect(chooseAgent(rosters.schema.parse({ defaultAgent: 'constructor' }), ['1'], 'Hello')).to.equal(undefined);
   });

@@ -32,7 +32,7 @@ describe('relay: what people can rely on', () => {
     expect(bot.prompts).to.have.length(0);
   });
 
-  it('whoever has an agent of their own is told that it is nobody else’s', async () => {
+  it('a person with a separate agent is told that it is only theirs', async () => {
     await bot.admin(`!relay dm agent ${bot.letta.addAgent({ name: 'own' }).id} ${bot.alice}`);
     const dm = bot.alice.openDm(bot.application);
     await bot.says(bot.alice, '!ai use relay', dm);
@@ -62,7 +62,7 @@ describe('relay: what people can rely on', () => {
     expect(member.response?.content).to.match(/may not do that/);
   });
 
-  it('nobody but the relay asks for an approval in its name', async () => {
+  it('only the relay asks for an approval in its name', async () => {
     const tools = bot.resolve(Tools);
     const actor = { userId: bot.you.id, guildId: bot.guild.id, channelId: bot.general.id };
     expect((await tools.offered(actor)).map(({ name }) => name)).to.not.include('relay_approve');

@@ -31,7 +31,7 @@ describe('relay: setting up one agent beside another', () => {
     expect(report).to.not.include('taken them from other agents');
   });
 
-  it('leaves nobody behind who sees the tools of all', async () => {
+  it('leaves no session that sees all tools', async () => {
     expect(await bot.resolve(Identities).get('relay:listing')).to.equal(undefined);
     expect(await bot.resolve(McpEndpoint).has('relay:listing')).to.equal(false);
   });

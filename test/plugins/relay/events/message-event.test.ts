@@ -65,7 +65,7 @@ describe('relay: what a message replies to', () => {
     expect(prompt).to.include('what do you say?').and.include('): two').and.not.include('): one');
   });
 
-  it('tells people of one name apart, and nobody passes for the bot', async () => {
+  it('distinguishes people with the same name, and no one can imitate the bot', async () => {
     const carol = bot.discord.createUser({ name: 'dave', displayName: 'bob' });
     const impostor = bot.discord.createUser({ name: 'eve', displayName: 'Cinnabar' });
     for (const user of [carol, impostor]) bot.guild.join(user);

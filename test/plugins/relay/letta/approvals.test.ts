@@ -100,7 +100,7 @@ describe("relay: an agent's requests for approval", () => {
     expect(world.deleted).to.deep.equal([]);
   });
 
-  it('are denied when nobody can be asked', async () => {
+  it('are denied when there is no member to ask', async () => {
     await using world = await guarded({
       async ask() {
         throw new Error('no channel');
@@ -111,7 +111,7 @@ describe("relay: an agent's requests for approval", () => {
     expect(world.agent.pending).to.equal(false);
   });
 
-  it('are written down before anybody is asked', async () => {
+  it('are stored before a member is asked', async () => {
     const kept: string[] = [];
     await using world = await guarded({
       async ask() {
@@ -134,7 +134,7 @@ describe("relay: an agent's requests for approval", () => {
     expect(await said).to.include({ status: 'done' });
   });
 
-  it('are denied by the next process when the bot stops before anybody has decided', async () => {
+  it('are denied by the next process when the bot stops before the decision', async () => {
     const people = undecided();
     await using world = await guarded({ ask: people.ask });
     const stop = new AbortController();

@@ -67,7 +67,7 @@ describe("relay: the host's tools at the Letta server", () => {
     expect(agent.tools).to.have.members(['discord_send', 'discord_add_reaction']);
   });
 
-  it('never act as another agent, whoever was registered last', async () => {
+  it('never act as another agent, independent of the order of registration', async () => {
     await using world = await hosted({ script: (turn) => turn.callTool('discord_send', { message: turn.agentName }) });
     const [ada, bob] = [world.letta.addAgent({ name: 'Ada' }), world.letta.addAgent({ name: 'Bob' })];
     await world.agents.register(registration(world.host, ada.id));
@@ -94,7 +94,7 @@ describe("relay: the host's tools at the Letta server", () => {
     expect(world.host.sent).to.deep.equal([]);
   });
 
-  it('are never registered with a bearer that anybody could use', async () => {
+  it('are never registered with a guessable bearer', async () => {
     await using world = await hosted();
     const agent = world.letta.addAgent();
     await world.agents.register(registration(world.host, agent.id));

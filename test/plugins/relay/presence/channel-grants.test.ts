@@ -27,7 +27,7 @@ describe('relay: nothing reaches an agent from a channel that it has not been le
     expect(bot.prompts.join()).to.include('The plan is known');
   });
 
-  it('no wake-up, and whoever plans one is told so', async () => {
+  it('no wake-up, and the member who plans one is told so', async () => {
     await letIn(bot);
     const staff = bot.guild.createChannel({ name: 'staff' });
     expect(await bot.admin('!relay wake "every 4h" Look around', staff)).to.include('has not been let into');

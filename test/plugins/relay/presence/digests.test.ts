@@ -42,7 +42,7 @@ describe('relay: a digest', () => {
     expect(bot.prompts.join()).to.include('Important');
   });
 
-  it('names nobody who wants to be forgotten', async () => {
+  it('names no member who deleted their data', async () => {
     await bot.admin('!relay pause');
     await bot.says(bot.alice, 'Stays');
     await bot.says(bot.bob, 'Goes');

@@ -5,7 +5,7 @@ import { type AgentBot, answering, letIn, settleAgent, startAgentBot } from '../
 
 const HOUR_MS = 60 * 60_000;
 
-describe('relay: what reaches an agent though nobody has said it to it', () => {
+describe('relay: events that are not addressed to an agent', () => {
   let bot: AgentBot;
   beforeEach(async () => {
     bot = await startAgentBot({ script: answering('Noted.') });
@@ -171,7 +171,7 @@ describe('relay: what reaches an agent though nobody has said it to it', () => {
     expect(bot.prompts).to.have.length(before);
   });
 
-  it('is no reaction of somebody who wants to be forgotten', async () => {
+  it('contains no reaction of a member who deleted their data', async () => {
     await settleAgent(bot);
     await bot.says(bot.alice, `${bot.bot} note this`);
     const answer = await bot.discord.expectMessage({ author: bot.bot, content: 'Noted.' });

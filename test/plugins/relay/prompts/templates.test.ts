@@ -122,7 +122,7 @@ describe('relay: what an agent is told', () => {
     expect(renderPrompt([long], { ...bare, tools: new Set() })).to.include('4000 of 10000 characters are shown.');
   });
 
-  it('of what nobody has said to it says that, too', () => {
+  it('about messages that were not for it says that, too', () => {
     const chain = [
       { messageId: '29', authorId: '9', author: 'Cinnabar', content: 'Done', timestamp: 'T', isBot: true },
     ];

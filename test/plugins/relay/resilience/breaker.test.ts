@@ -101,7 +101,7 @@ describe('an agent that fails five times in a row', () => {
     expect(town.told).to.have.lengthOf(20);
   });
 
-  it('is paused by nobody while its guild is', async () => {
+  it('is not paused while its guild is available', async () => {
     const state = { broken: true, paused: false };
     await using town = await openQueueHarness({
       answer: () => (state.broken ? FAILED : DONE),

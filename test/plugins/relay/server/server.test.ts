@@ -96,7 +96,7 @@ describe(`relay: at a Letta server (${isReal ? 'a real one' : 'the stand-in'}), 
     });
   }
 
-  it('an agent that waits for a decision that nobody here knows of is freed, and answers', async () => {
+  it('an agent that waits for an unknown decision is released, and answers', async () => {
     const id = await guild.settle('borealis');
     guild.play(wiping);
     const stream = await guild.letta.client.agents.messages.create(id, {

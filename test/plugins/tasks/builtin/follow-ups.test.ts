@@ -56,7 +56,7 @@ describe('a task that is planned for later', () => {
     expect(begun).to.have.length(1);
   });
 
-  it('is its own member’s: nobody else sees or cancels it, and it goes with their data', async () => {
+  it('belongs to its member: others cannot see or cancel it, and it is deleted with their data', async () => {
     harness = await openTaskHarness();
     await plan(10, 'Secret');
     const { alice, bob } = harness.host;
