@@ -31,10 +31,15 @@ export function createRegistry() {
   /** The former owners of removed commands: the plugin's id by name. */
   const former = new Map<string, string>();
   let listed: readonly Entry[] | undefined;
+  let flat: readonly CommandEntry[] | undefined;
 
+  const forget = () => {
+    listed = undefined;
+    flat = undefined;
+  };
   const remove = (entry: Entry) => {
     if (!roots.delete(entry)) return;
-    listed = undefined;
+    forget();
     for (const key of keysOf(entry)) {
       byName.delete(key);
       former.set(key, entry.owner.id);
@@ -51,7 +56,7 @@ export function createRegistry() {
       }
       const dispose = entry.owner.scope.add(`${entry.kind} ${entry.name}`, () => remove(entry));
       roots.add(entry);
-      listed = undefined;
+      forget();
       for (const key of keysOf(entry)) byName.set(key, entry);
       return dispose;
     },
@@ -66,7 +71,11 @@ export function createRegistry() {
       listed ??= [...roots];
       return listed;
     },
-    leaves: (): readonly CommandEntry[] => [...roots].flatMap(leavesOf),
+    /** All commands, also those in groups; kept as `roots` are, since the list of a person's servers asks for it once for each of thousands. */
+    leaves(): readonly CommandEntry[] {
+      flat ??= [...roots].flatMap(leavesOf);
+      return flat;
+    },
   };
 }
 
