@@ -78,7 +78,9 @@ describePostgres('cinnabar storage', () => {
       clock: createSystemClock(),
       log: recordingLogger(),
     });
-    await files.journal(hour).add('{"of":"TOOLS_PATH"}\n');
+    const written = files.journal(hour);
+    await written.add('{"of":"TOOLS_PATH"}\n');
+    await written.release();
     const { code, said } = await bot.copy('files', 'postgres');
     expect(code).to.equal(0);
     expect(said).to.match(/both hold 40 documents and 3 journals/);
