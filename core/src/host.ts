@@ -43,7 +43,7 @@ import type { PluginChange, PluginManager } from './plugins/manager.js';
 import { createUncaught, type UncaughtKind } from './process/errors.js';
 import type { Watchdog } from './process/watchdog.js';
 import { type Driver, dataUnusable, watchedDriver } from './storage/driver.js';
-import { openDriver } from './storage/drivers/open-driver.js';
+import { openDriver, placeOfData } from './storage/drivers/open-driver.js';
 
 export interface HostOptions {
   readonly config: HostConfig;
@@ -170,16 +170,12 @@ export function createHost(options: HostOptions): Host {
   const plugins = container.resolve(KEYS.plugins);
   const boundary = container.resolve(KEYS.boundary);
   const commands = container.resolve(KEYS.commands);
-  const placeOfData =
-    config.storage === undefined
-      ? config.dataDir
-      : `the database, schema ${config.storage.schema}, or in ${config.dataDir}`;
   /** @throws CINNABAR_DATA_UNUSABLE when the disk or the database is the reason */
   const onData = async <T>(task: () => Promise<T>): Promise<T> => {
     try {
       return await task();
     } catch (error) {
-      throw dataUnusable(placeOfData, error) ?? error;
+      throw dataUnusable(placeOfData(config), error) ?? error;
     }
   };
   const discordSync = createDiscordSync(

@@ -50,6 +50,24 @@ describe('npm start with a token', function () {
       .and.not.to.include(bot.token);
   });
 
+  it('says alone and in a cluster why a database cannot be used, without a stack trace', async () => {
+    await using discord = await startLocalDiscord();
+    const { bot } = inhabit(discord);
+    // No program listens on this port.
+    const env = {
+      ...environment(discord, bot.token),
+      DATABASE_URL: 'postgres://cinnabar:hunter2@127.0.0.1:1/cinnabar',
+    };
+    const [alone, member] = [await start(env).ended, await start(env, ['start', '--cluster']).ended];
+    for (const { code, err } of [alone, member]) {
+      expect(code).to.equal(1);
+      expect(err).to.match(/^cinnabar: The data in the database, schema cinnabar, .* cannot be used: .*$/m);
+      expect(err)
+        .to.not.match(/^ +at /m)
+        .and.not.include('hunter2');
+    }
+  });
+
   it('prints a link that signs the owner of the bot in to the dashboard, once', async () => {
     await using discord = await startLocalDiscord();
     const { you, bot } = inhabit(discord);

@@ -13,6 +13,8 @@ import { type StartOptions, sayOn, started } from './discord.js';
 
 /** The watchdog considers the process stuck after a few seconds without a heartbeat. */
 const BEAT_MS = 250;
+/** The longest that a stop takes, with handing over the groups. */
+const STOP_S = 25;
 
 /**
  * `cinnabar start --cluster`: one of the processes that serve a bot together, until a signal or an owner stops it.
@@ -51,7 +53,7 @@ export async function runMember(
     if (host === undefined) log.error(`uncaught ${kind}`, { error });
     else host.uncaught(error, kind);
   });
-  const signals = listenToSignals(process, say);
+  const signals = listenToSignals(process, say, STOP_S);
   try {
     const serving = member.start().then((layout) => {
       process.stdout.write(readyLine(member, layout));

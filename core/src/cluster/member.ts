@@ -21,6 +21,8 @@ import { createHost, type Host, type HostOptions } from '../host.js';
 import { createMonitoring } from '../observability/monitoring.js';
 import { discoveryOf } from '../plugins/discovery.js';
 import { createDefinitionPool, createLoader } from '../plugins/loader.js';
+import { dataUnusable } from '../storage/driver.js';
+import { placeOfData } from '../storage/drivers/open-driver.js';
 import { createConnections } from '../storage/drivers/postgres/connection.js';
 import { openDatabase } from '../storage/drivers/postgres/database.js';
 import { placeDocuments } from '../storage/drivers/postgres/placing.js';
@@ -179,6 +181,14 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
     };
   };
 
+  const prepareDatabase = async (): Promise<Layout> => {
+    await database.open();
+    return agreeOnLayout(connections, schema, {
+      wanted: config.cluster?.groups ?? DEFAULT_GROUPS,
+      recommended: await discord.recommendedShards(),
+    });
+  };
+
   return {
     name,
     ended,
@@ -196,10 +206,8 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
       });
       hasCrashed = lock.abandonedAt !== undefined;
       await monitoringServer.open();
-      await database.open();
-      const layout = await agreeOnLayout(connections, schema, {
-        wanted: config.cluster?.groups ?? DEFAULT_GROUPS,
-        recommended: await discord.recommendedShards(),
+      const layout = await prepareDatabase().catch((error: unknown) => {
+        throw dataUnusable(placeOfData(config), error) ?? error;
       });
       await placeDocuments(database, discord.guildOf).catch((error: unknown) =>
         log.warn('the servers of some stored channels could not be found; the first group has them', { error }),

@@ -36,10 +36,12 @@ interface StopRequests {
  * Listens to the signals that end the bot. The first one begins the stop; the second one ends the process at once, for people who cannot wait. While the event
  * loop is blocked, the watchdog handles the second one.
  * @param say gets a sentence for the terminal
+ * @param limitS how long the stop may take, in seconds
  */
 export function listenToSignals(
   process: NodeJS.Process,
   say: (sentence: string) => void = () => undefined,
+  limitS = 15,
 ): StopRequests {
   let resolveFirst: (signal: StopSignal) => void = () => undefined;
   let last: Received | undefined;
@@ -54,7 +56,7 @@ export function listenToSignals(
       process.exit(HURRIED);
     }
     last = received;
-    say(`${signal}: stopping, which may take up to 15 s; a second signal ends it at once.`);
+    say(`${signal}: stopping, which may take up to ${limitS} s; a second signal ends it at once.`);
     resolveFirst(signal);
   };
   // The listeners stay: a signal would be lost between removing one and adding another.

@@ -98,6 +98,21 @@ describePostgres('PostgreSQL', () => {
       await Promise.all(drivers.map((driver) => driver.close()));
     });
 
+    it('are made in a schema that exists by a user who may not make one', async () => {
+      await using database = await testDatabase();
+      const user = `u_${database.schema}`;
+      await database.query(`CREATE ROLE ${user} LOGIN`);
+      await database.query(`CREATE SCHEMA ${database.schema} AUTHORIZATION ${user}`);
+      try {
+        await using made = driverOn({ ...database, url: database.url.replace('cinnabar@', `${user}@`) });
+        await made.driver.write(PATH, one);
+        expect(await made.driver.read(PATH)).to.deep.equal(one);
+      } finally {
+        await database.query(`DROP OWNED BY ${user} CASCADE`);
+        await database.query(`DROP ROLE ${user}`);
+      }
+    });
+
     it('are left alone by a version that is too old for them, and used by one that a later version allows', async () => {
       await using database = await testDatabase();
       const write = async (driver: Driver) => driver.write(PATH, one).then(() => 'written', codeOf);

@@ -7,6 +7,11 @@ import { createFileDriver } from './file-driver.js';
 import type { DatabaseOptions } from './postgres/database.js';
 import { createPostgresDriver } from './postgres/database.js';
 
+/** Where that driver keeps what is stored, for operators. */
+export function placeOfData({ storage, dataDir }: Pick<HostConfig, 'storage' | 'dataDir'>): string {
+  return storage === undefined ? dataDir : `the database, schema ${storage.schema}, or in ${dataDir}`;
+}
+
 /**
  * The configured driver: PostgreSQL, otherwise files below the data folder.
  * @param use how a database is used; files are protected by the lock of their folder

@@ -282,7 +282,9 @@ export async function migrate(connections: Connections, schema: string, until = 
   if (before.version >= until) return;
   await connections.transaction(async (query) => {
     await query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`cinnabar migrations ${schema}`]);
-    await query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+    // A user who may not make schemas may not say IF NOT EXISTS either.
+    const [found] = await query('SELECT to_regnamespace($1) IS NOT NULL AS there', [schema]);
+    if (found?.there !== true) await query(`CREATE SCHEMA ${schema}`);
     await query(
       `CREATE TABLE IF NOT EXISTS ${schema}.migrations
          (version int PRIMARY KEY, oldest_code int NOT NULL, at timestamptz NOT NULL DEFAULT now())`,
