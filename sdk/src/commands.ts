@@ -50,6 +50,12 @@ export interface CommandContext {
   readonly signal: AbortSignal;
   /** The first call answers, later ones follow up. Long text is split without breaking fences. */
   reply(reply: Reply): Promise<Message>;
+  /**
+   * For answers that are sent without `reply`. While one is on its way, the command does not count as interrupted, so that its caller is not told so after they
+   * have read the answer. Returns `message`.
+   * @example await ctx.sending(channel.send({ content }));
+   */
+  sending<P extends Promise<unknown>>(message: P): P;
   /** For work of more than 2 s: shows that the bot is thinking. */
   defer(): Promise<void>;
   /**

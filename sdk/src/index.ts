@@ -22,10 +22,13 @@ export {
   type Verdict,
 } from './async/concurrency.js';
 export {
+  afterGrace,
   createDeadline,
+  createOutgoing,
   type Deadline,
   type Limited,
   linkSignals,
+  type Outgoing,
   sleep,
   unlessAborted,
   withAbortGrace,

@@ -34,6 +34,12 @@ export interface Turn {
   readonly deadlineAt?: number;
   /** How long an answer may be before it becomes a file; `reply` keeps to it. */
   readonly answerLimits?: TextLimits;
+  /**
+   * For messages of the answer that are sent without `reply`. While one is on its way, the turn is not given up, so that no one reads that it was after they
+   * have read the answer. Returns `message`.
+   * @example await turn.sending(webhook.send({ content }));
+   */
+  sending<P extends Promise<unknown>>(message: P): P;
   /** Answers in the channel; text over Discord's limit is split without breaking fences, and a very long one becomes a file. Resolves with the last message sent. */
   reply(reply: Reply): Promise<Message>;
 }

@@ -7,6 +7,7 @@ import {
   CinnabarError,
   type Clock,
   type CommandContext,
+  createOutgoing,
   createRateLimiter,
   type DecisionReason,
   formatDuration,
@@ -75,10 +76,10 @@ export async function execute(execution: Execution, call: Call): Promise<Answere
       call,
       member instanceof Promise ? await member : member,
       channel instanceof Promise ? await channel : channel,
-      { reply: own.reply, requireAccess },
+      { reply: own.reply, sending: own.outgoing.add, requireAccess },
     );
     const work: unknown = entry.run(context, values);
-    await (work instanceof Promise ? untilInterrupted(signal, execution.clock, work) : work);
+    await (work instanceof Promise ? untilInterrupted(signal, execution.clock, work, own.outgoing) : work);
     const finished = answers.finish();
     if (finished !== undefined) await finished;
     execution.count(call, 'done');
@@ -101,7 +102,7 @@ export async function execute(execution: Execution, call: Call): Promise<Answere
       execution.audit.record({ actor, plugin: entry.owner.id, act: actOf(call), outcome, reason });
     }
     noteRefusal(execution, call, error);
-    if (isInterruption(error) && (await own.hasLastWord())) return 'answered';
+    if (isInterruption(error) && own.hasLastWord()) return 'answered';
     // The process that serves the server now answers the member.
     if (error instanceof CinnabarError && error.code === 'CINNABAR_LEASE_LOST') return 'unanswered';
     const { log } = entry.owner;
@@ -116,29 +117,17 @@ const isInterruption = (error: unknown) => error instanceof CinnabarError && err
 
 /** What the command itself answers. */
 function ownAnswers(answers: Answers, signal: AbortSignal, isAdministrative: boolean) {
+  const outgoing = createOutgoing();
   let isAfterCancelling = false;
-  /** The latest answer, while it is on its way. */
-  let sending: Promise<unknown> | undefined;
   const reply: CommandContext['reply'] = (body) => {
     if (signal.aborted) isAfterCancelling = true;
-    const sent = answers.reply(isAdministrative ? asNoticeBody(body) : body);
-    const over = () => {
-      if (sending === sent) sending = undefined;
-    };
-    sending = sent;
-    sent.then(over, over);
-    return sent;
+    return outgoing.add(answers.reply(isAdministrative ? asNoticeBody(body) : body));
   };
   return {
     reply,
-    /** Whether the caller hears from a cancelled command itself: in words that it said after that, or in an answer that was on its way. */
-    async hasLastWord(): Promise<boolean> {
-      const arrives = sending?.then(
-        () => true,
-        () => false,
-      );
-      return (await arrives) === true || isAfterCancelling;
-    },
+    outgoing,
+    /** Whether the caller has heard from the cancelled command itself. */
+    hasLastWord: () => isAfterCancelling,
   };
 }
 
@@ -212,7 +201,7 @@ function contextOf(
   call: Call,
   member: GuildMember | null,
   channel: Channel,
-  calls: Pick<CommandContext, 'reply' | 'requireAccess'>,
+  calls: Pick<CommandContext, 'reply' | 'sending' | 'requireAccess'>,
 ): CommandContext {
   const { entry, answers, place } = call;
   entry.owner.entrusted?.give(call.actor);

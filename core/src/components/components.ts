@@ -17,6 +17,7 @@ import { denial, explain, ignoreInteraction, isIgnored, isReadByOperator, notice
 import { isForStaff, outcomeOf } from '../commands/execute.js';
 import type { Boundary, ComponentService, EnabledIn, Owner } from '../contracts.js';
 import { untilInterrupted } from '../gateway/boundary.js';
+import type { InteractionRequests } from '../gateway/rest.js';
 import type { LanguageService } from '../languages/languages.js';
 
 /** What the registry of components is built from. */
@@ -26,6 +27,7 @@ interface ComponentServices {
   readonly audit: Pick<AuditLog, 'record'>;
   readonly boundary: Boundary;
   readonly claims: Claims;
+  readonly interactionRequests: InteractionRequests;
   readonly languages: Pick<LanguageService, 'serve'>;
   readonly clock: Clock;
   readonly random: Random;
@@ -107,7 +109,7 @@ function assertFree(existing: Registered | undefined, name: string): void {
 
 /** Checks access, runs the component, and makes sure that Discord never shows "interaction failed". */
 async function runComponent(
-  { access, audit, clock, random, log }: ComponentServices,
+  { access, audit, interactionRequests, clock, random, log }: ComponentServices,
   owner: Owner,
   definition: ComponentDefinition,
   interaction: ComponentInteraction,
@@ -121,6 +123,7 @@ async function runComponent(
   const policy = definition.access ?? {};
   const isAct = definition.audited ?? isForStaff(policy);
   const act = { actor, plugin: owner.id, act: actOf(interaction, definition.name) };
+  const answers = interactionRequests.follow(interaction);
   try {
     const decision = await access.decide(actor, {
       kind: 'component',
@@ -130,7 +133,8 @@ async function runComponent(
     });
     if (!decision.allowed) throw denial(decision);
     owner.entrusted?.give(actor);
-    await untilInterrupted(owner.scope.signal, clock, Promise.resolve(definition.run(interaction, args)));
+    const work = Promise.resolve(definition.run(interaction, args));
+    await untilInterrupted(owner.scope.signal, clock, work, answers);
     await acknowledge(interaction);
     if (isAct) audit.record({ ...act, outcome: 'done' });
     return 'answered';
@@ -154,6 +158,8 @@ async function runComponent(
     );
     if (failure !== undefined) throw failure;
     return answered;
+  } finally {
+    answers.end();
   }
 }
 

@@ -460,6 +460,7 @@ function registerSurfaces(service: Register): void {
       access: get(KEYS.access),
       boundary: get(KEYS.boundary),
       claims: get(KEYS.assignment).of?.claims ?? NO_CLAIMS,
+      interactionRequests: get(KEYS.gateway).interactionRequests,
     }),
   );
   service(KEYS.responders, (get) =>

@@ -1,5 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { CinnabarError, type Clock, type Logger, type OwnerAlert, sentenceOf, t } from '@cinnabar/sdk';
+import {
+  afterGrace,
+  CinnabarError,
+  type Clock,
+  type Logger,
+  type Outgoing,
+  type OwnerAlert,
+  sentenceOf,
+  t,
+} from '@cinnabar/sdk';
 import type { Boundary, Owner } from '../contracts.js';
 import type { Watchdog } from '../process/watchdog.js';
 
@@ -277,13 +286,19 @@ const waiting = new WeakMap<AbortSignal, Set<() => void>>();
 /**
  * Waits for `work` while its plugin runs. After the signal has aborted, any failure counts as caused by that, and the wait is short, since the work may ignore
  * the signal.
+ * @param outgoing the answers of the work: one that is on its way is waited for
  * @throws CINNABAR_INTERRUPTED, or the error of `work` while the plugin runs
  */
-export function untilInterrupted<T>(signal: AbortSignal, clock: Clock, work: Promise<T>): Promise<T> {
+export function untilInterrupted<T>(
+  signal: AbortSignal,
+  clock: Clock,
+  work: Promise<T>,
+  outgoing: Pick<Outgoing, 'arrival'>,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     let cancel: () => void = () => undefined;
     const interrupt = () => {
-      cancel = clock.after(GRACE_MS, () => reject(new CinnabarError('CINNABAR_INTERRUPTED')));
+      cancel = afterGrace(clock, GRACE_MS, outgoing, () => reject(new CinnabarError('CINNABAR_INTERRUPTED')));
     };
     const callbacks = callbacksOf(signal);
     callbacks.add(interrupt);

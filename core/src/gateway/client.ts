@@ -30,9 +30,11 @@ import {
   createFairRequests,
   createRequestBudget,
   type DiscordFailures,
+  type InteractionRequests,
   makeWebhookPostsOnce,
   makeWhileHeld,
   REQUESTS_PER_SECOND,
+  watchInteractions,
 } from './rest.js';
 import { createGatewayInformation, createIdentifyLimits, createSharedIdentifyLimits } from './session-limits.js';
 import { createSessionRecorder } from './session-recorder.js';
@@ -48,6 +50,7 @@ export interface GatewayClient {
   readonly status: GatewayStatus;
   /** Resolves when Discord has closed the connection for a permanent reason, or the client was closed before that. */
   readonly ended: Promise<CinnabarError>;
+  readonly interactionRequests: InteractionRequests;
   /** Whether an error was caused by Discord or the network, and not by the code that made the request. */
   isDiscordFailure(error: unknown): boolean;
   /** Sets the intents of the next login. When already connected and a new intent is requested, identifies again, shard by shard. */
@@ -173,6 +176,7 @@ export function createGatewayClient({
     },
   };
   const client = new Client(options);
+  const interactionRequests = watchInteractions(client.rest);
   // Every plugin may add listeners; their scopes remove them.
   client.setMaxListeners(0);
   const stopSweeping = sweepDirectMessages(client);
@@ -230,6 +234,7 @@ export function createGatewayClient({
     client,
     status,
     ended,
+    interactionRequests,
     isDiscordFailure: failures.isOne,
     get intents() {
       return client.options.intents.toArray();

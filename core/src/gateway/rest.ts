@@ -1,5 +1,5 @@
-import { type Clock, isTransient } from '@cinnabar/sdk';
-import { DiscordAPIError, HTTPError, type RESTOptions } from 'discord.js';
+import { type Clock, createOutgoing, isTransient, type Outgoing } from '@cinnabar/sdk';
+import { DiscordAPIError, HTTPError, type REST, type RESTOptions } from 'discord.js';
 
 import type { Lease } from '../cluster/assignment.js';
 
@@ -160,5 +160,40 @@ export function makeWebhookPostsOnce(makeRequest: MakeRequest): MakeRequest {
     });
     if (response.status >= 500) throw fail(response.status, response.statusText);
     return response;
+  };
+}
+
+/** What is on its way to Discord about single interactions. */
+export interface InteractionRequests {
+  /**
+   * Follows the answers to an interaction, and the changes of the message that it came from.
+   * @returns them, and a function that ends this
+   */
+  follow(interaction: {
+    readonly token: string;
+    readonly message: { readonly id: string } | null;
+  }): Pick<Outgoing, 'arrival'> & { end(): void };
+}
+
+/** Answers to an interaction have its token in their route, whichever method of discord.js sends them; they include the waiting for rate limits. */
+export function watchInteractions(rest: Pick<REST, 'request'>): InteractionRequests {
+  const followed = new Set<{ readonly about: (route: string) => boolean; readonly outgoing: Outgoing }>();
+  const request = rest.request.bind(rest);
+  rest.request = (options) => {
+    const sent = request(options);
+    for (const { about, outgoing } of followed) if (about(options.fullRoute)) void outgoing.add(sent);
+    return sent;
+  };
+  return {
+    follow({ token, message }) {
+      const outgoing = createOutgoing();
+      const one = {
+        about: (route: string) =>
+          route.includes(`/${token}`) || (message !== null && route.endsWith(`/messages/${message.id}`)),
+        outgoing,
+      };
+      followed.add(one);
+      return { arrival: outgoing.arrival, end: () => void followed.delete(one) };
+    },
   };
 }

@@ -107,6 +107,7 @@ async function sendPrompt(context: AiContext, ctx: CommandContext): Promise<unkn
     message,
     signal,
     reply: ctx.reply,
+    sending: ctx.sending,
   };
   const prompt = await services.responders.prompt(responder, turn);
   if (prompt === undefined)
@@ -130,11 +131,11 @@ async function say(take: Take, ctx: CommandContext, text: string): Promise<void>
   const { channel, message } = ctx;
   if (!channel.isSendable()) throw new UserError(t('I cannot write in this channel.'));
   if (message === null) await ctx.defer();
-  const { actor, user, member, guild, signal } = ctx;
+  const { actor, user, member, guild, signal, sending } = ctx;
   // The reply to a turn is an answer unless the responder marks it as a notice.
   const reply: Arrival['reply'] = (body) =>
     ctx.reply({ notice: false, ...(typeof body === 'string' ? { content: body } : body) });
-  await take({ trigger: 'command', text, actor, user, member, guild, channel, message, signal, reply });
+  await take({ trigger: 'command', text, actor, user, member, guild, channel, message, signal, reply, sending });
 }
 
 function suggestResponders(responders: Responders, guildId: string | null, typed: string): readonly Suggestion[] {

@@ -113,6 +113,7 @@ function arrivalOf(context: AiContext, message: Message, trigger: Turn['trigger'
     message,
     signal: context.signal,
     reply: replyTo(context, message, channel),
+    sending: (sent) => sent,
   };
 }
 

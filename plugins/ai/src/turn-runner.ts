@@ -1,6 +1,7 @@
 import {
   type Audience,
   createDeadline,
+  createOutgoing,
   type Deadline,
   isForOperators,
   keepTyping,
@@ -48,10 +49,16 @@ export function createTurnRunner({ services, settings, signal, log }: AiContext,
     const stopTyping = showsTyping ? keepTyping(turn.channel, { clock, log, signal }) : undefined;
     const stopNotice = stillWorking.watch(turn, patienceSeconds, deadlineSeconds);
     let isGivenUp = false;
+    const outgoing = createOutgoing();
+    const sending: Turn['sending'] = (message) => {
+      for (const one of [...turn.earlier, turn]) void one.sending(message);
+      return outgoing.add(message);
+    };
     const bounded: Turn = {
       ...turn,
       // An abandoned turn gets no answer later.
-      reply: (body) => (isGivenUp ? Promise.reject(new Error('the turn was given up')) : turn.reply(body)),
+      reply: (body) => (isGivenUp ? Promise.reject(new Error('the turn was given up')) : sending(turn.reply(body))),
+      sending,
       signal: deadline.signal,
       deadlineAt: clock.now() + deadlineSeconds * 1_000,
       answerLimits: answerLimitsIn(limits),
@@ -59,7 +66,7 @@ export function createTurnRunner({ services, settings, signal, log }: AiContext,
     try {
       const graceMs = () => (deadline.isUp ? DEADLINE_GRACE_MS : STOP_GRACE_MS);
       const work = responders.respond(responder, bounded);
-      isGivenUp = !(await withAbortGrace(clock, graceMs, work, deadline.signal)).inTime;
+      isGivenUp = !(await withAbortGrace(clock, graceMs, work, deadline.signal, outgoing)).inTime;
       if (isGivenUp && deadline.isUp) log.warn('a responder did not end in time', { responder, turnId: turn.id });
       return !isGivenUp;
     } finally {

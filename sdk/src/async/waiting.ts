@@ -95,27 +95,78 @@ export function withinLimit<T>(
   });
 }
 
+/** Messages that are on their way to Discord in the course of some work. */
+export interface Outgoing {
+  /** Counts a message until it has arrived or failed, and returns it. */
+  add<P extends Promise<unknown>>(message: P): P;
+  /** Resolves when those that are on their way now have arrived or failed; `undefined` when there are none. */
+  arrival(): Promise<unknown> | undefined;
+}
+
+export function createOutgoing(): Outgoing {
+  const messages = new Set<Promise<unknown>>();
+  return {
+    add(message) {
+      messages.add(message);
+      const over = () => void messages.delete(message);
+      message.then(over, over);
+      return message;
+    },
+    arrival: () => (messages.size === 0 ? undefined : Promise.allSettled(messages)),
+  };
+}
+
 /**
  * Waits for `work`, which was given `signal`: without a limit until the signal aborts, then for the grace period in which the work can end by itself. Rejects
  * with the error of `work` when it fails in time.
  * @param graceMs a function is called when the signal aborts
+ * @param outgoing messages of the work: see `afterGrace`
  */
 export function withAbortGrace<T>(
   clock: Clock,
   graceMs: number | (() => number),
   work: PromiseLike<T>,
   signal: AbortSignal,
+  outgoing?: Pick<Outgoing, 'arrival'>,
 ): Promise<Limited<T>> {
   return race(work, (giveUp) => {
     let cancel = () => {};
     const release = onAbort(signal, () => {
-      cancel = clock.after(typeof graceMs === 'number' ? graceMs : graceMs(), giveUp);
+      cancel = afterGrace(clock, typeof graceMs === 'number' ? graceMs : graceMs(), outgoing, giveUp);
     });
     return () => {
       cancel();
       release();
     };
   });
+}
+
+/**
+ * Calls `giveUp` after the grace period. A message that is on its way then is waited for, and the work has half of the period again to end by itself: no one is
+ * to read that it was given up after they have read its end.
+ * @returns a function that cancels this
+ */
+export function afterGrace(
+  clock: Clock,
+  graceMs: number,
+  outgoing: Pick<Outgoing, 'arrival'> | undefined,
+  giveUp: () => void,
+): () => void {
+  let isOver = false;
+  let cancel = () => {};
+  const begin = (periodMs: number) => {
+    if (isOver) return;
+    cancel = clock.after(periodMs, () => {
+      const arrival = outgoing?.arrival();
+      if (arrival === undefined) giveUp();
+      else void arrival.then(() => begin(graceMs / 2));
+    });
+  };
+  begin(graceMs);
+  return () => {
+    isOver = true;
+    cancel();
+  };
 }
 
 /** Waits for `work` until `signal` aborts. Rejects with the error of `work` when it fails before. */

@@ -1,5 +1,6 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { definePlugin, type Plugin } from '@cinnabar/sdk';
+import { say, scriptedLlm } from '@cinnabar/local-models';
+import { definePlugin, type Plugin, type Turn } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { createMind } from '../../plugins/ai/harness.js';
 
@@ -21,6 +22,13 @@ const workshop = (): Plugin =>
           await never();
         },
       });
+      const sum = component({
+        name: 'sum',
+        async run(interaction) {
+          await interaction.deferReply({ flags: 'Ephemeral' });
+          await interaction.editReply('It is 42.');
+        },
+      });
       command({ name: 'hang', description: 'Never ends', run: never });
       command({
         name: 'wait',
@@ -39,12 +47,25 @@ const workshop = (): Plugin =>
         },
       });
       command({
+        name: 'begin',
+        description: 'Says that it begins, and never ends',
+        run: (ctx) => ctx.reply('I begin.').then(never),
+      });
+      command({
         name: 'button',
-        description: 'Shows a button',
+        description: 'Shows buttons',
         run: (ctx) =>
           ctx.reply({
             content: 'A button',
-            components: [{ type: 1, components: [{ type: 2, style: 1, label: 'Hang', custom_id: button.customId() }] }],
+            components: [
+              {
+                type: 1,
+                components: [
+                  { type: 2, style: 1, label: 'Hang', custom_id: button.customId() },
+                  { type: 2, style: 1, label: 'Add', custom_id: sum.customId() },
+                ],
+              },
+            ],
           }),
       });
     },
@@ -64,6 +85,7 @@ async function stop(host: TestHost): Promise<{ readonly said: readonly string[];
   while (!isOver) {
     // Requests take real time, of which the clock knows nothing.
     await new Promise((resolve) => setTimeout(resolve, 2));
+    await host.discord.settled();
     if (!isOver) host.clock.advance(100);
   }
   await end;
@@ -112,17 +134,78 @@ describe('a host that is stopped', () => {
     expect(slash.messages.at(-1)?.content).to.equal(INTERRUPTED);
   });
 
-  it('says no more to those whose answer is on its way', async () => {
-    await using host = await createTestHost({ plugins: [workshop()] });
-    const goOn = host.discord.faults.rest.hold({ method: 'POST', route: '/channels/:channelId/messages' });
-    host.alice.say(host.general, '!button');
+  /** Stops the bot while its next request of this kind takes longer than work may go on after it was cancelled. */
+  async function stopDuring(
+    host: TestHost,
+    request: { readonly method: string; readonly route: string | RegExp },
+    ask: () => unknown,
+  ) {
+    const goOn = host.discord.faults.rest.hold(request);
+    ask();
     await host.discord.settled();
     const began = host.clock.now();
-    const stopped = stop(host);
-    // Commands are cancelled after 6 s, and have a second more.
-    while (host.clock.now() - began < 8_000) await new Promise((resolve) => setTimeout(resolve, 2));
+    let isOver = false;
+    const stopped = stop(host).finally(() => {
+      isOver = true;
+    });
+    // Work is cancelled after 6 s, and has a second more.
+    while (!isOver && host.clock.now() - began < 7_200) await new Promise(setImmediate);
     goOn();
-    expect((await stopped).said).to.deep.equal(['A button']);
+    return stopped;
+  }
+  const POST = { method: 'POST', route: '/channels/:channelId/messages' };
+
+  it('says no more to those whose answer is on its way', async () => {
+    await using host = await createTestHost({ plugins: [workshop()] });
+    const { said } = await stopDuring(host, POST, () => host.alice.say(host.general, '!button'));
+    expect(said).to.deep.equal(['A button']);
+  });
+
+  it('tells those whose command had more to do after the answer that was on its way', async () => {
+    await using host = await createTestHost({ plugins: [workshop()] });
+    const { said } = await stopDuring(host, POST, () => host.alice.say(host.general, '!begin'));
+    expect(said).to.deep.equal(['I begin.', INTERRUPTED]);
+  });
+
+  for (const [asked, ask] of [
+    ['a mention', (host: TestHost) => `${host.bot} work`],
+    ['a command', () => '!ai work'],
+  ] as const) {
+    it(`says no more after an answer to ${asked} that is on its way, and after one in parts only when a part is missing`, async () => {
+      const responders = {
+        whole: (turn: Turn) => turn.reply('done'),
+        sent: (turn: Turn) => turn.sending(turn.channel.send('done')),
+        part: (turn: Turn) => turn.reply('done').then(never),
+      };
+      for (const [kind, respond] of Object.entries(responders)) {
+        await using host = await createTestHost({ plugins: ['ai', createMind('chat', respond).plugin] });
+        const { said } = await stopDuring(host, POST, () => host.alice.say(host.general, ask(host)));
+        expect(said, kind).to.deep.equal(kind === 'part' ? ['done', STOPPED] : ['done']);
+      }
+    });
+  }
+
+  it('says no more after a chat answer that is on its way, sent at once or while it grows', async () => {
+    for (const streaming of [false, true]) {
+      await using host = await createTestHost({ plugins: ['admin', 'ai', 'chat', scriptedLlm([say('done')])] });
+      host.you.say(host.general, `!set chat streaming ${streaming}`);
+      await host.settled();
+      const { said } = await stopDuring(host, POST, () => host.alice.say(host.general, '!ai work'));
+      expect(said, `streaming ${streaming}`).to.deep.equal(['done']);
+    }
+  });
+
+  it('says no more after the answer to a button that is on its way', async () => {
+    await using host = await createTestHost({ plugins: [workshop()] });
+    host.alice.say(host.general, '!button');
+    await host.settled();
+    const [card] = host.general.messages.slice(-1);
+    if (card === undefined) throw new Error('there is no card');
+    let click: ReturnType<typeof host.alice.click> | undefined;
+    await stopDuring(host, { method: 'PATCH', route: /\/webhooks\// }, () => {
+      click = host.alice.click(card, 'Add');
+    });
+    expect(click?.messages.map(({ content }) => content)).to.deep.equal(['It is 42.']);
   });
 
   it('answers a button that it could not finish', async () => {

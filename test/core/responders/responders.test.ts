@@ -37,6 +37,7 @@ describe('responders', () => {
       message,
       signal: new AbortController().signal,
       reply: (reply) => message.reply(typeof reply === 'string' ? reply : { content: reply.content ?? '' }),
+      sending: (sent) => sent,
     };
   }
 

@@ -43,6 +43,7 @@ export function registerContextPage({ page, client }: Pick<ChatContext, 'page' |
       message: null,
       signal: parts.signal,
       reply: () => Promise.reject(new Error('a page answers nobody')),
+      sending: (message) => message,
     };
   };
 

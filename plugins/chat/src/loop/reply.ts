@@ -93,7 +93,7 @@ export function createMessageSender(turn: Turn, backoff: BackoffOptions) {
       : postTo(turn, turn.message, backoff, pinged);
   const sent = new Set<string>();
   const sendMessage = async (part: TextMessage) => {
-    const message = await post(part);
+    const message = await turn.sending(post(part));
     sent.add(message.id);
     return message;
   };
@@ -116,7 +116,7 @@ export function createMessageSender(turn: Turn, backoff: BackoffOptions) {
     },
     async edit(message: Message, content: string): Promise<void> {
       const allowedMentions = { parse: [], users: pinged(content) };
-      await withDiscordBackoff(() => message.edit({ content, allowedMentions }), backoff);
+      await turn.sending(withDiscordBackoff(() => message.edit({ content, allowedMentions }), backoff));
     },
     async remove(message: Message): Promise<void> {
       sent.delete(message.id);

@@ -237,12 +237,17 @@ const messagesOf = (text: string, { messages, characters }: TextLimits = TEXT_LI
 
 /** Under its own name and picture when the guild wants that; an answer to a slash command always has the bot's name. */
 function senderFor({ run, settings }: RunContext, triggered: TriggerContext, persona: PersonaContext): SendText {
-  const { channel, trigger, send, limits } = triggered;
+  const { channel, trigger, send, sending = (message) => message, limits } = triggered;
   const messageId = 'messageId' in trigger ? trigger.messageId : undefined;
   if (!settings.ownName || channel.isDMBased() || (trigger.type === 'user_input' && messageId === null)) return send;
   const isAnswer = trigger.type === 'user_input' || trigger.type === 'tool_result';
   const profile = { name: run.self, avatarUrl: settings.avatar };
-  return post(channel, persona, { profile, replyTo: isAnswer ? (messageId ?? undefined) : undefined, limits });
+  const posting = post(channel, persona, {
+    profile,
+    replyTo: isAnswer ? (messageId ?? undefined) : undefined,
+    limits,
+  });
+  return (text, onSent) => sending(posting(text, onSent));
 }
 
 export type MessageSender = ReturnType<typeof createMessageSender>;

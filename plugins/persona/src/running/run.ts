@@ -77,7 +77,19 @@ export async function respond(turn: Turn, persona: PersonaContext): Promise<void
   const { guildId } = actor;
   // A bot gets no tools: people may be speaking through it.
   const offered = user.bot ? [] : await tools.offered(actor);
-  const triggered = { trigger, channel, guildId, actor, tools: offered, send: answer(turn), limits, message, signal };
+  const { sending } = turn;
+  const triggered = {
+    trigger,
+    channel,
+    guildId,
+    actor,
+    tools: offered,
+    send: answer(turn),
+    sending,
+    limits,
+    message,
+    signal,
+  };
   const { spoke, refusal } = await runPersona(triggered, persona);
   if (spoke) return;
   if (refusal !== undefined) throw new UserError(refusal);

@@ -4,6 +4,7 @@ import { createComponents } from '@cinnabar/core/internal/components/components'
 import type { Boundary, CommandService, ComponentService, ResponderService } from '@cinnabar/core/internal/contracts';
 import { createBoundary, createInFlight, watchBlockage } from '@cinnabar/core/internal/gateway/boundary';
 import { EVERYTHING } from '@cinnabar/core/internal/gateway/partition';
+import { watchInteractions } from '@cinnabar/core/internal/gateway/rest';
 import { createLanguages } from '@cinnabar/core/internal/languages/languages';
 import { createMetrics } from '@cinnabar/core/internal/observability/metrics';
 import { createResponders } from '@cinnabar/core/internal/responders/responders';
@@ -104,7 +105,7 @@ export async function createBench(): Promise<Bench> {
     log,
   };
   const commands = createCommands(parts);
-  const components = createComponents(parts);
+  const components = createComponents({ ...parts, interactionRequests: watchInteractions(client.rest) });
   const responders = createResponders({
     enabledIn: parts.enabledIn,
     boundary,
