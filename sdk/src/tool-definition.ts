@@ -81,7 +81,8 @@ export interface ToolDefinition<S extends ToolInput = ToolInput, O = unknown> {
    * Where the call takes effect, for tools that can reach beyond the channel in which they are called: `access`, the guild's policy
    * and an identity's scope are then decided for that place, when it is asked for and again before it runs; it is not run when that is another
    * place by then. Throw `UserError` for an argument that cannot name a place at all; for one that there is not, give a place that no one
-   * reaches, so that the refusal does not tell what exists. A tool without `place` takes effect where it is called, and changes nothing for an
+   * reaches, so that the refusal does not tell what exists. In a cluster it is called where the request was made, and the place may be in a server of another
+   * process: `client.channels.fetch(id, { allowUnknownGuild: true })` finds such a channel. A tool without `place` takes effect where it is called, and changes nothing for an
    * agent that was not let in there; one that only reads asks `Access` itself how far its caller may look.
    */
   place?(input: z.output<S>): Place | Promise<Place>;

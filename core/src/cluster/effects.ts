@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Actor, CinnabarError, type Identities, type Logger, type Place, z } from '@cinnabar/sdk';
+import { type Actor, CinnabarError, type Logger, z } from '@cinnabar/sdk';
 import { groupOf } from '../gateway/partition.js';
 import type { LanguageService } from '../languages/languages.js';
 import { failed, thrownOutcome } from '../tools/call.js';
@@ -8,16 +8,9 @@ import type { AbortableRequests } from './abortable.js';
 import type { Assignment, RequestKind } from './assignment.js';
 import { objectWith } from './channel.js';
 
-/** Deadline for everything but running a call. */
+/** Deadline for everything but running a call: as long as a group may be without a process when another one takes it over. */
 const DECIDED_MS = 15_000;
 
-type Placed = Pick<AskedCall, 'tool' | 'input' | 'actor'>;
-/** `null`: not in a server of that group. */
-const PLACE: RequestKind<Placed, Place | null> = {
-  name: 'effects.place',
-  body: objectWith<Placed>('tool'),
-  answer: objectWith<Place>('guildId').nullable(),
-};
 const CONSIDER: RequestKind<AskedCall, Considered> = {
   name: 'effects.consider',
   body: objectWith<AskedCall>('argumentsHash'),
@@ -35,27 +28,6 @@ const RUN: RequestKind<{ readonly id: string; readonly call: DueCall }, Ran> = {
   answer: objectWith<Ran>('outcome'),
 };
 
-/** The identities' grants, which say into which servers an agent was let. */
-export type Grants = Pick<Identities, 'get'>;
-
-/**
- * The groups other than its own in which an actor may mean a place that is in no server of this group: an agent those of its grants, a member in a direct
- * message all. None for the direct message itself, and for a member in a server, who reaches no other one.
- */
-async function groupsToSearch(
-  { identity, guildId, channelId }: Actor,
-  place: Place,
-  { group: own, groups }: Assignment['partition'],
-  identities: Grants,
-): Promise<readonly number[]> {
-  if (place.channelId === channelId || (identity === undefined && guildId !== null)) return [];
-  const grants = identity === undefined ? undefined : ((await identities.get(identity))?.grants ?? []);
-  if (grants?.some((grant) => grant.guildId === null && grant.channelId === place.channelId) === true) return [];
-  const all = Array.from({ length: groups }, (_, group) => group);
-  const reached = new Set(grants?.map((grant) => groupOf(grant.guildId, groups)) ?? all);
-  return [...reached].filter((group) => group !== own);
-}
-
 /**
  * Effects in the servers of all groups: the host that serves the place decides about a call and runs it. The process of the caller keeps the call in the
  * ledger, and asks its member.
@@ -65,12 +37,10 @@ export function shareEffects(
   { channel, partition }: Pick<Assignment, 'channel' | 'partition'>,
   {
     requests,
-    identities,
     languages,
     log,
   }: {
     readonly requests: AbortableRequests;
-    readonly identities: Grants;
     readonly languages: Pick<LanguageService, 'speak'>;
     readonly log: Logger;
   },
@@ -80,10 +50,6 @@ export function shareEffects(
   const speaking = <T>({ actor }: { readonly actor: Actor }, task: () => Promise<T>): Promise<T> =>
     actor.identity === undefined ? languages.speak(actor, task) : task();
 
-  channel.answer(PLACE, async (call) => {
-    const place = await own.place(call);
-    return place !== undefined && place.guildId !== null && partition.owns(place.guildId) ? place : null;
-  });
   channel.answer(CONSIDER, async (call) => speaking(call, () => own.consider(call)));
   channel.answer(RECHECK, async (call) => speaking(call, () => own.recheck(call)));
   requests.answer(RUN, async ({ call }, signal, onProgress) =>
@@ -97,21 +63,7 @@ export function shareEffects(
     channel.ask(groupOf(call.at?.guildId ?? null, groups), kind, call, { deadlineMs: DECIDED_MS });
 
   return {
-    async place(call) {
-      const place = await own.place(call);
-      if (place === undefined || place.guildId !== null) return place;
-      // A place that is in no server of this group may be in one of another.
-      const { tool, input, actor } = call;
-      const { name, plugin, risk } = tool;
-      const others = await groupsToSearch(actor, place, partition, identities);
-      const asked = { tool: { name, plugin, risk }, input, actor };
-      const answers = await Promise.allSettled(
-        others.map((group) => channel.ask(group, PLACE, asked, { deadlineMs: DECIDED_MS })),
-      );
-      for (const answer of answers) if (answer.status === 'fulfilled' && answer.value !== null) return answer.value;
-      for (const answer of answers) if (answer.status === 'rejected') throw answer.reason;
-      return place;
-    },
+    place: own.place,
     consider: (call) => (isHere(call) ? own.consider(call) : ask(CONSIDER, plain(call))),
     recheck: (call) => (isHere(call) ? own.recheck(call) : ask(RECHECK, plain(call))),
     async run(call, { signal, onProgress }) {

@@ -59,7 +59,7 @@ export async function webhookPlace(client: Client, webhook: string, thread?: str
   if (found === undefined) return nowhere({ channelId: readId(webhook, 'webhook') });
   if (thread === undefined) return { guildId: found.guildId, channelId: found.channelId };
   const reference = readChannel(thread);
-  const channel = await findChannel(client, reference.channelId);
+  const channel = await findChannelAnywhere(client, reference.channelId);
   if (channel?.isThread() !== true || channel.parentId !== found.channelId) return nowhere(reference);
   return placeOf(channel);
 }
@@ -75,13 +75,18 @@ export async function findChannel(client: Client, channelId: string): Promise<Ch
   return (await unlessUnreachable(client.channels.fetch(channelId))) ?? undefined;
 }
 
+/** Also in a server of another process: only its ids and its type can be used then. */
+async function findChannelAnywhere({ channels }: Client, channelId: string): Promise<Channel | undefined> {
+  return (await unlessUnreachable(channels.fetch(channelId, { allowUnknownGuild: true }))) ?? undefined;
+}
+
 /** `undefined` for one that does not exist, or that the bot may not manage. */
 export async function findWebhook(client: Client, webhook: string): Promise<Webhook | undefined> {
   return unlessUnreachable(client.fetchWebhook(readId(webhook, 'webhook')));
 }
 
 async function referencePlace(client: Client, reference: ChannelReference): Promise<Place> {
-  const channel = await findChannel(client, reference.channelId);
+  const channel = await findChannelAnywhere(client, reference.channelId);
   if (channel === undefined) return nowhere(reference);
   const place = placeOf(channel);
   return reference.guildId === undefined || reference.guildId === place.guildId ? place : nowhere(reference);

@@ -19,6 +19,9 @@ const GROUPS = 2;
 /** The servers in which a letter was waited for. */
 const letters: string[] = [];
 
+/** The servers of the processes that looked for a place. */
+const looked: string[] = [];
+
 /** Things that are done in a server that an argument names. */
 const post = definePlugin({
   manifest: { id: 'post', version: '1.0.0', description: 'Tools for tests', intents: ['Guilds'] },
@@ -35,6 +38,17 @@ const post = definePlugin({
       risk: 'write',
       present: { sentence: ({ guildId }) => `I'll post it to ${nameOf(guildId)}` },
       run: ({ guildId }) => `posted to ${nameOf(guildId)}`,
+    });
+    tool({
+      description: 'Reads at a place that there is not',
+      input: z.object({}),
+      name: 'read_nowhere',
+      risk: 'read',
+      place() {
+        looked.push(...client.guilds.cache.keys());
+        return { guildId: null, channelId: '1' };
+      },
+      run: () => 'nothing',
     });
     tool({
       ...there,
@@ -143,6 +157,18 @@ describePostgres('cluster: tools that are called in a direct message and reach s
       await host.resolve(ToolPolicies).set(guild.id, 'discord_read_messages', 'deny');
       expect(await call('discord_read_messages', { channelId })).to.include({ status: 'denied' });
     }
+  }).timeout(60_000);
+
+  it('are refused by the process that was asked when they name a place that there is not', async () => {
+    await using two = await createTwoProcesses();
+    const { call, places, near } = two;
+    looked.length = 0;
+    expect(await call('read_nowhere', {})).to.include({ status: 'denied' });
+    expect(looked).to.have.members(places.filter(({ host }) => host === near.host).map(({ guild }) => guild.id));
+    const unknown = await call('discord_read_messages', { channelId: '1' });
+    expect(unknown.status === 'denied' && unknown.reason).to.equal(
+      'The tool discord_read_messages may not be used: there is no such place, or it is out of reach from here',
+    );
   }).timeout(60_000);
 
   it('are shown and run by the process of the server, say how far they are, and stop there', async () => {
