@@ -36,12 +36,12 @@ describe('npm start with a token', function () {
     expect(ready).to.match(/^Cinnabar \S+ is ready as Cinnabar\S* in 1 guild, with \d+ plugins: .*party/);
 
     you.say(general, '!ai Hi');
-    await discord.expectMessage({ author: bot, content: 'Hello!', timeoutMs: 5_000 });
+    await discord.expectMessage({ author: bot, content: 'Hello!' });
     you.say(general, '!ai Anything else?');
     await openai.hanging();
     child.kill('SIGTERM');
     openai.release();
-    await discord.expectMessage({ author: bot, content: 'Last words.', timeoutMs: 5_000 });
+    await discord.expectMessage({ author: bot, content: 'Last words.' });
     const { code, signal, out, err } = await ended;
     expect({ code, signal }).to.deep.equal({ code: 0, signal: null });
     expect(out).to.equal(ready);
@@ -112,13 +112,13 @@ describe('npm start with a token', function () {
     const { ended, prints } = start({ ...environment(discord, bot.token), CINNABAR_LAUNCHER });
     await prints(/ready/);
     you.say(general, '!prefix add ?');
-    await discord.expectMessage({ author: bot, content: /Commands start with/, timeoutMs: 5_000 });
+    await discord.expectMessage({ author: bot, content: /Commands start with/ });
     const restart = you.say(general, '!bot restart');
     await discord.expectMessage({ author: bot, content: /^I am back/, since: restart, timeoutMs: 20_000 });
     const asked = you.say(general, '?bot uptime');
-    await discord.expectMessage({ author: bot, content: /Up for \ds/, since: asked, timeoutMs: 5_000 });
+    await discord.expectMessage({ author: bot, content: /Up for \ds/, since: asked });
     you.say(general, '?bot shutdown');
-    you.click(await discord.expectMessage({ author: bot, content: /^Stop the bot\?/, timeoutMs: 5_000 }), 'Stop it');
+    you.click(await discord.expectMessage({ author: bot, content: /^Stop the bot\?/ }), 'Stop it');
     const { code, signal, out } = await ended;
     expect({ code, signal }).to.deep.equal({ code: 0, signal: null });
     expect(out.match(/is ready as/g)).to.have.length(2);

@@ -61,7 +61,7 @@ describe('an error that nothing catches', function () {
       await prints(new RegExp(`${name}: uncaught`), 'err');
     }
     you.say(general, 'who listens?');
-    await discord.expectMessage({ author: bot, content: 'careful listens', timeoutMs: 5_000 });
+    await discord.expectMessage({ author: bot, content: 'careful listens' });
     await discord.settled();
     expect(general.messages.filter(({ author }) => author.id === bot.id).length).to.equal(1);
     child.kill('SIGTERM');

@@ -4,7 +4,7 @@ import type { LocalApplication } from './state/applications.js';
 import type { LocalChannel } from './state/channels.js';
 import type { LocalEvent } from './state/events.js';
 import type { LocalMessage, MessageAuthor } from './state/messages.js';
-import { createWaiters } from './waiters.js';
+import { createWaiters, PATIENCE_MS } from './waiters.js';
 import type { World } from './world.js';
 
 /** Which message is awaited; it must match everything that is given. */
@@ -18,7 +18,7 @@ export interface ExpectedMessage {
   where?: (message: LocalMessage) => boolean;
   /** Only messages after this one. Without it: only what no earlier `expectMessage` has returned. */
   since?: LocalMessage;
-  /** How long to wait in real time before it rejects; default: 1,500. */
+  /** How long to wait in real time before it rejects; default: 10,000. */
   timeoutMs?: number;
 }
 
@@ -54,7 +54,7 @@ export function createExpectMessage(world: World, observers: Observers): ExpectM
       found = claim(event.message);
       waiters.release();
     });
-    const timeoutMs = expected.timeoutMs ?? 1_500;
+    const timeoutMs = expected.timeoutMs ?? PATIENCE_MS;
     try {
       await waiters.wait(timeoutMs, () => explain(world, expected, timeoutMs));
     } finally {

@@ -19,6 +19,7 @@ import type { LocalUser } from './state/users.js';
 import { createEntry, ENTRY } from './users-api/entry.js';
 import { servePage } from './users-api/page.js';
 import { createUsersApi, type UsersApiOptions } from './users-api/server.js';
+import { PATIENCE_MS } from './waiters.js';
 import { createWorld } from './world.js';
 
 const DAY_MS = 86_400_000;
@@ -168,8 +169,8 @@ export async function startLocalDiscord(options: LocalDiscordOptions = {}): Prom
     observe: observers.observe,
     clientAddress,
     entryAddress: (user) => `${url}${entry.pathFor(user)}`,
-    heartbeats: (timeoutMs = 10_000) => heartbeats(world, timeoutMs),
-    settled: (timeoutMs = 10_000) => settled(world, traffic, own, timeoutMs),
+    heartbeats: (timeoutMs = PATIENCE_MS) => heartbeats(world, timeoutMs),
+    settled: (timeoutMs = PATIENCE_MS) => settled(world, traffic, own, timeoutMs),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -4,6 +4,9 @@ import { clearTimeout, setTimeout } from 'node:timers';
 const startTimer = setTimeout;
 const stopTimer = clearTimeout;
 
+/** How long the local Discord waits for a bot, in real time, unless told otherwise: long enough for a busy machine. Only a test that fails waits as long. */
+export const PATIENCE_MS = 10_000;
+
 /** Promises that are all released by one call. */
 export interface Waiters {
   /** Rejects with the explanation after `timeoutMs` of real time. */

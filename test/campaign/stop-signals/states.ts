@@ -34,7 +34,7 @@ async function says(scene: Scene, ...texts: readonly string[]): Promise<CommandL
 async function setUp(scene: Scene, ...commands: readonly string[]): Promise<void> {
   for (const command of commands) {
     const since = scene.you.say(scene.general, command);
-    await scene.discord.expectMessage({ author: scene.bot, since, timeoutMs: 10_000 });
+    await scene.discord.expectMessage({ author: scene.bot, since });
   }
 }
 
@@ -239,7 +239,7 @@ export const STATES: readonly State[] = [
     offline: true,
     async reach(scene) {
       const line = await says(scene, "!ai add V to my party, he's a Solo");
-      await scene.discord.expectMessage({ author: scene.bot, content: /Confirm/, timeoutMs: 10_000 });
+      await scene.discord.expectMessage({ author: scene.bot, content: /Confirm/ });
       return line;
     },
   },

@@ -76,11 +76,11 @@ describePostgres('cluster: what hosts ask of one another', () => {
     await using database = await testDatabase();
     await using first = await hostOn(database, 0, 1);
     await first.channel.open();
-    const options = { deadlineMs: 600_000, begunMs: 50 };
-    await failure('CINNABAR_CLUSTER_NOT_SERVED', () => first.channel.ask(1, double, 7, options));
+    const options = { deadlineMs: 600_000, begunMs: 1_000 };
+    await failure('CINNABAR_CLUSTER_NOT_SERVED', () => first.channel.ask(1, double, 7, { ...options, begunMs: 50 }));
     await using second = await hostOn(database, 1, 1);
     second.channel.answer(double, async (n) => {
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await new Promise((resolve) => setTimeout(resolve, options.begunMs));
       return 2 * n;
     });
     await second.channel.open();

@@ -1,6 +1,7 @@
 import { createRedactor, isSecretName, secretsIn, secretsOf } from '@cinnabar/core/internal/observability/log-entry';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
+import { cpuMsOf } from '../../support/cpu-time.js';
 
 // Put together at run time, so that no scanner takes this file for a leak.
 const botToken = ['MTA5ODc2NTQzMjEwOTg3NjU0Mw', 'GaBcDe', 'x'.repeat(38)].join('.');
@@ -62,7 +63,7 @@ describe('the redactor', () => {
     );
   });
 
-  it('is quick with text that is made to be slow', () => {
+  it('is quick with text that is made to be slow', async () => {
     const redactor = createRedactor();
     for (const text of [
       'a'.repeat(200_000),
@@ -72,9 +73,7 @@ describe('the redactor', () => {
       '-----BEGIN '.repeat(20_000),
       'a.'.repeat(100_000),
     ]) {
-      const started = performance.now();
-      redactor.text(text);
-      expect(performance.now() - started, text.slice(0, 12)).to.be.below(5_000);
+      expect(await cpuMsOf(() => redactor.text(text)), text.slice(0, 12)).to.be.below(5_000);
     }
   });
 });

@@ -27,9 +27,7 @@ describe('a timer that a plugin sets with setInterval or setTimeout', () => {
   it('ends with the plugin, and is named when the plugin is unloaded', async () => {
     await folder.write({ 'ticking/index.ts': TICKING });
     await using host = await createTestHost({ plugins: ['admin', folder.at('ticking')] });
-    const until = Date.now() + 5_000;
-    while (beats() < 2 && Date.now() < until) await new Promise((resolve) => setImmediate(resolve));
-    expect(beats()).to.be.greaterThan(1);
+    while (beats() < 2) await new Promise((resolve) => setImmediate(resolve));
     host.you.say(host.general, '!plugin unload ticking');
     await host.settled();
     const answer = host.general.messages.at(-1)?.content ?? '';

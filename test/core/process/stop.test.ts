@@ -84,7 +84,6 @@ async function stop(host: TestHost): Promise<{ readonly said: readonly string[];
   });
   while (!isOver) {
     // Requests take real time, of which the clock knows nothing.
-    await new Promise((resolve) => setTimeout(resolve, 2));
     await host.discord.settled();
     if (!isOver) host.clock.advance(100);
   }

@@ -45,11 +45,9 @@ async function keysOf(entries: AsyncIterable<readonly [string, unknown]>): Promi
   return keys.sort();
 }
 
-/** Waits until something holds, and gives how long that took in milliseconds; the test's own time limit ends it. */
-async function until(holds: () => unknown): Promise<number> {
-  const since = performance.now();
+/** Waits until something holds; the test's own time limit ends it. */
+async function until(holds: () => unknown): Promise<void> {
   while (!(await holds())) await new Promise(setImmediate);
-  return performance.now() - since;
 }
 
 const ownJournals = async ({ driver }: { readonly driver: Driver }) =>
@@ -244,7 +242,7 @@ describePostgres('PostgreSQL: documents of a group of servers', () => {
 });
 
 describePostgres('PostgreSQL: what another process changes', () => {
-  it('is told to those who watch a collection within 200 ms, of own servers or shared, and once', async () => {
+  it('is told to those who watch a collection, of own servers or shared, and once', async () => {
     await using place = await testDatabase();
     await using zero = hostOn(place, 0);
     await using one = hostOn(place, 1);
@@ -257,7 +255,7 @@ describePostgres('PostgreSQL: what another process changes', () => {
     await zero.collections.users.of('7').set({ n: 1 });
     await zero.collections.known.of('7').set({ n: 1 });
     await zero.collections.guilds.of(GUILD_1).set({ n: 2 });
-    expect(await until(() => heard.includes(`guilds ${GUILD_1} there`))).to.be.lessThan(200);
+    await until(() => heard.includes(`guilds ${GUILD_1} there`));
     expect(heard).to.deep.equal([`guilds ${GUILD_1} here`, 'known 7 there', `guilds ${GUILD_1} there`]);
     expect(await one.collections.guilds.of(GUILD_1).get()).to.deep.equal({ n: 2 });
   });
@@ -273,7 +271,7 @@ describePostgres('PostgreSQL: what another process changes', () => {
     await zero.settings.user('7').set({ n: 1 });
     await zero.settings.guild(GUILD_1).set({ n: 1 });
     await zero.settings.global.set({ n: 1 });
-    expect(await until(() => heard.length === 3)).to.be.lessThan(200);
+    await until(() => heard.length === 3);
     expect(heard).to.deep.equal([
       { scope: 'user', of: '7' },
       { scope: 'guild', of: GUILD_1 },
@@ -295,7 +293,7 @@ describePostgres('PostgreSQL: what another process changes', () => {
     const [there, here] = [statesOf(zero), statesOf(one, true)];
     await here.open();
     await there.update(GUILD_1, (draft) => ({ ...draft, plugins: { party: false }, prefixes: ['?'] }));
-    expect(await until(() => here.peek(GUILD_1)?.prefixes?.[0] === '?')).to.be.lessThan(200);
+    await until(() => here.peek(GUILD_1)?.prefixes?.[0] === '?');
     expect(switched).to.deep.equal([[['party'], GUILD_1]]);
 
     // Those of another host are not taken for untouched.
@@ -335,7 +333,7 @@ describePostgres('PostgreSQL: what another process changes', () => {
     const johnny = { id: 'party:johnny', plugin: 'party', name: 'Johnny', grants: [] };
     expect(await here.get(johnny.id)).to.equal(undefined);
     await identitiesIn(zero.storage).save(johnny);
-    expect(await until(async () => (await here.get(johnny.id)) !== undefined)).to.be.lessThan(200);
+    await until(async () => (await here.get(johnny.id)) !== undefined);
     const { schema, query } = place;
     await query(`BEGIN; ALTER TABLE ${schema}.documents DISABLE TRIGGER announce;
       DELETE FROM ${schema}.documents; ALTER TABLE ${schema}.documents ENABLE TRIGGER announce; COMMIT;`);

@@ -62,11 +62,9 @@ async function hostOn(place: TestDatabase, group: number, folder?: string) {
     host,
     heard,
     ask,
-    /** Asks until the answer is right; the test's own time limit ends it. @returns milliseconds until then */
+    /** Asks until the answer is right; the test's own time limit ends it. */
     async until(holds: () => Promise<boolean> | boolean) {
-      const since = performance.now();
       while (!(await holds())) await new Promise(setImmediate);
-      return performance.now() - since;
     },
     async [Symbol.asyncDispose]() {
       await host[Symbol.asyncDispose]();
@@ -82,7 +80,7 @@ describePostgres('two hosts on one database', () => {
     await using other = await hostOn(place, 1);
     expect(await other.ask('!drinks')).to.equal('drinks: 0');
     expect(await one.ask('!more')).to.equal('Cheers');
-    expect(await other.until(() => other.heard.length > 0)).to.be.lessThan(200);
+    await other.until(() => other.heard.length > 0);
     expect(other.heard).to.deep.equal([{ scope: 'global', of: null }]);
     expect(await other.ask('!drinks')).to.equal('drinks: 1');
 
@@ -94,7 +92,7 @@ describePostgres('two hosts on one database', () => {
     const here = other.host.resolve(Identities);
     expect(await here.get('party:johnny')).to.equal(undefined);
     await there.save({ id: 'party:johnny', name: 'Johnny', plugin: 'party', grants: [] });
-    expect(await other.until(async () => (await here.get('party:johnny')) !== undefined)).to.be.lessThan(200);
+    await other.until(async () => (await here.get('party:johnny')) !== undefined);
     await there.remove('party:johnny');
     await other.until(async () => (await here.get('party:johnny')) === undefined);
   });

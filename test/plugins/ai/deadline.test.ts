@@ -181,20 +181,14 @@ describe('ai: an answer that takes long', () => {
       settings: { llm: { provider: 'openai', retries: 3, timeoutMs: 50_000 } },
       env: { OPENAI_BASE_URL: model.baseUrl, OPENAI_API_KEY: 'sk-test' },
     });
-    const began = host.clock.now();
     host.alice.say(host.general, `${host.bot} hello`);
     await model.hanging();
-    let over = false;
-    const settled = host.settled().then(() => {
-      over = true;
-    });
-    for (let second = 0; second < 200 && !over; second += 1) {
+    // Without the limit it would be 200 s. What is left to do after the limit has its own short ones.
+    for (let second = 0; second < 135; second += 1) {
       host.clock.advance(SECOND);
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await host.discord.settled();
     }
-    await settled;
-    // Without the limit it would be 200 s. A busy machine sees the end a few turns later.
-    expect(host.clock.now() - began).to.be.at.most(160 * SECOND);
+    await host.settled();
     expect(fromBot(host)).to.have.length(1);
     expect(fromBot(host)[0]).to.match(
       /^(The language model took longer than [\d.]+ s|I could not answer this within 120 s)/,

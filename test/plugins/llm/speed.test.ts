@@ -1,5 +1,6 @@
 import type { CacheControl, ParticipantMessage } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { cpuMsOf } from '../../support/cpu-time.js';
 import { ask, DICE, from, openRoute, ROUTES } from './bench.js';
 
 const PEOPLE = ['Ann', 'Bea', 'Cyd', 'Dee', 'Eve', 'Fay', 'Gus', 'Cinnabar'];
@@ -27,10 +28,7 @@ describe('llm speed', () => {
       const request = ask(window(), { mode, tools: [DICE], cache: { system: HOUR } });
       const times: number[] = [];
       for (let round = 0; round < 60; round++) {
-        const start = process.cpuUsage();
-        await bench.llm.render(request);
-        const { user, system } = process.cpuUsage(start);
-        times.push((user + system) / 1000);
+        times.push(await cpuMsOf(() => bench.llm.render(request)));
       }
       const median = times.slice(30).sort((one, other) => one - other)[15] ?? 0;
       // Measured at 0.25 to 0.7 ms on an idle machine; the limit leaves room for one that is busy with other tests.

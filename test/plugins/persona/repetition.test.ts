@@ -2,6 +2,8 @@ import { actionLoop, repeatedSpeech } from '@cinnabar/plugin-persona/dist/runnin
 import type { CompletedAction } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { cpuMsOf } from '../../support/cpu-time.js';
+import { formatTexts } from '../../support/languages.js';
 
 const ANSWER = 'I would take the train to Bonn, it is faster than the car.';
 
@@ -17,6 +19,8 @@ const doing = (proposed: Purpose, completed: readonly Purpose[]) => actionLoop(c
 const think = (context = ''): Purpose => ({ action: 'THINK', context });
 
 describe('persona: noticing repetition', () => {
+  before(formatTexts);
+
   describe('in what is said', () => {
     const repeats: readonly (readonly [kind: string, text: string, before: string])[] = [
       ['exact', ANSWER, ANSWER],
@@ -118,7 +122,7 @@ describe('persona: noticing repetition', () => {
     });
   });
 
-  it('is quick whatever the texts are, and never stops what was never said before', () => {
+  it('is quick whatever the texts are, and never stops what was never said before', async () => {
     const text = fc.oneof(
       fc.string({ maxLength: 300 }),
       fc.string({ unit: 'binary', maxLength: 300 }),
@@ -126,16 +130,14 @@ describe('persona: noticing repetition', () => {
     );
     const action = fc.record({ action: fc.constantFrom('THINK', 'SPEAK'), context: text });
     const inputs = fc.record({ text, trigger: text, said: fc.array(text, { maxLength: 60 }) });
-    fc.assert(
-      fc.property(
+    await fc.assert(
+      fc.asyncProperty(
         inputs,
         action,
         fc.array(action, { maxLength: 40 }),
-        ({ text, trigger, said }, proposed, completed) => {
-          const started = performance.now();
-          repeatedSpeech(text, said, trigger);
-          actionLoop(completed, proposed);
-          expect(performance.now() - started).to.be.lessThan(1_000);
+        async ({ text, trigger, said }, proposed, completed) => {
+          const look = () => [repeatedSpeech(text, said, trigger), actionLoop(completed, proposed)];
+          expect(await cpuMsOf(look)).to.be.below(1_000);
           expect(repeatedSpeech(text, [], trigger)).to.equal(undefined);
           expect(actionLoop([], proposed)).to.equal(undefined);
         },

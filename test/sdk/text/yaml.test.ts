@@ -1,6 +1,7 @@
 import { readYaml } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { cpuMsOf } from '../../support/cpu-time.js';
 
 describe('untrusted YAML', () => {
   const values = (text: string) => {
@@ -74,13 +75,11 @@ describe('untrusted YAML', () => {
       expect(refusal(text)).to.equal('1: it must hold keys with values, as in "key: value"');
   });
 
-  it('takes no time to speak of when it is made to take long', () => {
+  it('takes no time to speak of when it is made to take long', async () => {
     const texts = ['{', '[', '- ', '? ', 'a: ', '{a: ', '[a,', '"', '&a ', '!x '].map((part) => part.repeat(5_000));
     const many = Array.from({ length: 5_000 }, (_, n) => `k${n}: ${n}`).join('\n');
-    const startedAt = performance.now();
-    for (const text of [...texts, many]) readYaml(text);
     // Comparing every key with every other, or composing the brackets, takes minutes.
-    expect(performance.now() - startedAt).to.be.below(10_000);
+    expect(await cpuMsOf(() => [...texts, many].map((text) => readYaml(text)))).to.be.below(10_000);
   });
 
   it('never makes it throw', () => {

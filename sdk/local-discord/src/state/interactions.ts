@@ -1,5 +1,5 @@
 import type { APIApplicationCommandOptionChoice, APIModalInteractionResponseCallbackData } from 'discord-api-types/v10';
-import { createWaiters } from '../waiters.js';
+import { createWaiters, PATIENCE_MS } from '../waiters.js';
 import type { LocalApplication } from './applications.js';
 import type { LocalChannel } from './channels.js';
 import type { Clock } from './events.js';
@@ -90,9 +90,9 @@ export class LocalInteraction {
 
   /**
    * Resolves with this interaction when it has an answer (a deferral is none).
-   * @param timeoutMs how long to wait in real time before it rejects; 1,500 unless told.
+   * @param timeoutMs how long to wait in real time before it rejects; 10,000 unless told.
    */
-  async answered(timeoutMs = 1_500): Promise<this> {
+  async answered(timeoutMs = PATIENCE_MS): Promise<this> {
     if (this.state !== 'answered') {
       await this.#waiters.wait(
         timeoutMs,
