@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -288,15 +288,6 @@ export function createWorkerPool({
 
 /** Of the fields of `stat`, in every build of Linux (USER_HZ). */
 const TICK_MS = 10;
-
-/** The id of the calling thread for `cpuMsOf`; `undefined` when the system does not report a thread's usage (it is not Linux). */
-export function ownThread(): string | undefined {
-  try {
-    return readlinkSync('/proc/thread-self');
-  } catch {
-    return undefined;
-  }
-}
 
 /**
  * Processor time that a thread of this process has used, in milliseconds, to 10 ms. Node 20 reports only that of the whole process, and a busy thread cannot be

@@ -1,16 +1,18 @@
 /** Runs in a worker thread: loads the requested modules, and answers one job after another. */
+import { readlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import * as sdk from '@cinnabar/sdk/worker';
 import { evaluate, type SharedModule } from '../plugins/build/evaluate.js';
-import { type Answer, ownThread, type Report, type Task } from './pool.js';
+// Types only: the pool needs the whole SDK and discord.js, with which a thread takes five times as long to start.
+import type { Answer, Report, Task } from './pool.js';
 
 /** Lower priority than the main thread, which has to send heartbeats. On other systems than Linux, 0 means the whole process. */
 const NICE = 10;
 if (process.platform === 'linux') setPriority(0, NICE);
 
-const self = ownThread();
+const self = ownId();
 const core = createRequire(import.meta.url);
 const modules = new Map<string, Readonly<Record<string, unknown>>>();
 
@@ -19,6 +21,15 @@ const shared: SharedModule = (specifier) => {
   if (specifier === '@cinnabar/sdk/worker') return sdk;
   return specifier === '@cinnabar/sdk' ? core(specifier) : undefined;
 };
+
+/** By which the pool finds this thread's processor time; `undefined` when the system does not report a thread's usage (it is not Linux). */
+function ownId(): string | undefined {
+  try {
+    return readlinkSync('/proc/thread-self');
+  } catch {
+    return undefined;
+  }
+}
 
 function load({ file, entry }: Task): Readonly<Record<string, unknown>> {
   const known = modules.get(file);

@@ -16,9 +16,11 @@ interface Documents {
   flood(input: null): number;
   wait(ms: number): Promise<number>;
   starve(ms: number): string;
+  modules(input: null): readonly string[];
 }
 
 const SOURCE = `
+import { createRequire } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
 import { UserError } from '@cinnabar/sdk/worker';
 import { z } from 'zod';
@@ -29,6 +31,7 @@ export const refuse = (sentence: string) => { throw new UserError(sentence); };
 export const spin = () => { for (;;); };
 export const flood = () => { const held: object[] = []; for (;;) held.push(new Array(10_000).fill(held.length)); };
 export const wait = (ms: number) => new Promise((resolve) => setTimeout(() => resolve(ms), ms));
+export const modules = () => Object.keys(createRequire('/').cache);
 export const starve = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 `;
 
@@ -58,6 +61,12 @@ describe('worker modules', () => {
     expect(pool.size).to.equal(0);
     expect(await documents.run('where', 'v')).to.deep.equal({ text: 'v1', main: false, secrets: 0 });
     expect(pool.size).to.equal(1);
+  });
+
+  it('start without discord.js, which would take most of their time', async () => {
+    const { documents } = open(pool);
+    const modules = await documents.run('modules', null);
+    expect(modules.filter((file) => file.includes('discord.js'))).to.deep.equal([]);
   });
 
   it('hand on a sentence for people as it was thrown', async () => {
