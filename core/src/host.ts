@@ -51,6 +51,8 @@ export interface HostOptions {
   readonly terminal?: { readonly stream: NodeJS.WritableStream; readonly level: HostConfig['logLevel'] };
   /** Called with every entry of the log, without secrets. Must not throw. */
   readonly onLogEntry?: (entry: LogEntry) => void;
+  /** Whether the log is written to files; by default it is. */
+  readonly logFiles?: boolean;
   /** The machine's clock when left out. */
   readonly clock?: Clock;
   readonly random?: Random;
@@ -127,6 +129,7 @@ export function createHost(options: HostOptions): Host {
   const { config, terminal, clock = createSystemClock(), only, plugins: inMemory = [] } = options;
   const logs = createLogs({
     dir: config.logDir,
+    files: options.logFiles,
     level: config.logLevel,
     ...(config.logMegabytes === undefined ? {} : { maxMegabytes: config.logMegabytes }),
     clock,

@@ -165,6 +165,9 @@ function boundsOf(schema: z.core.$ZodType): Bounds {
   if (!(schema instanceof z.core.$ZodNumber || schema instanceof z.core.$ZodString)) {
     return { min: undefined, max: undefined };
   }
+  const { checks = [] } = schema._zod.def;
+  // Most options are plain text, and converting a schema takes longer than everything else here.
+  if (schema instanceof z.core.$ZodString && checks.length === 0) return { min: undefined, max: undefined };
   const json = z.toJSONSchema(schema, { unrepresentable: 'any' });
   if (schema instanceof z.core.$ZodString) return { min: json.minLength, max: json.maxLength };
   const step = json.type === 'integer' ? 1 : undefined;

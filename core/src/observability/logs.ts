@@ -32,6 +32,8 @@ import { createLogReader, originOf } from './log-reader.js';
 export interface LogsOptions {
   /** Folder of the files: `cinnabar-YYYY-MM-DD.log`, `errors-…`, `audit-…`, JSON lines, days in UTC, kept for 30 days. */
   readonly dir: string;
+  /** Whether entries are written to files at all; by default they are. */
+  readonly files?: boolean | undefined;
   /** Least important level that goes to the files. */
   readonly level: Level;
   /** The terminal, normally standard error; left out for none. */
@@ -74,6 +76,7 @@ const OPEN_AFTER_MS = 1_000;
  */
 export function createLogs(options: LogsOptions): Logs {
   const { dir, level, console, clock, redactor = createRedactor(), maxMegabytes = MAX_MEGABYTES } = options;
+  const { files = true } = options;
   const least = Math.max(LEVELS.indexOf(level), console === undefined ? -1 : LEVELS.indexOf(console.level));
   let sinks: Sinks | undefined;
   let waiting: Waiting[] = [];
@@ -95,7 +98,7 @@ export function createLogs(options: LogsOptions): Logs {
   };
 
   const open = (): Sinks => {
-    sinks ??= openSinks({ dir, level, console, onFailure, now: clock.now, maxBytes: maxMegabytes * 1_000_000 });
+    sinks ??= openSinks({ dir, files, level, console, onFailure, now: clock.now, maxBytes: maxMegabytes * 1_000_000 });
     const entries = waiting;
     waiting = [];
     for (const entry of entries) entry(sinks);
@@ -103,7 +106,7 @@ export function createLogs(options: LogsOptions): Logs {
   };
 
   const submit = (entry: Waiting, urgent: boolean) => {
-    if (closed) return;
+    if (closed || (!files && console === undefined)) return;
     waiting.push(entry);
     if (isRewriting) return;
     if (urgent || sinks !== undefined) open();
@@ -194,6 +197,7 @@ interface Sinks {
 }
 
 interface SinkOptions extends LogFilesOptions {
+  readonly files: boolean;
   readonly console: { readonly stream: NodeJS.WritableStream; readonly level: Level } | undefined;
 }
 
@@ -215,14 +219,14 @@ function openSinks(options: SinkOptions): Sinks {
             }),
           ],
         });
-  const files = openLogFiles(options);
+  const files = options.files ? openLogFiles(options) : undefined;
   return {
     write(level, { human, json }) {
       terminal?.log({ level, message: '', human });
-      files.write(level, json);
+      files?.write(level, json);
     },
-    audit: files.audit,
-    close: files.close,
+    audit: (json) => files?.audit(json),
+    close: async () => files?.close(),
   };
 }
 

@@ -224,26 +224,27 @@ const packageSchema = z.object({
 });
 type PackageFile = z.output<typeof packageSchema>;
 
+/** Files that were read already, with their state then: a plugin's is needed several times at a start, and again at each reload. */
+const read = new Map<string, { readonly state: string; readonly file: PackageFile }>();
+
 /**
  * Reads a folder's package.json; `undefined` when it has none.
  * @throws Error in plain words when it cannot be read or is malformed
  */
 function readPackageFile(folder: string): PackageFile | undefined {
-  const text = readTextIfThere(join(folder, 'package.json'));
-  if (text === undefined) return undefined;
-  const parsed = packageSchema.safeParse(parseJson(text));
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new Error(`its package.json is not right: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`);
-}
-
-function readTextIfThere(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
+  const path = join(folder, 'package.json');
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return undefined;
+  const state = `${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
+  const known = read.get(path);
+  if (known?.state === state) return known.file;
+  const parsed = packageSchema.safeParse(parseJson(readFileSync(path, 'utf8')));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new Error(`its package.json is not right: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`);
   }
+  read.set(path, { state, file: parsed.data });
+  return parsed.data;
 }
 
 /** The same; also `undefined` when it cannot be used. */

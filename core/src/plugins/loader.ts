@@ -32,8 +32,8 @@ export interface BuiltPlugins {
 
 export interface LoaderOptions {
   readonly builtPlugins?: BuiltPlugins | undefined;
-  /** Returns the definition of a bundled plugin by its bundle, unless a new version is requested; by default `evaluate` makes it. */
-  readonly reuse?: ((file: string, evaluate: () => Plugin) => Plugin) | undefined;
+  /** Returns the definition of a bundled plugin by its entry file and its bundle, unless a new version is requested; by default `evaluate` makes it. */
+  readonly reuse?: ((entry: string, file: string, evaluate: () => Plugin) => Plugin) | undefined;
   /** `<dataDir>/cache/plugins` */
   readonly cacheDir: string;
   /** Semantic version that is compared with manifests' `host` ranges. */
@@ -60,7 +60,9 @@ export function createLoader({ cacheDir, hostVersion, builtPlugins, reuse }: Loa
       const file = await find(found, verify);
       const isValidated = file === ahead.get(found.entry);
       const evaluate = () => (isValidated ? definedIn(file, found) : definitionIn(file, found, hostVersion));
-      return reuse === undefined || verify || found.source !== 'bundled' ? evaluate() : reuse(file, evaluate);
+      return reuse === undefined || verify || found.source !== 'bundled'
+        ? evaluate()
+        : reuse(found.entry, file, evaluate);
     },
   };
 }
@@ -236,6 +238,8 @@ function wrongDefaults(schema: z.core.$ZodType | undefined, path: readonly strin
 /** The definitions that one host holds from a pool. */
 interface BorrowedDefinitions {
   readonly reuse: NonNullable<LoaderOptions['reuse']>;
+  /** The bundles of all definitions so far, so that a plugin's sources are looked at once in a process. */
+  readonly builtPlugins: BuiltPlugins;
   /** Called once the host has stopped. */
   giveBack(): void;
 }
@@ -246,11 +250,14 @@ interface BorrowedDefinitions {
  */
 export function createDefinitionPool() {
   const unused = new Map<string, Plugin[]>();
+  const files = new Map<string, string>();
   return {
     borrow(): BorrowedDefinitions {
       const borrowed: (readonly [file: string, plugin: Plugin])[] = [];
       return {
-        reuse(file, evaluate) {
+        builtPlugins: { files, onChange: () => files.clear() },
+        reuse(entry, file, evaluate) {
+          files.set(entry, file);
           const plugin = unused.get(file)?.pop() ?? evaluate();
           borrowed.push([file, plugin]);
           return plugin;

@@ -52,6 +52,8 @@ export interface TestHostOptions {
    * bundled plugins; tests that cause errors on purpose switch it off. `log` has all of them.
    */
   readonly printErrors?: boolean;
+  /** Whether the log is also written to files, in `logs` of the data folder, for tests of what reads them. By default it is not, since most tests use `log`. */
+  readonly logFiles?: boolean;
   /** `debug` by default. */
   readonly logLevel?: HostConfig['logLevel'];
   /** As `--bot` would choose it; the data are still in `dataDir`. */
@@ -177,6 +179,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
       if (place !== undefined) trouble.set(plugin, place);
       if (printErrors) process.stderr.write(`${[`${level} ${plugin}: ${text}`, place].filter(Boolean).join('\n')}\n`);
     },
+    logFiles: options.logFiles ?? false,
     onEndRequest: (how) => void endRequests.push(how),
     config: {
       token: world.application.token,
@@ -201,6 +204,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
       env: options.env ?? {},
       ...defined({ storage }),
     },
+    builtPlugins: definitions.builtPlugins,
     reusePlugin: definitions.reuse,
     plugins: options.plugins.filter((plugin) => typeof plugin !== 'string'),
     only: options.plugins.map((plugin) => (typeof plugin === 'string' ? plugin : plugin.manifest.id)),

@@ -158,7 +158,7 @@ describe('a connection to the gateway that is lost', () => {
   });
 
   it('is reported with code, reason, and since when the bot is not ready', async () => {
-    await using host = await createTestHost({ plugins: [counting().plugin] });
+    await using host = await createTestHost({ plugins: [counting().plugin], logFiles: true });
     host.discord.faults.gateway.closeOnConnect = { code: 4000, reason: 'Maintenance', times: 4 };
     host.discord.faults.gateway.closeSockets(4000, { reason: 'Maintenance begins' });
     await pass(host, 30);
@@ -212,7 +212,7 @@ describe('a connection to the gateway that is lost', () => {
     const { plugin, heard } = counting();
     const world = await createWorld({ privilegedIntents: ['MessageContent'] });
     await using _discord = world.discord;
-    await using host = await createTestHost({ plugins: [plugin], world });
+    await using host = await createTestHost({ plugins: [plugin], world, logFiles: true });
     const doorman = definePlugin({
       manifest: { id: 'doorman', version: '1.0.0', description: 'Sees who comes', intents: ['GuildMembers'] },
       setup: ({ on }) => void on('guildMemberAdd', () => undefined),

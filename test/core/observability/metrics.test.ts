@@ -168,7 +168,12 @@ describe('metrics', () => {
   it('that fail cost neither the others nor the work that is counted, and are logged', async () => {
     using folder = makeFolder();
     const seen: { metrics?: Metrics; queue: number } = { queue: 0 };
-    await using host = await createTestHost({ plugins: [gaming(seen)], monitoring: true, dataDir: folder.path });
+    await using host = await createTestHost({
+      plugins: [gaming(seen)],
+      monitoring: true,
+      dataDir: folder.path,
+      logFiles: true,
+    });
     seen.metrics?.counter({ name: 'negative_total', help: 'Counts down.' }).add({}, -1);
     host.alice.say(host.general, '!roll');
     await host.settled();

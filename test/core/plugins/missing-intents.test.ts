@@ -17,6 +17,7 @@ describe('a listener whose event Discord would not send', () => {
         setup: ({ on }) => void on(event, () => undefined),
       });
     await using host = await createTestHost({
+      logFiles: true,
       plugins: [
         hearing('deaf', WELCOMES, { intents: ['Guilds'] }),
         hearing('welcoming', WELCOMES, { intents: ['GuildMembers'] }),
@@ -41,7 +42,11 @@ describe('a listener whose event Discord would not send', () => {
       },
       setup: ({ on }) => void on(WELCOMES, () => undefined),
     });
-    await using host = await createTestHost({ plugins: ['admin', deaf], permissions: ['ViewChannel', 'SendMessages'] });
+    await using host = await createTestHost({
+      plugins: ['admin', deaf],
+      permissions: ['ViewChannel', 'SendMessages'],
+      logFiles: true,
+    });
     host.you.say(host.general, '!plugin info deaf');
     await host.settled();
     expect(host.general.messages.at(-1)?.content).to.match(/Missing here: Ban Members$/m);

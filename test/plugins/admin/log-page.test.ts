@@ -23,7 +23,12 @@ const diary = definePlugin({
 });
 
 const start = () =>
-  createTestHost({ plugins: ['admin', 'web', diary], env: { CINNABAR_WEB: '0' }, printErrors: false });
+  createTestHost({
+    plugins: ['admin', 'web', diary],
+    env: { CINNABAR_WEB: '0' },
+    logFiles: true,
+    printErrors: false,
+  });
 
 const pageSchema = z.object({
   view: z.object({

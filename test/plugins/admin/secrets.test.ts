@@ -29,7 +29,11 @@ const bank = definePlugin({
 describe('admin: secrets', () => {
   let host: TestHost;
   before(async () => {
-    host = await createTestHost({ plugins: ['admin', bank], env: { BANK_PIN: 'pin-from-environment' } });
+    host = await createTestHost({
+      plugins: ['admin', bank],
+      env: { BANK_PIN: 'pin-from-environment' },
+      logFiles: true,
+    });
   });
   after(() => host[Symbol.asyncDispose]());
 
@@ -97,7 +101,7 @@ describe('admin: secrets', () => {
     await host.stop();
     given = undefined;
     const { dataDir } = host;
-    const again = await createTestHost({ plugins: ['admin', bank], world: host, dataDir });
+    const again = await createTestHost({ plugins: ['admin', bank], world: host, dataDir, logFiles: true });
     expect(given).to.equal(VALUE);
     const [page] = (await host.you.slash(host.general, 'secrets', { name: 'BANK_KEY' }).answered()).messages;
     if (page === undefined) throw new Error('there is no page');
@@ -109,7 +113,11 @@ describe('admin: secrets', () => {
     await again.stop();
     expect(JSON.stringify(await readLogs(again))).to.not.include('hunter2');
     await host[Symbol.asyncDispose]();
-    host = await createTestHost({ plugins: ['admin', bank], env: { BANK_PIN: 'pin-from-environment' } });
+    host = await createTestHost({
+      plugins: ['admin', bank],
+      env: { BANK_PIN: 'pin-from-environment' },
+      logFiles: true,
+    });
   });
 
   it('that are typed into a channel are deleted, called leaked, and in no record', async () => {

@@ -44,7 +44,7 @@ const many = Array.from({ length: 26 }, (_, n) =>
 describe('admin: the settings pages', () => {
   let host: TestHost;
   before(async () => {
-    host = await createTestHost({ plugins: ['admin', shop, ...many] });
+    host = await createTestHost({ plugins: ['admin', shop, ...many], logFiles: true });
   });
   after(() => host[Symbol.asyncDispose]());
 

@@ -6,7 +6,7 @@ import { readLogs } from '../../support/log-files.js';
 describe('chat: the log', () => {
   it('has a line for each activation, completion and tool call of an answer, with channel and message', async () => {
     const llm = scriptedLlm([callTools([{ name: 'find_tools', arguments: { query: 'party' } }]), say('Nothing.')]);
-    await using host = await createTestHost({ plugins: ['admin', 'ai', 'chat', llm] });
+    await using host = await createTestHost({ plugins: ['admin', 'ai', 'chat', llm], logFiles: true });
     const question = host.alice.say(host.general, '!ai What can you do?');
     await host.settled();
     const lines = (await readLogs(host)).filter(({ plugin, level }) => plugin === 'chat' && level === 'info');
@@ -17,7 +17,7 @@ describe('chat: the log', () => {
 
   it('has one line for a rate limit of Discord, with the channel and the message', async () => {
     const llm = scriptedLlm([say('Yes.')]);
-    await using host = await createTestHost({ plugins: ['admin', 'ai', 'chat', llm] });
+    await using host = await createTestHost({ plugins: ['admin', 'ai', 'chat', llm], logFiles: true });
     const { rest } = host.discord.faults;
     rest.rateLimit({ method: 'POST', route: '/channels/:channelId/messages', retryAfterMs: 5 });
     host.alice.say(host.general, '!ai Hello');

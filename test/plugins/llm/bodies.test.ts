@@ -11,7 +11,7 @@ describe('llm: the bodies of requests', () => {
   it('are kept if the owner enables it, the last 20, without secrets, until a member deletes their data; trace logs them all', async () => {
     await using api = await startOpenAiStandIn({ key: KEY, script: () => say('Hello from afar') });
     const env = { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: api.baseUrl, OPENAI_MODEL: 'far-1' };
-    await using host = await createTestHost({ plugins: ['llm'], env, logLevel: 'trace' });
+    await using host = await createTestHost({ plugins: ['llm'], env, logLevel: 'trace', logFiles: true });
     const [llm, catalog] = [host.resolve(Llm), host.resolve(SettingsCatalog)];
     const actor = { userId: host.you.id, guildId: host.guild.id, channelId: host.general.id };
     const requests = async () => {
@@ -57,7 +57,7 @@ describe('llm: the bodies of requests', () => {
     await using api = await startOpenAiStandIn({ key: KEY, steps });
     const env = { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: api.baseUrl, OPENAI_MODEL: 'far-1' };
     const settings = { llm: { keepBodies: true, retryDelayMs: 0 } };
-    await using host = await createTestHost({ plugins: ['llm'], env, settings, logLevel: 'trace' });
+    await using host = await createTestHost({ plugins: ['llm'], env, settings, logLevel: 'trace', logFiles: true });
     const llm = host.resolve(Llm);
     const underWay = llm.complete(ask([from('Alice', 'I live in Kiel')]));
     await api.hanging();
@@ -81,7 +81,7 @@ describe('llm: the bodies of requests', () => {
   it('are not created without a reader', async () => {
     await using api = await startOpenAiStandIn({ key: KEY, script: () => say('Hello from afar') });
     const env = { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: api.baseUrl, OPENAI_MODEL: 'far-1' };
-    await using host = await createTestHost({ plugins: ['llm'], env });
+    await using host = await createTestHost({ plugins: ['llm'], env, logFiles: true });
     await host.resolve(Llm).complete(ask([from('Alice', 'a word of Alice')]));
     expect(JSON.stringify(await readLogs(host))).to.not.include('a word of Alice');
   });

@@ -51,6 +51,7 @@ export function fieldsOf(plugin: Plugin): readonly Field[] {
 /** The schema is analysed at the first use: a start needs little of it. */
 function describeField(scope: SettingScope, key: string, schema: z.core.$ZodType, fallback: unknown): Field {
   let known: Described | undefined;
+  let secret: boolean | undefined;
   const described = () => {
     known ??= describeSchema(schema);
     return known;
@@ -62,15 +63,16 @@ function describeField(scope: SettingScope, key: string, schema: z.core.$ZodType
     get type() {
       return described().type;
     },
-    words: () => {
+    words() {
       const { type } = described();
-      return isSecret(schema) ? t('secret {type}', { type: inWords(type) }) : inWords(type);
+      return this.secret ? t('secret {type}', { type: inWords(type) }) : inWords(type);
     },
     get description() {
       return described().description;
     },
     get secret() {
-      return isSecret(schema);
+      secret ??= isSecret(schema);
+      return secret;
     },
     get ceiling() {
       return described().ceiling;
@@ -89,17 +91,28 @@ function describeField(scope: SettingScope, key: string, schema: z.core.$ZodType
 }
 
 /** Also when only a part of the value is secret: then the whole value counts as secret. */
-function isSecret(schema: z.core.$ZodType, seen = new Set<unknown>()): boolean {
+function isSecret(schema: z.core.$ZodType): boolean {
+  return someSchema(schema, (part) => z.globalRegistry.get(part)?.secret === true);
+}
+
+/** Whether a schema, or one of those that it consists of, has a property. */
+export function someSchema(
+  schema: z.core.$ZodType,
+  has: (part: z.core.$ZodType) => boolean,
+  seen = new Set<unknown>(),
+): boolean {
   if (seen.has(schema)) return false;
   seen.add(schema);
-  if (z.globalRegistry.get(schema)?.secret === true) return true;
+  if (has(schema)) return true;
   return Object.values(schema._zod.def)
     .flatMap((part: unknown) => (isObject(part) && !isSchema(part) ? Object.values(part) : [part]))
-    .some((part) => isSchema(part) && isSecret(part, seen));
+    .some((part) => isSchema(part) && someSchema(part, has, seen));
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
-const isSchema = (value: unknown): value is z.core.$ZodType => isObject(value) && '_zod' in value;
+/** Not a check of one, such as a minimum. */
+const isSchema = (value: unknown): value is z.core.$ZodType =>
+  isObject(value) && '_zod' in value && isObject(value._zod) && 'parse' in value._zod;
 
 type Described = Pick<Field, 'type' | 'description' | 'ceiling' | 'noLimit' | 'isModel'>;
 

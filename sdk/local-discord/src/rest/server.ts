@@ -46,10 +46,9 @@ type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) =>
 
 /** The REST API: finds the route, applies faults and rate limits, and responds. */
 export function createRestHandler(services: RestServices): Handler {
-  const findRoute = createRouter(routes);
   return (request, response, url) => {
     services.traffic.begin();
-    serve(services, findRoute, request, response, url)
+    serve(services, request, response, url)
       .catch((error: unknown) => send(response, answerError(error), services.world.clock.now()))
       .finally(() => services.traffic.end());
   };
@@ -57,7 +56,6 @@ export function createRestHandler(services: RestServices): Handler {
 
 async function serve(
   services: RestServices,
-  findRoute: (method: string, path: string) => MatchedRoute<Route> | undefined,
   request: IncomingMessage,
   response: ServerResponse,
   url: URL,
@@ -223,3 +221,5 @@ const routes: readonly Route[] = [
   ...webhookMessageRoutes,
   ...webhookRoutes,
 ];
+/** One for all local Discords of a process: every test starts one. */
+const findRoute = createRouter(routes);

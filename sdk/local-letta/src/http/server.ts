@@ -18,7 +18,6 @@ interface LettaHttp {
 
 /** Serves the world on a free port of the loopback interface. @param key when given, requests without it get 401 */
 export async function serve(world: World, key: string | undefined): Promise<LettaHttp> {
-  const findRoute = createRouter(routes);
   const requests: LettaRequestRecord[] = [];
   const faults = createFaults();
 
@@ -113,3 +112,4 @@ const routes: readonly Route[] = [
   ...tools,
   ...mcpServers,
 ];
+const findRoute = createRouter(routes);
