@@ -42,6 +42,8 @@ export async function openConsole(folder: string, pluginFolders: readonly string
   const definitions = pool.borrow();
   const host = createHost({
     clock,
+    logFiles: false,
+    builtPlugins: definitions.builtPlugins,
     reusePlugin: definitions.reuse,
     driver: createMemoryDriver(),
     config: {
