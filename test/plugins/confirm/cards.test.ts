@@ -2,6 +2,7 @@ import { drawCard, ended, longestEnded } from '@cinnabar/plugin-confirm/dist/ren
 import { type CallCard, isNotice, withoutNoticeMark } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { anyCharacter } from '../../support/any-character.js';
 
 const STYLES = ['plain', 'cyberpunk', 'terminal'] as const;
 const LABELS = new Map([
@@ -167,9 +168,9 @@ describe('confirmation card', () => {
       it('fits into a message, struck through as well, whatever the arguments; and hides none of them', () => {
         // Few are long: thirty values of 1,500 characters take a second to draw, and show no more than three.
         const value = fc.oneof(
-          { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 1500, size: 'max' }) },
-          { weight: 6, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
-          { weight: 2, arbitrary: fc.array(fc.string({ unit: 'binary', maxLength: 50 }), { maxLength: 30 }) },
+          { weight: 1, arbitrary: fc.string({ unit: anyCharacter, maxLength: 1500, size: 'max' }) },
+          { weight: 6, arbitrary: fc.string({ unit: anyCharacter, maxLength: 40 }) },
+          { weight: 2, arbitrary: fc.array(fc.string({ unit: anyCharacter, maxLength: 50 }), { maxLength: 30 }) },
           { weight: 1, arbitrary: fc.integer() },
         );
         const anyInput = fc.dictionary(fc.stringMatching(/^[a-z_]{1,30}$/), value, { maxKeys: 30 });

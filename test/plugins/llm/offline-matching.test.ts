@@ -2,6 +2,7 @@ import { readUtterance } from '@cinnabar/plugin-llm/dist/providers/offline/match
 import type { ModelTool } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { anyCharacter } from '../../support/any-character.js';
 import { cpuMsOf } from '../../support/cpu-time.js';
 import { DICE } from './bench.js';
 
@@ -151,7 +152,7 @@ describe('llm offline: matching', () => {
       ',,,,',
     );
     const any = fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 300 }),
+      fc.string({ unit: anyCharacter, maxLength: 300 }),
       fc.array(words, { maxLength: 80 }).map((all) => all.join(' ')),
     );
     fc.assert(

@@ -2,6 +2,7 @@ import { toTranscript } from '@cinnabar/plugin-llm/dist/transcript/transcript.js
 import { labelParticipants } from '@cinnabar/plugin-llm/dist/transcript/turns.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { anyCharacter } from '../../support/any-character.js';
 import { ask, from } from './bench.js';
 
 const SELF = 'Cinnabar';
@@ -54,7 +55,7 @@ const name = fc
       'User',
     ),
     fc.string({ unit: 'grapheme', minLength: 1, maxLength: 10 }),
-    fc.string({ unit: 'binary', minLength: 1, maxLength: 6 }),
+    fc.string({ unit: anyCharacter, minLength: 1, maxLength: 6 }),
   )
   .filter((participant) => participant !== SELF);
 

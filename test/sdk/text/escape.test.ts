@@ -1,8 +1,9 @@
 import { plainText, visible } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { anyCharacter } from '../../support/any-character.js';
 
-const anyText = fc.string({ unit: 'binary', maxLength: 60 });
+const anyText = fc.string({ unit: anyCharacter, maxLength: 60 });
 const hidden = fc.constantFrom(
   '\u200b',
   '\u200d',

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { anyCharacter } from '../../../support/any-character.js';
 import { tokens } from '../support/parts.js';
 
 const PAIRS = [
@@ -51,7 +52,7 @@ describe('the argument tokenizer', () => {
 
   it('never throws, always moves on, and loses no character that is not white space, a quote or a backslash', () => {
     fc.assert(
-      fc.property(fc.oneof(awkward, fc.string({ unit: 'binary' })), (source) => {
+      fc.property(fc.oneof(awkward, fc.string({ unit: anyCharacter })), (source) => {
         let before = 0;
         for (const token of tokens(source)) {
           expect(token.start).to.be.at.least(before);
@@ -69,7 +70,7 @@ describe('the argument tokenizer', () => {
   it('gives every quoted text back', () => {
     fc.assert(
       fc.property(
-        fc.oneof(awkward, fc.string({ unit: 'binary' })),
+        fc.oneof(awkward, fc.string({ unit: anyCharacter })),
         fc.constantFrom(...PAIRS),
         (text, [open, close]) => {
           const escaped = [...text].map((c) => (c === open || c === close || c === '\\' ? `\\${c}` : c)).join('');

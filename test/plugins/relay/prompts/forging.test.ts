@@ -3,6 +3,7 @@ import { safeName } from '@cinnabar/plugin-relay/dist/events/message-event.js';
 import { renderPrompt } from '@cinnabar/plugin-relay/dist/prompts/render.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { anyCharacter } from '../../../support/any-character.js';
 import { ALL_TOOLS, directOf, eventOf } from './harness.js';
 
 const options = { tools: ALL_TOOLS, enabled: true, postsForIt: false };
@@ -11,7 +12,7 @@ const options = { tools: ALL_TOOLS, enabled: true, postsForIt: false };
 const hostile = fc
   .array(
     fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 30 }),
+      fc.string({ unit: anyCharacter, maxLength: 30 }),
       fc.constantFrom(
         '**Context:**',
         '**Available Tools:**',
