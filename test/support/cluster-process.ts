@@ -3,9 +3,9 @@ import type { Assignment, Lease } from '@cinnabar/core/internal/cluster/assignme
 import { createClusterChannel } from '@cinnabar/core/internal/cluster/channel';
 import { createClaims } from '@cinnabar/core/internal/cluster/claims';
 import { createCluster } from '@cinnabar/core/internal/cluster/cluster';
-import { agreeOnLayout } from '@cinnabar/core/internal/cluster/layout';
 import { createLeases, type LeaseOptions, newsOf } from '@cinnabar/core/internal/cluster/leases';
 import { createSharedLimits } from '@cinnabar/core/internal/cluster/limits';
+import { agreeOnLayout } from '@cinnabar/core/internal/cluster/member';
 import { createSessionStore } from '@cinnabar/core/internal/cluster/sessions';
 import { createSharedSlashPace } from '@cinnabar/core/internal/commands/slash-sync';
 import { createPartition, EVERYTHING } from '@cinnabar/core/internal/gateway/partition';

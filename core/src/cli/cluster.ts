@@ -1,7 +1,6 @@
 import { CinnabarError, type HostEnd } from '@cinnabar/sdk';
 import { createSystemClock } from '../clock/clock.js';
-import type { Layout } from '../cluster/layout.js';
-import { createMember, type Member } from '../cluster/member.js';
+import { createMember, type Layout, type Member } from '../cluster/member.js';
 import type { HostConfig } from '../config/host-config.js';
 import { createRedactor, secretsIn } from '../observability/log-entry.js';
 import { createLogs } from '../observability/logs.js';

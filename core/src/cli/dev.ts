@@ -4,7 +4,7 @@ import { operatorSentenceOf, UserError } from '@cinnabar/sdk';
 import { watch } from 'chokidar';
 import { loadConfig } from '../config/load.js';
 import { placeForAuthor, rootMessage } from '../plugins/author-error.js';
-import { compilerOf } from '../plugins/check/compiler.js';
+import { compilerOf } from '../plugins/check/source-checks.js';
 import { KEYWORD } from '../plugins/discovery.js';
 import { projectKind } from './check.js';
 import { type OpenConsole, runConsole } from './console/run.js';

@@ -23,8 +23,7 @@ import { NO_LOG } from '../observability/no-log.js';
 import { discoveryOf } from '../plugins/discovery.js';
 import { createLoader } from '../plugins/loader.js';
 import type { Driver } from '../storage/driver.js';
-import { readOnlyDriver } from '../storage/drivers/dry-run.js';
-import { createMemoryDriver } from '../storage/drivers/memory.js';
+import { createDryRunDriver, createMemoryDriver } from '../storage/drivers/memory.js';
 import { openDriver } from '../storage/drivers/open-driver.js';
 import { createConnections } from '../storage/drivers/postgres/connection.js';
 import { schemaState } from '../storage/drivers/postgres/migrations.js';
@@ -106,7 +105,7 @@ async function examineInstallation(config: HostConfig): Promise<readonly ScopedF
   const environment = { ...stored, ...config.env };
   const driver = await driverFor(config);
   try {
-    const storage = createStorage({ driver: readOnlyDriver(driver), log, presets, presetPlace });
+    const storage = createStorage({ driver: createDryRunDriver(driver), log, presets, presetPlace });
     const { plugins, problems } = await loadPlugins(config);
     const states = createGuildStates(
       storage.collection('guilds', { scope: 'guild', version: 1, schema: guildStateSchema }),

@@ -19,7 +19,7 @@ import { createRedactor, secretsIn } from '../observability/log-entry.js';
 import { type AuditLogService, auditSchema, createAuditLog, createLogs } from '../observability/logs.js';
 import { discoveryOf } from '../plugins/discovery.js';
 import { createCeilings } from '../storage/documents/settings.js';
-import { createDryRunDriver } from '../storage/drivers/dry-run.js';
+import { createDryRunDriver } from '../storage/drivers/memory.js';
 import { openDriver } from '../storage/drivers/open-driver.js';
 import { createStorage } from '../storage/storage.js';
 import { loadAll } from './schema.js';

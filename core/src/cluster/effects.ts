@@ -4,9 +4,8 @@ import { groupOf } from '../gateway/partition.js';
 import type { LanguageService } from '../languages/languages.js';
 import { failed, thrownOutcome } from '../tools/call.js';
 import type { AskedCall, Considered, DueCall, Effects, Verdict } from '../tools/effects.js';
-import type { AbortableRequests } from './abortable.js';
 import type { Assignment, RequestKind } from './assignment.js';
-import { objectWith } from './channel.js';
+import { type AbortableRequests, objectWith } from './channel.js';
 
 /** Deadline for everything but running a call: as long as a group may be without a process when another one takes it over. */
 const DECIDED_MS = 15_000;

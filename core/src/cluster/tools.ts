@@ -16,9 +16,8 @@ import {
 import type { ToolService } from '../contracts.js';
 import { groupOf } from '../gateway/partition.js';
 import { failed, outcomeOf, thrownOutcome } from '../tools/call.js';
-import type { AbortableRequests } from './abortable.js';
 import type { Assignment, RequestKind } from './assignment.js';
-import { createCarrier, objectWith } from './channel.js';
+import { type AbortableRequests, createCarrier, objectWith } from './channel.js';
 
 /** Deadline for the list of offered tools. */
 const OFFERED_MS = 15_000;

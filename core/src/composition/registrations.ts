@@ -9,7 +9,7 @@ import { createAccess } from '../access/access.js';
 import { createAccessRules, createTierRoles, personalRules } from '../access/rules.js';
 import { createMessageOrigins, createProvenance } from '../access/visibility.js';
 import { createBackups } from '../backup/backups.js';
-import { createAbortableRequests } from '../cluster/abortable.js';
+import { createAbortableRequests } from '../cluster/channel.js';
 import { NO_CLAIMS } from '../cluster/claims.js';
 import { shareEffects } from '../cluster/effects.js';
 import { createHandedNotices, takeNotices } from '../cluster/notices.js';

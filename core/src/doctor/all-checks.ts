@@ -25,7 +25,7 @@ import type { StorageService } from '../contracts.js';
 import { holderOf } from '../data-lock/lock.js';
 import { readEnvironment } from '../plugins/context.js';
 import type { PostgresOptions } from '../storage/drivers/postgres/connection.js';
-import { examineDatabase, LEAST_SERVER } from '../storage/drivers/postgres/examine.js';
+import { examineDatabase, LEAST_SERVER } from '../storage/drivers/postgres/database.js';
 import { HOST_VERSION } from '../version.js';
 import { discordChecks } from './discord-checks.js';
 

@@ -11,7 +11,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 import type { Assignment, ClusterChannel, RequestKind } from '../cluster/assignment.js';
-import { askOtherProcesses, askProcesses, type ProcessAnswer } from '../cluster/processes.js';
+import { askOtherProcesses, askProcesses, type ProcessAnswer } from '../cluster/questions.js';
 import type { LanguageService } from '../languages/languages.js';
 import { CHECK_LIMIT_MS, type FindingScope, type ScopedFinding } from './all-checks.js';
 

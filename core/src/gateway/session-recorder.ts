@@ -1,8 +1,13 @@
 import { type Clock, type Logger, sleep } from '@cinnabar/sdk';
 import type { SessionInfo } from '@discordjs/ws';
-import { GatewayDispatchEvents, type GatewayDispatchPayload, type GatewayReadyDispatchData } from 'discord.js';
+import {
+  type APIThreadChannel,
+  GatewayDispatchEvents,
+  type GatewayDispatchPayload,
+  type GatewayGuildCreateDispatchData,
+  type GatewayReadyDispatchData,
+} from 'discord.js';
 import type { GuildChange, SessionStore, ShardChange, StoredGuild } from '../cluster/sessions.js';
-import { afterEvent, changedGuild } from './guild-snapshot.js';
 
 /** Minimum interval between two writes for a busy shard. */
 const LEAST_INTERVAL_MS = 100;
@@ -22,7 +27,7 @@ export interface SessionRecorder {
 }
 
 /** Where an event came from. */
-export interface HandedFrom {
+interface HandedFrom {
   readonly shardId: number;
   /** With the event's sequence number. */
   readonly session: SessionInfo | undefined;
@@ -147,3 +152,171 @@ export function createSessionRecorder(options: {
     stop: () => stopping.abort(),
   };
 }
+
+/** The server that an event changes; `undefined` for an event that changes no server. */
+function changedGuild(payload: GatewayDispatchPayload, ownId: string): string | undefined {
+  switch (payload.t) {
+    case GatewayDispatchEvents.GuildCreate:
+    case GatewayDispatchEvents.GuildUpdate:
+    case GatewayDispatchEvents.GuildDelete:
+      return payload.d.id;
+    case GatewayDispatchEvents.ChannelCreate:
+    case GatewayDispatchEvents.ChannelUpdate:
+    case GatewayDispatchEvents.ChannelDelete:
+    case GatewayDispatchEvents.ThreadCreate:
+    case GatewayDispatchEvents.ThreadUpdate:
+    case GatewayDispatchEvents.ThreadDelete:
+    case GatewayDispatchEvents.ThreadListSync:
+    case GatewayDispatchEvents.ThreadMemberUpdate:
+    case GatewayDispatchEvents.ThreadMembersUpdate:
+    case GatewayDispatchEvents.GuildMemberAdd:
+    case GatewayDispatchEvents.GuildMemberRemove:
+    case GatewayDispatchEvents.GuildRoleCreate:
+    case GatewayDispatchEvents.GuildRoleUpdate:
+    case GatewayDispatchEvents.GuildRoleDelete:
+    case GatewayDispatchEvents.GuildEmojisUpdate:
+    case GatewayDispatchEvents.GuildStickersUpdate:
+    case GatewayDispatchEvents.StageInstanceCreate:
+    case GatewayDispatchEvents.StageInstanceUpdate:
+    case GatewayDispatchEvents.StageInstanceDelete:
+    case GatewayDispatchEvents.GuildScheduledEventCreate:
+    case GatewayDispatchEvents.GuildScheduledEventUpdate:
+    case GatewayDispatchEvents.GuildScheduledEventDelete:
+      return payload.d.guild_id;
+    // Also for direct messages.
+    case GatewayDispatchEvents.ChannelPinsUpdate:
+    case GatewayDispatchEvents.VoiceStateUpdate:
+      return payload.d.guild_id;
+    case GatewayDispatchEvents.GuildMemberUpdate:
+      return payload.d.user.id === ownId ? payload.d.guild_id : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * A server after an event. Of its members only the bot itself is kept, and no presences: other members arrive with their messages.
+ * @param guild `undefined` where it is not known
+ * @returns `undefined` when the bot is not in it any more
+ */
+function afterEvent(
+  guild: StoredGuild | undefined,
+  payload: GatewayDispatchPayload,
+  ownId: string,
+): StoredGuild | undefined {
+  if (payload.t === GatewayDispatchEvents.GuildCreate) return slim(payload.d, ownId);
+  if (payload.t === GatewayDispatchEvents.GuildDelete) return payload.d.unavailable === true ? null : undefined;
+  // Discord sends all data anew when it is available again.
+  if (guild === undefined || guild === null) return guild;
+  switch (payload.t) {
+    case GatewayDispatchEvents.GuildUpdate:
+      return { ...guild, ...payload.d };
+    case GatewayDispatchEvents.ChannelCreate:
+    case GatewayDispatchEvents.ChannelUpdate:
+      return { ...guild, channels: put(guild.channels, payload.d) };
+    case GatewayDispatchEvents.ChannelDelete: {
+      const { id } = payload.d;
+      const threads = guild.threads.filter((thread) => thread.parent_id !== id);
+      return { ...guild, channels: without(guild.channels, id), threads };
+    }
+    case GatewayDispatchEvents.ThreadCreate:
+    case GatewayDispatchEvents.ThreadUpdate:
+      return { ...guild, threads: withThreads(guild.threads, [payload.d]) };
+    case GatewayDispatchEvents.ThreadDelete:
+      return { ...guild, threads: without(guild.threads, payload.d.id) };
+    case GatewayDispatchEvents.ThreadListSync: {
+      const { channel_ids: parents, threads, members } = payload.d;
+      const others = guild.threads.filter(
+        ({ parent_id: parent }) => parents !== undefined && !parents.includes(parent ?? ''),
+      );
+      const joined = threads.map((thread) => {
+        const member = members.find(({ id }) => id === thread.id);
+        return member === undefined ? thread : { ...thread, member };
+      });
+      return { ...guild, threads: withThreads(others, joined) };
+    }
+    case GatewayDispatchEvents.ThreadMemberUpdate: {
+      const { guild_id: _, ...member } = payload.d;
+      const threads = guild.threads.map((thread) => (thread.id === member.id ? { ...thread, member } : thread));
+      return { ...guild, threads };
+    }
+    case GatewayDispatchEvents.ThreadMembersUpdate: {
+      const { id, member_count: count, removed_member_ids: removed = [] } = payload.d;
+      const threads = guild.threads.map((thread) => {
+        if (thread.id !== id) return thread;
+        const { member, ...others } = thread;
+        return {
+          ...others,
+          member_count: count,
+          ...(member === undefined || removed.includes(ownId) ? {} : { member }),
+        };
+      });
+      return { ...guild, threads };
+    }
+    case GatewayDispatchEvents.ChannelPinsUpdate: {
+      const { channel_id: id, last_pin_timestamp: at } = payload.d;
+      const pinned = <T extends HasId>(list: readonly T[]) =>
+        list.map((one) => (one.id === id ? { ...one, last_pin_timestamp: at ?? null } : one));
+      return { ...guild, channels: pinned(guild.channels), threads: pinned(guild.threads) };
+    }
+    case GatewayDispatchEvents.VoiceStateUpdate: {
+      const { member: _, ...state } = payload.d;
+      const others = guild.voice_states.filter(({ user_id: id }) => id !== state.user_id);
+      return { ...guild, voice_states: state.channel_id === null ? others : [...others, state] };
+    }
+    case GatewayDispatchEvents.GuildMemberAdd:
+      return { ...guild, member_count: guild.member_count + 1 };
+    case GatewayDispatchEvents.GuildMemberRemove:
+      return { ...guild, member_count: guild.member_count - 1 };
+    case GatewayDispatchEvents.GuildRoleCreate:
+    case GatewayDispatchEvents.GuildRoleUpdate:
+      return { ...guild, roles: put(guild.roles, payload.d.role) };
+    case GatewayDispatchEvents.GuildRoleDelete:
+      return { ...guild, roles: without(guild.roles, payload.d.role_id) };
+    case GatewayDispatchEvents.GuildEmojisUpdate:
+      return { ...guild, emojis: payload.d.emojis };
+    case GatewayDispatchEvents.GuildStickersUpdate:
+      return { ...guild, stickers: payload.d.stickers };
+    case GatewayDispatchEvents.StageInstanceCreate:
+    case GatewayDispatchEvents.StageInstanceUpdate:
+      return { ...guild, stage_instances: put(guild.stage_instances, payload.d) };
+    case GatewayDispatchEvents.StageInstanceDelete:
+      return { ...guild, stage_instances: without(guild.stage_instances, payload.d.id) };
+    case GatewayDispatchEvents.GuildScheduledEventCreate:
+    case GatewayDispatchEvents.GuildScheduledEventUpdate:
+      return { ...guild, guild_scheduled_events: put(guild.guild_scheduled_events, payload.d) };
+    case GatewayDispatchEvents.GuildScheduledEventDelete:
+      return { ...guild, guild_scheduled_events: without(guild.guild_scheduled_events, payload.d.id) };
+    case GatewayDispatchEvents.GuildMemberUpdate: {
+      const [own] = guild.members.filter(({ user }) => user.id === ownId);
+      return own === undefined ? guild : { ...guild, members: [{ ...own, ...payload.d, joined_at: own.joined_at }] };
+    }
+    default:
+      return guild;
+  }
+}
+
+function slim(guild: GatewayGuildCreateDispatchData, ownId: string): GatewayGuildCreateDispatchData {
+  return { ...guild, presences: [], members: guild.members.filter(({ user }) => user.id === ownId) };
+}
+
+/** Archived threads do not belong to a server's active ones. Fields about the bot's membership that are absent do not change. */
+function withThreads(threads: readonly APIThreadChannel[], changed: readonly APIThreadChannel[]): APIThreadChannel[] {
+  let all = [...threads];
+  for (const thread of changed) {
+    const known = all.find(({ id }) => id === thread.id);
+    const isArchived = thread.thread_metadata?.archived === true;
+    all = isArchived ? without(all, thread.id) : put(all, known === undefined ? thread : { ...known, ...thread });
+  }
+  return all;
+}
+
+interface HasId {
+  readonly id: string;
+}
+const without = <T extends HasId>(list: readonly T[], id: string): T[] => list.filter((one) => one.id !== id);
+/** At its old index, so that the order of channels and roles does not change. */
+const put = <T extends HasId>(list: readonly T[], changed: T): T[] =>
+  list.some(({ id }) => id === changed.id)
+    ? list.map((one) => (one.id === changed.id ? changed : one))
+    : [...list, changed];

@@ -10,7 +10,6 @@ import {
   z,
 } from '@cinnabar/sdk';
 import type { PersonalDataService, StorageService } from '../contracts.js';
-import { fieldNamed, inner } from './document-fields.js';
 import { type DocumentStore, storedIn } from './documents/document-store.js';
 import { type DocumentPath, ownerOf, type Personal, personalOf } from './driver.js';
 import type { SubjectIndex } from './subjects.js';
@@ -282,4 +281,44 @@ function checkFields(plugin: string, name: string, { each, by }: PersonalFields,
 function keyOf(key: string, scope: CollectionDefinition['scope']): HasId | MemberKey {
   const [guildId = '', userId = ''] = key.split(':');
   return scope === 'member' ? { guildId, userId } : key;
+}
+
+/** The first field whose name matches; `[]` stands for the elements of a list or map: `grants[].guildId`. */
+export function fieldNamed(schema: z.ZodObject, name: RegExp): string | undefined {
+  return firstBelow(schema, '', name, new Set());
+}
+
+function firstBelow(schema: unknown, path: string, name: RegExp, seen: Set<unknown>): string | undefined {
+  const at = inner(schema);
+  if (seen.has(at)) return undefined;
+  seen.add(at);
+  const among = (parts: Iterable<readonly [string, unknown]>) => {
+    for (const [place, part] of parts) {
+      const found = firstBelow(part, place, name, seen);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  if (at instanceof z.ZodObject) {
+    const fields = Object.entries(at.shape).map(([key, part]) => [path === '' ? key : `${path}.${key}`, part] as const);
+    const named = fields.find(([place]) => name.test(place.split('.').at(-1) ?? ''));
+    return named?.[0] ?? among(fields);
+  }
+  if (at instanceof z.ZodArray) return among([[`${path}[]`, at.element]]);
+  if (at instanceof z.ZodRecord) return among([[`${path}[]`, at.valueType]]);
+  if (at instanceof z.ZodUnion) return among(at.options.map((one) => [path, one] as const));
+  return undefined;
+}
+
+/** A schema without its wrappers: defaults, `optional`, `nullable`, `readonly`. */
+export function inner(schema: unknown): unknown {
+  let at = schema;
+  while (
+    at instanceof z.ZodDefault ||
+    at instanceof z.ZodOptional ||
+    at instanceof z.ZodNullable ||
+    at instanceof z.ZodReadonly
+  )
+    at = at.unwrap();
+  return at;
 }

@@ -10,8 +10,8 @@ import type { Driver } from '@cinnabar/core';
 import { readArchive } from '@cinnabar/core/internal/backup/archive';
 import { backUp, recoverData } from '@cinnabar/core/internal/backup/backups';
 import { restoreBackup } from '@cinnabar/core/internal/backup/restore';
+import { takeInventory } from '@cinnabar/core/internal/cli/storage';
 import type { SecretKeys } from '@cinnabar/core/internal/storage/catalog/fields';
-import { takeInventory } from '@cinnabar/core/internal/storage/copy';
 import { Header } from 'tar';
 
 export type Files = Readonly<Record<string, string>>;

@@ -1,11 +1,12 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { basename, dirname, join } from 'node:path';
-import { makeFolder, removeFiles, replaceFile, z } from '@cinnabar/sdk';
+import { basename, dirname, isAbsolute, join, relative } from 'node:path';
+import { CinnabarError, makeFolder, removeFiles, replaceFile, z } from '@cinnabar/sdk';
+import type { BuildFailure, Plugin as BundlerPlugin, Message } from 'esbuild';
 import { keepSourceMap } from '../../process/source-maps.js';
 import type { DiscoveredPlugin } from '../discovery.js';
-import { bundle, type Fingerprint, fingerprint, isUnchanged, sha256 } from './bundle.js';
+import { TIMER_NAMES } from './plugin-timers.js';
 
 export interface BuildOptions {
   readonly cacheDir: string;
@@ -14,7 +15,7 @@ export interface BuildOptions {
   readonly verify: boolean;
 }
 
-/** Version of the bundle's format: raised when `bundle.ts` changes its output. */
+/** Version of the bundle's format: raised when `bundle` changes its output. */
 const FORM = 4;
 /** Files that are not in the bundle, but affect it. */
 const DECISIVE = ['package.json', 'tsconfig.json'];
@@ -107,3 +108,169 @@ async function removeUnfinished(file: string): Promise<void> {
 }
 
 const ageOf = async (file: string): Promise<number> => Date.now() - (await stat(file)).mtimeMs;
+
+interface BundleRequest {
+  /** Names the plugin in errors. */
+  readonly plugin: string;
+  /** The plugin's folder. */
+  readonly folder: string;
+  /** The file that exports the plugin. */
+  readonly entry: string;
+  /** The file that the bundle will be in: its source map is relative to it. */
+  readonly outfile: string;
+}
+
+interface Bundle {
+  /** A script whose value is one function, see `evaluate`, and its source map. */
+  readonly code: string;
+  /** Every input file, with its state at the time. */
+  readonly inputs: readonly Fingerprint[];
+}
+
+/** The parameters of the bundle's function; the three after `exports` stand for the `import.meta` properties of the sources, and the timers for Node's. */
+const PARAMETERS = `require, module, exports, __filename, __dirname, __cinnabar_url, ${TIMER_NAMES.join(', ')}`;
+
+/** `globalThis.setTimeout` is replaced by the plugin's timer, too. */
+const TIMERS = Object.fromEntries(
+  ['globalThis', 'global'].flatMap((object) => TIMER_NAMES.map((name) => [`${object}.${name}`, name])),
+);
+
+let inFlight = 0;
+
+/**
+ * Bundles a plugin's own files into one. Packages are not included: the plugin resolves them.
+ * The bundler is a child process: one serves all current builds, and it ends with the last of them.
+ * @throws CINNABAR_PLUGIN_BUILD with file, line and column
+ */
+async function bundle({ plugin, folder, entry, outfile }: BundleRequest): Promise<Bundle> {
+  const esbuild = await import('esbuild');
+  const inputs: Fingerprint[] = [];
+  inFlight += 1;
+  try {
+    const { outputFiles } = await esbuild.build({
+      absWorkingDir: folder,
+      entryPoints: [entry],
+      outfile,
+      write: false,
+      bundle: true,
+      format: 'cjs',
+      platform: 'node',
+      target: `node${process.versions.node}`,
+      packages: 'external',
+      // A native import() would resolve from the cache folder, and never free what it loads.
+      supported: { 'dynamic-import': false },
+      define: {
+        ...TIMERS,
+        'import.meta.url': '__cinnabar_url',
+        'import.meta.filename': '__filename',
+        'import.meta.dirname': '__dirname',
+      },
+      // The inner function may declare names that are also names of parameters.
+      banner: { js: `(function (${PARAMETERS}) { (function () { 'use strict';` },
+      footer: { js: '}).call(undefined); })' },
+      sourcemap: 'inline',
+      sourcesContent: false,
+      plugins: [recordInputs(inputs)],
+      logLevel: 'silent',
+    });
+    return { code: respectModuleNamespaces(outputFiles[0]?.text ?? ''), inputs };
+  } catch (error) {
+    if (!isBuildFailure(error)) throw error;
+    throw new CinnabarError('CINNABAR_PLUGIN_BUILD', { plugin, detail: describe(error, folder) }, { cause: error });
+  } finally {
+    inFlight -= 1;
+    if (inFlight === 0) await esbuild.stop();
+  }
+}
+
+/** Reads the sources for the bundler, so that the recorded state of a file is the one that was built, even when it is saved during the build. */
+function recordInputs(inputs: Fingerprint[]): BundlerPlugin {
+  return {
+    name: 'record-inputs',
+    setup: ({ onLoad }) =>
+      onLoad({ filter: /.*/, namespace: 'file' }, async ({ path }) => {
+        const { content, ...input } = await readWithFingerprint(path);
+        inputs.push(input);
+        return { contents: content, loader: 'default' };
+      }),
+  };
+}
+
+function isBuildFailure(error: unknown): error is BuildFailure {
+  return error instanceof Error && 'errors' in error && Array.isArray(error.errors);
+}
+
+/** `src/index.ts:3:7: Expected ";" but found "}" (and 2 more errors)` */
+function describe({ errors, message }: BuildFailure, folder: string): string {
+  const [first, ...others] = errors;
+  if (first === undefined) return message;
+  const more = others.length === 0 ? '' : ` (and ${others.length} more ${others.length === 1 ? 'error' : 'errors'})`;
+  return `${place(first, folder)}${first.text}${more}`;
+}
+
+function place({ location }: Message, folder: string): string {
+  if (location === null) return '';
+  const file = isAbsolute(location.file) ? relative(folder, location.file) : location.file;
+  // The bundler's columns start at 0, those of editors at 1.
+  return `${file}:${location.line}:${location.column + 1}: `;
+}
+
+/** The state of a file when it was read; a file that did not exist has size -1. */
+interface Fingerprint {
+  readonly path: string;
+  readonly size: number;
+  readonly mtimeMs: number;
+  /** SHA-256 of the content, hex; empty for a file that was not there. */
+  readonly hash: string;
+}
+
+const ABSENT = { size: -1, mtimeMs: 0, hash: '' };
+
+const sha256 = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex');
+
+/** Reads a file, and the data that show later whether it has changed. */
+async function readWithFingerprint(path: string): Promise<Fingerprint & { readonly content: Uint8Array }> {
+  // The time is read before the content: a file that changes in between looks older than it is, and is read again.
+  const { mtimeMs } = await stat(path);
+  const content = await readFile(path);
+  return { path, size: content.byteLength, mtimeMs, hash: sha256(content), content };
+}
+
+/** The fingerprint of a file that need not be there. */
+async function fingerprint(path: string): Promise<Fingerprint> {
+  try {
+    const { content: _, ...found } = await readWithFingerprint(path);
+    return found;
+  } catch {
+    return { path, ...ABSENT };
+  }
+}
+
+/**
+ * Whether a file still has the content that it had.
+ * @param verify reads it even when its time and size are the same
+ */
+async function isUnchanged(known: Fingerprint, verify: boolean): Promise<boolean> {
+  if (!verify) {
+    const { size, mtimeMs } = await stat(known.path).catch(() => ABSENT);
+    if (size === known.size && (size === ABSENT.size || mtimeMs === known.mtimeMs)) return true;
+  }
+  return (await fingerprint(known.path)).hash === known.hash;
+}
+
+const ESBUILD = 'isNodeMode || !mod || !mod.__esModule ?';
+const OURS = '(isNodeMode ? !require.isModuleNamespace(mod) : !mod || !mod.__esModule) ?';
+
+/**
+ * Makes `import x from 'package'` mean the package's default export when `require` answers with an ES module.
+ *
+ * The bundler's helper was made for a `require` that only ever returns CommonJS exports: for sources of type "module" it takes the whole result as the default
+ * import. Node's `require` returns the namespace of an ES module, whose `default` is meant. The change stays within one line, before any mapped code, so that
+ * source maps hold.
+ */
+function respectModuleNamespaces(code: string): string {
+  if (!code.includes('var __toESM = ')) return code;
+  if (!code.includes(ESBUILD))
+    throw new Error('esbuild has changed its __toESM helper: adapt core/src/plugins/build/build.ts');
+  return code.replace(ESBUILD, () => OURS);
+}

@@ -9,8 +9,7 @@ import { inspectFolder } from '../discovery.js';
 import type { Finding } from './findings.js';
 import { checkCatalogues, checkPackage } from './package-checks.js';
 import { checkSources, checkTypes, placed } from './source-checks.js';
-import type { TrialResult, TrialTask } from './trial.js';
-import type { TrialMessage } from './trial-process.js';
+import type { TrialMessage, TrialResult, TrialTask } from './trial.js';
 
 export interface CheckOptions {
   /** How often it is reloaded to detect leaks; 0: not at all. */
@@ -33,7 +32,7 @@ export interface CheckReport {
 
 /** Enough reloads to detect a leak of one version in some hundred. */
 export const RELOADS = 200;
-const SCRIPT = new URL('./trial-process.js', import.meta.url);
+const SCRIPT = new URL('./trial.js', import.meta.url);
 
 /**
  * Checks a plugin's project: its package, types, sources and catalogues, and how it behaves in the real host, in a separate process. Changes nothing in the

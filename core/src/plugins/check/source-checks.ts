@@ -1,9 +1,11 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { isBuiltin, SourceMap, type SourceMapPayload } from 'node:module';
 import { dirname, extname, join, relative } from 'node:path';
 import type { Plugin as BundlerPlugin } from 'esbuild';
+import { findPackage } from '../build/evaluate.js';
 import { parseJson } from '../install/files.js';
-import { compilerOf } from './compiler.js';
 import { better, type Finding, type Sought, wrong } from './findings.js';
 import type { PluginPackage } from './package-checks.js';
 
@@ -252,4 +254,35 @@ export async function checkTypes(folder: string, entry: string): Promise<readonl
     return other === undefined ? [] : [wrong('types', other, { file: 'tsconfig.json' })];
   });
   return errors.slice(0, MOST);
+}
+
+/** The project's own TypeScript compiler. */
+export interface Compiler {
+  /**
+   * Checks the types of the whole project; writes nothing.
+   * @returns what it prints, `src/index.ts(7,3): error TS2322: Type …` a line; `undefined` when it was stopped by the signal
+   */
+  check(signal?: AbortSignal): Promise<string | undefined>;
+}
+
+/** @returns a reason when the project's types cannot be checked */
+export function compilerOf(folder: string): Compiler | 'no tsconfig.json' | 'no compiler' {
+  if (!existsSync(join(folder, 'tsconfig.json'))) return 'no tsconfig.json';
+  const compiler = findPackage('typescript', folder);
+  if (compiler === undefined) return 'no compiler';
+  const args = [join(compiler, 'bin', 'tsc'), '--noEmit', '--pretty', 'false'];
+  return {
+    check: (signal) =>
+      new Promise((resolve, reject) => {
+        const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+        signal?.addEventListener('abort', () => child.kill(), { once: true });
+        let output = '';
+        for (const stream of [child.stdout, child.stderr])
+          stream.setEncoding('utf8').on('data', (text: string) => {
+            output += text;
+          });
+        child.once('error', reject);
+        child.once('close', () => resolve(signal?.aborted === true ? undefined : output));
+      }),
+  };
 }

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  type CollectionDefinition,
   type CommandInfo,
   Commands,
   type Manifest,
@@ -16,7 +17,7 @@ import type { Owner } from '../../contracts.js';
 import { missingIntent } from '../../gateway/discord-sync.js';
 import type { Host } from '../../host.js';
 import { fieldsOf } from '../../storage/catalog/fields.js';
-import { fieldOfUnnamedGuild } from '../../storage/document-fields.js';
+import { fieldNamed, inner } from '../../storage/personal-data.js';
 import { HOST_VERSION } from '../../version.js';
 import { createDiscovery, type DiscoveredPlugin } from '../discovery.js';
 import { createLoader } from '../loader.js';
@@ -40,8 +41,11 @@ export interface TrialResult {
   readonly version: string;
 }
 
+/** What the process of a trial reports. */
+export type TrialMessage = { readonly step: string } | { readonly result: TrialResult } | { readonly failure: string };
+
 /** Loads a plugin in the real host together with the bundled ones, checks what it registers, and reloads it. */
-export async function tryPlugin(task: TrialTask, onStep: (step: string) => void): Promise<TrialResult> {
+async function tryPlugin(task: TrialTask, onStep: (step: string) => void): Promise<TrialResult> {
   const { found, buildCacheDir } = task;
   const loader = createLoader({ cacheDir: join(buildCacheDir, 'plugins'), hostVersion: HOST_VERSION });
   let plugin: Plugin;
@@ -348,3 +352,31 @@ async function leaked(versions: Versions, id: string, reloads: number): Promise<
     ),
   ];
 }
+
+/** Names of fields that contain ids of what is in a guild. */
+const IN_GUILDS = /(?:guild|server|channel|thread|role|message)_?ids?$/i;
+
+/**
+ * A field that names something in a guild, in documents that do not say which guild they belong to: in a cluster all of them belong to the process of what is in
+ * no guild. `undefined` where the scope, a `guildId` or `actor`, or `shared` says whose they are.
+ */
+function fieldOfUnnamedGuild({ scope, schema, shared }: CollectionDefinition): string | undefined {
+  if (shared !== undefined || (scope !== 'global' && scope !== 'user' && scope !== 'message')) return undefined;
+  const actor = inner(schema.shape.actor);
+  const named = actor instanceof z.ZodObject ? { ...actor.shape, ...schema.shape } : schema.shape;
+  return 'guildId' in named ? undefined : fieldNamed(schema, IN_GUILDS);
+}
+
+// This module is the script of a separate process that was started with --expose-gc: see `check.ts`.
+const send = (message: TrialMessage, done?: () => void) => void process.send?.(message, undefined, undefined, done);
+
+process.once('message', async (task: TrialTask) => {
+  const end = (message: TrialMessage) => send(message, () => process.exit());
+  try {
+    end({ result: await tryPlugin(task, (step) => send({ step })) });
+  } catch (error) {
+    end({ failure: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  }
+});
+// The timers of the host do not keep the process alive.
+setInterval(() => undefined, 2 ** 30);
